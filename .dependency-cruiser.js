@@ -94,7 +94,7 @@ const sharedStores = [
   'platform/ledger/store/(journals|invariants).ts',
   'recurring/store/charge-fragments.ts',
   'receipts/store/payer-emails.ts',
-  'invoices/store/codec.ts',
+  '(acquiring|cards|invoices|platform/ledger|recurring)/store/codec.ts',
   'identities/store/(sql-fragments|identities).ts',
   'wallets/store/wallets.ts',
   // The sandbox makes its first merchant.

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { memoryFolder } from './tools/memory-folder.ts';
-import { testsByKind } from './tools/test-kinds.ts';
-import { LongestFirst } from './tools/test-order.ts';
+import { memoryFolder } from './tools/tests/memory-folder.ts';
+import { testsByKind } from './tools/tests/test-kinds.ts';
+import { LongestFirst } from './tools/tests/test-order.ts';
 
 const tests = testsByKind(fileURLToPath(new URL('.', import.meta.url)));
 

@@ -10,7 +10,7 @@ import {
   versionHeader,
 } from '../src/acquiring/adapters/http/signature.ts';
 import { randomIds } from '../src/ids.ts';
-import { temporaryFolder } from '../test/support/test-cluster.ts';
+import { temporaryFolder } from '../test/support/database/test-cluster.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 import { processorMs } from './harness/costs.ts';
 import { percentile } from './harness/load.ts';

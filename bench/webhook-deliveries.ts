@@ -14,7 +14,7 @@ import { encryptKeys } from '../src/webhooks/registration/webhook-keys.ts';
 import { storeNewWebhook } from '../src/webhooks/registration/webhooks.store.ts';
 import { webhookIdOf, type Webhook } from '../src/webhooks/domain/webhook.ts';
 import { openWebhooks } from '../src/webhooks/webhooks.ts';
-import { writeInvoices } from '../test/support/seeded-events.ts';
+import { writeInvoices } from '../test/support/database/seeded-events.ts';
 import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 import { openPrivateDatabase } from './harness/private-database.ts';
 import { openWebhookReceiver } from './workloads/webhook-receiver.ts';

@@ -2,7 +2,7 @@
 // behind in memory ends with it. Those that come one after the other share a server.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { startCluster, type Place } from './world/cluster.ts';
+import { startCluster, type Place } from './world/postgres/cluster.ts';
 import { real } from './world/take-over.ts';
 
 const worldsOfProcess = 8;

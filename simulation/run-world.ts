@@ -1,7 +1,7 @@
 // One world from its seed to its end: steps, checks in between, then peace, then the last checks.
 import { incremental, settledFindings, whole } from './checks/index.ts';
 import type { Finding } from './checks/world.ts';
-import type { Cluster } from './world/cluster.ts';
+import type { Cluster } from './world/postgres/cluster.ts';
 import { real } from './world/take-over.ts';
 import { openWorld } from './world/world.ts';
 

@@ -2,7 +2,7 @@
 // left out, then one kind of action after the other.
 import { actionNames } from './clients/clients.ts';
 import { runWorld, type Report, type Story } from './run-world.ts';
-import type { Cluster } from './world/cluster.ts';
+import type { Cluster } from './world/postgres/cluster.ts';
 import { faultKinds } from './world/faults.ts';
 import { real } from './world/take-over.ts';
 

@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import { forAWhile } from './for-a-while.ts';
 import type { Report, Story } from './run-world.ts';
 import { buildSerialisersOnce } from './world/built-once.ts';
-import { enterCluster, startCluster, type Place } from './world/cluster.ts';
+import { enterCluster, startCluster, type Place } from './world/postgres/cluster.ts';
 import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options: values } = readOptions(

@@ -102,6 +102,10 @@ export function parseInstant(text: string): Instant | undefined {
   return (seconds.slice(0, 19) + '.' + fraction.slice(0, 6).padEnd(6, '0') + 'Z') as Instant;
 }
 
+export function isInstant(value: unknown): value is Instant {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(value);
+}
+
 /** What PostgreSQL prints for a timestamptz in a UTC session: `2026-01-19 10:00:00.123+00`. */
 export function instantFromDatabase(text: string): Instant {
   const fraction = text.slice(20, text.indexOf('+', 19));

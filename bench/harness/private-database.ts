@@ -2,7 +2,7 @@
 import { openDatabase, type DatabasePool } from '../../src/platform/database/database.ts';
 import { startEmbedded, type EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
-import { temporaryFolder } from '../../test/support/test-cluster.ts';
+import { temporaryFolder } from '../../test/support/database/test-cluster.ts';
 
 export type PrivateDatabase = {
   readonly db: DatabasePool;

@@ -7,10 +7,10 @@ import pg, { type ClientBase } from 'pg';
 import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
-import { installBuiltProgram } from '../../test/support/built-program.ts';
+import { installBuiltProgram } from '../../test/support/processes/built-program.ts';
 import { repository, startProgram, type Program } from './program.ts';
 import { openSlowBank, type SlowBank } from './slow-bank.ts';
-import { temporaryFolder } from '../../test/support/test-cluster.ts';
+import { temporaryFolder } from '../../test/support/database/test-cluster.ts';
 
 const secret = 'a secret of the measurement that is long enough';
 const connections = 10;

@@ -14,10 +14,13 @@ export type WebhookReceiver = {
 const pollMs = 20;
 
 export async function openWebhookReceiver(): Promise<WebhookReceiver> {
-  const child = fork(fileURLToPath(new URL('../../test/support/receiver-child.ts', import.meta.url)), {
-    execArgv: ['--import', 'tsx'],
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
+  const child = fork(
+    fileURLToPath(new URL('../../test/support/receivers/receiver-child.ts', import.meta.url)),
+    {
+      execArgv: ['--import', 'tsx'],
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    },
+  );
   const [line] = (await once(child.stdout ?? child, 'data')) as [Buffer];
   const { port } = JSON.parse(line.toString()) as { port: number };
   const received = async (): Promise<number> => {

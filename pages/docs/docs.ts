@@ -4,8 +4,8 @@ import { existing, h, type Child } from './elements.ts';
 import { drawNavigation, tagId } from './navigation.ts';
 import { operationView } from './operation-view.ts';
 import { inline, prose } from './prose.ts';
-import { commonFailures } from './responses-view.ts';
-import { connectTokenField } from './token-field.ts';
+import { commonFailures } from './answer/responses-view.ts';
+import { connectTokenField } from './request/token-field.ts';
 
 const content = existing('content', HTMLElement);
 // The page may stand behind a proxy that puts something before its path, and so may the API.

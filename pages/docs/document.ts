@@ -1,6 +1,6 @@
 // What the page reads from an OpenAPI document: its operations in their order, with every reference to parameters resolved.
 // Schemas keep theirs until they are shown, because they may refer to themselves.
-import { lastStep, type Schema, type Schemas } from './schema.ts';
+import { lastStep, type Schema, type Schemas } from './schema/schema.ts';
 
 export type Parameter = {
   readonly name: string;

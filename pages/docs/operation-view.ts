@@ -1,14 +1,14 @@
 // One operation to read: what it does, who may call it, what it takes and what it answers, with its request beside it.
-import { callerWords } from './answer-view.ts';
+import { callerWords } from './answer/answer-view.ts';
 import type { Operation, Parameter } from './document.ts';
 import { aside } from './disclosure.ts';
 import { h, type Child } from './elements.ts';
 import { inline, prose } from './prose.ts';
-import { requestPanel } from './request-panel.ts';
-import { examplesOf, responsesView, type CommonFailures } from './responses-view.ts';
-import { fieldList, schemaTree } from './schema-view.ts';
-import type { Schemas } from './schema.ts';
-import { typeWords } from './schema-words.ts';
+import { requestPanel } from './request/request-panel.ts';
+import { examplesOf, responsesView, type CommonFailures } from './answer/responses-view.ts';
+import { fieldList, schemaTree } from './schema/schema-view.ts';
+import type { Schemas } from './schema/schema.ts';
+import { typeWords } from './schema/schema-words.ts';
 
 export function operationView(
   operation: Operation,

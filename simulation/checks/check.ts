@@ -1,8 +1,8 @@
 // What a check is, and what is laid before it.
-import type { OwnSums } from './balances.ts';
+import type { OwnSums } from './money/balances.ts';
 import type { Books } from './books.ts';
-import type { Assurance } from './assurances.ts';
-import type { History } from './history.ts';
+import type { Assurance } from './clients/assurances.ts';
+import type { History } from './events/history.ts';
 import type { BankEntry, Delivery, Finding } from './world.ts';
 
 export type Seen = {

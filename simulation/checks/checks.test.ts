@@ -1,8 +1,8 @@
 // Each check, tried on a world that is right and on the same world with one thing wrong in it, planted as no program of ours
 // would do it: the check finds that, and no other check finds anything that it should not.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkWorldOf, startSmallWorld, type SmallWorld } from '../../test/support/small-world.ts';
-import { makeInvoice } from '../../test/support/invoices.ts';
+import { checkWorldOf, startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
+import { makeInvoice } from '../../test/support/worlds/invoices.ts';
 import { incremental, settledFindings, whole, type CheckWorld, type Finding } from './index.ts';
 
 let world: SmallWorld;

@@ -1,27 +1,27 @@
 // The checks of a running world, in three strengths. They are written apart from the service: nothing here is imported from it,
 // and what must be true is stated a second time. Nothing may move while they look.
-import { acknowledged } from './acknowledged.ts';
-import { balances, floorsHold, openSums, type OwnSums } from './balances.ts';
-import { bank } from './bank.ts';
+import { acknowledged } from './clients/acknowledged.ts';
+import { balances, floorsHold, openSums, type OwnSums } from './money/balances.ts';
+import { bank } from './money/bank.ts';
 import { groupedBy, readBooks, type Books } from './books.ts';
 import { cardNumbersFound } from './card-numbers.ts';
 import { findingsOf, type Check, type Problem, type Seen } from './check.ts';
-import { aggregateOf, assurancesOf, type Assurance } from './assurances.ts';
-import { doubles } from './doubles.ts';
-import { due } from './due.ts';
-import { tooEarly } from './durable.ts';
-import { events } from './events.ts';
-import { final } from './final.ts';
-import { historyOf } from './history.ts';
-import { invoices } from './invoices.ts';
-import { letters } from './payer-emails.ts';
-import { moves } from './moves.ts';
-import { postings } from './postings.ts';
-import { openRepeats, type Repeats } from './repeats.ts';
-import { retries } from './retries.ts';
-import { times } from './times.ts';
-import { transfers } from './transfers.ts';
-import { openQueues, silence, toldAgain, type Queues } from './webhooks.ts';
+import { aggregateOf, assurancesOf, type Assurance } from './clients/assurances.ts';
+import { doubles } from './money/doubles.ts';
+import { due } from './states/due.ts';
+import { tooEarly } from './money/durable.ts';
+import { events } from './events/events.ts';
+import { final } from './states/final.ts';
+import { historyOf } from './events/history.ts';
+import { invoices } from './states/invoices.ts';
+import { letters } from './clients/payer-emails.ts';
+import { moves } from './events/moves.ts';
+import { postings } from './money/postings.ts';
+import { openRepeats, type Repeats } from './clients/repeats.ts';
+import { retries } from './states/retries.ts';
+import { times } from './events/times.ts';
+import { transfers } from './money/transfers.ts';
+import { openQueues, silence, toldAgain, type Queues } from './clients/webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
 
 export type { Acknowledged, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';

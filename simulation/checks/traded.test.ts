@@ -1,7 +1,7 @@
 // The checks beside a bank and a service with hundreds of payments and payouts of every kind behind them, some still under way: what
 // is unusual there is not wrong, and none of them says so.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTradedWorld, type TradedWorld } from '../../test/support/traded-world.ts';
+import { startTradedWorld, type TradedWorld } from '../../test/support/worlds/traded-world.ts';
 import { settledFindings, whole, type CheckWorld } from './index.ts';
 
 let world: TradedWorld;

@@ -1,7 +1,7 @@
 // A planted fault changes a source by its syntax: tokens within a named declaration, wherever in the sources that stands. So files
 // may move and lines may break elsewhere. A name that has changed is reported with what was not found.
 import type { SourceFile } from '../../tools/source-files.ts';
-import { declarationsOf, nodesIn, treeOf } from '../../tools/syntax-tree.ts';
+import { declarationsOf, nodesIn, treeOf } from '../../tools/mutants/syntax-tree.ts';
 
 export type Edit = {
   /** The function, constant or SQL function that is changed. */

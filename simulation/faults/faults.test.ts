@@ -1,6 +1,6 @@
 // The planted faults stay plantable: a change of what one of them changes shows here, and not only when they are sought again.
 import { expect, test } from 'vitest';
-import { treeOf } from '../../tools/syntax-tree.ts';
+import { treeOf } from '../../tools/mutants/syntax-tree.ts';
 import { plantedFaults } from './faults.ts';
 import { plantedIn, readSources } from './plant.ts';
 import { foundIn } from './search.ts';

@@ -62,7 +62,7 @@ export const faultsOfHoldsAndRefunds: Faults = {
         replace: 'const changeInvoiceRow =',
         by: `const appendLater = statement({
   name: 'append_later',
-  parameters: { ...createdParameters, invoice_id: 'text' },
+  parameters: { ...createdWith(invoiceFact), invoice_id: 'text' },
   row: {},
   text: \`with changed as (select invoice_id, party_id, version, changed_at from invoice where invoice_id = :invoice_id)
     \${appendEvent('invoice', 'invoice_id')}\`,
@@ -73,7 +73,7 @@ const changeInvoiceRow =`,
       {
         within: 'storeNewInvoice',
         replace: 'return rows.length > 0;',
-        by: `const facts = [invoiceFactToJson(created)];
+        by: `const facts = [created];
   if (rows.length > 0) await db.run(appendLater, { invoice_id: invoice.id, facts });
   return rows.length > 0;`,
       },

@@ -1,5 +1,5 @@
 // What merchants and payers do all the time: sell, hold, capture, cancel, give back, charge again, bind cards, pay out.
-import { cardBody } from '../../test/support/cards.ts';
+import { cardBody } from '../../test/support/worlds/cards.ts';
 import { Stopped, type Client } from './client.ts';
 
 const good = '4242424242424242';

@@ -1,8 +1,8 @@
 // Who trades in a world: two merchants, each with shops in three currencies, a terminal for each and one for payouts.
 import { scopes } from '../../src/platform/http/access.ts';
 import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
-import { bankSecret } from './bank.ts';
-import { banks as worldBanks } from './banks.ts';
+import { bankSecret } from './servers/bank.ts';
+import { banks as worldBanks } from './servers/banks.ts';
 import type { WorldNode } from './node.ts';
 
 export type Merchant = { readonly partyId: string; readonly apiKey: string };

@@ -6,10 +6,10 @@ import { readConfig } from '../../src/app/config.ts';
 import { databaseOn } from '../../src/platform/database/database.ts';
 import { randomIds } from '../../src/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
-import type { WorldBank } from './bank.ts';
-import type { WorldDatabase } from './database.ts';
-import { mailSettings, type PostOffice } from './mail.ts';
-import type { Receivers } from './receivers.ts';
+import type { WorldBank } from './servers/bank.ts';
+import type { WorldDatabase } from './postgres/database.ts';
+import { mailSettings, type PostOffice } from './servers/mail.ts';
+import type { Receivers } from './servers/receivers.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Trace } from './trace.ts';
 

@@ -2,8 +2,8 @@
 // next; what is stuck finds an operator, who does what the documents tell him to.
 import { releaseHold } from '../../src/payments/resolve-payment.ts';
 import { resume } from '../../src/webhooks/inspection/inspection.store.ts';
-import type { WorldBank } from './bank.ts';
-import type { WorldDatabase } from './database.ts';
+import type { WorldBank } from './servers/bank.ts';
+import type { WorldDatabase } from './postgres/database.ts';
 import type { WorldNode } from './node.ts';
 import type { Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';

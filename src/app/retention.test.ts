@@ -1,7 +1,7 @@
 // What nothing needs any more goes; what may be needed, or tells of money, stays. And a table without a rule is noticed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSmallWorld, type SmallWorld } from '../../test/support/small-world.ts';
-import { commandLine } from '../../test/support/command-line.ts';
+import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
+import { commandLine } from '../../test/support/processes/command-line.ts';
 import { distributedBy } from '../../test/architecture/distribution.ts';
 import { epochMsOf, instantAt } from '../clock.ts';
 import { purges, purge } from './retention.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
-import { testClock } from '../../test/support/test-service.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database/test-database.ts';
+import { testClock } from '../../test/support/service/test-service.ts';
 import { systemClock } from '../clock.ts';
 import { randomIds } from '../ids.ts';
 import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';
-import { testClock, type TestClock } from '../../test/support/test-service.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database/test-database.ts';
+import { testClock, type TestClock } from '../../test/support/service/test-service.ts';
 import { laterBy } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Caller } from '../caller.ts';

@@ -1,18 +1,22 @@
 // What is told of an invoice follows from its log, and what is looked at to route it agrees with what is made to be sent.
 import { expect, test } from 'vitest';
 import { instantAt } from '../clock.ts';
-import { factsOfInvoice } from '../../test/support/seeded-events.ts';
+import { factsOfInvoice } from '../../test/support/database/seeded-events.ts';
 import { invoicesTopic } from './webhook-events.ts';
-import { factToJson } from './store/codec.ts';
+import { written } from '../platform/database/codec.ts';
+import type { PaymentFact } from './domain/payment.ts';
+import { invoiceLogFact, type InvoiceLogFact } from './store/codec.ts';
 
 const at = instantAt(Date.UTC(2026, 0, 19));
 const name = { partyId: 'P', shopId: 'SHOP', invoiceId: 'I' };
 const rubles = (minor: bigint) => ({ minor, currency: 'RUB' as never });
 
+const stored = (fact: InvoiceLogFact) => written(invoiceLogFact, fact);
+
 /** Made, held, captured in part, refunded twice; one refund failed in between. */
 function wholeLife(): unknown[][] {
   const [created = [], started = []] = factsOfInvoice(name, 4, at);
-  const fact = (one: Parameters<typeof factToJson>[0]) => factToJson(one, '1');
+  const fact = (one: PaymentFact) => stored({ ...one, paymentId: '1' });
   const refund = (id: string, minor: bigint) =>
     fact({ type: 'refund_started', refund: { id, createdAt: at, amount: rubles(minor), feeMinor: 0n } });
   return [

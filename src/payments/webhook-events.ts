@@ -3,7 +3,6 @@
 import type { CardDetails } from '../cards/domain/card.ts';
 import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve as evolveInvoice, type Invoice } from '../invoices/domain/invoice.ts';
-import { invoiceFactFromJson } from '../invoices/store/codec.ts';
 import {
   invoiceEventTypes,
   invoiceInNotice,
@@ -11,7 +10,7 @@ import {
   lineInNotice,
 } from '../invoices/webhook-events.ts';
 import { merchantError, type MerchantError } from './domain/payment-failure.ts';
-import { paymentFactFromJson } from './store/codec.ts';
+import { invoiceLogFact, type InvoiceLogFact } from './store/codec.ts';
 import {
   evolve,
   publicStatus,
@@ -54,9 +53,9 @@ export const invoicesTopic: Topic = {
   aggregate: 'invoice',
   eventTypes: [...invoiceEventTypes, ...Object.values(toldOf).map(({ registeredType }) => registeredType)],
   eventId: 'number',
-  typesOf: (facts) => facts.flatMap((fact) => toldBy(fact)?.registeredType ?? []),
+  typesOf: (facts) => facts.flatMap((json) => toldBy(invoiceLogFact.read(json))?.registeredType ?? []),
   ownersOf: ([first]) => {
-    const fact = invoiceFactFromJson(first);
+    const fact = invoiceLogFact.read(first);
     if (fact.type !== 'invoice_created')
       throw new Error('a log of an invoice does not begin with its making');
     return [{ id: fact.terms.shopId }];
@@ -67,12 +66,13 @@ export const invoicesTopic: Topic = {
     for (const event of log) {
       let place = 0;
       for (const json of event.facts) {
-        story = after(story, json);
-        const told = toldBy(json);
+        const fact = invoiceLogFact.read(json);
+        story = after(story, fact);
+        const told = toldBy(fact);
         if (!told) continue;
         const { sequence, createdAt: happenedAt } = event;
         const { registeredType, eventType = registeredType } = told;
-        const members = membersOf(story, json);
+        const members = membersOf(story, fact);
         webhookEvents.push({ sequence, place: place++, registeredType, eventType, happenedAt, members });
       }
     }
@@ -80,16 +80,13 @@ export const invoicesTopic: Topic = {
   },
 };
 
-function toldBy(json: unknown): Told | undefined {
-  const ofPayment = paymentFactFromJson(json);
-  if (ofPayment) return toldOf[ofPayment.fact.type];
-  return { registeredType: invoiceNoticeName(invoiceFactFromJson(json)) };
+function toldBy(fact: InvoiceLogFact): Told | undefined {
+  return 'paymentId' in fact ? toldOf[fact.type] : { registeredType: invoiceNoticeName(fact) };
 }
 
-function after(story: Story, json: unknown): Story {
-  const ofPayment = paymentFactFromJson(json);
-  if (!ofPayment) return { ...story, invoice: evolveInvoice(story.invoice, invoiceFactFromJson(json)) };
-  const { paymentId, fact } = ofPayment;
+function after(story: Story, fact: InvoiceLogFact): Story {
+  if (!('paymentId' in fact)) return { ...story, invoice: evolveInvoice(story.invoice, fact) };
+  const { paymentId } = fact;
   const payment = evolve(story.payments[paymentId], fact);
   return {
     ...story,
@@ -118,13 +115,12 @@ function refundIdIn(fact: PaymentFact): string | undefined {
   return fact.type === 'refund_started' ? fact.refund.id : 'refundId' in fact ? fact.refundId : undefined;
 }
 
-function membersOf({ invoice, payments, refunds }: Story, json: unknown): Record<string, unknown> {
+function membersOf({ invoice, payments, refunds }: Story, fact: InvoiceLogFact): Record<string, unknown> {
   if (!invoice) throw new Error('something is told of an invoice that is not there');
   const members = { invoice: invoiceInNotice(invoice) };
-  const ofPayment = paymentFactFromJson(json);
-  const payment = ofPayment && payments[ofPayment.paymentId];
+  if (!('paymentId' in fact)) return members;
+  const payment = payments[fact.paymentId];
   if (!payment) return members;
-  const { fact } = ofPayment;
   const refund = refunds[`${payment.id}/${refundIdIn(fact)}`];
   return {
     ...members,

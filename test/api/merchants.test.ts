@@ -2,9 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/clock.ts';
 import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
-import { invoicesUrl, makeInvoice, order, payInvoice } from '../support/invoices.ts';
-import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
-import { setTradingFlag } from '../support/block-merchant.ts';
+import { invoicesUrl, makeInvoice, order, payInvoice } from '../support/worlds/invoices.ts';
+import {
+  startTestService,
+  type Answer,
+  type Merchant,
+  type TestService,
+} from '../support/service/test-service.ts';
+import { setTradingFlag } from '../support/worlds/block-merchant.ts';
 import { defined } from '../../src/defined.ts';
 
 const processing = '/v2/processing';

@@ -3,12 +3,22 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { epochMsOf } from '../../src/clock.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
 import { sweep } from '../../src/webhooks/inspection/inspection.store.ts';
-import { invoicesUrl, makeInvoice } from '../support/invoices.ts';
-import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
-import { contentIsSigned, standardIsSigned, startReceiver, type Receiver } from '../support/receiver.ts';
-import { startNode } from '../support/nodes.ts';
-import { copyWebhook } from '../support/webhooks.ts';
-import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
+import { invoicesUrl, makeInvoice } from '../support/worlds/invoices.ts';
+import { startPaymentWorld, type PaymentWorld } from '../support/worlds/payment-world.ts';
+import {
+  contentIsSigned,
+  standardIsSigned,
+  startReceiver,
+  type Receiver,
+} from '../support/receivers/receiver.ts';
+import { startNode } from '../support/service/nodes.ts';
+import { copyWebhook } from '../support/receivers/webhooks.ts';
+import {
+  startTestService,
+  type Answer,
+  type Merchant,
+  type TestService,
+} from '../support/service/test-service.ts';
 
 const url = '/v2/processing/webhooks';
 const everyType = invoicesTopic.eventTypes;

@@ -60,7 +60,7 @@ export function watchParts(database: DatabasePool, names: readonly string[]): Se
     const { run, transaction, withSavepoint } = db;
     const look = async (statement: Statement, values: never) => {
       const { name, text, parameterNames, parameters } = statement;
-      const told = { parameterNames, parameters, row: { 'QUERY PLAN': 'json' } } as const;
+      const told = { parameterNames, parameters, row: { 'QUERY PLAN': 'json' }, codecs: [] } as const;
       const explained = { ...told, name: `told_${name}`, text: `explain (analyze, format json) ${text}` };
       await transaction(async (tx) => {
         const [row] = await tx.run(explained, values);

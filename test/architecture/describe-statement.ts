@@ -1,7 +1,7 @@
 // Asks PostgreSQL what a statement takes and gives, without running it: it is parsed and described, as when it is prepared.
 // A domain comes back as the type it is made of.
 import type pg from 'pg';
-import type { Columns, Statement } from '../../src/platform/database/statement.ts';
+import { typeOf, type Columns, type Statement } from '../../src/platform/database/statement.ts';
 
 type Described = { readonly parameters: readonly string[]; readonly row: Readonly<Record<string, string>> };
 
@@ -47,7 +47,9 @@ function differencesOf(
 }
 
 function withoutNullability(columns: Columns): Record<string, string> {
-  return Object.fromEntries(Object.entries(columns).map(([name, type]) => [name, type.replace('?', '')]));
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, typeOf(column).replace('?', '')]),
+  );
 }
 
 /** The driver lets an object of ours speak the protocol for the length of a query. */

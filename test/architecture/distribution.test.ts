@@ -6,10 +6,10 @@ import { settledFindings } from '../../simulation/checks/index.ts';
 import { parseInstant } from '../../src/clock.ts';
 import type { Statement } from '../../src/platform/database/statement.ts';
 import { sweep } from '../../src/webhooks/inspection/inspection.store.ts';
-import { differences } from '../support/ledger-check.ts';
-import { partitions, partitionSchema } from '../support/partitioned-schema.ts';
-import { checkWorldOf, startSmallWorld, type SmallWorld } from '../support/small-world.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { differences } from '../support/checks/ledger-check.ts';
+import { partitions, partitionSchema } from '../support/database/partitioned-schema.ts';
+import { checkWorldOf, startSmallWorld, type SmallWorld } from '../support/worlds/small-world.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { tablesLookedThrough, watchParts, type Seen } from './carried-keys.ts';
 import { distributedBy, keptWhole, uniqueOtherwise } from './distribution.ts';
 
@@ -169,7 +169,7 @@ describe('in the plans', () => {
       ['payment', 'refund'],
     ],
   ])('one that does not is found: %s', async (text, tables) => {
-    const control = { name: 'control', text, parameterNames: [], parameters: {}, row: {} };
+    const control = { name: 'control', text, parameterNames: [], parameters: {}, row: {}, codecs: [] };
     expect(await db.database.withClient((client) => tablesLookedThrough(client, control))).toEqual(tables);
   });
 
@@ -269,7 +269,7 @@ async function statementsOfTheProgram(): Promise<readonly Statement[]> {
   vi.resetModules();
   await import('../../src/app/reconciliation-sources.ts');
   await import('../../src/app/retention.ts');
-  const { startTestService } = await import('../support/test-service.ts');
+  const { startTestService } = await import('../support/service/test-service.ts');
   const { allStatements } = await import('../../src/platform/database/statement.ts');
   await (await startTestService()).close();
   return allStatements();

@@ -8,7 +8,7 @@ import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
 import { errorCatalogue } from '../../src/platform/http/errors/error-codes.ts';
 import { routes, sandboxRoutes } from '../../src/app/routes.ts';
-import { documents } from '../../tools/documents.ts';
+import { documents } from '../../tools/documents/documents.ts';
 import {
   accessFaults,
   environmentFaults,

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { schemaText } from '../../tools/schema-text.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { schemaText } from '../../tools/documents/schema-text.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { distributedBy } from './distribution.ts';
 
 let db: TestDatabase;

@@ -1,12 +1,22 @@
 // What every file of the program keeps to, whatever it is about: it says what it is for, what is pure asks nothing outside, and
-// functions do not grow long.
+// functions do not grow long. And what every folder of the repository keeps to: it shows few files.
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { filesEndingIn } from './mentions.ts';
 
 /** Functions of src with more lines than one takes in at a glance. It only goes down: whoever shortens one lowers it. */
 const longFunctions = 43;
 const linesMost = 50;
+
+/** Files directly in a folder; its subfolders do not count. */
+const maxFiles = 16;
+const maybeMore = [
+  // A row of records and a row of measurements: each is found by its number or its name, and none is ever taken away.
+  'docs/decisions',
+  'bench/results',
+];
 
 /** What a file under domain/ is given instead of asking for it. */
 const askingOutside = /\b(Date\.now|new Date|performance\.|Math\.random|process\.|async|await)\b/;
@@ -70,6 +80,23 @@ declare function seven(): void;`);
     [8, 1],
   ]);
 });
+
+test(`no folder shows more than ${maxFiles} files`, () => {
+  const crowded = crowdedFolders(filesEndingIn(''));
+  expect(crowded.filter(({ folder }) => !maybeMore.includes(folder))).toEqual([]);
+});
+
+test('the files of a folder are counted without those of its subfolders', () => {
+  const filled = (folder: string, count: number) => Array.from({ length: count }, (_, n) => `${folder}/${n}`);
+  const files = [...filled('a', maxFiles), ...filled('a/b', maxFiles + 1), ...filled('a/b/c', maxFiles)];
+  expect(crowdedFolders(files)).toEqual([{ folder: 'a/b', count: maxFiles + 1 }]);
+});
+
+function crowdedFolders(files: readonly string[]): { folder: string; count: number }[] {
+  const counts = new Map<string, number>();
+  for (const folder of files.map(dirname)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  return [...counts].map(([folder, count]) => ({ folder, count })).filter(({ count }) => count > maxFiles);
+}
 
 /** Without the lines that are comments. */
 function askedIn(text: string): string[] {

@@ -1,7 +1,7 @@
 // What every statement declares about its parameters and columns is what PostgreSQL says about it on the migrated schema.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Columns, Statement } from '../../src/platform/database/statement.ts';
-import type { TestService } from '../support/test-service.ts';
+import type { TestService } from '../support/service/test-service.ts';
 import { differences } from './describe-statement.ts';
 
 let service: TestService;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   vi.resetModules();
   await import('../../src/app/reconciliation-sources.ts');
   await import('../../src/app/retention.ts');
-  const { startTestService } = await import('../support/test-service.ts');
+  const { startTestService } = await import('../support/service/test-service.ts');
   const { allStatements } = await import('../../src/platform/database/statement.ts');
   service = await startTestService();
   statements = allStatements();
@@ -67,14 +67,14 @@ test.each<[string, Columns, string[]]>([
   ['delete from party', { party_id: 'text' }, ['gives party_id: declared text, in truth not there']],
   ['select nothing from party', {}, ['cannot be prepared: error: column "nothing" does not exist']],
 ])('a wrong declaration is found: %s', async (text, row, expected) => {
-  const statement = { name: 'control', text, parameterNames: [], parameters: {}, row };
+  const statement = { name: 'control', text, parameterNames: [], parameters: {}, row, codecs: [] };
   const found = await service.database.withClient((client) => differences(client, statement));
   expect(found).toEqual(expected.map((part) => expect.stringContaining(part)));
 });
 
 test('a wrong declaration of a parameter is found, and none is run', async () => {
   const text = 'update party set name = $1::text where party_id = $2::text';
-  const control = { name: 'control', text, parameterNames: ['name', 'party_id'], row: {} };
+  const control = { name: 'control', text, parameterNames: ['name', 'party_id'], row: {}, codecs: [] };
   const parameters = { name: 'text', party_id: 'int8' } as const;
   const found = await service.database.withClient((client) =>
     differences(client, { ...control, parameters }),

@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { often } from '../support/campaign.ts';
-import { authorise, capture, refund, reverse, tellerAt, type Reply } from '../support/simulated-bank.ts';
-import { eventually, mandate } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
+import { often } from '../support/service/campaign.ts';
+import { authorise, capture, refund, reverse, tellerAt, type Reply } from '../support/bank/simulated-bank.ts';
+import { eventually, mandate } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
 
 const clients = 20;
 const kills = 3;

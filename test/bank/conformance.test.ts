@@ -6,7 +6,7 @@ import { checkBank } from '../../src/acquiring/conformance/conformance.ts';
 import type { OperationAnswer } from '../../src/acquiring/adapters/http/messages.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Reply, OperationProcessor } from '../../src/sandbox/bank/operation-processor.ts';
-import { authorise, bankSecret, startBank } from '../support/simulated-bank.ts';
+import { authorise, bankSecret, startBank } from '../support/bank/simulated-bank.ts';
 
 const cards = {
   approved: '4242424242424242',

@@ -6,7 +6,7 @@ import { openHttpBank, type HttpBank } from '../../src/acquiring/adapters/http/h
 import type { Currency } from '../../src/money.ts';
 import { delayMs, openFaults, type FaultKind } from '../../src/sandbox/bank/faults.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
-import { bankSecret, startBank, type TestBank } from '../support/simulated-bank.ts';
+import { bankSecret, startBank, type TestBank } from '../support/bank/simulated-bank.ts';
 
 const terminal = { id: 'T1', bankId: 'BANK', merchantId: 'SHOP', descriptor: 'A shop' };
 

@@ -8,9 +8,9 @@ import { openHttpBank, type HttpBankOptions } from '../../src/acquiring/adapters
 import { isSigned, sign } from '../../src/acquiring/adapters/http/signature.ts';
 import { epochMsOf } from '../../src/clock.ts';
 import type { Currency } from '../../src/money.ts';
-import { outcomeOf, startBank } from '../support/simulated-bank.ts';
-import { eventually } from '../support/program.ts';
-import { testClock } from '../support/test-service.ts';
+import { outcomeOf, startBank } from '../support/bank/simulated-bank.ts';
+import { eventually } from '../support/processes/program.ts';
+import { testClock } from '../support/service/test-service.ts';
 
 const secret = 'a secret that only this test knows.';
 const clock = testClock();

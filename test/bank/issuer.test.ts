@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
-import { authorise, bankSecret, reverse, startBank, type TestBank } from '../support/simulated-bank.ts';
-import { eventually } from '../support/program.ts';
+import { authorise, bankSecret, reverse, startBank, type TestBank } from '../support/bank/simulated-bank.ts';
+import { eventually } from '../support/processes/program.ts';
 
 const byPost = '4012888888881881';
 const byGet = '4556418324571052';

@@ -14,10 +14,10 @@ import {
   refund,
   reverse,
   startBank,
-} from '../support/simulated-bank.ts';
-import { eventually } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { testClock } from '../support/test-service.ts';
+} from '../support/bank/simulated-bank.ts';
+import { eventually } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { testClock } from '../support/service/test-service.ts';
 
 function temporaryPlace(): string {
   const { folder, remove } = temporaryFolder();

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openBookReader, type BookReaderOptions } from '../../src/acquiring/adapters/http/read-report.ts';
 import type { BookEntry } from '../../src/acquiring/adapters/http/messages.ts';
-import { authorise, bankSecret, startBank } from '../support/simulated-bank.ts';
-import { testClock } from '../support/test-service.ts';
+import { authorise, bankSecret, startBank } from '../support/bank/simulated-bank.ts';
+import { testClock } from '../support/service/test-service.ts';
 
 async function read(options: Partial<BookReaderOptions>, after = 0): Promise<BookEntry[]> {
   const usual = { url: '', secret: bankSecret, clock: testClock(), pausesMs: [1, 1] };

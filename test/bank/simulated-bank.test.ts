@@ -14,8 +14,8 @@ import {
   reverse,
   startBank,
   verify,
-} from '../support/simulated-bank.ts';
-import { testCards as cardsOfContract } from '../support/cards.ts';
+} from '../support/bank/simulated-bank.ts';
+import { testCards as cardsOfContract } from '../support/worlds/cards.ts';
 import { defined } from '../../src/defined.ts';
 
 const takingNoPayouts = '4000000000005704';

@@ -1,7 +1,7 @@
 // pgbench is not installed everywhere; what it is given to run is tried here all the same.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSeries, script } from '../../bench/workloads/pgbench.ts';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 
 let db: TestDatabase;
 beforeAll(async () => void (db = await createTestDatabase()));

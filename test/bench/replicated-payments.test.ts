@@ -11,9 +11,9 @@ import { settledFindings } from '../../simulation/checks/index.ts';
 import { epochMsOf } from '../../src/clock.ts';
 import { everyInvariant } from '../../src/app/compose.ts';
 import { checkLedger } from '../../src/platform/ledger/check-ledger.ts';
-import { readBook } from '../support/ledger-check.ts';
-import { startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
-import { recurringWorld } from '../support/recurring.ts';
+import { readBook } from '../support/checks/ledger-check.ts';
+import { startPaymentWorld, type PaymentWorld } from '../support/worlds/payment-world.ts';
+import { recurringWorld } from '../support/worlds/recurring.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

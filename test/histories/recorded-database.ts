@@ -1,12 +1,24 @@
 // A database that answers every statement with recorded rows, as the driver would have read them: so recorded rows are read by the
 // very code that reads stored ones.
 import type { Database } from '../../src/platform/database/database.ts';
-import type { Column, Columns } from '../../src/platform/database/statement.ts';
+import {
+  readRow,
+  typeOf,
+  type Column,
+  type Columns,
+  type Statement,
+} from '../../src/platform/database/statement.ts';
 import type { RecordedRow } from './recorded.ts';
 
 export function databaseOf(rows: readonly RecordedRow[]): Database {
-  const run = (statement: { readonly name: string; readonly row: Columns }) =>
-    Promise.resolve(rows.map((row) => answered(statement, row)));
+  const run = (statement: Statement) =>
+    Promise.resolve(
+      rows.map((recorded) => {
+        const row = answered(statement, recorded);
+        readRow(statement, row);
+        return row;
+      }),
+    );
   return { run } as unknown as Database;
 }
 
@@ -14,7 +26,7 @@ function answered({ name, row: columns }: { name: string; row: Columns }, row: R
   return Object.fromEntries(
     Object.entries(columns).map(([column, type]) => {
       const recorded = row[column];
-      if (recorded === undefined || (recorded === null && !type.endsWith('?')))
+      if (recorded === undefined || (recorded === null && !typeOf(type).endsWith('?')))
         throw new Error(`${name} reads ${column}, and the recorded row has ${String(recorded)}`);
       return [column, recorded === null ? null : valueOf(type, recorded)];
     }),
@@ -22,7 +34,7 @@ function answered({ name, row: columns }: { name: string; row: Columns }, row: R
 }
 
 function valueOf(type: Column, recorded: unknown): unknown {
-  switch (type.replace('?', '')) {
+  switch (typeOf(type).replace('?', '')) {
     case 'int8':
       return BigInt(recorded as number);
     case 'bytea':

@@ -10,10 +10,9 @@ import { loadBinding } from '../../src/customers/store/bindings.ts';
 import { customerStateAfter, newCustomer, type Customer } from '../../src/customers/domain/customer.ts';
 import { loadCustomerOfPayer } from '../../src/customers/store/customers.ts';
 import { evolve as evolveInvoice, type Invoice } from '../../src/invoices/domain/invoice.ts';
-import { invoiceFactFromJson, invoiceFactToJson } from '../../src/invoices/store/codec.ts';
 import { findInvoice } from '../../src/invoices/store/invoices.ts';
 import { evolve as evolvePayment, isInProgress, type Payment } from '../../src/payments/domain/payment.ts';
-import { factToJson, paymentFactFromJson } from '../../src/payments/store/codec.ts';
+import { invoiceLogFact } from '../../src/payments/store/codec.ts';
 import { loadPayment } from '../../src/payments/store/payments.ts';
 import type { Refund } from '../../src/payments/domain/refund.ts';
 import { findRefunds } from '../../src/payments/store/refunds.ts';
@@ -42,6 +41,7 @@ import {
   type WithdrawalFact,
 } from '../../src/payouts/domain/withdrawal.ts';
 import { findWithdrawal, rowOf as withdrawalRowOf } from '../../src/payouts/store/withdrawals.ts';
+import { written } from '../../src/platform/database/codec.ts';
 import { databaseOf } from './recorded-database.ts';
 import type { History, RecordedFact, RecordedRow } from './recorded.ts';
 
@@ -72,16 +72,14 @@ async function replayInvoice(history: History): Promise<Comparison[]> {
   const refunds = new Map<string, Refund>();
   const facts: Comparison[] = [];
   for (const recorded of factsOf(history)) {
-    const ofPayment = paymentFactFromJson(read(recorded));
-    if (!ofPayment) {
-      const fact = invoiceFactFromJson(read(recorded));
-      invoice = evolveInvoice(invoice, fact);
-      facts.push({ of: recorded.type, recorded, replayed: stored(invoiceFactToJson(fact)) });
+    const logged = invoiceLogFact.read(read(recorded));
+    facts.push({ of: recorded.type, recorded, replayed: stored(written(invoiceLogFact, logged)) });
+    if (!('paymentId' in logged)) {
+      invoice = evolveInvoice(invoice, logged);
       continue;
     }
-    const { paymentId, fact } = ofPayment;
+    const { paymentId, ...fact } = logged;
     payments.set(paymentId, evolvePayment(payments.get(paymentId), fact));
-    facts.push({ of: recorded.type, recorded, replayed: stored(factToJson(fact, paymentId)) });
     if (fact.type === 'refund_started')
       refunds.set(`${paymentId}.${fact.refund.id}`, { ...fact.refund, status: 'pending' });
     if (fact.type === 'refund_succeeded' || fact.type === 'refund_failed') {

@@ -1,14 +1,14 @@
-// Run when histories are recorded (tools/record-histories.ts): what other tests and worlds see only on its way to something else is
+// Run when histories are recorded (tools/tests/record-histories.ts): what other tests and worlds see only on its way to something else is
 // left as it is, so that its rows are recorded too.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
-import { customersUrl, startCustomerWorld } from '../support/customer-world.ts';
-import { invoicesUrl, type CreatedInvoice } from '../support/invoices.ts';
-import { secret, startPaymentWorld, type PaymentWorld } from '../support/payment-world.ts';
-import { startPayoutWorld } from '../support/payout-world.ts';
-import { mandate } from '../support/program.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
-import { waylay } from '../support/faulty-bank.ts';
+import { cardBody, paymentResourcesUrl } from '../support/worlds/cards.ts';
+import { customersUrl, startCustomerWorld } from '../support/worlds/customer-world.ts';
+import { invoicesUrl, type CreatedInvoice } from '../support/worlds/invoices.ts';
+import { secret, startPaymentWorld, type PaymentWorld } from '../support/worlds/payment-world.ts';
+import { startPayoutWorld } from '../support/worlds/payout-world.ts';
+import { mandate } from '../support/processes/program.ts';
+import { startTestService, type TestService } from '../support/service/test-service.ts';
+import { waylay } from '../support/bank/faulty-bank.ts';
 import { folderVariable } from './record-before-drop.ts';
 
 const good = '4242424242424242';

@@ -1,7 +1,7 @@
 // Which of many histories are worth keeping: few that show together everything that all of them show. What a history shows is
 // each form of each fact and of each column, which facts come after which, and which come together.
 import { isDeepStrictEqual } from 'node:util';
-import { scanText, type Finding } from '../support/pan-scanner.ts';
+import { scanText, type Finding } from '../support/checks/pan-scanner.ts';
 import type { Recorded, RecordedFact, RecordedRow } from './recorded.ts';
 import { replay } from './replay.ts';
 

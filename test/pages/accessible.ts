@@ -3,7 +3,7 @@
 // look at are added.
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import type { Frame, Page } from 'playwright-core';
-import { desktop } from '../support/checkout-world.ts';
+import { desktop } from '../support/worlds/checkout-world.ts';
 
 export type Looks = {
   readonly sizes?: readonly { readonly width: number; readonly height: number }[];

@@ -13,7 +13,7 @@ import {
   holderProblem,
   networkOf,
   numberProblem,
-} from '../../pages/checkout/card-text.ts';
+} from '../../pages/checkout/views/card-text.ts';
 import { testCards } from '../../src/sandbox/bank/test-cards.ts';
 
 describe('a number', () => {

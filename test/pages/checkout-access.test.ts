@@ -2,8 +2,8 @@
 // slow and without script.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser } from '../support/browser.ts';
-import { phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
+import { describeInBrowser } from '../support/processes/browser.ts';
+import { phone, startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
 import { narrowPhone, obstacles, type Looks } from './accessible.ts';
 
 const soon = { timeout: 30_000, interval: 30 };

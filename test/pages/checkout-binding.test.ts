@@ -2,14 +2,14 @@
 // bank, and a customer who can be charged.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/processes/browser.ts';
 import {
   desktop,
   phone,
   startCheckoutWorld,
   type CheckoutWorld,
   type CreatedCustomer,
-} from '../support/checkout-world.ts';
+} from '../support/worlds/checkout-world.ts';
 
 const frictionless = '4242424242424242';
 const challenged = '4012888888881881';

@@ -2,7 +2,7 @@
 // on the shop's list.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/processes/browser.ts';
 import {
   desktop,
   phone,
@@ -10,8 +10,8 @@ import {
   startShopSite,
   type CheckoutWorld,
   type ShopSite,
-} from '../support/checkout-world.ts';
-import type { CreatedInvoice } from '../support/invoices.ts';
+} from '../support/worlds/checkout-world.ts';
+import type { CreatedInvoice } from '../support/worlds/invoices.ts';
 
 const soon = { timeout: 30_000, interval: 30 };
 

@@ -2,8 +2,8 @@
 // address to the page it should. What only a browser shows (windows, callbacks, where one goes) is in checkout-frame.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf, readAttributes, type Options } from '../../pages/embed/options.ts';
-import { makeInvoice, type CreatedInvoice } from '../support/invoices.ts';
-import { startTestService, type Merchant, type TestService } from '../support/test-service.ts';
+import { makeInvoice, type CreatedInvoice } from '../support/worlds/invoices.ts';
+import { startTestService, type Merchant, type TestService } from '../support/service/test-service.ts';
 
 const base = new URL('https://pay.example/');
 const shop = 'https://shop.example';

@@ -3,9 +3,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withoutDatabase } from '../support/database-away.ts';
-import { makeInvoice, payInvoice, type CreatedInvoice } from '../support/invoices.ts';
-import { startTestService, type Answer, type Merchant, type TestService } from '../support/test-service.ts';
+import { withoutDatabase } from '../support/database/database-away.ts';
+import { makeInvoice, payInvoice, type CreatedInvoice } from '../support/worlds/invoices.ts';
+import {
+  startTestService,
+  type Answer,
+  type Merchant,
+  type TestService,
+} from '../support/service/test-service.ts';
 import { defined } from '../../src/defined.ts';
 
 const maxScriptAndStyleBytes = 30_000;

@@ -1,11 +1,11 @@
 // The checkout in a real browser, against a whole service and a simulated bank: what payers do, and what happens to them.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser } from '../support/browser.ts';
+import { describeInBrowser } from '../support/processes/browser.ts';
 import { obstacles } from './accessible.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
-import { withoutDatabase } from '../support/database-away.ts';
-import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
+import { withoutDatabase } from '../support/database/database-away.ts';
+import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
 
 const good = '4242424242424242';
 const tokenLifeMs = 3 * 24 * 60 * 60_000;

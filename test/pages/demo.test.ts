@@ -3,10 +3,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
 import { addDemoShop } from '../../src/sandbox/demo/demo-shop.ts';
-import { describeInBrowser } from '../support/browser.ts';
-import { desktop, startCheckoutWorld, type CheckoutWorld } from '../support/checkout-world.ts';
-import { recurringWorld } from '../support/recurring.ts';
-import { startTestService } from '../support/test-service.ts';
+import { describeInBrowser } from '../support/processes/browser.ts';
+import { desktop, startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
+import { recurringWorld } from '../support/worlds/recurring.ts';
+import { startTestService } from '../support/service/test-service.ts';
 import { obstacles } from './accessible.ts';
 
 const soon = { timeout: 30_000, interval: 30 };

@@ -1,8 +1,8 @@
 // The reference page in a real browser, against a whole service: it must say what the service does, and be able to use it.
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { describeInBrowser, openBrowser } from '../support/browser.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { describeInBrowser, openBrowser } from '../support/processes/browser.ts';
+import { startTestService, type TestService } from '../support/service/test-service.ts';
 import { obstacles } from './accessible.ts';
 import { faintTexts } from './contrast.ts';
 

@@ -1,7 +1,7 @@
 // How pages are served: what may be loaded by them, what is kept by browsers, and what is no page.
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import { startTestService, type TestService } from '../support/service/test-service.ts';
 
 let service: TestService;
 

@@ -2,7 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../pages/docs/document.ts';
-import { curlOf, masked, missingPathParameter, prepare, tokenVariable } from '../../pages/docs/request.ts';
+import {
+  curlOf,
+  masked,
+  missingPathParameter,
+  prepare,
+  tokenVariable,
+} from '../../pages/docs/request/request.ts';
 
 const pay: Operation = {
   id: 'pay',

@@ -1,8 +1,8 @@
 // How the reference page reads schemas: what is behind references, what they say in words, and a body made from one.
 import { describe, expect, test } from 'vitest';
-import { idsIn, tokenIn } from '../../pages/docs/found-in-answers.ts';
-import { limits, sampleOf, typeWords } from '../../pages/docs/schema-words.ts';
-import { resolve, type Schemas } from '../../pages/docs/schema.ts';
+import { idsIn, tokenIn } from '../../pages/docs/answer/found-in-answers.ts';
+import { limits, sampleOf, typeWords } from '../../pages/docs/schema/schema-words.ts';
+import { resolve, type Schemas } from '../../pages/docs/schema/schema.ts';
 
 const schemas: Schemas = {
   Card: { type: 'object', properties: { type: { const: 'Card' }, number: { type: 'string' } } },

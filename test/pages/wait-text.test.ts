@@ -1,6 +1,6 @@
 // How long a payer is told to wait after he has tried too many cards.
 import { expect, test } from 'vitest';
-import { waitInWords } from '../../pages/checkout/wait-text.ts';
+import { waitInWords } from '../../pages/checkout/views/wait-text.ts';
 
 test.each([
   [1, 'in 1 second', 'через 1 секунду'],

@@ -10,15 +10,15 @@ import {
   type CardResult,
   type CardRun,
   type Ending,
-} from '../../tools/card-results.ts';
+} from '../../tools/documents/card-results.ts';
 import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
-import { differences, readBook, notFinal } from '../support/ledger-check.ts';
-import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
-import { visitIssuer } from '../support/issuer-page.ts';
-import { invoicesUrl, order } from '../support/invoices.ts';
-import { eventually, request, startBank, startServer } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { differences, readBook, notFinal } from '../support/checks/ledger-check.ts';
+import { cardBody, paymentResourcesUrl } from '../support/worlds/cards.ts';
+import { visitIssuer } from '../support/bank/issuer-page.ts';
+import { invoicesUrl, order } from '../support/worlds/invoices.ts';
+import { eventually, request, startBank, startServer } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
 import { defined } from '../../src/defined.ts';
 
 const secret = 'a secret of the tests that is long enough';

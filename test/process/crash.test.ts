@@ -1,9 +1,9 @@
 // kill -9 in the middle of everything: what was acknowledged is there, once, with its event; what was not is there wholly
 // or not at all.
 import { onTestFinished, expect, test } from 'vitest';
-import { often } from '../support/campaign.ts';
-import { eventually, request, sandboxKey, type Server, startServer } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
+import { often } from '../support/service/campaign.ts';
+import { eventually, request, sandboxKey, type Server, startServer } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
 
 const clients = 50;
 const kills = 3;

@@ -21,8 +21,8 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { binarySources, findBinaries } from '../../src/sandbox/postgres/binaries.ts';
 import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
 import type { EmbeddedOptions, EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
-import { childFile, startChild } from '../support/start-child.ts';
-import { temporaryFolder, throwAwaySettings } from '../support/test-cluster.ts';
+import { childFile, startChild } from '../support/processes/start-child.ts';
+import { temporaryFolder, throwAwaySettings } from '../support/database/test-cluster.ts';
 
 const { folder: root, remove } = temporaryFolder();
 afterAll(remove);

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { commandLine } from '../support/command-line.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { eventually, mandate, programOfSources, request, startServer } from '../support/program.ts';
+import { commandLine } from '../support/processes/command-line.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { eventually, mandate, programOfSources, request, startServer } from '../support/processes/program.ts';
 
 const order = {
   shopID: 'TEST',

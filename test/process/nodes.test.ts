@@ -1,8 +1,8 @@
 // Two nodes on one PostgreSQL.
 import { onTestFinished, expect, test } from 'vitest';
-import { eventually, mandate, request, sandboxKey, startServer } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { eventually, mandate, request, sandboxKey, startServer } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
 
 const masterKey = Buffer.alloc(32, 9).toString('base64');
 

@@ -6,10 +6,10 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { card } from '../support/payout-world.ts';
-import { eventually, request, sandboxKey, startServer } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { card } from '../support/worlds/payout-world.ts';
+import { eventually, request, sandboxKey, startServer } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
 
 const script = fileURLToPath(new URL('../../examples/pay-csv.mjs', import.meta.url));
 const { folder, remove } = temporaryFolder();

@@ -2,13 +2,13 @@
 // there; what was not is there wholly or not at all; and the bank's book, the payments and the ledger say the same.
 import { expect, onTestFinished, test } from 'vitest';
 import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
-import { often } from '../support/campaign.ts';
-import { differences, readBook, notFinal } from '../support/ledger-check.ts';
-import { cardBody, paymentResourcesUrl } from '../support/cards.ts';
-import { invoicesUrl, order } from '../support/invoices.ts';
-import { eventually, request, startBank, startServer, type Server } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { often } from '../support/service/campaign.ts';
+import { differences, readBook, notFinal } from '../support/checks/ledger-check.ts';
+import { cardBody, paymentResourcesUrl } from '../support/worlds/cards.ts';
+import { invoicesUrl, order } from '../support/worlds/invoices.ts';
+import { eventually, request, startBank, startServer, type Server } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
 
 const secret = 'a secret of the tests that is long enough';
 const clients = 8;

@@ -2,13 +2,13 @@
 // given back, what was not is nowhere, and bank, ledger and withdrawals agree.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { often } from '../support/campaign.ts';
-import { brokenInvariants } from '../support/ledger.ts';
-import { card } from '../support/payout-world.ts';
-import { eventually, request, sandboxKey, type Server, startServer } from '../support/program.ts';
-import { bankSecret, startBank } from '../support/simulated-bank.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { often } from '../support/service/campaign.ts';
+import { brokenInvariants } from '../support/database/ledger.ts';
+import { card } from '../support/worlds/payout-world.ts';
+import { eventually, request, sandboxKey, type Server, startServer } from '../support/processes/program.ts';
+import { bankSecret, startBank } from '../support/bank/simulated-bank.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
 
 const clients = 16;
 const kills = 3;

@@ -1,11 +1,11 @@
 // kill -9 while cards are charged without their payers: afterwards every charge has ended once in its series, as its payment
 // says, and a series is failing if and only if its last charge failed.
 import { onTestFinished, expect, test } from 'vitest';
-import { often } from '../support/campaign.ts';
-import { cardBody } from '../support/cards.ts';
-import { insufficientFunds } from '../support/recurring.ts';
-import { eventually, request, sandboxKey, startServer } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
+import { often } from '../support/service/campaign.ts';
+import { cardBody } from '../support/worlds/cards.ts';
+import { insufficientFunds } from '../support/worlds/recurring.ts';
+import { eventually, request, sandboxKey, startServer } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
 
 const clients = 6;
 const kills = 2;

@@ -1,11 +1,18 @@
 // Sandboxes with a simulated bank inside, as payers and several nodes meet it: the issuer's page is reached through the
 // service's own address, and nodes that bring a bank each do not take each other's away.
 import { expect, onTestFinished, test } from 'vitest';
-import { cardBody } from '../support/cards.ts';
-import { order } from '../support/invoices.ts';
-import { eventually, mandate, request, sandboxKey, type Server, startServer } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { cardBody } from '../support/worlds/cards.ts';
+import { order } from '../support/worlds/invoices.ts';
+import {
+  eventually,
+  mandate,
+  request,
+  sandboxKey,
+  type Server,
+  startServer,
+} from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
 
 type Environment = Record<string, string>;
 const hold = { flow: { type: 'PaymentFlowHold' } };

@@ -12,9 +12,9 @@ import {
   type Server,
   startBank,
   startServer,
-} from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+} from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
 
 const masterKey = Buffer.alloc(32, 9).toString('base64');
 const salesInEachPart = 10;

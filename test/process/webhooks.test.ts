@@ -12,17 +12,17 @@ import { instantAt } from '../../src/clock.ts';
 import { positionOf, type WebhookEvent } from '../../src/platform/events/domain/topic.ts';
 import { messageIdOf } from '../../src/webhooks/feed/message.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
-import { often } from '../support/campaign.ts';
-import { eventually, request, sandboxKey, type Server, startServer } from '../support/program.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { factsOfInvoice, writeInvoices } from '../support/seeded-events.ts';
+import { often } from '../support/service/campaign.ts';
+import { eventually, request, sandboxKey, type Server, startServer } from '../support/processes/program.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
+import { factsOfInvoice, writeInvoices } from '../support/database/seeded-events.ts';
 
 const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? often(30, 60));
 const eventsEach = 20;
 const kills = 3;
 const timeoutMs = 300_000 + invoices * 600;
-const receiverFile = join(inject('plainSources'), 'test/support/receiver-child.js');
+const receiverFile = join(inject('plainSources'), 'test/support/receivers/receiver-child.js');
 
 type Entry = {
   id: string;

@@ -14,7 +14,7 @@ import {
   type Series,
 } from '../../src/recurring/domain/series.ts';
 import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
-import { chosenSeed } from '../support/chosen-seed.ts';
+import { chosenSeed } from '../support/service/chosen-seed.ts';
 import { defined } from '../../src/defined.ts';
 
 const histories = Number(process.env['CHARGE_HISTORIES'] ?? 6_000);

@@ -6,9 +6,9 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { expect, inject, test } from 'vitest';
-import { plainSource } from '../support/plain-sources.ts';
+import { plainSource } from '../support/processes/plain-sources.ts';
 import { themes } from '../../simulation/clients/themes.ts';
-import { temporaryFolder } from '../support/test-cluster.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
 
 /** No test depends on how quick the machine is: what is bounded is how many worlds there are. */
 const timeoutMs = 900_000;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
-import { installBuiltProgram } from './built-program.ts';
-import { writePlainSources } from './plain-sources.ts';
-import { startTestCluster, temporaryFolder, type TestCluster } from './test-cluster.ts';
+import { installBuiltProgram } from './processes/built-program.ts';
+import { writePlainSources } from './processes/plain-sources.ts';
+import { startTestCluster, temporaryFolder, type TestCluster } from './database/test-cluster.ts';
 
 export type ClusterConnection = {
   host: string;

@@ -1,4 +1,4 @@
-// For the tests that are run without PostgreSQL and without other processes (tools/test-kinds.ts): one that starts a process all the same
+// For the tests that are run without PostgreSQL and without other processes (tools/tests/test-kinds.ts): one that starts a process all the same
 // fails, and says what to do.
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';

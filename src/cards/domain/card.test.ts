@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { testCards } from '../../../test/support/cards.ts';
+import { testCards } from '../../../test/support/worlds/cards.ts';
 import { instantAt, parseInstant, type Instant } from '../../clock.ts';
 import {
   checkCard,

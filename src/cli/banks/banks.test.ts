@@ -1,12 +1,12 @@
 // What an operator is told when he sets up banks and terminals, command by command and in this process. That it works from the
-// command line, with a node that runs, is in test/process/banks.test.ts.
+// command line, with a node that runs, is in test/process/commands/banks.test.ts.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSimulatedBank, type SimulatedBank } from '../../sandbox/bank/simulated-bank.ts';
 import { systemClock } from '../../clock.ts';
-import { temporaryFolder } from '../../../test/support/test-cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { addBank, changeBank, checkBank, listAllBanks, removeBank } from './banks.ts';
 import { createParty, createShop, listAllParties, setParty } from '../merchants/merchants.ts';
 import { addTerminal, listAllTerminals, removeTerminal } from './terminals.ts';

@@ -1,8 +1,12 @@
 // The list of sites that may have a shop's checkout, through the real program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeInvoice } from '../../../test/support/invoices.ts';
-import { commandLine } from '../../../test/support/command-line.ts';
-import { startTestService, type Merchant, type TestService } from '../../../test/support/test-service.ts';
+import { makeInvoice } from '../../../test/support/worlds/invoices.ts';
+import { commandLine } from '../../../test/support/processes/command-line.ts';
+import {
+  startTestService,
+  type Merchant,
+  type TestService,
+} from '../../../test/support/service/test-service.ts';
 
 let service: TestService;
 let merchant: Merchant;

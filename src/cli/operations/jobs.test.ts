@@ -1,7 +1,7 @@
 // Stuck jobs through the real program: an operator lists them and has one run again.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mandate } from '../../../test/support/program.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { mandate } from '../../../test/support/processes/program.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 
 let db: TestDatabase;
 beforeAll(async () => void (db = await createTestDatabase()));

@@ -1,8 +1,8 @@
 // The operator's view of the books, through the real program.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { book, newPayment, rubles } from '../../../test/support/ledger.ts';
-import { commandLine } from '../../../test/support/command-line.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { book, newPayment, rubles } from '../../../test/support/database/ledger.ts';
+import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { storeDeposit } from '../../wallets/store/wallets.ts';
 import { parseInstant } from '../../clock.ts';
 import {

@@ -1,11 +1,11 @@
 // What an operator does about payments that wait for him, through the real program beside a service that runs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { invoicesUrl, type CreatedInvoice } from '../../../test/support/invoices.ts';
+import { invoicesUrl, type CreatedInvoice } from '../../../test/support/worlds/invoices.ts';
 import { everyInvariant } from '../../app/compose.ts';
 import { checkLedger } from '../../platform/ledger/check-ledger.ts';
-import { startPaymentWorld, type PaymentWorld } from '../../../test/support/payment-world.ts';
-import { commandLine } from '../../../test/support/command-line.ts';
-import { waylay, type FaultyBank } from '../../../test/support/faulty-bank.ts';
+import { startPaymentWorld, type PaymentWorld } from '../../../test/support/worlds/payment-world.ts';
+import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { waylay, type FaultyBank } from '../../../test/support/bank/faulty-bank.ts';
 
 const card = '4242424242424242';
 const hold = { flow: { type: 'PaymentFlowHold' } };

@@ -1,8 +1,8 @@
 // What an operator decides about payouts, through the real program beside a service that runs.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPayoutWorld, type PayoutWorld } from '../../../test/support/payout-world.ts';
-import { commandLine } from '../../../test/support/command-line.ts';
-import { brokenInvariants } from '../../../test/support/ledger.ts';
+import { startPayoutWorld, type PayoutWorld } from '../../../test/support/worlds/payout-world.ts';
+import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { brokenInvariants } from '../../../test/support/database/ledger.ts';
 
 let world: PayoutWorld;
 beforeAll(async () => void (world = await startPayoutWorld()));

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { epochMsOf } from '../../clock.ts';
 import { storePayoutFee, storePayoutLimits } from '../../payouts/store/payout-terms.ts';
-import { brokenInvariants } from '../../../test/support/ledger.ts';
-import { secret } from '../../../test/support/payment-world.ts';
-import { startPayoutWorld, type PayoutWorld } from '../../../test/support/payout-world.ts';
-import { commandLine } from '../../../test/support/command-line.ts';
-import { payout, tellerAt } from '../../../test/support/simulated-bank.ts';
-import { temporaryFolder } from '../../../test/support/test-cluster.ts';
+import { brokenInvariants } from '../../../test/support/database/ledger.ts';
+import { secret } from '../../../test/support/worlds/payment-world.ts';
+import { startPayoutWorld, type PayoutWorld } from '../../../test/support/worlds/payout-world.ts';
+import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { payout, tellerAt } from '../../../test/support/bank/simulated-bank.ts';
+import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
 
 const cardNumber = '4242424242424242';
 const otherCardNumber = '5555555555554444';

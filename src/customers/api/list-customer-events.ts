@@ -1,4 +1,5 @@
 // GET …/events: everything that has happened to the cards of a customer, in order.
+import { anything } from '../../platform/database/codec.ts';
 import { Type, type Static } from 'typebox';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader, readVisible } from '../../platform/events/read-log.ts';
@@ -13,7 +14,7 @@ import type { Database } from '../../platform/database/database.ts';
 
 type EventBody = Static<typeof CustomerEvent>;
 
-const readLog = logReader('customer', `status <> 'deleted'`);
+const readLog = logReader('customer', anything, `status <> 'deleted'`);
 
 export const listCustomerEvents = endpoint({
   operation: 'listCustomerEvents',

@@ -1,49 +1,65 @@
-// Invoices as JSON: the lines of a cart in their column, the facts in the log. Money is a JSON integer there: the largest
-// amount is far below 2^53.
+// Invoices as JSON: the lines of a cart in their column, the facts in the log.
+import {
+  anything,
+  currency,
+  instant,
+  list,
+  mapped,
+  minorUnits,
+  object,
+  oneOf,
+  optional,
+  text,
+  variants,
+  type Codec,
+  type Kinds,
+} from '../../platform/database/codec.ts';
 import type { Currency } from '../../money.ts';
 import type { CartLine, InvoiceFact, InvoiceTerms } from '../domain/invoice.ts';
 
-export type LineJson = Omit<CartLine, 'quantity' | 'priceMinor'> & { quantity: number; priceMinor: number };
-type TermsJson = Omit<InvoiceTerms, 'amount' | 'cart'> & {
-  amountMinor: number;
-  currency: Currency;
-  cart?: LineJson[];
+export const cartLine: Codec<CartLine> = object({
+  product: text,
+  quantity: minorUnits,
+  priceMinor: minorUnits,
+  taxMode: optional(object({ type: oneOf('InvoiceLineTaxVAT'), rate: text })),
+});
+export const cart = list(cartLine);
+
+type StoredTerms = Omit<InvoiceTerms, 'amount'> & {
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
 };
-type FactJson =
-  Exclude<InvoiceFact, { type: 'invoice_created' }> | { type: 'invoice_created'; terms: TermsJson };
 
-export function lineToJson(line: CartLine): LineJson {
-  return { ...line, quantity: Number(line.quantity), priceMinor: Number(line.priceMinor) };
-}
+const terms: Codec<InvoiceTerms> = mapped(
+  object<StoredTerms>({
+    id: text,
+    partyId: text,
+    shopId: text,
+    createdAt: instant,
+    dueDate: instant,
+    amountMinor: minorUnits,
+    currency,
+    product: text,
+    description: optional(text),
+    cart: optional(cart),
+    bankAccount: optional(anything),
+    clientInfo: optional(anything),
+    metadata: anything,
+    externalId: optional(text),
+  }),
+  {
+    read: ({ amountMinor, currency: of, ...more }) => ({
+      ...more,
+      amount: { minor: amountMinor, currency: of },
+    }),
+    write: ({ amount, ...more }) => ({ ...more, amountMinor: amount.minor, currency: amount.currency }),
+  },
+);
 
-export function lineFromJson(line: LineJson): CartLine {
-  return { ...line, quantity: BigInt(line.quantity), priceMinor: BigInt(line.priceMinor) };
-}
-
-export function invoiceFactToJson(fact: InvoiceFact): FactJson {
-  if (fact.type !== 'invoice_created') return fact;
-  const { amount, cart, ...terms } = fact.terms;
-  return {
-    type: fact.type,
-    terms: {
-      ...terms,
-      amountMinor: Number(amount.minor),
-      currency: amount.currency,
-      ...(cart ? { cart: cart.map(lineToJson) } : {}),
-    },
-  };
-}
-
-export function invoiceFactFromJson(json: unknown): InvoiceFact {
-  const fact = json as FactJson;
-  if (fact.type !== 'invoice_created') return fact;
-  const { amountMinor, currency, cart, ...terms } = fact.terms;
-  return {
-    type: fact.type,
-    terms: {
-      ...terms,
-      amount: { minor: BigInt(amountMinor), currency },
-      ...(cart ? { cart: cart.map(lineFromJson) } : {}),
-    },
-  };
-}
+export const invoiceFacts: Kinds<InvoiceFact, 'type'> = {
+  invoice_created: { terms },
+  invoice_paid: {},
+  invoice_fulfilled: { reason: text },
+  invoice_cancelled: { reason: text },
+};
+export const invoiceFact: Codec<InvoiceFact> = variants<InvoiceFact, 'type'>('type', invoiceFacts);

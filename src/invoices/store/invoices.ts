@@ -7,10 +7,10 @@ import {
   readByExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters, createdParameters } from '../../platform/events/log.ts';
-import type { Currency } from '../../money.ts';
-import { invoiceFactToJson, lineFromJson, lineToJson, type LineJson } from './codec.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { anything, currency } from '../../platform/database/codec.ts';
+import { cart, invoiceFact } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {
   evolve,
@@ -35,13 +35,13 @@ const columns = {
   created_at: 'timestamptz',
   due_date: 'timestamptz',
   amount_minor: 'int8',
-  currency: 'text',
+  currency: stored('text', currency),
   product: 'text',
   description: 'text?',
-  cart: 'json?',
-  bank_account: 'json?',
-  client_info: 'json?',
-  metadata: 'json',
+  cart: stored('json?', cart),
+  bank_account: stored('json?', anything),
+  client_info: stored('json?', anything),
+  metadata: stored('json', anything),
   external_id: 'text?',
 } as const;
 const columnList = Object.keys(columns).join(', ');
@@ -52,7 +52,7 @@ const readColumnList = Object.keys(readColumns).join(', ');
 /** One round trip: the external id is claimed, and only then the invoice and its first event written. */
 const insertInvoice = statement({
   name: 'insert_invoice',
-  parameters: { ...columns, ...createdParameters, wake_at: 'timestamptz?', fingerprint: 'bytea' },
+  parameters: { ...columns, ...createdWith(invoiceFact), wake_at: 'timestamptz?', fingerprint: 'bytea' },
   row: { invoice_id: 'text' },
   text: `
     with ${claimExternalId('createInvoice', ':invoice_id')}, changed as (
@@ -71,7 +71,7 @@ const insertInvoice = statement({
 const changeInvoiceRow = statement({
   name: 'change_invoice',
   parameters: {
-    ...changedParameters,
+    ...changedWith(invoiceFact),
     invoice_id: 'text',
     version: 'int4',
     status: 'text',
@@ -130,7 +130,7 @@ export async function storeNewInvoice(
     ...rowOf(invoice, 1),
     fingerprint,
     wake_at: nextAction(invoice)?.at ?? null,
-    facts: [invoiceFactToJson(created)],
+    facts: [created],
   });
   return rows.length > 0;
 }
@@ -216,7 +216,7 @@ async function storeFact(
     reason: 'reason' in invoice ? invoice.reason : null,
     wake_at: nextAction(invoice)?.at ?? null,
     happened_at: now,
-    facts: [invoiceFactToJson(fact)],
+    facts: [fact],
   });
   return rows.length > 0;
 }
@@ -235,7 +235,7 @@ function rowOf(invoice: Invoice, version: number): Values<typeof columns> {
     currency: invoice.amount.currency,
     product: invoice.product,
     description: invoice.description ?? null,
-    cart: invoice.cart ? invoice.cart.map(lineToJson) : null,
+    cart: invoice.cart ?? null,
     bank_account: invoice.bankAccount ?? null,
     client_info: invoice.clientInfo ?? null,
     metadata: invoice.metadata,
@@ -250,12 +250,16 @@ function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
     shopId: row.shop_id,
     createdAt: row.created_at,
     dueDate: row.due_date,
-    amount: { minor: row.amount_minor, currency: row.currency as Currency },
+    amount: { minor: row.amount_minor, currency: row.currency },
     product: row.product,
     metadata: row.metadata,
-    ...defined({ description: row.description }),
-    ...(row.cart === null ? {} : { cart: (row.cart as LineJson[]).map(lineFromJson) }),
-    ...defined({ bankAccount: row.bank_account, clientInfo: row.client_info, externalId: row.external_id }),
+    ...defined({
+      description: row.description,
+      cart: row.cart,
+      bankAccount: row.bank_account,
+      clientInfo: row.client_info,
+      externalId: row.external_id,
+    }),
   };
   const { payment_in_progress: paymentInProgress } = row;
   return { invoice: { ...terms, ...stateFromRow(row), paymentInProgress }, version: row.version };

@@ -5,10 +5,9 @@ import { logReader, readVisible } from '../../platform/events/read-log.ts';
 import type { Caller } from '../../caller.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EventPage } from '../../platform/http/schemas.ts';
-import { invoiceFactFromJson } from '../../invoices/store/codec.ts';
 import { invoiceChangeBody, invoiceChanges, InvoicePath } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { paymentFactFromJson } from '../store/codec.ts';
+import { invoiceLogFact, type InvoiceLogFact } from '../store/codec.ts';
 import { paymentChangeBody, paymentChanges } from './schema.ts';
 import { refundChangeBody, refundChanges } from './refund-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -21,7 +20,7 @@ const InvoiceEvent = Type.Object(
   { title: 'InvoiceEvent' },
 );
 
-const readLog = logReader('invoice');
+const readLog = logReader('invoice', invoiceLogFact);
 
 export const listInvoiceEvents = endpoint({
   operation: 'listInvoiceEvents',
@@ -51,7 +50,7 @@ export const listInvoiceEvents = endpoint({
 
 type Change = Static<typeof InvoiceChange>;
 
-function eventBody(event: LoggedEvent<unknown>, caller: Caller): Static<typeof InvoiceEvent> {
+function eventBody(event: LoggedEvent<InvoiceLogFact>, caller: Caller): Static<typeof InvoiceEvent> {
   return {
     id: event.sequence,
     createdAt: event.createdAt,
@@ -59,9 +58,7 @@ function eventBody(event: LoggedEvent<unknown>, caller: Caller): Static<typeof I
   };
 }
 
-function changeBody(json: unknown, caller: Caller): object | undefined {
-  const ofPayment = paymentFactFromJson(json);
-  if (!ofPayment) return invoiceChangeBody(invoiceFactFromJson(json));
-  const { fact, paymentId } = ofPayment;
-  return paymentChangeBody(fact, paymentId, caller) ?? refundChangeBody(fact, paymentId);
+function changeBody(fact: InvoiceLogFact, caller: Caller): object | undefined {
+  if (!('paymentId' in fact)) return invoiceChangeBody(fact);
+  return paymentChangeBody(fact, fact.paymentId, caller) ?? refundChangeBody(fact, fact.paymentId);
 }

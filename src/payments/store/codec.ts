@@ -1,81 +1,165 @@
-// The facts of payments as JSON in the invoice's log. Money is a JSON integer there: the largest amount is far below 2^53.
-import { livemodeOf, modeName, type ModeName } from '../../livemode.ts';
-import { lineFromJson, lineToJson, type LineJson } from '../../invoices/store/codec.ts';
-import { feesFromJson, feesToJson, type FeesJson } from '../../platform/ledger/domain/fee.ts';
-import type { Currency, Money } from '../../money.ts';
-import type { PaymentFact, PaymentTerms, RefundTerms } from '../domain/payment.ts';
+// Payments as JSON: their facts in the invoice's log, and what their rows keep of terms and states.
+import { interaction, terminal } from '../../acquiring/store/codec.ts';
+import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
+import { cart, invoiceFacts } from '../../invoices/store/codec.ts';
+import type { InvoiceFact } from '../../invoices/domain/invoice.ts';
+import {
+  anything,
+  flag,
+  instant,
+  list,
+  livemode,
+  minorUnits,
+  money,
+  notEmpty,
+  object,
+  oneOf,
+  optional,
+  recordOf,
+  storedAs,
+  text,
+  variants,
+  wholeNumber,
+  type Codec,
+} from '../../platform/database/codec.ts';
+import { fees } from '../../platform/ledger/store/codec.ts';
+import { mandateGiven } from '../../recurring/store/codec.ts';
+import type {
+  Approval,
+  Flow,
+  Payer,
+  PaymentFact,
+  PaymentState,
+  PaymentTerms,
+  RefundTerms,
+} from '../domain/payment.ts';
+import type { PaymentFailure } from '../domain/payment-failure.ts';
 
 /** In the invoice's log a fact says which payment it is about. */
-export function factToJson(fact: PaymentFact, paymentId: string): unknown {
-  const about = { ...fact, paymentId };
-  if (fact.type === 'payment_started') return { ...about, terms: termsToJson(fact.terms) };
-  if (fact.type === 'refund_started') return { ...about, refund: refundToJson(fact.refund) };
-  return 'amount' in fact ? { ...about, amount: moneyToJson(fact.amount) } : about;
-}
+export type InvoiceLogFact = InvoiceFact | (PaymentFact & { readonly paymentId: string });
 
-/** A fact of the log that is about a payment; undefined when it is about something else. */
-export function paymentFactFromJson(json: unknown): { paymentId: string; fact: PaymentFact } | undefined {
-  const { paymentId, ...fact } = json as {
-    paymentId?: string;
-    type: string;
-    terms?: TermsJson;
-    refund?: RefundJson;
-    amount?: MoneyJson;
-  };
-  if (paymentId === undefined) return undefined;
-  const read = {
-    ...fact,
-    ...(fact.terms ? { terms: termsFromJson(fact.terms) } : {}),
-    ...(fact.refund ? { refund: refundFromJson(fact.refund) } : {}),
-    ...(fact.amount ? { amount: moneyFromJson(fact.amount) } : {}),
-  };
-  return { paymentId, fact: read as PaymentFact };
-}
+const payerMembers = {
+  token: text,
+  contactInfo: recordOf(text),
+  redirectUrl: optional(text),
+};
+const chain = {
+  seriesId: text,
+  rootNetworkTransactionId: optional(text),
+  previousNetworkTransactionId: optional(text),
+  warnings: list(text),
+};
+const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
+  resource: { ...payerMembers, session: text, card: cardDetails, clientInfo },
+  recurrent: {
+    ...payerMembers,
+    ...chain,
+    receiptGoesToConsent: optional(oneOf(true)),
+    parent: object({ invoiceId: text, paymentId: text }),
+  },
+  customer: { ...payerMembers, ...chain, customerId: text, bindingId: text, card: cardDetails },
+});
 
-type TermsJson = Omit<PaymentTerms, 'amount' | 'fees' | 'livemode'> & {
-  amount: MoneyJson;
-  fees: FeesJson;
-  realm: ModeName;
+const flow: Codec<Flow> = variants<Flow, 'type'>('type', {
+  instant: {},
+  hold: { onExpiration: oneOf('cancel', 'capture'), heldUntil: instant },
+});
+
+export const failure: Codec<PaymentFailure> = notEmpty(list(text));
+
+export const approval: Codec<Approval> = object({
+  reference: text,
+  approvalCode: optional(text),
+  networkTransactionId: optional(text),
+  eci: optional(text),
+});
+
+/** Of the terms what has no column of its own. */
+export type RowTerms = Pick<
+  PaymentTerms,
+  | 'flow'
+  | 'payer'
+  | 'makeRecurrent'
+  | 'recurrentTerms'
+  | 'metadata'
+  | 'deadline'
+  | 'terminal'
+  | 'livemode'
+  | 'fees'
+>;
+const termsMembers = {
+  flow,
+  payer,
+  makeRecurrent: flag,
+  recurrentTerms: optional(mandateGiven),
+  metadata: optional(anything),
+  deadline: instant,
+  terminal,
+  livemode: storedAs('realm', livemode),
+  fees,
 };
 
-function termsToJson({ amount, fees, livemode, ...terms }: PaymentTerms): TermsJson {
-  return { ...terms, amount: moneyToJson(amount), fees: feesToJson(fees), realm: modeName(livemode) };
-}
+export const rowTerms: Codec<RowTerms> = object(termsMembers);
 
-function termsFromJson({ amount, fees, realm, ...terms }: TermsJson): PaymentTerms {
-  return { ...terms, amount: moneyFromJson(amount), fees: feesFromJson(fees), livemode: livemodeOf(realm) };
-}
+const terms: Codec<PaymentTerms> = object({
+  invoiceId: text,
+  id: text,
+  partyId: text,
+  shopId: text,
+  createdAt: instant,
+  amount: money,
+  externalId: optional(text),
+  ...termsMembers,
+});
 
-type RefundJson = Omit<RefundTerms, 'amount' | 'feeMinor' | 'cart'> & {
-  amount: MoneyJson;
-  feeMinor: number;
-  cart?: LineJson[];
-};
+/** Of a state what is not money that has a column. */
+export type RowState = WithoutMoney<PaymentState>;
+type WithoutMoney<State> = State extends unknown ? Omit<State, 'amount' | 'refundedMinor'> : never;
+export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {
+  authorising: {},
+  challenged: { interaction, until: instant },
+  reversing: { failure },
+  held: { approval },
+  capturing: { approval, reason: text },
+  cancelling: { approval, reason: text, isReleased: optional(oneOf(true)) },
+  captured: { approval, refundsMade: wholeNumber },
+  refunding: {
+    approval,
+    refundsMade: wholeNumber,
+    refund: object({ id: text, minor: minorUnits, feeMinor: minorUnits }),
+  },
+  cancelled: { approval: optional(approval) },
+  refunded: { approval },
+  failed: { failure },
+});
 
-function refundToJson({ amount, feeMinor, cart, ...terms }: RefundTerms): RefundJson {
-  return {
-    ...terms,
-    amount: moneyToJson(amount),
-    feeMinor: Number(feeMinor),
-    ...(cart ? { cart: cart.map(lineToJson) } : {}),
-  };
-}
+const refund: Codec<RefundTerms> = object({
+  id: text,
+  createdAt: instant,
+  amount: money,
+  feeMinor: minorUnits,
+  reason: optional(text),
+  cart: optional(cart),
+  externalId: optional(text),
+});
 
-function refundFromJson({ amount, feeMinor, cart, ...terms }: RefundJson): RefundTerms {
-  return {
-    ...terms,
-    amount: moneyFromJson(amount),
-    feeMinor: BigInt(feeMinor),
-    ...(cart ? { cart: cart.map(lineFromJson) } : {}),
-  };
-}
+const about = { paymentId: text };
+const settled = { ...about, settledBecause: optional(text) };
 
-type MoneyJson = { readonly minor: number; readonly currency: Currency };
-
-function moneyToJson({ minor, currency }: Money): MoneyJson {
-  return { minor: Number(minor), currency };
-}
-
-function moneyFromJson({ minor, currency }: MoneyJson): Money {
-  return { minor: BigInt(minor), currency };
-}
+export const invoiceLogFact: Codec<InvoiceLogFact> = variants<InvoiceLogFact, 'type'>('type', {
+  ...invoiceFacts,
+  payment_started: { ...about, terms },
+  payment_rerouted: { ...about, terminal, why: text },
+  payment_interaction_requested: { ...about, interaction, until: instant },
+  payment_reversal_started: { ...about, failure },
+  payment_processed: { ...about, approval },
+  payment_capture_started: { ...about, amount: money, reason: text, cart: optional(anything) },
+  payment_captured: { ...settled, amount: money },
+  payment_cancel_started: { ...about, reason: text },
+  payment_cancelled: { ...settled, reason: optional(text) },
+  payment_failed: { ...settled, failure },
+  refund_started: { ...about, refund },
+  refund_failed: { ...settled, refundId: text, failure },
+  refund_succeeded: { ...settled, refundId: text },
+  payment_refunded: about,
+});

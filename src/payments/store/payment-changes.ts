@@ -4,9 +4,9 @@ import type { Instant } from '../../clock.ts';
 import { isVersionConflict, type Database } from '../../platform/database/database.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { recordExternalId } from '../../platform/database/external-id.ts';
-import { statement } from '../../platform/database/statement.ts';
-import { appendEvents, changedAt } from '../../platform/events/log.ts';
-import { lineToJson } from '../../invoices/store/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
+import { appendEvents, changedAt, eventsOf } from '../../platform/events/log.ts';
+import { cart as cartCodec } from '../../invoices/store/codec.ts';
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
@@ -16,9 +16,9 @@ import {
 } from '../../platform/ledger/store/journals.ts';
 import { succeededCharge, type ApprovedCharge } from '../../recurring/store/charge-fragments.ts';
 import { evolve, isInProgress, wakeOf, type Payment, type PaymentFact } from '../domain/payment.ts';
-import { factToJson } from './codec.ts';
+import { failure, invoiceLogFact, type InvoiceLogFact } from './codec.ts';
 import { journalOf } from '../domain/postings.ts';
-import { rowOf, type StoredPayment } from './rows.ts';
+import { paymentColumns, rowOf, type StoredPayment } from './rows.ts';
 
 const parameters = {
   invoice_id: 'text',
@@ -27,12 +27,12 @@ const parameters = {
   status: 'text',
   captured_minor: 'int8?',
   refunded_minor: 'int8',
-  state: 'json',
+  state: paymentColumns.state,
   wake_at: 'timestamptz?',
   attempts: 'int4',
   invoice_paid: 'bool',
   in_progress: 'bool',
-  events: 'json',
+  ...eventsOf(invoiceLogFact),
   events_count: 'int4',
   happened_at: 'timestamptz',
   ...journalParameters,
@@ -93,7 +93,7 @@ const startRefund = statement({
     currency: 'text',
     fee_minor: 'int8',
     reason: 'text?',
-    cart: 'json?',
+    cart: stored('json?', cartCodec),
     external_id: 'text?',
     fingerprint: 'bytea?',
   },
@@ -111,7 +111,7 @@ const startRefund = statement({
 
 const endRefund = statement({
   name: 'end_refund',
-  parameters: { ...parameters, refund_id: 'text', refund_status: 'text', failure: 'json?' },
+  parameters: { ...parameters, refund_id: 'text', refund_status: 'text', failure: stored('json?', failure) },
   row,
   text: changeText(`, ended as (
       update refund set status = :refund_status, failure = :failure
@@ -203,7 +203,7 @@ export async function storeRefundStart(
         currency: amount.currency,
         fee_minor: feeMinor,
         reason: reason ?? null,
-        cart: cart?.map(lineToJson) ?? null,
+        cart: cart ?? null,
         external_id: externalId ?? null,
         fingerprint,
       }),
@@ -238,7 +238,7 @@ function changeOf(
     attempts,
     invoice_paid: facts.some(({ type }) => type === 'payment_captured'),
     in_progress: isInProgress(payment),
-    events: events.map((group) => eventToJson(group, payment.id)),
+    events: events.map((group) => eventOf(group, payment.id)),
     events_count: events.length,
     happened_at: now,
     ...journalValues(journal),
@@ -247,7 +247,9 @@ function changeOf(
 }
 
 /** What pays the invoice stands in one event with the capture, and after it. */
-function eventToJson(facts: readonly PaymentFact[], paymentId: string): unknown[] {
-  const json = facts.map((fact) => factToJson(fact, paymentId));
-  return facts.some(({ type }) => type === 'payment_captured') ? [...json, { type: 'invoice_paid' }] : json;
+function eventOf(facts: readonly PaymentFact[], paymentId: string): InvoiceLogFact[] {
+  const logged = facts.map((fact) => ({ ...fact, paymentId }));
+  return facts.some(({ type }) => type === 'payment_captured')
+    ? [...logged, { type: 'invoice_paid' }]
+    : logged;
 }

@@ -13,8 +13,8 @@ import {
   recordExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { optional, statement, type Values } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
+import { optional, statement, type Values, stored } from '../../platform/database/statement.ts';
+import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import {
   startedCharge,
@@ -23,8 +23,9 @@ import {
 } from '../../recurring/store/charge-fragments.ts';
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
-import { factToJson } from './codec.ts';
-import { money, paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
+import { currency } from '../../platform/database/codec.ts';
+import { invoiceLogFact } from './codec.ts';
+import { paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
 const columnList = Object.keys(paymentColumns).join(', ');
@@ -38,7 +39,7 @@ const insertParameters = {
   fingerprint: 'bytea?',
   wake_at: 'timestamptz',
   attempts: 'int4',
-  ...changedParameters,
+  ...changedWith(invoiceLogFact),
 } as const;
 
 /**
@@ -128,7 +129,7 @@ const readPayableInvoice = statement({
     version: 'int4',
     status: 'text',
     amount_minor: 'int8',
-    currency: 'text',
+    currency: stored('text', currency),
     due_date: 'timestamptz',
     payment_in_progress: 'bool',
     payments_made: 'int4',
@@ -156,7 +157,7 @@ export async function findPayableInvoice(
         partyId,
         shopId: row.shop_id,
         status: row.status,
-        amount: money(row.amount_minor, row.currency),
+        amount: { minor: row.amount_minor, currency: row.currency },
         dueDate: row.due_date,
         paymentInProgress: row.payment_in_progress,
         paymentsMade: row.payments_made,
@@ -193,7 +194,7 @@ export async function storeNewPayment(
     invoice_version: options.invoiceVersion,
     fingerprint: options.fingerprint,
     happened_at: payment.createdAt,
-    facts: [factToJson(started, payment.id)],
+    facts: [{ ...started, paymentId: payment.id }],
   };
   const stored = { payment, version: 1 };
   if ('keeps' in withPayment) {

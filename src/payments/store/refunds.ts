@@ -1,10 +1,10 @@
 // Reads of refunds. They are written with their payment, in payment-changes.ts.
 import type { Database } from '../../platform/database/database.ts';
 import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
-import { statement, type Values } from '../../platform/database/statement.ts';
-import { lineFromJson, type LineJson } from '../../invoices/store/codec.ts';
-import type { PaymentFailure } from '../domain/payment-failure.ts';
-import { money } from './rows.ts';
+import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { cart } from '../../invoices/store/codec.ts';
+import { currency, oneOf } from '../../platform/database/codec.ts';
+import { failure } from './codec.ts';
 import type { Refund } from '../domain/refund.ts';
 import { defined } from '../../defined.ts';
 
@@ -13,14 +13,14 @@ const columns = {
   payment_id: 'text',
   refund_id: 'text',
   created_at: 'timestamptz',
-  status: 'text',
+  status: stored('text', oneOf('pending', 'succeeded', 'failed')),
   amount_minor: 'int8',
-  currency: 'text',
+  currency: stored('text', currency),
   fee_minor: 'int8',
   reason: 'text?',
-  cart: 'json?',
+  cart: stored('json?', cart),
   external_id: 'text?',
-  failure: 'json?',
+  failure: stored('json?', failure),
 } as const;
 const columnList = Object.keys(columns)
   .map((name) => `refund.${name}`)
@@ -68,16 +68,15 @@ export async function findRefundByExternalId(
 }
 
 function refundFromRow(row: Values<typeof columns>): Refund {
+  const { status, failure: why } = row;
   const terms = {
     id: row.refund_id,
     createdAt: row.created_at,
-    amount: money(row.amount_minor, row.currency),
+    amount: { minor: row.amount_minor, currency: row.currency },
     feeMinor: row.fee_minor,
-    ...defined({ reason: row.reason }),
-    ...(row.cart === null ? {} : { cart: (row.cart as LineJson[]).map(lineFromJson) }),
-    ...defined({ externalId: row.external_id }),
+    ...defined({ reason: row.reason, cart: row.cart, externalId: row.external_id }),
   };
-  return row.status === 'failed'
-    ? { ...terms, status: 'failed', failure: row.failure as PaymentFailure }
-    : { ...terms, status: row.status === 'succeeded' ? 'succeeded' : 'pending' };
+  if (status !== 'failed') return { ...terms, status };
+  if (why === null) throw new Error(`refund ${row.refund_id} of ${row.invoice_id} failed without a reason`);
+  return { ...terms, status, failure: why };
 }

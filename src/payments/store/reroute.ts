@@ -2,10 +2,11 @@
 // meanwhile, because the lease ran out or somebody asked to look sooner, has counted an attempt, and may have sent it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
-import { appendEvent, changedAt, changedParameters } from '../../platform/events/log.ts';
-import { factToJson } from './codec.ts';
+import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
+import { terminal } from '../../acquiring/store/codec.ts';
+import { invoiceLogFact } from './codec.ts';
 import type { StoredPayment } from './rows.ts';
 import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/reroute.ts';
 import { evolve, type PaymentFact } from '../domain/payment.ts';
@@ -13,11 +14,11 @@ import { evolve, type PaymentFact } from '../domain/payment.ts';
 const reroutePayment = statement({
   name: 'reroute_payment',
   parameters: {
-    ...changedParameters,
+    ...changedWith(invoiceLogFact),
     invoice_id: 'text',
     payment_id: 'text',
     version: 'int4',
-    terminal: 'json',
+    terminal: stored('json', terminal),
     wake_at: 'timestamptz',
   },
   row: { version: 'int4' },
@@ -52,7 +53,7 @@ export async function storeReroute(
     version,
     terminal: fact.terminal,
     wake_at: initialClaim(now).wake_at,
-    facts: [factToJson(fact, payment.id)],
+    facts: [{ ...fact, paymentId: payment.id }],
     happened_at: now,
   });
   return rows.length > 0 ? { payment: evolve(payment, fact), version: version + 1 } : undefined;

@@ -1,4 +1,5 @@
 // Polling: what happened to a withdrawal, and to a destination, from the log.
+import { anything } from '../../platform/database/codec.ts';
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
@@ -13,8 +14,8 @@ import type { WithdrawalFact } from '../domain/withdrawal.ts';
 import { WithdrawalPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
-const readWithdrawalLog = logReader('withdrawal');
-const readDestinationLog = logReader('destination');
+const readWithdrawalLog = logReader('withdrawal', anything);
+const readDestinationLog = logReader('destination', anything);
 
 const EventQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1_000 }),

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { DatabaseUnavailable, openDatabase } from './database.ts';
-import { statement } from './statement.ts';
+import { minorUnits, object, oneOf, optional, text, variants } from './codec.ts';
+import { optional as optionalColumns, statement, stored, storedBeside } from './statement.ts';
 
 let db: TestDatabase;
 
@@ -346,4 +347,56 @@ const echo = statement({
     none: 'text?',
   },
   text: 'select :text as text, :bool as bool, :int4 as int4, :int8 as int8, :json as json, :bytea as bytea, :none as none',
+});
+
+type Shape = { readonly name: 'round'; readonly radius: bigint } | { readonly name: 'square' };
+const shape = storedBeside<Shape>(
+  'kind',
+  'name',
+  variants<Shape, 'name'>('name', { round: { radius: minorUnits }, square: {} }),
+);
+const side = object<{ readonly side: bigint; readonly note?: string }>({
+  side: minorUnits,
+  note: optional(text),
+});
+const columns = {
+  shape_id: 'text',
+  kind: stored('text', oneOf('round', 'square')),
+  shape,
+  side: stored('json?', side),
+} as const;
+const echoShape = statement({
+  name: 'test_echo_shape',
+  parameters: columns,
+  row: optionalColumns(columns),
+  text: 'select :shape_id as shape_id, :kind as kind, :shape as shape, :side as side',
+});
+const readShape = statement({
+  name: 'test_read_shape',
+  parameters: { shape: 'json', side: 'json?' },
+  row: columns,
+  text: `select 'S1' as shape_id, 'round' as kind, :shape as shape, :side as side`,
+});
+
+describe('a column that is declared with what it holds', () => {
+  test('is written and read in the form the program has for it', async () => {
+    const row = {
+      shape_id: 'S1',
+      kind: 'round',
+      shape: { name: 'round', radius: 3n },
+      side: { side: 4n },
+    } as const;
+    expect(await db.database.run(echoShape, row)).toEqual([row]);
+    expect(await db.database.run(echoShape, { ...row, side: null })).toEqual([{ ...row, side: null }]);
+    expect(await db.database.run(readShape, { shape: { radius: 3 }, side: { side: 4 } })).toEqual([row]);
+  });
+
+  test('ends the reading of a row that is not so, with its name and place, and without what is there', async () => {
+    const read = (shape: unknown, side: unknown) => db.database.run(readShape, { shape, side });
+    await expect(read({ radius: '42' }, null)).rejects.toThrow(
+      /^a row that test_read_shape read cannot be used \(shape_id S1\): shape\.radius should be whole number, and is string$/,
+    );
+    await expect(read({ radius: 1 }, [])).rejects.toThrow(': side should be object, and is list');
+    expect(await db.database.run(readNotes, {})).toBeInstanceOf(Array);
+  });
 });

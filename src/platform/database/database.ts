@@ -1,10 +1,8 @@
 // The one way to PostgreSQL: run a statement, or run several in a transaction. Statements are prepared once per
 // connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
 import pg from 'pg';
-import type { Column, Columns, Statement, Values } from './statement.ts';
 import { keepIdle, type ConnectionPool } from './idle-connections.ts';
-import { StatementClient } from './statement-client.ts';
-import { typeParsers } from './statement.ts';
+import { parameterOf, readRow, typeParsers, type Columns, type Statement, type Values } from './statement.ts';
 
 export type Database = {
   run<P extends Columns, R extends Columns>(
@@ -170,7 +168,6 @@ function poolOf(
   ].join(' ');
   const pool = new pg.Pool({
     ...('url' in connection ? { connectionString: withSettings(connection.url, settings) } : connection),
-    Client: StatementClient,
     max: maxConnections,
     connectionTimeoutMillis: waitForConnectionMs,
     types: typeParsers,
@@ -263,7 +260,9 @@ async function runStatement<P extends Columns, R extends Columns>(
     query_timeout: statement.timeoutMs,
   };
   try {
-    return (await client.query<Values<R>>(question)).rows;
+    const { rows } = await client.query<Values<R>>(question);
+    if (statement.codecs.length > 0) for (const row of rows) readRow(statement, row);
+    return rows;
   } catch (error) {
     // Of where it came from the driver knows only its own socket.
     if (error instanceof Error) Error.captureStackTrace(error, runStatement);
@@ -279,14 +278,8 @@ function valuesOf(
     const value = parameters[name];
     // The driver would send null, and nobody would know that something was forgotten.
     if (value === undefined) throw new Error(`the statement ${statement} was run without :${name}`);
-    return encode(value, types[name]);
+    return parameterOf(value, types[name]);
   });
-}
-
-function encode(value: unknown, type: Column | undefined): unknown {
-  if (value === null) return null;
-  if (type?.startsWith('json')) return JSON.stringify(value);
-  return typeof value === 'bigint' ? value.toString() : value;
 }
 
 /** Whether nothing can be written there, as on a standby. */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { openDatabase } from './database.ts';
 import { isMigrated, migrate, refuseEarlierSchema } from './migrate.ts';
 

@@ -2,6 +2,7 @@
 // its columns once; from that come the TypeScript types, and a test that prepares every statement on the migrated
 // schema and compares (test/architecture/statements.test.ts).
 import { instantFromDatabase, type Instant } from '../../clock.ts';
+import { UnreadableError, type Codec } from './codec.ts';
 
 type ColumnTypes = {
   text: string;
@@ -13,15 +14,30 @@ type ColumnTypes = {
   timestamptz: Instant;
 };
 type ColumnName = keyof ColumnTypes;
+type ColumnType = ColumnName | `${ColumnName}?`;
+/** Of a column that holds what the program has another form for, or a closer type. */
+type StoredColumn<Type extends ColumnType = ColumnType, T = unknown> = {
+  readonly type: Type;
+  readonly codec: {
+    /** May need another column of the row. */
+    readonly read: (stored: unknown, row: Readonly<Record<string, unknown>>) => T;
+    readonly write: ((value: never) => unknown) | undefined;
+  };
+};
 /** A column's type; with `?` it may be null. */
-export type Column = ColumnName | `${ColumnName}?`;
+export type Column = ColumnType | StoredColumn;
 export type Columns = Readonly<Record<string, Column>>;
 
-type ColumnValue<C extends Column> = C extends `${infer Name extends ColumnName}?`
-  ? ColumnTypes[Name] | null
-  : C extends ColumnName
-    ? ColumnTypes[C]
-    : never;
+type ColumnValue<C extends Column> =
+  C extends StoredColumn<infer Type, infer T>
+    ? Type extends `${string}?`
+      ? T | null
+      : T
+    : C extends `${infer Name extends ColumnName}?`
+      ? ColumnTypes[Name] | null
+      : C extends ColumnName
+        ? ColumnTypes[C]
+        : never;
 export type Values<C extends Columns> = { [K in keyof C]: ColumnValue<C[K]> };
 
 export type Statement<Parameters extends Columns = Columns, Row extends Columns = Columns> = {
@@ -31,18 +47,62 @@ export type Statement<Parameters extends Columns = Columns, Row extends Columns 
   readonly parameterNames: readonly string[];
   readonly parameters: Parameters;
   readonly row: Row;
+  /** Of the columns of a row that have one. */
+  readonly codecs: readonly (readonly [column: string, codec: StoredColumn['codec']])[];
   /** How long its answer is waited for, where that is not as long as usual. */
   readonly timeoutMs?: number;
 };
 
+/** A column that is written and read by a codec. */
+export function stored<const Type extends ColumnType, T>(
+  type: Type,
+  codec: StoredColumn<Type, T>['codec'],
+): StoredColumn<Type, T> {
+  return { type, codec };
+}
+
+/** Objects of several kinds as JSON; what says the kind stands in a text column beside, not among the members. */
+export function storedBeside<T extends object>(
+  column: string,
+  tag: keyof T,
+  { read, write }: Codec<T>,
+): StoredColumn<'json', T> {
+  return {
+    type: 'json',
+    codec: {
+      read: (json, row) => read({ ...(json as object), [tag]: row[column] }),
+      write(value: T) {
+        const { [tag]: _, ...rest } = write ? (write(value) as T) : value;
+        return rest;
+      },
+    },
+  };
+}
+
+export function typeOf(column: Column): ColumnType {
+  return typeof column === 'string' ? column : column.type;
+}
+
+type Nullable<Type> = Type extends `${string}?` ? Type : Type extends ColumnName ? `${Type}?` : never;
 type Optional<C> = {
-  [K in keyof C]: C[K] extends `${string}?` ? C[K] : C[K] extends string ? `${C[K]}?` : never;
+  [K in keyof C]: C[K] extends StoredColumn<infer Type, infer T>
+    ? StoredColumn<Nullable<Type>, T>
+    : Nullable<C[K]>;
 };
 
 /** The same columns as they come from the far side of a left join. */
-export function optional<C extends Readonly<Record<string, string>>>(of: C): Optional<C> {
-  const entries = Object.entries(of).map(([name, type]) => [name, type.endsWith('?') ? type : `${type}?`]);
+export function optional<C extends Columns>(of: C): Optional<C> {
+  const entries = Object.entries(of).map(([name, column]) => [name, nullable(column)]);
   return Object.fromEntries(entries) as Optional<C>;
+}
+
+function nullable(column: Column): Column {
+  if (typeof column !== 'string') return { ...column, type: nullableType(column.type) };
+  return nullableType(column);
+}
+
+function nullableType(type: ColumnType): ColumnType {
+  return type.endsWith('?') ? type : `${type as ColumnName}?`;
 }
 
 const statements = new Map<string, Statement>();
@@ -62,19 +122,58 @@ export function statement<const Parameters extends Columns, const Row extends Co
 }): Statement<Parameters, Row> {
   const parameterNames: string[] = [];
   const text = definition.text.replace(/(?<![:\w]):([a-z]\w*)/g, (_, name: string) => {
-    const type = definition.parameters[name];
-    if (type === undefined) throw new Error(`statement ${definition.name} has no parameter :${name}`);
+    const column = definition.parameters[name];
+    if (column === undefined) throw new Error(`statement ${definition.name} has no parameter :${name}`);
     if (!parameterNames.includes(name)) parameterNames.push(name);
-    return `$${parameterNames.indexOf(name) + 1}::${type.replace('?', '')}`;
+    return `$${parameterNames.indexOf(name) + 1}::${typeOf(column).replace('?', '')}`;
   });
   const unused = Object.keys(definition.parameters).filter((name) => !parameterNames.includes(name));
   if (unused.length > 0) throw new Error(`statement ${definition.name} does not use :${unused.join(', :')}`);
   if (statements.has(definition.name)) throw new Error(`there are two statements named ${definition.name}`);
   const { name, parameters, row, timeoutMs } = definition;
   const patience = timeoutMs === undefined ? {} : { timeoutMs };
-  const made: Statement<Parameters, Row> = { name, text, parameterNames, parameters, row, ...patience };
+  const codecs = Object.entries(row).flatMap(([column, type]: [string, Column]) =>
+    typeof type === 'string' ? [] : [[column, type.codec] as const],
+  );
+  const made: Statement<Parameters, Row> = {
+    name,
+    text,
+    parameterNames,
+    parameters,
+    row,
+    codecs,
+    ...patience,
+  };
   statements.set(name, made);
   return made;
+}
+
+/** As the driver sends it. */
+export function parameterOf(value: unknown, column: Column | undefined): unknown {
+  if (value === null || column === undefined) return value;
+  const write = typeof column === 'string' ? undefined : column.codec.write;
+  const written = write ? write(value as never) : value;
+  if (typeOf(column).startsWith('json')) return JSON.stringify(written);
+  return typeof written === 'bigint' ? written.toString() : written;
+}
+
+/** Puts into a row of the driver's what its columns stand for. The row is nobody else's yet, so it is changed in place. */
+export function readRow({ name, codecs }: Statement, row: Record<string, unknown>): void {
+  for (const [column, { read }] of codecs) {
+    const value = row[column];
+    if (value === null) continue;
+    try {
+      row[column] = read(value, row);
+    } catch (error) {
+      if (!(error instanceof UnreadableError)) throw error;
+      const ids = Object.entries(row).filter(([key, id]) => key.endsWith('_id') && typeof id === 'string');
+      const whose = ids.map(([key, id]) => `${key} ${String(id)}`).join(', ');
+      const where = `${column}${error.path}`;
+      throw new Error(`a row that ${name} read cannot be used (${whose}): ${where} ${error.problem}`, {
+        cause: error,
+      });
+    }
+  }
 }
 
 // The driver's own parsers, by type number: text forms into the types above. Everything else stays text.

@@ -1,6 +1,9 @@
 // The log: what happened to each aggregate, in order, without gaps, never changed. A row is one atomic group of facts and
 // its sequence is the version of the aggregate it led to. Polling endpoints and webhooks read the same rows.
 
+import { list, type Codec } from '../database/codec.ts';
+import { stored } from '../database/statement.ts';
+
 /**
  * In the `set` of a statement that changes an aggregate. The clock of another node may have been ahead, and an event must not be
  * earlier than the one before it. The row is locked when this is worked out, so concurrent writers cannot break it.
@@ -30,6 +33,21 @@ export function appendEvents(aggregate: string, idColumn: string): string {
           select ${idColumn}, version - json_array_length(:events) + entry.place::int, '${aggregate}', party_id,
             changed_at, entry.facts
           from changed, json_array_elements(:events) with ordinality as entry (facts, place)`;
+}
+
+/** Of a statement that makes an aggregate, which has changed when it was created. */
+export function createdWith<Fact>(fact: Codec<Fact>) {
+  return { facts: stored('json', list(fact)) };
+}
+
+/** Of a statement that changes one. */
+export function changedWith<Fact>(fact: Codec<Fact>) {
+  return { happened_at: 'timestamptz', ...createdWith(fact) } as const;
+}
+
+/** Of one that appends several events. */
+export function eventsOf<Fact>(fact: Codec<Fact>) {
+  return { events: stored('json', list(list(fact))) };
 }
 
 /** Of a statement that makes an aggregate, which has changed when it was created. */

@@ -1,25 +1,26 @@
 // The log of one aggregate, read by whoever polls it. What is inside an aggregate (the payments of an invoice, the bindings
-// of a customer) writes into the same log, so the facts are handed out as they are stored.
+// of a customer) writes into the same log.
+import { list, type Codec } from '../database/codec.ts';
 import type { Database } from '../database/database.ts';
-import { statement } from '../database/statement.ts';
+import { statement, stored } from '../database/statement.ts';
 import type { LoggedEvent } from './domain/topic.ts';
 import { maxEvents } from './log.ts';
 
 type Name = { readonly partyId: string; readonly id: string };
 /** The events after a cursor, oldest first; undefined when there is nothing of that name of that party. */
-type ReadLog = (
+type ReadLog<Fact> = (
   db: Database,
   name: Name,
   page: { readonly after: number; readonly limit: number },
-) => Promise<LoggedEvent<unknown>[] | undefined>;
+) => Promise<LoggedEvent<Fact>[] | undefined>;
 
 /** Of the aggregates that are rows of this table, as far as `visible` says of the row. */
-export function logReader(table: string, visible = 'true'): ReadLog {
+export function logReader<Fact>(table: string, fact: Codec<Fact>, visible = 'true'): ReadLog<Fact> {
   /** No row: no such aggregate. A row without a sequence: it has no event after the one asked for. */
   const readEvents = statement({
     name: `read_${table}_events`,
     parameters: { id: 'text', party_id: 'text', after: 'int8', limit: 'int4' },
-    row: { sequence: 'int4?', created_at: 'timestamptz?', facts: 'json?' },
+    row: { sequence: 'int4?', created_at: 'timestamptz?', facts: stored('json?', list(fact)) },
     text: `select event.sequence, event.created_at, event.facts
            from ${table} left join lateral (
              select sequence, created_at, facts from event
@@ -33,9 +34,9 @@ export function logReader(table: string, visible = 'true'): ReadLog {
     const rows = await db.run(readEvents, { id, party_id: partyId, after: BigInt(after), limit });
     if (rows.length === 0) return undefined;
     return rows.flatMap(({ sequence, created_at, facts }) =>
-      sequence === null || created_at === null
+      sequence === null || created_at === null || facts === null
         ? []
-        : [{ sequence, createdAt: created_at, facts: facts as unknown[] }],
+        : [{ sequence, createdAt: created_at, facts }],
     );
   };
 }
@@ -44,10 +45,10 @@ export function logReader(table: string, visible = 'true'): ReadLog {
  * One page of a log as `show` makes its events visible; undefined where there is no such log. Internal steps take ids
  * without being seen, so it reads on until the page is full or nothing is left.
  */
-export async function readVisible<Body extends { readonly changes: readonly unknown[] }>(
-  read: (page: { after: number; limit: number }) => ReturnType<ReadLog>,
+export async function readVisible<Fact, Body extends { readonly changes: readonly unknown[] }>(
+  read: (page: { after: number; limit: number }) => ReturnType<ReadLog<Fact>>,
   query: { readonly eventID?: number; readonly limit: number },
-  show: (event: LoggedEvent<unknown>) => Body,
+  show: (event: LoggedEvent<Fact>) => Body,
 ): Promise<Body[] | undefined> {
   const limit = Math.min(query.limit, maxEvents);
   const visible: Body[] = [];

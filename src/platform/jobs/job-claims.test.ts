@@ -1,7 +1,7 @@
 // The plan of a claim: PostgreSQL keeps it, and it goes along the index of what is due however much there is that is not.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { claimSizes, dueStatements } from './job-claims.ts';
 
 const rows = Number(process.env['DUE_ROWS'] ?? 5_000);

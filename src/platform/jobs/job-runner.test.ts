@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { testClock, type TestClock } from '../../../test/support/test-service.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { testClock, type TestClock } from '../../../test/support/service/test-service.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { instantAt, epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './job-claims.ts';

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import * as jose from 'jose';
 import { describe, expect, test } from 'vitest';
-import { testClock } from '../../../test/support/test-service.ts';
+import { testClock } from '../../../test/support/service/test-service.ts';
 import type { TokenSubject } from '../../caller.ts';
 import { accessTokens } from './access-token.ts';
 import type { DataKey, Keyring } from './keyring.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { systemClock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { openKeyring } from './keyring.ts';

@@ -7,8 +7,8 @@ import {
   until,
   type Arrival,
   type CourierWorld,
-} from '../../../test/support/couriers.ts';
-import { writeInvoices } from '../../../test/support/seeded-events.ts';
+} from '../../../test/support/receivers/couriers.ts';
+import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import type { Answer } from './http-sender.ts';
 
 let world: CourierWorld;

@@ -1,7 +1,7 @@
 // What a lease is worth: only what was done under the one that is the queue's is written down.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/couriers.ts';
-import { writeInvoices } from '../../../test/support/seeded-events.ts';
+import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { laterBy } from '../../clock.ts';
 import { claim, write, type QueueWrite } from './queues.store.ts';
 

@@ -1,7 +1,7 @@
 // Against vectors that others made: those of the published rules, and one that many implementations share.
 import { createPrivateKey, generateKeyPairSync, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { contentIsSigned, standardIsSigned } from '../../../test/support/receiver.ts';
+import { contentIsSigned, standardIsSigned } from '../../../test/support/receivers/receiver.ts';
 import { contentSignature, standardSignatures } from './signature.ts';
 
 const body = Buffer.from(

@@ -1,8 +1,8 @@
 // Who is told of what is new: everybody of what was written after his webhook was made, whatever happens to the others.
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/couriers.ts';
-import { factsOfInvoice, writeInvoices } from '../../../test/support/seeded-events.ts';
+import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { instantAt } from '../../clock.ts';
 
 let world: CourierWorld;

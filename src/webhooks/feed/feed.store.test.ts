@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { instantAt } from '../../clock.ts';
 import { openDatabase } from '../../platform/database/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import {
   currentSnapshot,
   feedState,

@@ -1,7 +1,7 @@
 // The numbers of what is sent: given once, whoever asks first, and rising within an aggregate.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/couriers.ts';
-import { factsOfInvoice, writeInvoices } from '../../../test/support/seeded-events.ts';
+import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { instantAt } from '../../clock.ts';
 import { invoicesTopic } from '../../payments/webhook-events.ts';
 import { messagesFor, type Selection } from './messages.store.ts';

@@ -6,8 +6,8 @@ import {
   until,
   type Arrival,
   type CourierWorld,
-} from '../../../test/support/couriers.ts';
-import { factsOfInvoice, writeInvoices } from '../../../test/support/seeded-events.ts';
+} from '../../../test/support/receivers/couriers.ts';
+import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { epochMsOf, instantAt } from '../../clock.ts';
 import { invoicesTopic } from '../../payments/webhook-events.ts';
 import { rewind } from './replay.store.ts';

@@ -1,7 +1,12 @@
 // What owners and operators see of the queues and do to them, while nodes have some of them in hand.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { delivered, startCourierWorld, until, type CourierWorld } from '../../../test/support/couriers.ts';
-import { writeInvoices } from '../../../test/support/seeded-events.ts';
+import {
+  delivered,
+  startCourierWorld,
+  until,
+  type CourierWorld,
+} from '../../../test/support/receivers/couriers.ts';
+import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { laterBy } from '../../clock.ts';
 import { attemptsOf, lags, parkedQueues, resume, type AttemptCursor } from './inspection.store.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/couriers.ts';
+import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
 import { instantAt } from '../../clock.ts';
 import { DatabaseUnavailable, type Database } from '../../platform/database/database.ts';
 import { loadWebhook, storeNextKey } from './webhooks.store.ts';

@@ -102,7 +102,7 @@ export function sendFile(file: ServedFile, request: FastifyRequest, reply: Fasti
   return reply.header('Content-Encoding', 'gzip').send(file.gzipped);
 }
 
-/** From the sources it is bundled here and now; a built program has what tools/build-program.ts wrote. */
+/** From the sources it is bundled here and now; a built program has what tools/build/build-program.ts wrote. */
 async function readPage(name: string): Promise<Map<string, ServedFile>> {
   const isSource = import.meta.url.endsWith('.ts');
   const contents = isSource

@@ -10,8 +10,8 @@ import {
   newWithdrawal,
   rubles,
   untilWaiting,
-} from '../../../../test/support/ledger.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/test-database.ts';
+} from '../../../../test/support/database/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
 import { openDatabase, type DatabasePool } from '../../database/database.ts';
 import { randomIds } from '../../../ids.ts';
 import type { Currency } from '../../../money.ts';

@@ -2,7 +2,7 @@
 // of twenty lines that has no database, and every invariant holds.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { often } from '../../../../test/support/campaign.ts';
+import { often } from '../../../../test/support/service/campaign.ts';
 import {
   bookedAt,
   brokenInvariants,
@@ -10,8 +10,8 @@ import {
   newShop,
   newWithdrawal,
   rubles,
-} from '../../../../test/support/ledger.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/test-database.ts';
+} from '../../../../test/support/database/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
 import { openDatabase, type DatabasePool } from '../../database/database.ts';
 import { statement } from '../../database/statement.ts';
 import { randomIds } from '../../../ids.ts';

@@ -7,8 +7,8 @@ import {
   newPayment,
   newShop,
   rubles,
-} from '../../../../test/support/ledger.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/test-database.ts';
+} from '../../../../test/support/database/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
 import type { Database } from '../../database/database.ts';
 import { randomIds } from '../../../ids.ts';
 import type { Currency } from '../../../money.ts';

@@ -1,8 +1,8 @@
 // The short way of a journal of one transfer writes what post_journal writes, and leaves to it whatever is not as usual.
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { book, newPayment, rubles } from '../../../../test/support/ledger.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/test-database.ts';
+import { book, newPayment, rubles } from '../../../../test/support/database/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
 import type { Currency } from '../../../money.ts';
 import { acquirerUncleared, settlementAccount } from '../domain/account.ts';
 import { shardAccount } from './journals.ts';

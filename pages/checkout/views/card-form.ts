@@ -1,0 +1,174 @@
+// The form: what is typed is shown as on the card while it is typed, and what is wrong is said beside the field, in words, when
+// the payer has left it or wants to pay.
+import { fill } from '../../../src/checkout/domain/translations.ts';
+import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
+import { existing } from '../../docs/elements.ts';
+import {
+  caretBehind,
+  codeLengthsOf,
+  codeProblem,
+  digitsOf,
+  emailProblem,
+  expiryOf,
+  expiryProblem,
+  groupedExpiry,
+  groupedNumber,
+  holderProblem,
+  networkOf,
+  numberProblem,
+  type Problem,
+} from './card-text.ts';
+import type { Entered } from '../task.ts';
+
+export type CardForm = {
+  /** Undefined when something is missing: the first such field then has the focus. */
+  read(): { readonly paymentTool: object; readonly entered: Entered } | undefined;
+  /** A security code is used once. */
+  clearCode(): void;
+  /** Nothing of a card stays behind. */
+  clearCard(): void;
+  focus(): void;
+  lock(isLocked: boolean): void;
+};
+
+const networkNames: Readonly<Record<string, string>> = {
+  visa: 'Visa',
+  mastercard: 'Mastercard',
+  maestro: 'Maestro',
+  nspkmir: 'МИР',
+  amex: 'American Express',
+  unionpay: 'UnionPay',
+  jcb: 'JCB',
+  dinersclub: 'Diners Club',
+  discover: 'Discover',
+  dankort: 'Dankort',
+};
+
+export function networkName(system: string): string {
+  return networkNames[system] ?? '';
+}
+
+export function connectCardForm(facts: CheckoutFacts, email: string | undefined): CardForm {
+  const { problems, notices } = facts.words;
+  const field = (id: string) => document.querySelector<HTMLInputElement>(`input#${id}`);
+  const number = existing('number', HTMLInputElement);
+  const expiry = existing('expiry', HTMLInputElement);
+  const code = existing('code', HTMLInputElement);
+  const [holder, mail, consent] = [field('holder'), field('email'), field('consent')];
+  const sign = document.querySelector('#network-sign');
+  const spoken = existing('number-network', HTMLElement);
+  let tickedAt: string | undefined;
+  let isPressed = false;
+  const unsaid: (() => void)[] = [];
+
+  /** In the order in which they stand. */
+  const checks: readonly (readonly [HTMLInputElement | null, () => Problem | undefined])[] = [
+    [number, () => numberProblem(number.value)],
+    [expiry, () => expiryProblem(expiry.value, new Date())],
+    [code, () => codeProblem(code.value, number.value)],
+    [holder, () => holderProblem(holder?.value ?? '')],
+    [mail, () => emailProblem(mail?.value ?? '', mail?.required ?? false)],
+    [consent, () => (tickedAt === undefined ? 'consentMissing' : undefined)],
+  ];
+
+  if (mail && email !== undefined) mail.value = email;
+  number.addEventListener('input', () => {
+    const digitsBefore = digitsOf(number.value.slice(0, number.selectionStart ?? undefined)).length;
+    number.value = groupedNumber(number.value);
+    const caret = caretBehind(number.value, digitsBefore);
+    if (document.activeElement === number) number.setSelectionRange(caret, caret);
+    showNetwork();
+    goOn(number, expiry);
+  });
+  expiry.addEventListener('input', (event) => {
+    const isDeleting = event instanceof InputEvent && event.inputType.startsWith('delete');
+    const isAtEnd = expiry.selectionStart === expiry.value.length;
+    // In the middle nothing is moved under the payer's hands.
+    if (isAtEnd || document.activeElement !== expiry) expiry.value = groupedExpiry(expiry.value, isDeleting);
+    goOn(expiry, code);
+  });
+  code.addEventListener('input', () => {
+    code.value = digitsOf(code.value).slice(0, Math.max(...codeLengthsOf(number.value)));
+  });
+  // A tick that a script made is no consent.
+  consent?.addEventListener('click', (event) => {
+    if (!event.isTrusted) return event.preventDefault();
+    tickedAt = consent.checked ? new Date().toISOString() : undefined;
+  });
+  addEventListener('mousedown', () => (isPressed = true), true);
+  // A drag ends without a mouseup, and one that a menu took is not seen: then the next key tells.
+  for (const end of ['mouseup', 'dragend', 'keydown']) addEventListener(end, release, true);
+  for (const [input, check] of checks) {
+    // While a field is being filled nobody wants to be told that it is not full.
+    input?.addEventListener('change', () => whenReleased(() => input.value !== '' && say(input, check())));
+    input?.addEventListener('input', () => input.ariaInvalid === 'true' && say(input, check()));
+  }
+
+  /** A word makes the form longer: what a payer leaves a field for would move away while he presses it, and not be clicked. */
+  function whenReleased(speak: () => void): void {
+    if (isPressed) unsaid.push(speak);
+    else speak();
+  }
+
+  function release(): void {
+    isPressed = false;
+    for (const speak of unsaid.splice(0)) setTimeout(speak);
+  }
+
+  function say(input: HTMLInputElement, problem: Problem | undefined): void {
+    input.ariaInvalid = problem === undefined ? null : 'true';
+    const digits = codeLengthsOf(number.value).join('–');
+    existing(`${input.id}-problem`, HTMLElement).textContent =
+      problem === undefined ? '' : fill(problems[problem], { digits });
+  }
+
+  function showNetwork(): void {
+    const network = networkOf(number.value);
+    sign?.setAttribute('href', `#sign-${network ?? 'card'}`);
+    spoken.textContent = network ? fill(notices.network, { network: networkName(network) }) : '';
+  }
+
+  /** A field that is full and right hands the caret on, once, to one that is empty. */
+  function goOn(from: HTMLInputElement, to: HTMLInputElement): void {
+    const isAtEnd = document.activeElement === from && from.selectionStart === from.value.length;
+    const isFull = from === number ? digitsOf(from.value).length >= 15 : true;
+    const check = checks.find(([input]) => input === from)?.[1];
+    if (isAtEnd && isFull && to.value === '' && check?.() === undefined && !mayGoOn(from)) to.focus();
+  }
+
+  /** Some networks have longer numbers than the one that is already right. */
+  function mayGoOn(from: HTMLInputElement): boolean {
+    return from === number && networkOf(from.value) === 'maestro';
+  }
+
+  return {
+    read() {
+      for (const [input, check] of checks) if (input) say(input, check());
+      const wrong = checks.find(([input]) => input?.ariaInvalid === 'true')?.[0];
+      if (wrong) return void wrong.focus();
+      const address = mail?.value.trim() ?? '';
+      return {
+        paymentTool: {
+          paymentToolType: 'CardData',
+          cardNumber: digitsOf(number.value),
+          expDate: expiryOf(expiry.value),
+          cvv: code.value,
+          ...(holder ? { cardHolder: holder.value.trim() } : {}),
+        },
+        entered: {
+          ...(address === '' ? {} : { email: address }),
+          ...(tickedAt === undefined ? {} : { consentTickedAt: tickedAt }),
+        },
+      };
+    },
+    clearCode: () => void (code.value = ''),
+    clearCard() {
+      for (const input of [number, expiry, code, holder]) if (input) input.value = '';
+      showNetwork();
+    },
+    focus: () => (number.value === '' ? number : code).focus(),
+    lock(isLocked) {
+      existing('pay', HTMLButtonElement).ariaDisabled = isLocked ? 'true' : null;
+    },
+  };
+}

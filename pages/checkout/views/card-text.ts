@@ -1,0 +1,135 @@
+// What is typed into the fields of a card: how it is shown, and what is wrong with it. Pure. Which numbers there are is the
+// service's own rule, taken from where it stands.
+import {
+  passesLuhn,
+  paymentSystemOf,
+  paymentSystems,
+  type PaymentSystem,
+} from '../../../src/cards/domain/card.ts';
+
+export type Problem =
+  | 'numberMissing'
+  | 'numberShort'
+  | 'numberWrong'
+  | 'numberUnknown'
+  | 'expiryMissing'
+  | 'expiryWrong'
+  | 'expiryPast'
+  | 'codeMissing'
+  | 'codeWrong'
+  | 'holderMissing'
+  | 'holderWrong'
+  | 'emailMissing'
+  | 'emailWrong'
+  | 'consentMissing';
+
+const maxDigits = 19;
+
+export function digitsOf(text: string): string {
+  return text.replace(/\D/g, '');
+}
+
+/** From two digits on some networks are sure, from the whole number all are. */
+export function networkOf(text: string): PaymentSystem | undefined {
+  const digits = digitsOf(text);
+  return digits === '' ? undefined : paymentSystemOf(digits);
+}
+
+/** In groups, as on the card. */
+export function groupedNumber(text: string): string {
+  const digits = digitsOf(text).slice(0, maxDigits);
+  const groups =
+    networkOf(digits) === 'amex'
+      ? [4, 6, 5]
+      : digits.length === 14 && /^3/.test(digits)
+        ? [4, 6, 4]
+        : [4, 4, 4, 4, 3];
+  let start = 0;
+  return groups
+    .map((length) => digits.slice(start, (start += length)))
+    .concat(digits.slice(start))
+    .filter((group) => group !== '')
+    .join(' ');
+}
+
+/** Where the caret belongs after the text was grouped anew: behind as many digits as before. */
+export function caretBehind(grouped: string, digits: number): number {
+  let seen = 0;
+  for (let place = 0; place < grouped.length; place++) {
+    if (seen === digits) return place;
+    if (/\d/.test(grouped[place] ?? '')) seen++;
+  }
+  return grouped.length;
+}
+
+/** `4` becomes `04 / `, and what browsers and password stores fill in becomes the same: 12/2030, 2030-12. */
+export function groupedExpiry(text: string, isDeleting = false): string {
+  const yearFirst = /^\s*(20\d\d)\D+(\d{1,2})\s*$/.exec(text);
+  const whole = yearFirst ? `${yearFirst[2]}/${yearFirst[1]}` : text;
+  const [first = '', second = ''] = whole.split(/\D+/).filter((part) => part !== '');
+  const hasBreak = /\d\D/.test(whole.trim()) || (second !== '' && !isDeleting);
+  const single = first.length === 1 && (hasBreak || (/[2-9]/.test(first) && !isDeleting));
+  const month = single ? `0${first}` : first.slice(0, 2);
+  const rest = first.slice(2) + second;
+  const year =
+    rest.length === 4 && rest.startsWith('20') ? rest.slice(2) : rest.slice(0, rest.startsWith('20') ? 4 : 2);
+  if (year !== '') return `${month} / ${year}`;
+  return month.length === 2 && !isDeleting ? `${month} / ` : month;
+}
+
+export function numberProblem(text: string): Problem | undefined {
+  const digits = digitsOf(text);
+  if (digits === '') return 'numberMissing';
+  const system = paymentSystemOf(digits);
+  if (!system) return digits.length < 4 ? 'numberShort' : 'numberUnknown';
+  const { lengths } = paymentSystems[system];
+  if (digits.length < Math.min(...lengths)) return 'numberShort';
+  if (passesLuhn(digits) && lengths.includes(digits.length)) return undefined;
+  // With sixteen digits or as many as there can be nobody would expect more.
+  return digits.length < 16 && lengths.some((length) => length > digits.length)
+    ? 'numberShort'
+    : 'numberWrong';
+}
+
+/** A card is good until its month is over. */
+export function expiryProblem(text: string, today: Date): Problem | undefined {
+  if (digitsOf(text) === '') return 'expiryMissing';
+  const expiry = expiryOf(text);
+  if (expiry === undefined) return 'expiryWrong';
+  const [month = 0, year = 0] = expiry.split('/').map(Number);
+  const months = (2000 + year) * 12 + month - 1;
+  return months < today.getUTCFullYear() * 12 + today.getUTCMonth() ? 'expiryPast' : undefined;
+}
+
+/** `MM/YY`, as the service takes it. */
+export function expiryOf(text: string): string | undefined {
+  const [, month, year] = /^(0[1-9]|1[0-2]) ?\/ ?(\d\d)$/.exec(groupedExpiry(text).trim()) ?? [];
+  return month === undefined ? undefined : `${month}/${year}`;
+}
+
+export function codeLengthsOf(number: string): readonly number[] {
+  const system = networkOf(number);
+  return (system && paymentSystems[system].codeLengths) ?? [3];
+}
+
+export function codeProblem(code: string, number: string): Problem | undefined {
+  if (code === '') return 'codeMissing';
+  return codeLengthsOf(number).includes(code.length) ? undefined : 'codeWrong';
+}
+
+/** What the service takes: letters of any script, spaces and punctuation. */
+export function holderProblem(text: string): Problem | undefined {
+  if (text.trim() === '') return 'holderMissing';
+  return /^[\p{L}\p{M}\p{P}\s]{1,100}$/u.test(text.trim()) ? undefined : 'holderWrong';
+}
+
+const maxEmailLength = 100;
+/** As the service reads addresses, in its usual form alone: no quotes, and a host with a dot in its name. */
+const emailPattern =
+  /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+export function emailProblem(text: string, isRequired: boolean): Problem | undefined {
+  const address = text.trim();
+  if (address === '') return isRequired ? 'emailMissing' : undefined;
+  return address.length <= maxEmailLength && emailPattern.test(address) ? undefined : 'emailWrong';
+}

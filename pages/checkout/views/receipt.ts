@@ -1,0 +1,39 @@
+// What is shown when it is done: that it is, and a receipt.
+import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
+import { printMoney } from '../../../src/checkout/domain/format-money.ts';
+import { fill } from '../../../src/checkout/domain/translations.ts';
+import { existing, h } from '../../docs/elements.ts';
+import { networkName } from './card-form.ts';
+import type { Progress } from '../progress.ts';
+import type { Ending } from '../view-of.ts';
+
+export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, ending: Ending): void {
+  const { done } = facts.words;
+  existing('done-head', HTMLElement).textContent = done[ending];
+  existing('done-lead', HTMLElement).textContent = done[`${ending}Lead`];
+  const amountMinor = attempt?.amountMinor ?? order?.amountMinor;
+  const time = attempt?.endedAt ?? attempt?.startedAt;
+  const rows: [string, string | undefined][] = [
+    [
+      done.amount,
+      amountMinor === undefined ? undefined : printMoney({ ...facts, amountMinor }, facts.locale),
+    ],
+    [done.shop, facts.shop],
+    [done.product, order?.product],
+    [
+      done.card,
+      attempt?.card && `${networkName(attempt.card.paymentSystem)} •••• ${attempt.card.lastDigits}`,
+    ],
+    [
+      done.time,
+      time && new Date(time).toLocaleString(facts.locale, { dateStyle: 'medium', timeStyle: 'short' }),
+    ],
+    [done.kind, attempt?.isRecurring && facts.consent ? fill(done.kindRecurring, facts.consent) : undefined],
+    [done.reference, attempt && facts.kind === 'invoice' ? `${facts.id}/${attempt.id}` : undefined],
+  ];
+  existing('receipt', HTMLElement).replaceChildren(
+    ...rows.flatMap(([name, value]) =>
+      value ? [h('dt', {}, name), h('dd', name === done.reference ? { class: 'reference' } : {}, value)] : [],
+    ),
+  );
+}

@@ -1,0 +1,97 @@
+// What a client was told is true for ever: what was made is there, with its amount; what was taken on has been begun; and a state
+// that was shown is the state still, or one that can come after it.
+import type { Check, Problem, Seen } from '../check.ts';
+import type { Assurance } from './assurances.ts';
+
+/** As the API shows states: what may come after each. */
+const later: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  invoice: {
+    unpaid: ['paid', 'fulfilled', 'cancelled'],
+    paid: ['fulfilled'],
+  },
+  payment: {
+    pending: ['processed', 'captured', 'cancelled', 'refunded', 'failed'],
+    processed: ['captured', 'cancelled', 'refunded'],
+    captured: ['refunded'],
+  },
+  refund: { pending: ['succeeded', 'failed'] },
+  binding: { pending: ['succeeded', 'failed'] },
+  withdrawal: { Pending: ['Succeeded', 'Failed'] },
+  destination: { Unauthorized: ['Authorized'] },
+  transfer: { Pending: ['Succeeded', 'Failed'] },
+};
+
+const shownAs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  payment: {
+    authorising: 'pending',
+    challenged: 'pending',
+    reversing: 'pending',
+    held: 'processed',
+    capturing: 'processed',
+    cancelling: 'processed',
+    refunding: 'captured',
+  },
+  binding: {
+    authorising: 'pending',
+    challenged: 'pending',
+    reversing: 'pending',
+    returning: 'pending',
+    refunding: 'pending',
+    withdrawn: 'succeeded',
+  },
+  withdrawal: { sending: 'Pending', succeeded: 'Succeeded', failed: 'Failed' },
+  destination: { checking: 'Unauthorized', authorized: 'Authorized', refused: 'Unauthorized' },
+  transfer: { succeeded: 'Succeeded', failed: 'Failed' },
+};
+
+type Row = { readonly status?: string; readonly amount_minor?: number };
+
+export const acknowledged: Check = {
+  name: 'acknowledged',
+  says: 'what a client was told is never lost, and what was final never changes',
+  find(seen) {
+    const rows = rowsOf(seen);
+    return seen.assurances.flatMap((assurance) => breachOf(seen, assurance, rows.get(assurance.about)));
+  },
+};
+
+function breachOf({ histories }: Seen, assurance: Assurance, row: Row | undefined): Problem[] {
+  const { about, status, amount, fact } = assurance;
+  const [kind = '', name = ''] = about.split(' ');
+  if (!row) return [[about, 'a client was told of it, and it is not there']];
+  if (amount !== undefined && row.amount_minor !== undefined && row.amount_minor !== amount)
+    return [[about, `a client was told of ${amount}, and it is of ${row.amount_minor}`]];
+  if (status !== undefined && row.status !== undefined) {
+    const now = shownAs[kind]?.[row.status] ?? row.status;
+    const canBe = now === status || later[kind] === undefined || later[kind][status]?.includes(now);
+    if (!canBe) return [[about, `a client was told that it is ${status}, and it is ${now}`]];
+  }
+  if (fact === undefined) return [];
+  const [aggregate = '', part] = name.split('.');
+  const happened = histories
+    .get(aggregate)
+    ?.facts.some((one) => one.type === fact && (part === undefined || isAbout(one, part)));
+  return happened ? [] : [[about, `a client was told of ${fact}, and it has not happened`]];
+}
+
+function isAbout(fact: Readonly<Record<string, unknown>>, part: string): boolean {
+  return fact['paymentId'] === part || fact['bindingId'] === part;
+}
+
+function rowsOf({ books }: Seen): Map<string, Row> {
+  const rows = new Map<string, Row>();
+  for (const one of books.invoices) rows.set(`invoice ${one.invoice_id}`, one);
+  for (const { status, ...one } of books.payments)
+    rows.set(`payment ${one.invoice_id}.${one.payment_id}`, { status });
+  for (const one of books.refunds)
+    rows.set(`refund ${one.invoice_id}.${one.payment_id}.${one.refund_id}`, one);
+  for (const one of books.customers) rows.set(`customer ${one.customer_id}`, {});
+  for (const { status, ...one } of books.bindings)
+    rows.set(`binding ${one.customer_id}.${one.binding_id}`, { status });
+  for (const one of books.withdrawals) rows.set(`withdrawal ${one.withdrawal_id}`, one);
+  for (const one of books.destinations) rows.set(`destination ${one.destination_id}`, one);
+  for (const one of books.others) rows.set(`${one.kind} ${one.id}`, {});
+  for (const one of books.deposits) rows.set(`deposit ${one.deposit_id}`, { amount_minor: one.amount_minor });
+  for (const one of books.transfers) rows.set(`transfer ${one.transfer_id}`, one);
+  return rows;
+}

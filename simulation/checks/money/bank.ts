@@ -1,0 +1,166 @@
+// The bank's own book beside our rows, operation by operation: what we say is done is in it once, what we say never happened is
+// not, or was taken back; and in all the bank has for us what our ledger says.
+import { groupedBy, type BindingRow, type PaymentRow, type RefundRow, type WithdrawalRow } from '../books.ts';
+import type { Check, Problem, Seen } from '../check.ts';
+import type { BankEntry } from '../world.ts';
+
+type Line = Pick<BankEntry, 'operationId' | 'kind' | 'sign' | 'amount' | 'currency'>;
+
+export const bank: Check = {
+  name: 'bank',
+  says: "the bank's book has what our objects say, operation by operation, and the same sums as our ledger",
+  find: (seen) => [...objects(seen), ...strangers(seen), ...(seen.isSettled ? sums(seen) : [])],
+};
+
+function objects({ books, bank: lines }: Seen): Problem[] {
+  const refunds = groupedBy(books.refunds, (one) => `${one.invoice_id}.${one.payment_id}`);
+  const linesOf = (name: string) => {
+    const [aggregate = ''] = name.split('.');
+    const own = (lines.get(aggregate) ?? []).filter(({ operationId: id }) => id.startsWith(`${name}.`));
+    return textOf(own);
+  };
+  const problems: Problem[] = [];
+  const compare = (about: string, name: string, either: readonly (readonly Line[])[]) => {
+    const has = linesOf(name);
+    const should = either.map(textOf);
+    if (!should.includes(has))
+      problems.push([
+        about,
+        `at the bank ${has || 'nothing'}; it should be ${should.map((one) => one || 'nothing').join(' or ')}`,
+      ]);
+  };
+  for (const payment of books.payments) {
+    const name = `${payment.invoice_id}.${payment.payment_id}`;
+    compare(`payment ${name} (${payment.status})`, name, ofPayment(payment, name, refunds.get(name) ?? []));
+  }
+  for (const binding of books.bindings) {
+    const name = `${binding.customer_id}.${binding.binding_id}`;
+    compare(`binding ${name} (${binding.status})`, name, ofBinding(binding, name));
+  }
+  for (const withdrawal of books.withdrawals) {
+    const { withdrawal_id: name, status } = withdrawal;
+    compare(`withdrawal ${name} (${status})`, name, ofWithdrawal(withdrawal));
+  }
+  return problems;
+}
+
+/** Every set of lines the bank may have, by the state of the payment. What is under way it may have done, or not yet. */
+function ofPayment(payment: PaymentRow, name: string, refunds: readonly RefundRow[]): Line[][] {
+  const { status, currency, is_instant: isInstant, amount_minor: minor } = payment;
+  const line = (suffix: string, kind: Line['kind'], sign: Line['sign'], amount: number): Line => ({
+    operationId: `${name}.${suffix}`,
+    kind,
+    sign,
+    amount,
+    currency,
+  });
+  const charged = line('a', 'authorise', isInstant ? 1 : 0, minor);
+  const reversed = line('r', 'reverse', isInstant ? -1 : 0, minor);
+  const captured = line('c', 'capture', 1, payment.captured_minor ?? 0);
+  switch (status) {
+    case 'authorising':
+    case 'challenged':
+      return [[], [charged]];
+    case 'reversing':
+      return [[], [charged], [charged, reversed]];
+    case 'failed':
+      return [[], [charged, reversed]];
+    case 'held':
+      return [[charged]];
+    case 'capturing':
+      return [[charged], [charged, captured]];
+    case 'cancelling':
+      return [[charged], [charged, reversed]];
+    case 'cancelled':
+      return [[charged, reversed]];
+    default: {
+      const refunded = (one: RefundRow) => line(one.refund_id, 'refund', -1, one.amount_minor);
+      const done = refunds.filter((one) => one.status === 'succeeded').map(refunded);
+      const open = refunds.filter((one) => one.status === 'pending').map(refunded);
+      const sure = [charged, ...(isInstant ? [] : [captured]), ...done];
+      return open.length === 0 ? [sure] : [sure, [...sure, ...open]];
+    }
+  }
+}
+
+function ofBinding({ status, amount_minor: amount, currency }: BindingRow, name: string): Line[][] {
+  const line = (suffix: string, kind: Line['kind'], sign: Line['sign']): Line => ({
+    operationId: `${name}.${suffix}`,
+    kind,
+    sign,
+    amount,
+    currency,
+  });
+  const charged = line('charge', 'authorise', 1);
+  const reversed = [charged, line('reverse', 'reverse', -1)];
+  const refunded = [charged, line('refund', 'refund', -1)];
+  switch (status) {
+    case 'authorising':
+    case 'challenged':
+      return [[], [charged]];
+    case 'reversing':
+      return [[], [charged], reversed];
+    case 'returning':
+      return [[charged], reversed];
+    case 'refunding':
+      return [[charged], refunded];
+    case 'failed':
+      return [[], reversed, refunded];
+    default:
+      return [reversed, refunded];
+  }
+}
+
+function ofWithdrawal({
+  withdrawal_id: id,
+  status,
+  amount_minor: amount,
+  currency,
+}: WithdrawalRow): Line[][] {
+  const paid: Line = { operationId: `${id}.p`, kind: 'payout', sign: -1, amount, currency };
+  if (status === 'succeeded') return [[paid]];
+  return status === 'failed' ? [[]] : [[], [paid]];
+}
+
+/** Aggregates in the book that are none of ours. */
+function strangers({ books, bank: lines }: Seen): Problem[] {
+  const known = new Set([
+    ...books.payments.map((one) => `${one.invoice_id}.${one.payment_id}`),
+    ...books.bindings.map((one) => `${one.customer_id}.${one.binding_id}`),
+    ...books.withdrawals.map((one) => `${one.withdrawal_id}.p`),
+  ]);
+  return [...lines.values()].flat().flatMap(({ operationId }): Problem[] => {
+    const name = operationId.split('.').slice(0, 2).join('.');
+    return known.has(name) ? [] : [[operationId, "it is in the bank's book, and nobody here knows it"]];
+  });
+}
+
+/** What all banks have for us, and what they have paid out for us, by their book and by our ledger. */
+function sums({ books, bank: lines }: Seen): Problem[] {
+  const byBank = new Map<string, bigint>();
+  const byUs = new Map<string, bigint>();
+  const add = (to: Map<string, bigint>, key: string, minor: bigint) =>
+    void to.set(key, (to.get(key) ?? 0n) + minor);
+  for (const { kind, sign, amount, currency } of [...lines.values()].flat())
+    add(byBank, `${kind === 'payout' ? 'paid out' : 'taken'} in ${currency}`, BigInt(sign * amount));
+  for (const row of books.balances) {
+    const [, currency = '', code] = row.account_id.split(':');
+    const own = BigInt(row.debits_posted) - BigInt(row.credits_posted);
+    if (code === 'acq.uncleared') add(byUs, `taken in ${currency}`, own);
+    if (code === 'payout.in_transit') add(byUs, `paid out in ${currency}`, own);
+  }
+  return [...new Set([...byBank.keys(), ...byUs.keys()])].flatMap((what): Problem[] => {
+    const [theirs, ours] = [byBank.get(what) ?? 0n, byUs.get(what) ?? 0n];
+    return theirs === ours ? [] : [[what, `${theirs} by the bank's book, ${ours} by our ledger`]];
+  });
+}
+
+function textOf(lines: readonly Line[]): string {
+  return lines
+    .map(
+      ({ operationId, kind, sign, amount, currency }) =>
+        `${operationId} ${kind} ${sign} ${amount} ${currency}`,
+    )
+    .sort()
+    .join(', ');
+}

@@ -1,0 +1,56 @@
+// Nobody is charged, credited or paid twice, by the bank's book alone, whatever we believe: an operation stands in it once, an
+// object has one charge, and what goes back is never more than what came.
+import { groupedBy } from '../books.ts';
+import type { Check, Problem } from '../check.ts';
+import type { BankEntry } from '../world.ts';
+
+export const doubles: Check = {
+  name: 'doubles',
+  says: 'the bank did each operation once, charged once for an object, and gave back no more than it took',
+  find: ({ bank }) => {
+    const lines = [...bank.values()].flat();
+    return [
+      ...[...groupedBy(lines, ({ operationId }) => operationId)].flatMap(([id, same]): Problem[] =>
+        same.length === 1 ? [] : [[id, `the bank did it ${same.length} times`]],
+      ),
+      ...[...groupedBy(lines, nameOf)].flatMap(([name, own]): Problem[] =>
+        problemsOf(own).map((problem) => [name, problem] as const),
+      ),
+      ...[
+        ...groupedBy(
+          lines.filter(({ operationId: id }) => isOfInvoice(id)),
+          ({ operationId: id }) => id.split('.')[0]!,
+        ),
+      ].flatMap(([invoice, own]): Problem[] => {
+        const kept = [...groupedBy(own, nameOf).values()].filter((one) => takenBy(one) > 0);
+        return kept.length > 1 ? [[`invoice ${invoice}`, `${kept.length} payments of it took money`]] : [];
+      }),
+    ];
+  },
+};
+
+function problemsOf(lines: readonly BankEntry[]): string[] {
+  const count = (kind: BankEntry['kind']) => lines.filter((line) => line.kind === kind).length;
+  const charges =
+    lines.filter(({ kind, sign }) => kind === 'authorise' && sign === 1).length + count('capture');
+  return [
+    ...(charges > 1 ? [`the card was charged ${charges} times`] : []),
+    ...(count('authorise') > 1 ? ['it was authorised more than once'] : []),
+    ...(count('payout') > 1 ? ['it was paid out more than once'] : []),
+    ...(count('payout') === 0 && takenBy(lines) < 0 ? [`${-takenBy(lines)} more went back than came`] : []),
+  ];
+}
+
+/** What the payer is without: charges and captures, less refunds; of a reversal, all of it. */
+function takenBy(lines: readonly BankEntry[]): number {
+  return lines.reduce((sum, { sign, amount }) => sum + sign * amount, 0);
+}
+
+/** Payments have numbers; a refund of several in parts leaves one payment, however much is left of it. */
+function isOfInvoice(operationId: string): boolean {
+  return /^\d+$/.test(operationId.split('.')[1] ?? '');
+}
+
+function nameOf({ operationId }: BankEntry): string {
+  return operationId.split('.').slice(0, 2).join('.');
+}

@@ -1,0 +1,49 @@
+// A bank is asked for nothing that a crash could still undo: what it follows from was committed before the message left, whether it
+// arrived or not. The log is read as it stood then.
+import type { Fact } from '../books.ts';
+import type { Problem } from '../check.ts';
+import type { Asked, CheckWorld } from '../world.ts';
+
+/** Each operation by the end of its name, and the facts one of which it follows from. A refund's name ends with its number. */
+const followsFrom: Readonly<Record<string, readonly string[]>> = {
+  a: ['payment_started'],
+  c: ['payment_capture_started'],
+  r: ['payment_reversal_started', 'payment_cancel_started'],
+  charge: ['binding_started'],
+  reverse: ['binding_reversal_started', 'binding_charged'],
+  refund: ['binding_refund_started'],
+  p: ['withdrawal_started'],
+};
+const readLogsThen = `
+  select place::int4, coalesce(json_agg(fact) filter (where fact is not null), '[]')::text as facts
+  from json_to_recordset($1) as asked (place int, aggregate_id text, snapshot text)
+  left join event on event.aggregate_id = asked.aggregate_id
+    and pg_visible_in_snapshot(event.written_in, asked.snapshot::pg_snapshot)
+  left join lateral json_array_elements(event.facts) as fact on true
+  group by place order by place`;
+
+export async function tooEarly(query: CheckWorld['query'], asked: readonly Asked[]): Promise<Problem[]> {
+  if (asked.length === 0) return [];
+  const wished = asked.map(({ operationId, snapshot }, place) => {
+    const [aggregateId] = operationId.split('.');
+    return { place, aggregate_id: aggregateId, snapshot };
+  });
+  const logs = await query(readLogsThen, [JSON.stringify(wished)]);
+  return asked.flatMap(({ operationId }, place): Problem[] => {
+    const facts = JSON.parse(String(logs[place]?.['facts'])) as Fact[];
+    return facts.some((fact) => isReasonFor(operationId, fact))
+      ? []
+      : [[operationId, 'the bank was asked for it, and what it follows from was not committed']];
+  });
+}
+
+function isReasonFor(operationId: string, fact: Fact): boolean {
+  const [, ...names] = operationId.split('.');
+  const end = names.at(-1) ?? '';
+  // Of a destination's check the name ends with its version.
+  if (fact.type === 'destination_created') return true;
+  const isOfPart = names.length === 1 || names[0] === (fact['paymentId'] ?? fact['bindingId']);
+  const refund = fact['refund'] as { readonly id: string } | undefined;
+  const isRefund = fact.type === 'refund_started' && refund?.id === end;
+  return isOfPart && (isRefund || (followsFrom[end]?.includes(fact.type) ?? false));
+}

@@ -1,0 +1,240 @@
+// Every object has exactly the transfers its state demands, between the right accounts, with fees worked out anew: the chart of
+// postings once more, as a table from states to lines. So nothing is posted twice, left open, or forgotten (I6, I7, I8).
+import {
+  groupedBy,
+  type BindingRow,
+  type Books,
+  type Fee,
+  type LedgerRow,
+  type PaymentRow,
+  type RefundRow,
+  type WithdrawalRow,
+} from '../books.ts';
+import type { Check, Problem } from '../check.ts';
+
+type Line = {
+  readonly operation: string;
+  readonly step: string;
+  readonly phase: LedgerRow['phase'];
+  readonly debit: string;
+  readonly credit: string;
+  readonly posted: number;
+  readonly pending: number;
+};
+/** The lines an object must have, or may have instead. */
+type Expected = {
+  readonly about: string;
+  readonly id: string;
+  readonly operation: string;
+  readonly either: Line[][];
+};
+
+export const postings: Check = {
+  name: 'postings',
+  says: 'the ledger has of every object the transfers that its state means, and no others',
+  find({ books }) {
+    const written = groupedBy(books.ledger, (row) => `${row.aggregate_id} ${row.operation_id}`);
+    const expected = expectedOf(books, (id, operation) => written.get(`${id} ${operation}`)?.[0]);
+    const known = new Set(expected.map(({ id, operation }) => `${id} ${operation}`));
+    return [
+      ...expected.flatMap(({ about, id, operation, either }): Problem[] => {
+        const has = textOf((written.get(`${id} ${operation}`) ?? []).map(lineOf));
+        const should = either.map(textOf);
+        if (should.includes(has)) return [];
+        return [
+          [about, `the ledger has ${has || 'nothing'}; it should have ${should.join(' or ') || 'nothing'}`],
+        ];
+      }),
+      ...[...written.keys()]
+        .filter((name) => !known.has(name))
+        .map((name) => [name, 'the ledger has transfers of what nobody knows'] as const),
+    ];
+  },
+};
+
+/** `firstOf` knows what the rows do not: the mode, and where a deposit came from. */
+function expectedOf(
+  books: Books,
+  firstOf: (id: string, operation: string) => LedgerRow | undefined,
+): Expected[] {
+  const payments = new Map(books.payments.map((one) => [`${one.invoice_id}.${one.payment_id}`, one]));
+  return [
+    ...books.payments.map(ofPayment),
+    ...books.refunds.flatMap((refund) => {
+      const payment = payments.get(`${refund.invoice_id}.${refund.payment_id}`);
+      return payment ? [ofRefund(refund, payment)] : [];
+    }),
+    ...books.bindings.map(ofBinding),
+    ...books.withdrawals.map((one) => ofWithdrawal(one, kindOf(firstOf(one.withdrawal_id, 'withdrawal')))),
+    ...books.deposits.map((one) => {
+      const first = firstOf(one.deposit_id, 'deposit');
+      const from = first?.debit_account ?? '';
+      const to = `${kindOf(first)}:wallet.own:${one.wallet_id}`;
+      const code = from.split(':')[2];
+      const isSource = code === 'bank.nostro' || code === 'merchant.settlement';
+      return object('deposit', one.deposit_id, 'deposit', [
+        isSource ? [single('deposit', 'deposit', from, to, one.amount_minor)] : [],
+      ]);
+    }),
+    ...books.transfers.map((one) => {
+      const kind = kindOf(firstOf(one.transfer_id, 'transfer'));
+      const wallet = (id: string) => `${kind}:wallet.own:${id}`;
+      const moved = single(
+        'transfer',
+        'transfer',
+        wallet(one.sender_id),
+        wallet(one.receiver_id),
+        one.amount_minor,
+      );
+      return object('transfer', one.transfer_id, 'transfer', [one.status === 'succeeded' ? [moved] : []]);
+    }),
+  ];
+}
+
+function ofPayment(payment: PaymentRow): Expected {
+  const { status, amount_minor: authorised, captured_minor: captured, is_instant: isInstant } = payment;
+  const { uncleared, settlement, kind } = accountsOf(payment);
+  const operation = `payment/${payment.payment_id}`;
+  const hold = held(operation, 'hold', uncleared, settlement, authorised);
+  const taken = captured ?? 0;
+  const feeMinor = Math.min(feeOf(taken, payment.fees.processing), taken);
+  const fee = unlessZero(single(operation, 'fee', settlement, `${kind}:fee.income:processing`, feeMinor));
+  const lines = (): Line[] => {
+    switch (status) {
+      case 'held':
+      case 'capturing':
+      case 'cancelling':
+        return [hold];
+      case 'cancelled':
+        return [hold, voided(hold)];
+      case 'captured':
+      case 'refunding':
+      case 'refunded':
+        return isInstant
+          ? [single(operation, 'sale', uncleared, settlement, taken), ...fee]
+          : [hold, posted(hold, taken), ...fee];
+      default:
+        return [];
+    }
+  };
+  return object('payment', payment.invoice_id, operation, [lines()], payment.payment_id);
+}
+
+function ofRefund(refund: RefundRow, payment: PaymentRow): Expected {
+  const { uncleared, settlement, kind } = accountsOf(payment);
+  const operation = `payment/${refund.payment_id}/refund/${refund.refund_id}`;
+  const feeMinor = feeOf(refund.amount_minor, payment.fees.refund);
+  const begun = [
+    held(operation, 'refund', settlement, uncleared, refund.amount_minor),
+    ...unlessZero(held(operation, 'refund_fee', settlement, `${kind}:fee.income:refund`, feeMinor)),
+  ];
+  const name = `${refund.payment_id}.${refund.refund_id}`;
+  return object('refund', refund.invoice_id, operation, [ended(begun, refund.status)], name);
+}
+
+function ofBinding(binding: BindingRow): Expected {
+  const { status, realm, currency, bank_id: bankId, amount_minor: minor } = binding;
+  const operation = `binding/${binding.binding_id}`;
+  const uncleared = `${realm}:${currency}:acq.uncleared:${bankId}`;
+  const clearing = `${realm}:${currency}:binding.clearing`;
+  const owed = held(operation, 'return', clearing, uncleared, minor);
+  const charged = [single(operation, 'charge', uncleared, clearing, minor), owed];
+  const returned = [...charged, posted(owed, minor)];
+  const either = () => {
+    if (status === 'returning' || status === 'refunding') return [charged];
+    if (status === 'succeeded' || status === 'withdrawn') return [returned];
+    // It failed without a charge, or with one that was given back.
+    return status === 'failed' ? [[], returned] : [[]];
+  };
+  return object('binding', binding.customer_id, operation, either(), binding.binding_id);
+}
+
+function ofWithdrawal(withdrawal: WithdrawalRow, kind: string): Expected {
+  const { status, wallet_id: walletId, bank_id: bankId } = withdrawal;
+  const wallet = `${kind}:wallet.own:${walletId}`;
+  const transit = `${kind}:payout.in_transit:${bankId}`;
+  const begun = [
+    held('withdrawal', 'payout', wallet, transit, withdrawal.amount_minor),
+    ...unlessZero(
+      held('withdrawal', 'payout_fee', wallet, `${kind}:fee.income:payout`, withdrawal.fee_minor),
+    ),
+  ];
+  const lines = ended(begun, status === 'sending' ? 'pending' : status);
+  // Without the money, or a bank, it has failed before anything was set aside.
+  const either = status === 'failed' ? [lines, []] : [lines];
+  return object('withdrawal', withdrawal.withdrawal_id, 'withdrawal', either);
+}
+
+/** The money rule: a share rounded half up, and a fixed part, within bounds. */
+function feeOf(minor: number, fee: Fee | undefined): number {
+  if (!fee) return 0;
+  const share = BigInt(minor) * BigInt(fee.basisPoints);
+  const whole = Number(share / 10_000n) + (share % 10_000n >= 5_000n ? 1 : 0) + fee.fixedMinor;
+  return Math.min(Math.max(whole, fee.leastMinor ?? 0), fee.mostMinor ?? Number.MAX_SAFE_INTEGER);
+}
+
+function accountsOf({ realm, currency, bank_id: bankId, party_id: partyId, shop_id: shopId }: PaymentRow) {
+  const kind = `${realm}:${currency}`;
+  return {
+    kind,
+    uncleared: `${kind}:acq.uncleared:${bankId}`,
+    settlement: `${kind}:merchant.settlement:${partyId}:${shopId}`,
+  };
+}
+
+function kindOf(row: LedgerRow | undefined): string {
+  return (row?.debit_account ?? '').split(':').slice(0, 2).join(':');
+}
+
+function single(operation: string, step: string, debit: string, credit: string, minor: number): Line {
+  return { operation, step, phase: 'single', debit, credit, posted: minor, pending: 0 };
+}
+
+function held(operation: string, step: string, debit: string, credit: string, minor: number): Line {
+  return { operation, step, phase: 'pending', debit, credit, posted: 0, pending: minor };
+}
+
+function posted(line: Line, minor: number): Line {
+  return { ...line, phase: 'post', posted: minor, pending: -line.pending };
+}
+
+function voided(line: Line): Line {
+  return { ...line, phase: 'void', posted: 0, pending: -line.pending };
+}
+
+function ended(begun: readonly Line[], status: string): Line[] {
+  if (status === 'pending') return [...begun];
+  return [
+    ...begun,
+    ...begun.map((line) => (status === 'succeeded' ? posted(line, line.pending) : voided(line))),
+  ];
+}
+
+function unlessZero(line: Line): Line[] {
+  return line.posted + line.pending === 0 ? [] : [line];
+}
+
+function object(kind: string, id: string, operation: string, either: Line[][], part?: string): Expected {
+  return { about: `${kind} ${id}${part === undefined ? '' : `.${part}`}`, id, operation, either };
+}
+
+function lineOf(row: LedgerRow): Line {
+  return {
+    operation: row.operation_id,
+    step: row.step,
+    phase: row.phase,
+    debit: row.debit_account,
+    credit: row.credit_account,
+    posted: row.posted_minor,
+    pending: row.pending_minor,
+  };
+}
+
+function textOf(lines: readonly Line[]): string {
+  return lines
+    .map(({ step, phase, debit, credit, posted, pending }) =>
+      [phase, step, `${debit} > ${credit}`, posted || pending].join(' '),
+    )
+    .sort()
+    .join(', ');
+}

@@ -1,0 +1,138 @@
+// The rules of charging without the payer, stated over the attempts that were made: whatever let one through, these must hold of
+// it. After a failure one attempt a day, for 31 days; none beside another; none after a stop; the networks' counters kept.
+// Nodes' clocks differ: what came before what is read from the series' log, and only how long something took from the clocks.
+import { groupedBy, type AttemptRow } from '../books.ts';
+import type { Check, Problem, Seen } from '../check.ts';
+import { defined } from '../../../src/defined.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const windowMs = 31 * dayMs;
+/** No two clocks are further apart. */
+const clocksDifferMs = 4_000;
+
+export const retries: Check = {
+  name: 'retries',
+  says: 'charges without the payer keep the rules: once a day after a failure, for 31 days, none after a stop',
+  find: (seen) => [...episodes(seen), ...stops(seen), ...counters(seen)],
+};
+
+type Attempt = {
+  readonly about: string;
+  readonly at: number;
+  readonly end: number;
+  /** Its places in the log of its series. */
+  readonly began: number;
+  readonly ended: number;
+  readonly outcome: string;
+  readonly invoiceAt: number;
+};
+
+/** By its row, and by the log it is told in. */
+function attemptOf(row: AttemptRow, { histories }: Seen): Attempt {
+  const facts = histories.get(row.series_id)?.facts ?? [];
+  const place = (types: readonly string[]) => {
+    const found = facts.findIndex(
+      (fact) =>
+        types.includes(fact.type) &&
+        fact['invoiceId'] === row.invoice_id &&
+        fact['paymentId'] === row.payment_id,
+    );
+    return found < 0 ? Infinity : found;
+  };
+  return {
+    about: `payment ${row.invoice_id}.${row.payment_id}`,
+    at: Date.parse(row.created_at),
+    end: row.ended_at === null ? Infinity : Date.parse(row.ended_at),
+    began: place(['recurring_charge_started']),
+    ended: place(['recurring_charge_succeeded', 'recurring_charge_failed', 'recurring_charge_unsent']),
+    outcome: row.outcome,
+    invoiceAt: Date.parse(row.invoice_created_at),
+  };
+}
+
+function episodes(seen: Seen): Problem[] {
+  return [...groupedBy(seen.books.attempts, (row) => row.series_id).values()].flatMap((rows) => {
+    const all = rows.map((row) => attemptOf(row, seen)).sort((a, b) => a.began - b.began);
+    return all.flatMap((one, place) => breachesOf(one, all.slice(0, place)));
+  });
+}
+
+/** Of an attempt, by those made before it. */
+function breachesOf(one: Attempt, before: readonly Attempt[]): Problem[] {
+  if (one.began === Infinity) return [[one.about, 'its series does not know of it']];
+  const { failingSince, deadUntil } = standingAt(one, before);
+  if (deadUntil !== undefined && one.invoiceAt <= deadUntil - clocksDifferMs)
+    return [[one.about, 'it retries what has been failing for more than 31 days']];
+  if (failingSince === undefined) return [];
+  return before.flatMap((other): Problem[] => {
+    if (other.ended > one.began) return [[one.about, `it retries while ${other.about} is under way`]];
+    const isRecent = other.outcome !== 'unsent' && one.at - other.at < dayMs - clocksDifferMs;
+    return isRecent
+      ? [[one.about, `it retries ${(one.at - other.at) / hourMs} hours after ${other.about}`]]
+      : [];
+  });
+}
+
+/** Since when charges fail, by what had ended when that one began; and which invoices are past saving. */
+function standingAt(one: Attempt, before: readonly Attempt[]): { failingSince?: number; deadUntil?: number } {
+  let failingSince: number | undefined;
+  let deadUntil: number | undefined;
+  const madeWhileFailing = new Set<Attempt>();
+  const reached = (at: number) => {
+    if (failingSince === undefined || at <= failingSince + windowMs) return;
+    deadUntil = failingSince + windowMs;
+    failingSince = undefined;
+  };
+  const happened = before
+    .flatMap((attempt) => [
+      { place: attempt.began, at: attempt.at, attempt, isEnd: false },
+      { place: attempt.ended, at: attempt.end, attempt, isEnd: true },
+    ])
+    .filter(({ place }) => place < one.began)
+    .sort((a, b) => a.place - b.place);
+  for (const { at, attempt, isEnd } of happened) {
+    reached(at);
+    if (!isEnd) {
+      if (failingSince !== undefined) madeWhileFailing.add(attempt);
+    } else if (attempt.outcome === 'approved') {
+      failingSince = undefined;
+    } else if (attempt.outcome !== 'unsent' && failingSince === undefined && !madeWhileFailing.has(attempt)) {
+      failingSince = at;
+    }
+  }
+  reached(one.at);
+  return {
+    ...defined({ failingSince, deadUntil }),
+  };
+}
+
+/** No charge of a series that was stopped or whose consent was withdrawn, until the payer has agreed again. */
+function stops(seen: Seen): Problem[] {
+  return seen.books.attempts.flatMap((row): Problem[] => {
+    const { about, began } = attemptOf(row, seen);
+    let ended: string | undefined;
+    for (const fact of seen.histories.get(row.series_id)?.facts.slice(0, began) ?? []) {
+      if (fact.type === 'series_stopped' || fact.type === 'consent_withdrawn') ended = fact.type;
+      if (fact.type === 'consent_renewed') ended = undefined;
+    }
+    return ended === undefined ? [] : [[about, `it was made after ${ended}`]];
+  });
+}
+
+/** So many declines of the same charge in 30 days, by network. */
+function counters(seen: Seen): Problem[] {
+  const charge = (row: AttemptRow) => [row.card_key, row.shop, row.amount_minor, row.currency].join(' ');
+  return [...groupedBy(seen.books.attempts, charge).values()].flatMap((rows) => {
+    const all = rows.map((row) => attemptOf(row, seen));
+    return rows.flatMap((row, own): Problem[] => {
+      const { about, at } = all[own]!;
+      const most = ['mastercard', 'maestro'].includes(row.payment_system) ? 30 : 15;
+      const declined = all.filter((other, place) => {
+        const isCounted = rows[place]!.outcome === 'declined' && rows[place]!.network !== 'bank';
+        return isCounted && other.end <= at - clocksDifferMs && at - other.at < 30 * dayMs;
+      });
+      return declined.length < most ? [] : [[about, `it follows on ${declined.length} declines in 30 days`]];
+    });
+  });
+}

@@ -1,0 +1,337 @@
+// The database as nodes see it: PostgreSQL itself, but each statement waits until the scheduler lets it go. One runs at a time.
+// A statement that has to wait for a lock stays where it is until the other transaction ends; the others go on meanwhile.
+import type pg from 'pg';
+import type { ConnectionPool } from '../../../src/platform/database/idle-connections.ts';
+import { openBackends, type Backend, type Outcome, type Question, type Stopped } from './backends.ts';
+import type { Place } from './cluster.ts';
+import type { Faults } from '../faults.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { Trace } from '../trace.ts';
+
+export type WorldDatabase = {
+  /** The connections of one node. */
+  poolOf(node: string, maxConnections: number): ConnectionPool;
+  /** The node is gone, and its transactions with it. */
+  cutOff(node: string): Promise<void>;
+  /** Of an observer: at once, outside the order of things. */
+  query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  statements(): number;
+  /** Steps of due work that were begun. */
+  steps(): number;
+  /** Whether a statement of that node waits for a transaction of somebody else. */
+  waitsForLock(node: string): boolean;
+  end(): Promise<void>;
+};
+
+type Session = {
+  readonly node: string;
+  backend: Backend | undefined;
+  /** It said `begin`; the server hears of it with what comes next. */
+  wantsTransaction: boolean;
+  inTransaction: boolean;
+  /** A statement that waits for a lock, and whom what comes of it is told. */
+  waiting: { stopped: Stopped; readonly question: Question; settle: (outcome: Outcome) => void } | undefined;
+  broken: boolean;
+};
+
+/** Each row of their answers is a step of due work: one that was claimed, or that its maker has claimed already. */
+const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|binding|withdrawal|destination))$/;
+/** How much it changes follows from the server's clock, which is the machine's; nothing that nodes do follows from it. */
+const byServersClock = 'advance_ledger_watermark';
+const acquireTimeoutMs = 5_000;
+/** A look for due work, and which of its parameters is the time. */
+const looksForDue = /^claim_(?:due_([a-z_]+?)(?:_of_party|_\d+)?|(webhook_queue)s)$/;
+const timeOfLook = /wake_at <= (?:\(select )?\$(\d+)/;
+const dueTables = [
+  'invoice',
+  'payment',
+  'binding',
+  'card',
+  'series',
+  'payer_email',
+  'destination',
+  'withdrawal',
+  'webhook_queue',
+];
+const readDue = dueTables
+  .map((table) => `select '${table}' as place, min(wake_at) as at from ${table}`)
+  .join(' union all ');
+
+export async function openWorldDatabase(options: {
+  place: Place;
+  scheduler: Scheduler;
+  faults: Faults;
+  trace: Trace;
+}): Promise<WorldDatabase> {
+  const { place, scheduler, faults, trace } = options;
+  const backends = await openBackends(place);
+  const observer = await backends.take();
+  const sessions = new Set<Session>();
+  let statements = 0;
+  let steps = 0;
+  /** When something is due in each table: as long as no statement has gone to the server since this was read. */
+  let dueMs: ReadonlyMap<string, number> | undefined;
+
+  /** Undefined when it waits for a lock. */
+  async function execute(session: Session, question: Question): Promise<Outcome | undefined> {
+    session.backend ??= await backends.take();
+    dueMs = undefined;
+    statements += 1;
+    if (session.wantsTransaction) {
+      session.wantsTransaction = false;
+      await backends.run(session.backend, { text: 'begin' }, false);
+      session.inTransaction = true;
+    }
+    const mayWait = [...sessions].some(
+      (other) => other !== session && (other.inTransaction || other.waiting),
+    );
+    const come = await backends.run(session.backend, question, mayWait);
+    if ('outcome' in come) {
+      session.waiting = { stopped: come, question, settle: () => {} };
+      return undefined;
+    }
+    note(session, question, come);
+    letGoOf(session);
+    return come;
+  }
+
+  /** Outside a transaction it leaves nothing behind in the server's process, which serves whoever comes next. */
+  function letGoOf(session: Session): void {
+    if (session.inTransaction || !session.backend) return;
+    backends.giveBack(session.backend);
+    session.backend = undefined;
+  }
+
+  function note(session: Session, { name = '', text }: Question, outcome: Outcome): void {
+    if (text === 'commit' || text === 'rollback') session.inTransaction = false;
+    if ('result' in outcome && beginsSteps.test(name)) steps += outcome.result.rowCount ?? 0;
+  }
+
+  /** Whoever waited for what has just ended goes on, one after the other; what comes of it waits to be let go like anything else. */
+  async function letOthersGoOn(): Promise<void> {
+    dueMs = undefined;
+    for (;;) {
+      const waiting = [...sessions].flatMap((session) =>
+        session.waiting ? [{ session, ...session.waiting }] : [],
+      );
+      const [free] = await backends.free(waiting.map(({ stopped }) => stopped));
+      const next = waiting.find(({ stopped }) => stopped === free);
+      if (!next) return;
+      const { session, stopped, question, settle } = next;
+      const come = await backends.goOn(stopped);
+      if ('outcome' in come) {
+        session.waiting = { stopped: come, question, settle };
+        continue;
+      }
+      session.waiting = undefined;
+      note(session, question, come);
+      letGoOf(session);
+      scheduler.wait({
+        owner: session.node,
+        what: `the lock is free for ${nameOf(question)}`,
+        run: () => settle(come),
+      });
+    }
+  }
+
+  async function breakOff(session: Session): Promise<void> {
+    session.broken = true;
+    await hangUp(session);
+  }
+
+  /** The server rolls back what was open. */
+  async function hangUp(session: Session): Promise<void> {
+    const { backend, waiting, inTransaction } = session;
+    session.backend = undefined;
+    session.waiting = undefined;
+    session.inTransaction = false;
+    session.wantsTransaction = false;
+    if (!backend) return;
+    if (waiting) await backends.cancel(waiting.stopped);
+    if (inTransaction) await backend.client.query('rollback');
+    backends.giveBack(backend);
+    if (inTransaction || waiting) await letOthersGoOn();
+  }
+
+  /**
+   * Whether a look for due work would find nothing: then it needs no turn of its own, and the server is not asked. Nine looks for
+   * nothing, one after the other, are most of what nodes do. What is due but locked is no such case.
+   */
+  function findsNothing(session: Session, { name = '', text, values = [] }: Question): boolean {
+    const [, table, queues] = looksForDue.exec(name) ?? [];
+    const at = dueMs?.get(table ?? queues ?? '');
+    const [, place] = timeOfLook.exec(text) ?? [];
+    if (at === undefined || place === undefined || session.inTransaction || session.wantsTransaction)
+      return false;
+    return at > Date.parse(String(values[Number(place) - 1]));
+  }
+
+  async function readWhatIsDue(): Promise<void> {
+    const { rows } = await observer.client.query<{ place: string; at: string | null }>({
+      name: 'what_is_due',
+      text: readDue,
+    });
+    dueMs = new Map(rows.map(({ place, at }) => [place, at === null ? Infinity : Date.parse(at)]));
+  }
+
+  const lost = () => new Error('Connection terminated unexpectedly');
+
+  async function answer(session: Session, question: Question): Promise<pg.QueryResult> {
+    if (session.broken) throw lost();
+    const what = nameOf(question);
+    if (question.text === 'begin') {
+      session.wantsTransaction = true;
+      return nothing;
+    }
+    if (findsNothing(session, question)) {
+      trace.add(`  ${what}: nothing is due`);
+      return nothing;
+    }
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcome): void => {
+        if ('error' in outcome) {
+          const { code, message } = outcome.error as Error & { code?: string };
+          trace.add(`  ${what}: ${code ?? message}`);
+          reject(outcome.error);
+        } else {
+          const rows = what === byServersClock ? 'done' : (outcome.result.rowCount ?? 0);
+          trace.add(`  ${what}: ${rows}`);
+          resolve(outcome.result);
+        }
+      };
+      scheduler.wait({
+        owner: session.node,
+        what: `asks ${what}`,
+        async run() {
+          const isCommit = question.text === 'commit';
+          const isLost = (when: 'before' | 'after') =>
+            (isCommit && faults.happens(`connection lost ${when} the commit`)) ||
+            faults.happens(`connection lost ${when} the statement`);
+          if (isLost('before')) {
+            await breakOff(session);
+            return settle({ error: lost() });
+          }
+          const isLook = looksForDue.test(what);
+          if (isLook && !dueMs) await readWhatIsDue();
+          if (findsNothing(session, question)) {
+            trace.add(`  ${what}: nothing is due`);
+            return resolve(nothing);
+          }
+          const outcome = await execute(session, question);
+          if (!outcome) {
+            trace.add(`  ${what}: waits for a lock`);
+            if (session.waiting) session.waiting.settle = settle;
+            return;
+          }
+          const mayFree = !session.inTransaction;
+          if (mayFree) await letOthersGoOn();
+          if (isLost('after')) {
+            await breakOff(session);
+            return settle({ error: lost() });
+          }
+          settle(outcome);
+        },
+      });
+    });
+  }
+
+  function poolOf(node: string, maxConnections: number): ConnectionPool {
+    const free: Session[] = [];
+    const queue: ((session: Session) => void)[] = [];
+    let total = 0;
+
+    function clientOf(session: Session): pg.PoolClient {
+      return {
+        query: (question: string | Question, values?: unknown[]) =>
+          answer(
+            session,
+            typeof question === 'string' ? { text: question, ...(values ? { values } : {}) } : question,
+          ),
+        release: () => void giveBack(session),
+        on: () => undefined,
+      } as unknown as pg.PoolClient;
+    }
+
+    function giveBack(session: Session): void {
+      if (session.broken || session.inTransaction) {
+        sessions.delete(session);
+        total -= 1;
+        const next = queue.shift();
+        if (next) next(newSession());
+        return;
+      }
+      const next = queue.shift();
+      if (next) next(session);
+      else free.push(session);
+    }
+
+    function newSession(): Session {
+      total += 1;
+      const session = {
+        node,
+        backend: undefined,
+        wantsTransaction: false,
+        inTransaction: false,
+        waiting: undefined,
+        broken: false,
+      };
+      sessions.add(session);
+      return session;
+    }
+
+    return {
+      connect() {
+        const session = free.pop() ?? (total < maxConnections ? newSession() : undefined);
+        if (session) return Promise.resolve(clientOf(session));
+        return new Promise((resolve, reject) => {
+          const timer = setTimeout(() => {
+            queue.splice(queue.indexOf(take), 1);
+            reject(new Error('timeout exceeded when trying to connect'));
+          }, acquireTimeoutMs);
+          const take = (given: Session): void => {
+            clearTimeout(timer);
+            resolve(clientOf(given));
+          };
+          queue.push(take);
+        });
+      },
+      end: () => Promise.resolve(),
+      get totalCount() {
+        return total;
+      },
+      get idleCount() {
+        return free.length;
+      },
+      get waitingCount() {
+        return queue.length;
+      },
+    };
+  }
+
+  return {
+    poolOf,
+    async cutOff(node) {
+      const own = [...sessions].filter((session) => session.node === node);
+      // All of them first: the end of one transaction must not let another one of the dead go on.
+      for (const session of own) sessions.delete(session);
+      // And first those that wait: else they would go on for the moment between the end of what they wait for and their own.
+      for (const session of own.filter(({ waiting }) => waiting)) await hangUp(session);
+      for (const session of own) await hangUp(session);
+    },
+    async query(text, values) {
+      const { rows } = await observer.client.query<Record<string, unknown>>(text, values);
+      return rows;
+    },
+    statements: () => statements,
+    steps: () => steps,
+    waitsForLock: (name) => [...sessions].some(({ node, waiting }) => node === name && waiting !== undefined),
+    end: () => backends.end(),
+  };
+}
+
+/** What the server answers to a statement that changed and found nothing. */
+const nothing = { command: '', rowCount: 0, oid: 0, rows: [], fields: [] } satisfies pg.QueryResult;
+
+function nameOf({ name, text }: Question): string {
+  return name ?? text.slice(0, 30);
+}

@@ -1,0 +1,47 @@
+// Two banks, so that a payment may go to the second while the first cannot be reached. Whoever looks at their books sees one.
+import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
+import { openWorldBank, type WorldBank } from './bank.ts';
+
+export const banks = [
+  { id: 'BANK', url: 'http://bank.example' },
+  { id: 'OTHER', url: 'http://other-bank.example' },
+] as const;
+
+export async function openWorldBanks(
+  options: Omit<Parameters<typeof openWorldBank>[0], 'bank'>,
+): Promise<WorldBank> {
+  const opened = await Promise.all(
+    banks.map(async (bank) => ({ ...bank, at: await openWorldBank({ ...options, bank }) })),
+  );
+  const told = opened.map(() => 0);
+  const lines: BookEntry[] = [];
+  const bankWith = (ticket: string) =>
+    opened.find(({ at }) => at.openChallenges().some((challenge) => challenge.ticket === ticket));
+
+  return {
+    linkOf: (node) => (origin, connectMs) => {
+      const found = opened.find(({ url }) => url === origin);
+      if (!found) throw new Error(`there is no bank at ${origin}`);
+      return found.at.linkOf(node)(origin, connectMs);
+    },
+    /** What was there before stays where it was. */
+    async book() {
+      for (const [place, { at }] of opened.entries()) {
+        const book = await at.book();
+        lines.push(...book.slice(told[place]));
+        told[place] = book.length;
+      }
+      return lines;
+    },
+    openChallenges: () => opened.flatMap(({ at }) => at.openChallenges()),
+    async decide(ticket, ending) {
+      await bankWith(ticket)?.at.decide(ticket, ending);
+    },
+    async endOverdue() {
+      for (const { at } of opened) await at.endOverdue();
+    },
+    async close() {
+      for (const { at } of opened) await at.close();
+    },
+  };
+}

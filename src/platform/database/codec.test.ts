@@ -1,0 +1,205 @@
+// What is written is read again as it was; what is not as declared is not read at all, and the error says where and nothing more.
+import { expect, test } from 'vitest';
+import type { Instant } from '../../clock.ts';
+import type { Money } from '../../money.ts';
+import {
+  anything,
+  flag,
+  instant,
+  list,
+  livemode,
+  minorUnits,
+  money,
+  notEmpty,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  recordOf,
+  storedAs,
+  text,
+  variants,
+  wholeNumber,
+  written,
+  type Codec,
+} from './codec.ts';
+
+type Shape =
+  | { readonly kind: 'round'; readonly radius: bigint }
+  | { readonly kind: 'square' | 'cube'; readonly side?: number };
+type Order = {
+  readonly id: string;
+  readonly isPaid: boolean;
+  readonly amount: Money;
+  readonly at: Instant;
+  readonly livemode: boolean;
+  readonly shapes: readonly Shape[];
+  readonly note?: string;
+  readonly limits: Readonly<Record<string, bigint>>;
+  readonly parent: { readonly id: string } | null;
+  readonly more: unknown;
+};
+
+const shape = variants<Shape, 'kind'>('kind', {
+  round: { radius: minorUnits },
+  square: { side: optional(wholeNumber) },
+  cube: { side: optional(wholeNumber) },
+});
+const order: Codec<Order> = object({
+  id: text,
+  isPaid: flag,
+  amount: money,
+  at: instant,
+  livemode: storedAs('realm', livemode),
+  shapes: list(shape),
+  note: optional(text),
+  limits: recordOf(minorUnits),
+  parent: orNull(object<{ readonly id: string }>({ id: text })),
+  more: anything,
+});
+
+const one: Order = {
+  id: '1',
+  isPaid: true,
+  amount: { minor: 6_000n, currency: 'RUB' as Money['currency'] },
+  at: '2026-01-19T10:00:00.000000Z' as Instant,
+  livemode: false,
+  shapes: [{ kind: 'round', radius: 3n }, { kind: 'square', side: 4 }, { kind: 'cube' }],
+  limits: { day: 7n },
+  parent: null,
+  more: [{ any: 'thing' }],
+};
+const stored = {
+  id: '1',
+  isPaid: true,
+  amount: { minor: 6_000, currency: 'RUB' },
+  at: '2026-01-19T10:00:00.000000Z',
+  realm: 'test',
+  shapes: [{ kind: 'round', radius: 3 }, { kind: 'square', side: 4 }, { kind: 'cube' }],
+  limits: { day: 7 },
+  parent: null,
+  more: [{ any: 'thing' }],
+};
+
+test('what is written can be JSON, and is read again as it was', () => {
+  expect(written(order, one)).toEqual(stored);
+  expect(order.read(JSON.parse(JSON.stringify(written(order, one))))).toEqual(one);
+  expect(order.read({ ...stored, note: 'x', parent: { id: '0' } })).toEqual({
+    ...one,
+    note: 'x',
+    parent: { id: '0' },
+  });
+});
+
+test('reading and writing change nothing of what they are given', () => {
+  const given = structuredClone(stored);
+  order.read(given);
+  expect(given).toEqual(stored);
+  const value = structuredClone(one);
+  written(order, value);
+  expect(value).toEqual(one);
+});
+
+test('members keep their order, which some are known by', () => {
+  expect(Object.keys(order.read(stored)).slice(0, 4)).toEqual(['id', 'isPaid', 'amount', 'at']);
+  expect(Object.keys(written(order, one) as object).slice(0, 4)).toEqual(['id', 'isPaid', 'amount', 'at']);
+});
+
+test('what is stored as the program has it is not copied', () => {
+  const plain = object<{ readonly id: string }>({ id: text });
+  const given = { id: '1' };
+  expect(plain.read(given)).toBe(given);
+  expect(plain.write).toBeUndefined();
+});
+
+test('a member that nobody declared is let through', () => {
+  expect(order.read({ ...stored, later: 1 })).toEqual({ ...one, later: 1 });
+});
+
+test.each<[string, unknown, string]>([
+  ['no object', 'x', 'what is stored should be object, and is string'],
+  ['null', null, 'what is stored should be object, and is null'],
+  ['a list', [stored], 'what is stored should be object, and is list'],
+  [
+    'a missing member',
+    { ...stored, id: undefined },
+    'what is stored at .id should be string, and is undefined',
+  ],
+  [
+    'another type',
+    { ...stored, isPaid: 'yes' },
+    'what is stored at .isPaid should be boolean, and is string',
+  ],
+  [
+    'null for a missing one',
+    { ...stored, note: null },
+    'what is stored at .note should be string, and is null',
+  ],
+  [
+    'an amount in text',
+    { ...stored, amount: { minor: '6000', currency: 'RUB' } },
+    'at .amount.minor should be whole number, and is string',
+  ],
+  [
+    'a broken amount',
+    { ...stored, amount: { minor: 60.5, currency: 'RUB' } },
+    'at .amount.minor should be whole number',
+  ],
+  [
+    'too much to be exact',
+    { ...stored, amount: { minor: 2 ** 53, currency: 'RUB' } },
+    'at .amount.minor should be whole number',
+  ],
+  [
+    'no currency',
+    { ...stored, amount: { minor: 1, currency: 'RUR' } },
+    'at .amount.currency should be currency',
+  ],
+  ['another form of time', { ...stored, at: '2026-01-19T10:00:00Z' }, 'at .at should be instant'],
+  ['no mode', { ...stored, realm: 'play' }, 'at .realm should be one of live, test, sandbox'],
+  [
+    'an unknown kind',
+    { ...stored, shapes: [{ kind: 'toString' }] },
+    'at .shapes[0].kind should be one of round, square, cube',
+  ],
+  [
+    'a member of another kind',
+    { ...stored, shapes: [stored.shapes[2], { kind: 'round', side: 1 }] },
+    'at .shapes[1].radius should be',
+  ],
+  [
+    'an entry of a record',
+    { ...stored, limits: { day: null } },
+    'at .limits.day should be whole number, and is null',
+  ],
+])('%s is not read', (_, given, expected) => {
+  expect(() => order.read(given)).toThrow(expected);
+});
+
+test('the error does not say what was found', () => {
+  const found = () => order.read({ ...stored, at: '4242424242424242' });
+  expect(found).toThrow(expect.not.objectContaining({ message: expect.stringContaining('4242') }));
+});
+
+test('a list that must have an entry has one', () => {
+  const some = notEmpty(list(minorUnits));
+  expect(some.read([1])).toEqual([1n]);
+  expect(written(some, [1n, 2n])).toEqual([1, 2]);
+  expect(() => some.read([])).toThrow('should be list of at least one');
+});
+
+test('a codec that leaves out a member, a kind or a word does not compile', () => {
+  // @ts-expect-error -- side is missing
+  object<{ readonly id: string; readonly side: number }>({ id: text });
+  // @ts-expect-error -- it may be missing
+  object<{ readonly id?: string }>({ id: text });
+  // @ts-expect-error -- it is always there
+  object<{ readonly id: string }>({ id: optional(text) });
+  // @ts-expect-error -- a member the type does not have
+  object<{ readonly id: string }>({ id: text, side: wholeNumber });
+  // @ts-expect-error -- cubes are missing
+  variants<Shape, 'kind'>('kind', { round: { radius: minorUnits }, square: { side: optional(wholeNumber) } });
+  // @ts-expect-error -- a word is missing
+  object<{ readonly id: 'a' | 'b' }>({ id: oneOf('a') });
+  expect(shape.read(stored.shapes[2])).toEqual({ kind: 'cube' });
+});

@@ -1,0 +1,229 @@
+// How a value of the program stands in a column, said once for writing and for reading. Reading believes nothing: where what is
+// stored is not as declared, work ends with the name of that place, and without what was found there. Members that are not
+// declared are let through as they are, as a program of the version before meets them while nodes are being replaced.
+import { isInstant, type Instant } from '../../clock.ts';
+import { livemodeOf, modeName } from '../../livemode.ts';
+import { isKnownCurrency, type Currency, type Money } from '../../money.ts';
+
+export type Codec<T> = {
+  /** Never changes what it is given. */
+  readonly read: (stored: unknown) => T;
+  /** Undefined where the value is stored as it is. */
+  readonly write: ((value: T) => unknown) | undefined;
+};
+type OptionalCodec<T> = Codec<T> & { readonly isOptional: true };
+
+/** A codec for each member, optional ones for those that may be missing. */
+export type Members<T> = {
+  readonly [K in keyof T]-?: object extends Pick<T, K>
+    ? OptionalCodec<Exclude<T[K], undefined>>
+    : Codec<T[K]> & { readonly isOptional?: never };
+};
+
+export class UnreadableError extends Error {
+  readonly path: string;
+  readonly problem: string;
+  constructor(path: string, problem: string) {
+    super(`what is stored${path === '' ? '' : ` at ${path}`} ${problem}`);
+    this.path = path;
+    this.problem = problem;
+  }
+}
+
+function unreadable(expected: string, stored: unknown): UnreadableError {
+  const found = stored === null ? 'null' : Array.isArray(stored) ? 'list' : typeof stored;
+  return new UnreadableError('', `should be ${expected}, and is ${found === expected ? 'another' : found}`);
+}
+
+/** Names the place of what cannot be read, from the inside out. */
+export function readAt<T>(place: string | number, read: (stored: unknown) => T, stored: unknown): T {
+  try {
+    return read(stored);
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    throw new UnreadableError(
+      `${typeof place === 'number' ? `[${place}]` : `.${place}`}${error.path}`,
+      error.problem,
+    );
+  }
+}
+
+function checked<T>(expected: string, is: (stored: unknown) => boolean): Codec<T> {
+  return {
+    read(stored) {
+      if (!is(stored)) throw unreadable(expected, stored);
+      return stored as T;
+    },
+    write: undefined,
+  };
+}
+
+export const text: Codec<string> = checked('string', (stored) => typeof stored === 'string');
+export const flag: Codec<boolean> = checked('boolean', (stored) => typeof stored === 'boolean');
+export const wholeNumber: Codec<number> = checked('whole number', Number.isSafeInteger);
+export const instant: Codec<Instant> = checked('instant', isInstant);
+export const currency: Codec<Currency> = checked(
+  'currency',
+  (stored) => typeof stored === 'string' && isKnownCurrency(stored),
+);
+/** What merchants keep with us for themselves. */
+export const anything: Codec<unknown> = checked('anything', () => true);
+
+export function oneOf<const T extends string | number | boolean>(...values: readonly T[]): Codec<T> {
+  const known = new Set<unknown>(values);
+  return checked(`one of ${values.join(', ')}`, (stored) => known.has(stored));
+}
+
+/** A count of minor units as a JSON integer: the largest amount is far below 2^53. */
+export const minorUnits: Codec<bigint> = {
+  read: (stored) => BigInt(wholeNumber.read(stored)),
+  write: Number,
+};
+
+export const money: Codec<Money> = object({ minor: minorUnits, currency });
+
+/** As it is stored. */
+export function written<T>({ write }: Codec<T>, value: T): unknown {
+  return write ? write(value) : value;
+}
+
+/** A member that may be missing. */
+export function optional<T>(codec: Codec<T>): OptionalCodec<T> {
+  return { ...codec, isOptional: true };
+}
+
+export function orNull<T>(codec: Codec<T>): Codec<T | null> {
+  const { read, write } = codec;
+  return {
+    read: (stored) => (stored === null ? null : read(stored)),
+    write: write && ((value) => (value === null ? null : write(value))),
+  };
+}
+
+export function list<T>({ read, write }: Codec<T>): Codec<readonly T[]> {
+  return {
+    read(stored) {
+      if (!Array.isArray(stored)) throw unreadable('list', stored);
+      return stored.map((entry, place) => readAt(place, read, entry));
+    },
+    write: write && ((values) => values.map(write)),
+  };
+}
+
+export function notEmpty<T>({ read, write }: Codec<readonly T[]>): Codec<readonly [T, ...T[]]> {
+  return {
+    read(stored) {
+      const entries = read(stored);
+      if (entries.length === 0) throw unreadable('list of at least one', stored);
+      return entries as readonly [T, ...T[]];
+    },
+    write,
+  };
+}
+
+/** Of any names. */
+export function recordOf<T>({ read, write }: Codec<T>): Codec<Readonly<Record<string, T>>> {
+  return {
+    read: (stored) =>
+      Object.fromEntries(
+        Object.entries(objectOf(stored)).map(([name, value]) => [name, readAt(name, read, value)]),
+      ),
+    write:
+      write &&
+      ((values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, write(value)]))),
+  };
+}
+
+/** A member that has another name where it is stored. */
+export function storedAs<T>(name: string, codec: Codec<T>): Codec<T> & { readonly name: string } {
+  return { ...codec, name };
+}
+
+export function object<T extends object>(members: NoInfer<Members<T>>): Codec<T> {
+  const codecs = Object.entries<Codec<unknown>>(members as Record<string, Codec<unknown>>).map(
+    ([member, codec]) => ({
+      ...codec,
+      member,
+      name: 'name' in codec ? (codec.name as string) : member,
+      isOptional: 'isOptional' in codec,
+    }),
+  );
+  const changed = codecs.filter(({ member, name, write }) => write !== undefined || name !== member);
+  return {
+    read(stored) {
+      const given = objectOf(stored);
+      let taken = given;
+      for (const { member, name, read, isOptional } of codecs) {
+        const value = given[name];
+        if (value === undefined && isOptional) continue;
+        const known = readAt(name, read, value);
+        if (known === value && name === member) continue;
+        if (taken === given) taken = { ...given };
+        if (name !== member) delete taken[name];
+        taken[member] = known;
+      }
+      return taken as T;
+    },
+    write:
+      changed.length === 0
+        ? undefined
+        : (value) => {
+            const stored = { ...value } as Record<string, unknown>;
+            for (const { member, name, write } of changed) {
+              const known = stored[member];
+              if (known === undefined) continue;
+              if (name !== member) delete stored[member];
+              stored[name] = write ? write(known) : known;
+            }
+            return stored;
+          },
+  };
+}
+
+function objectOf(stored: unknown): Record<string, unknown> {
+  if (typeof stored !== 'object' || stored === null || Array.isArray(stored))
+    throw unreadable('object', stored);
+  return stored as Record<string, unknown>;
+}
+
+type OfKind<T, Tag extends keyof T, Kind> = T extends unknown ? (Kind extends T[Tag] ? T : never) : never;
+/** The members of each kind of object, by what the tag says. */
+export type Kinds<T, Tag extends keyof T> = {
+  readonly [Kind in T[Tag] & string]: Members<Omit<OfKind<T, Tag, Kind>, Tag>>;
+};
+
+/** Objects of several kinds; the member that says the kind is not named again among the members of each. */
+export function variants<T extends object, Tag extends keyof T & string>(
+  tag: Tag,
+  kinds: NoInfer<Kinds<T, Tag>>,
+): Codec<T> {
+  const codecs = new Map(
+    Object.entries<Members<object>>(kinds).map(([kind, members]) => [kind, object(members)]),
+  );
+  const kindOf = oneOf(...codecs.keys());
+  const codecOf = (value: object) => {
+    const kind = readAt(tag, kindOf.read, (value as Record<string, unknown>)[tag]);
+    return codecs.get(kind) as Codec<object>;
+  };
+  const isPlain = [...codecs.values()].every(({ write }) => write === undefined);
+  return {
+    read: (stored) => codecOf(objectOf(stored)).read(stored) as T,
+    write: isPlain ? undefined : (value) => codecOf(value).write?.(value) ?? value,
+  };
+}
+
+/** What is stored in another form than that of the program; the way there and back. */
+export function mapped<Stored, T>(
+  stored: Codec<Stored>,
+  { read, write }: { readonly read: (stored: Stored) => T; readonly write: (value: T) => Stored },
+): Codec<T> {
+  return {
+    read: (given) => read(stored.read(given)),
+    write: (value) => (stored.write ? stored.write(write(value)) : write(value)),
+  };
+}
+
+export const livemode: Codec<boolean> = mapped(oneOf('live', 'test', 'sandbox'), {
+  read: livemodeOf,
+  write: modeName,
+});

@@ -1,0 +1,189 @@
+// A shop with two banks, of which one is away: the test charge of a binding goes to the other, by the rule of payments, and the
+// payer gets it back from where it was charged.
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
+import { everyInvariant } from '../../../src/app/compose.ts';
+import { runBindingJob, type BindingJobDeps } from '../../../src/customers/worker.ts';
+import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
+import {
+  startCustomerWorld,
+  type CustomerWorld,
+  type MadeBinding,
+} from '../../support/worlds/customer-world.ts';
+import { secret } from '../../support/worlds/payment-world.ts';
+
+const visa = '4242424242424242';
+const first = { id: 'T0', merchantId: 'M0', descriptor: 'SHOP', bankId: 'AWAY' };
+const second = { id: 'T1', merchantId: 'TEST', descriptor: 'TEST SHOP', bankId: 'BANK' };
+const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
+
+let world: CustomerWorld;
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  const { banks } = world.service;
+  await banks.putBank({ id: 'AWAY', url: await nowhere(), secret });
+  await banks.putTerminal({ ...first, partyId: world.merchant.partyId, shopId: 'TEST', priority: 0 });
+});
+afterAll(() => world.close());
+
+/** An address where nobody listens. */
+async function nowhere(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+async function query(text: string, values: unknown[]): Promise<any[]> {
+  return (await world.service.database.withClient((client) => client.query(text, values))).rows;
+}
+const rowOf = async ({ bindingId }: MadeBinding) =>
+  (await query('select status, version, attempts, terms from binding where binding_id = $1', [bindingId]))[0];
+const factsOf = async ({ id }: MadeBinding): Promise<string[]> =>
+  (await query('select facts from event where aggregate_id = $1 order by sequence', [id])).flatMap(
+    ({ facts }) => facts.map(({ type }: { type: string }) => type),
+  );
+
+test('is bound at the second bank, and the books and the bank agree', async () => {
+  const binding = await world.bound(await world.createCustomer(), visa);
+  expect(await rowOf(binding)).toMatchObject({ status: 'succeeded', terms: { terminal: second } });
+  expect(await factsOf(binding)).toEqual([
+    'customer_created',
+    'binding_started',
+    'binding_rerouted',
+    'binding_charged',
+    'binding_succeeded',
+    'customer_ready',
+  ]);
+  // What is internal is not told.
+  expect((await world.customerChanges(binding)).map(({ changeType }) => changeType)).toEqual([
+    'CustomerBindingStarted',
+    'CustomerBindingStatusChanged',
+  ]);
+  const lines = (await world.book()).filter(({ operationId }) => operationId.startsWith(binding.id));
+  expect(lines.map(({ kind, sign }) => [kind, sign])).toEqual([
+    ['authorise', 1],
+    ['reverse', -1],
+  ]);
+  const findings = await checkLedger(world.service.database, 'all', everyInvariant);
+  expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
+});
+
+/** One step of a node whose bank answers as it is told. */
+function nodeWith(answer: (operation: BankOperation) => BankResponse | Promise<BankResponse>) {
+  const asked: string[] = [];
+  const bank: Bank = {
+    async send(operation) {
+      asked.push(`${operation.kind} at ${operation.terminal.id}`);
+      return answer(operation);
+    },
+    async inquire(_id, terminal) {
+      asked.push(`inquire at ${terminal.id}`);
+      return { outcome: 'notFound' };
+    },
+    stop: () => Promise.resolve(),
+  };
+  const { service } = world;
+  const tools: BindingJobDeps = {
+    db: service.database,
+    clock: service.clock,
+    recurring: service.recurring,
+    bankOf: () => Promise.resolve(bank),
+    alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === first.id ? second : first),
+    returnUrlOf: () => 'https://pay.example/return',
+  };
+  return {
+    asked,
+    step: ({ id, bindingId }: MadeBinding, attempt: number) =>
+      runBindingJob(tools, [id, bindingId], service.clock.now(), attempt),
+  };
+}
+
+/** As it is when the node that made it has just begun with it. */
+async function justMade(): Promise<MadeBinding> {
+  const binding = await world.bind(await world.createCustomer(), visa);
+  await world.service.jobs.whenIdle();
+  await query(
+    `update binding set status = 'authorising', state = '{}', refund_due_at = null, bound_at_version = null, attempts = 1,
+       wake_at = $2, terms = jsonb_set(terms::jsonb, '{terminal}', $3)::json where binding_id = $1`,
+    [binding.bindingId, world.service.clock.now(), JSON.stringify(first)],
+  );
+  await query(`update customer set status = 'unready', active_binding_id = null where customer_id = $1`, [
+    binding.id,
+  ]);
+  return binding;
+}
+const claimAnew = ({ bindingId }: MadeBinding) =>
+  query('update binding set attempts = attempts + 1 where binding_id = $1', [bindingId]);
+
+test('moves with its claim, so that whoever comes later is not the first', async () => {
+  const binding = await justMade();
+  const node = nodeWith(({ terminal }) =>
+    terminal.id === first.id ? away : { outcome: 'unknown', why: 'ECONNRESET' },
+  );
+  await expect(node.step(binding, 1)).rejects.toThrow('ECONNRESET');
+  expect(node.asked).toEqual(['authorise at T0', 'authorise at T1']);
+  expect(await rowOf(binding)).toMatchObject({ attempts: 1, terms: { terminal: second } });
+});
+
+test('moves also when another binding of the customer has moved on meanwhile', async () => {
+  const binding = await justMade();
+  const node = nodeWith(async ({ terminal }) => {
+    if (terminal.id !== first.id) return { outcome: 'unknown', why: 'ECONNRESET' };
+    await query('update customer set version = version + 1 where customer_id = $1', [binding.id]);
+    return away;
+  });
+  // The log is left with a gap by that, and the version is ahead of it; only where it goes is looked at here.
+  await expect(node.step(binding, 1)).rejects.toThrow('ECONNRESET');
+  expect(await rowOf(binding)).toMatchObject({ terms: { terminal: second } });
+});
+
+test('keeps what another binding has made of the customer meanwhile', async () => {
+  const binding = await justMade();
+  const node = nodeWith(async ({ terminal }) => {
+    if (terminal.id !== first.id) return { outcome: 'declined', network: 'bank', code: '05' };
+    await query(
+      `update customer set version = version + 1, status = 'ready', active_binding_id = $2 where customer_id = $1`,
+      [binding.id, binding.bindingId],
+    );
+    return away;
+  });
+  await node.step(binding, 1);
+  expect(await rowOf(binding)).toMatchObject({ status: 'failed', terms: { terminal: second } });
+  const customers = await query('select status, active_binding_id from customer where customer_id = $1', [
+    binding.id,
+  ]);
+  expect(customers).toEqual([{ status: 'ready', active_binding_id: binding.bindingId }]);
+});
+
+test('stays when another node has claimed it meanwhile, which may be sending it', async () => {
+  const binding = await justMade();
+  const node = nodeWith(async () => {
+    await claimAnew(binding);
+    return away;
+  });
+  await expect(node.step(binding, 1)).rejects.toThrow('ECONNREFUSED');
+  expect(await rowOf(binding)).toMatchObject({ terms: { terminal: first } });
+  expect(node.asked).toEqual(['authorise at T0']);
+});
+
+test('stays when another node has sent it meanwhile and was told to wait', async () => {
+  const binding = await justMade();
+  const other = nodeWith(() => ({ outcome: 'pending' }));
+  const node = nodeWith(async () => {
+    await claimAnew(binding);
+    await other.step(binding, 2);
+    return away;
+  });
+  await expect(node.step(binding, 1)).rejects.toThrow('ECONNREFUSED');
+  expect(other.asked).toEqual(['inquire at T0', 'authorise at T0']);
+  expect(await rowOf(binding)).toMatchObject({ terms: { terminal: first } });
+});
+
+test('stays at a later attempt, although nothing of that has left', async () => {
+  const binding = await justMade();
+  await expect(nodeWith(() => away).step(binding, 2)).rejects.toThrow('ECONNREFUSED');
+  expect(await rowOf(binding)).toMatchObject({ terms: { terminal: first } });
+});

@@ -1,0 +1,254 @@
+// Two nodes and one payment. A bank that is slow for longer than a lease makes both of them ask; a merchant may ask one of each.
+// Whatever the order, the bank does each thing once, and both nodes come to the same end.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
+import { notFinal } from '../../support/checks/ledger-check.ts';
+import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../../support/worlds/invoices.ts';
+import { startNode, type Node } from '../../support/service/nodes.ts';
+import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
+import type { Answer } from '../../support/service/test-service.ts';
+
+const card = '4242424242424242';
+const pastTheLeaseMs = 61_000;
+const minute = 60_000;
+
+type Slowness = { readonly kind: BankOperation['kind']; readonly where: 'to the bank' | 'from the bank' };
+type Gate = Slowness & { reached(): void; readonly opened: Promise<void> };
+
+let world: PaymentWorld;
+/** Its messages to the bank can be held up; the other's cannot. */
+let slow: Node;
+let quick: Node;
+let gate: Gate | undefined;
+/** What was sent to the bank, by both. */
+let sent: string[] = [];
+
+beforeAll(async () => {
+  world = await startPaymentWorld();
+  const watched = (isSlow: boolean): Promise<Node> =>
+    startNode(world.service, {
+      bankOf: (bank) => ({
+        ...bank,
+        async send(operation) {
+          const held = isSlow && gate?.kind === operation.kind ? gate : undefined;
+          if (held?.where === 'to the bank') {
+            held.reached();
+            await held.opened;
+          }
+          sent.push(operation.operationId);
+          const answer = await bank.send(operation);
+          if (held?.where === 'from the bank') {
+            held.reached();
+            await held.opened;
+          }
+          return answer;
+        },
+      }),
+    });
+  [slow, quick] = await Promise.all([watched(true), watched(false)]);
+});
+afterAll(async () => {
+  await Promise.all([slow.stop(), quick.stop()]);
+  await world.close();
+});
+
+function holdUp(slowness: Slowness): { reached: Promise<void>; open(): void } {
+  let open!: () => void;
+  let reached!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const isReached = new Promise<void>((resolve) => (reached = resolve));
+  gate = { ...slowness, opened, reached };
+  sent = [];
+  return {
+    reached: isReached,
+    open() {
+      gate = undefined;
+      open();
+    },
+  };
+}
+
+function post(node: Node, invoice: CreatedInvoice, path: string, body: object): Promise<Answer> {
+  const url = `${invoicesUrl}/${invoice.id}/payments${path}`;
+  return node.call('POST', url, { token: world.merchant.apiKey, body });
+}
+
+async function pay(node: Node, invoice: CreatedInvoice, flow: string, cardNumber = card): Promise<Answer> {
+  const { token } = await world.tokenize(cardNumber);
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+  return post(node, invoice, '', { flow: { type: flow }, payer });
+}
+
+async function sweep(node: Node, afterMs: number): Promise<void> {
+  world.service.clock.advance(afterMs);
+  node.jobs.wake();
+  await node.jobs.whenIdle();
+}
+
+const bothSettled = () => Promise.all([slow.jobs.whenIdle(), quick.jobs.whenIdle()]);
+
+/** Whoever lost a race may have held the row while the winner looked for work: then it is found a second later. */
+async function nextSecond(): Promise<void> {
+  await bothSettled();
+  await Promise.all([sweep(slow, 1_000), sweep(quick, 0)]);
+}
+
+const newInvoice = () => makeInvoice(world.service, world.merchant);
+
+async function expectNoDifference(): Promise<void> {
+  expect(await notFinal(world.service.database)).toEqual([]);
+  expect(await world.differences()).toEqual([]);
+}
+
+async function readyTo(kind: BankOperation['kind']): Promise<CreatedInvoice> {
+  const invoice = await newInvoice();
+  if (kind === 'authorise') return invoice;
+  await pay(quick, invoice, kind === 'refund' ? 'PaymentFlowInstant' : 'PaymentFlowHold');
+  await quick.jobs.whenIdle();
+  return invoice;
+}
+
+const asked = {
+  authorise: (invoice: CreatedInvoice) => pay(slow, invoice, 'PaymentFlowInstant'),
+  capture: (invoice: CreatedInvoice) => post(slow, invoice, '/1/capture', { reason: 'r' }),
+  reverse: (invoice: CreatedInvoice) => post(slow, invoice, '/1/cancel', { reason: 'r' }),
+  refund: (invoice: CreatedInvoice) => post(slow, invoice, '/1/refunds', { amount: 6000 }),
+};
+const ends = { authorise: 'captured', capture: 'captured', reverse: 'cancelled', refund: 'refunded' };
+
+describe.each(['to the bank', 'from the bank'] as const)('a lease that runs out on the way %s', (where) => {
+  test.each(['authorise', 'capture', 'reverse', 'refund'] as const)(
+    'lets another node go on with the %s; the bank does it once, and the late answer changes nothing',
+    async (kind) => {
+      const invoice = await readyTo(kind);
+      const wait = holdUp({ kind, where });
+      expect((await asked[kind](invoice)).status).toBeLessThan(300);
+      await wait.reached;
+
+      // The lease holds while it lasts: nobody else asks.
+      await sweep(quick, 1_000);
+      expect(sent).toHaveLength(where === 'to the bank' ? 0 : 1);
+
+      await sweep(quick, pastTheLeaseMs);
+      expect(await world.payment(invoice)).toMatchObject({ status: ends[kind] });
+      const changes = await world.changes(invoice);
+
+      wait.open();
+      await bothSettled();
+      expect(new Set(sent).size).toBe(1);
+      expect(await world.changes(invoice)).toEqual(changes);
+      await expectNoDifference();
+    },
+  );
+});
+
+describe('an approval that is late', () => {
+  test.each([
+    ['to the bank', 0],
+    ['from the bank', 2],
+  ] as const)(
+    'for the deadline, on its way %s, does not revive what was reversed meanwhile',
+    async (where, lines) => {
+      const invoice = await newInvoice();
+      const before = (await world.book()).length;
+      const wait = holdUp({ kind: 'authorise', where });
+      await pay(slow, invoice, 'PaymentFlowInstant');
+      await wait.reached;
+      if (where === 'from the bank') {
+        // Or else the quick one would hear of the approval and take it.
+        world.bank.faults.order({ kind: 'error-before-booking', rate: 1, operationKind: 'inquire' });
+      }
+      await sweep(quick, 31 * minute);
+      world.bank.faults.clear();
+      const failed = { status: 'failed', error: { subError: { code: 'processing_deadline_reached' } } };
+      expect(await world.payment(invoice)).toMatchObject(failed);
+
+      wait.open();
+      await bothSettled();
+      expect(await world.payment(invoice)).toMatchObject(failed);
+      expect(await world.book()).toHaveLength(before + lines);
+      await expectNoDifference();
+    },
+  );
+});
+
+describe('asked at the same moment, one on each node', () => {
+  const rounds = Array.from({ length: 10 }, (_, round) => round);
+  const inTurn = (round: number): readonly [Node, Node] => (round % 2 ? [slow, quick] : [quick, slow]);
+
+  test('of a capture and a cancel one counts, and the other is told so', async () => {
+    const winners = new Set<string>();
+    for (const round of rounds) {
+      const invoice = await readyTo('capture');
+      const [one, other] = inTurn(round);
+      const ends = ['capture', 'cancel'] as const;
+      // Who is asked first has the better chances, so it is not always the same.
+      const asked = round % 4 < 2 ? ends : ends.toReversed();
+      const answers = await Promise.all(
+        asked.map((end) => post(end === 'capture' ? one : other, invoice, `/1/${end}`, { reason: 'r' })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([202, 400]);
+      expect(answers.find(({ status }) => status === 400)?.body.code).toBe('invalidPaymentStatus');
+      await nextSecond();
+      const won = asked[answers.findIndex(({ status }) => status === 202)];
+      const status = won === 'capture' ? 'captured' : 'cancelled';
+      expect(await world.payment(invoice)).toMatchObject({ status });
+      winners.add(status);
+    }
+    expect(winners.size).toBe(2);
+    await expectNoDifference();
+  });
+
+  test('of two refunds that are together more than was captured one counts', async () => {
+    for (const round of rounds) {
+      const invoice = await readyTo('refund');
+      const answers = await Promise.all(
+        inTurn(round).map((node) => post(node, invoice, '/1/refunds', { amount: 4000 })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+      expect(answers.find(({ status }) => status === 400)?.body.code).toMatch(
+        /^(operationNotPermitted|invoicePaymentAmountExceeded)$/,
+      );
+      await nextSecond();
+      expect(await post(quick, invoice, '/1/refunds', { amount: 2001 })).toMatchObject({
+        body: { code: 'invoicePaymentAmountExceeded' },
+      });
+    }
+    await expectNoDifference();
+  });
+
+  test('of two payments of an invoice one is made', async () => {
+    for (const round of rounds) {
+      const invoice = await newInvoice();
+      const answers = await Promise.all(
+        inTurn(round).map((node) => pay(node, invoice, 'PaymentFlowInstant')),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+      expect(answers.find(({ status }) => status === 400)?.body.code).toMatch(
+        /^(invoicePaymentPending|invalidInvoiceStatus)$/,
+      );
+      await nextSecond();
+    }
+    await expectNoDifference();
+  });
+
+  test('of two who come when a hold runs out one captures it', async () => {
+    const invoices = await Promise.all(rounds.map(newInvoice));
+    const flow = { type: 'PaymentFlowHold', onHoldExpiration: 'capture' };
+    for (const invoice of invoices) {
+      const { token } = await world.tokenize(card);
+      const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+      await post(quick, invoice, '', { flow, payer });
+    }
+    await bothSettled();
+    sent = [];
+    world.service.clock.advance(72 * 60 * minute);
+    slow.jobs.wake();
+    quick.jobs.wake();
+    await nextSecond();
+    for (const invoice of invoices)
+      expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
+    expect(sent.sort()).toEqual(invoices.map(({ id }) => `${id}.1.c`).sort());
+    await expectNoDifference();
+  });
+});

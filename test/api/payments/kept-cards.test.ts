@@ -1,0 +1,327 @@
+// How long the vault keeps a card: while something needs it, and not longer. What needs it is in src/app/card-retention-rules.ts.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { epochMsOf, instantAt } from '../../../src/clock.ts';
+import { customers } from '../../../src/customers/port.ts';
+import {
+  startCustomerWorld,
+  type CustomerWorld,
+  type MadeCustomer,
+} from '../../support/worlds/customer-world.ts';
+import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import {
+  declinedWith,
+  recurringWorld,
+  type Parent,
+  type RecurringWorld,
+} from '../../support/worlds/recurring.ts';
+import type { Answer } from '../../support/service/test-service.ts';
+import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
+
+const visa = '4242424242424242';
+const mastercard = '5555555555554444';
+const declined = '4000000000000002';
+const challenged = '4012888888881881';
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+let world: CustomerWorld;
+let recurring: RecurringWorld;
+let wayward: FaultyBank;
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  recurring = recurringWorld(world);
+  wayward = waylay(world.service.banks);
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await sql('delete from card');
+});
+
+async function sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const { rows } = await world.service.database.withClient((client) => client.query<Row>(text, values));
+  return rows;
+}
+
+const cardsLeft = async (): Promise<number> => (await sql('select 1 from card')).length;
+
+/** The hour is over in which a token can be used, or asked about again. */
+const whenTokensAreDead = () => world.later(61 * minute);
+
+const post = (url: string, body: object): Promise<Answer> =>
+  world.service.call('POST', url, { token: world.merchant.apiKey, body });
+
+async function chargeCustomer(customer: MadeCustomer, amount = 6_000): Promise<string> {
+  const invoice = await makeInvoice(world.service, world.merchant, { amount });
+  const payer = { payerType: 'CustomerPayer', customerID: customer.id };
+  const made = await post(`${invoicesUrl}/${invoice.id}/payments`, { payer });
+  if (made.status !== 201) return made.body.code;
+  await world.service.jobs.whenIdle();
+  return (await world.payment(invoice)).status;
+}
+
+const withdrawConsent = ({ invoiceID, paymentID }: Parent) =>
+  post(`${invoicesUrl}/${invoiceID}/payments/${paymentID}/recurring/withdraw`, { reason: 'no more' });
+
+describe('a payment', () => {
+  test('keeps its card as long as it may be asked for again under its name, and no longer', async () => {
+    const invoice = await makeInvoice(world.service, world.merchant);
+    const { token: paymentToolToken } = await world.tokenize(visa);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    const ask = () => post(`${invoicesUrl}/${invoice.id}/payments`, { payer, externalID: invoice.id });
+    expect((await ask()).status).toBe(201);
+    await world.service.jobs.whenIdle();
+    await world.later(59 * minute);
+    expect((await ask()).status).toBe(201);
+    await whenTokensAreDead();
+    expect(await cardsLeft()).toBe(0);
+    // All the rest goes without it.
+    const refund = await post(`${invoicesUrl}/${invoice.id}/payments/1/refunds`, { amount: 10 });
+    expect(refund).toMatchObject({ status: 201 });
+    await world.service.jobs.whenIdle();
+    expect(await world.payment(invoice)).toMatchObject({
+      status: 'captured',
+      payer: { paymentToolDetails: { lastDigits: '4242' } },
+    });
+  });
+
+  test('that is held is captured without its card', async () => {
+    const held = await world.paid(visa, { flow: { type: 'PaymentFlowHold' } });
+    await whenTokensAreDead();
+    expect(await cardsLeft()).toBe(0);
+    await post(`${invoicesUrl}/${held.id}/payments/1/capture`, { reason: 'r' });
+    await world.service.jobs.whenIdle();
+    expect(await world.payment(held)).toMatchObject({ status: 'captured' });
+  });
+
+  test('that may begin a series keeps it until that is decided', async () => {
+    const held = await world.paid(visa, { flow: { type: 'PaymentFlowHold' }, makeRecurrent: true });
+    await world.later(2 * day);
+    expect(await cardsLeft()).toBe(1);
+    await post(`${invoicesUrl}/${held.id}/payments/1/capture`, { reason: 'r' });
+    await world.service.jobs.whenIdle();
+    await world.later(day);
+    expect(await cardsLeft()).toBe(1);
+    const other = await world.paid(visa, { flow: { type: 'PaymentFlowHold' }, makeRecurrent: true });
+    await post(`${invoicesUrl}/${other.id}/payments/1/cancel`, { reason: 'r' });
+    await world.later(2 * day);
+    expect(await cardsLeft()).toBe(1);
+  });
+
+  test('of ten at once is the only one that keeps a card', async () => {
+    const invoice = await makeInvoice(world.service, world.merchant);
+    const tokens = await Promise.all(Array.from({ length: 10 }, () => world.tokenize(visa)));
+    const answers = await Promise.all(
+      tokens.map(({ token: paymentToolToken }) =>
+        post(`${invoicesUrl}/${invoice.id}/payments`, {
+          payer: { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} },
+        }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(await sql('select retained_for from card where is_retained')).toEqual([
+      { retained_for: [`payment/${invoice.id}/1`] },
+    ]);
+    await world.service.jobs.whenIdle();
+  });
+
+  test('shares a card with another one, and the longer need counts', async () => {
+    const { token: paymentToolToken } = await world.tokenize(visa);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    const [one, two] = [
+      await makeInvoice(world.service, world.merchant),
+      await makeInvoice(world.service, world.merchant),
+    ];
+    await post(`${invoicesUrl}/${one.id}/payments`, { payer, makeRecurrent: true });
+    await post(`${invoicesUrl}/${two.id}/payments`, { payer });
+    await world.service.jobs.whenIdle();
+    await world.later(10 * day);
+    expect(await cardsLeft()).toBe(1);
+    await withdrawConsent({ invoiceID: one.id, paymentID: '1' });
+    await world.later(0);
+    expect(await cardsLeft()).toBe(0);
+  });
+});
+
+describe('a series', () => {
+  test('keeps its card until the consent is withdrawn; then it is deleted at once, and says why no charge comes', async () => {
+    const parent = await recurring.parent();
+    await world.later(40 * day);
+    expect(await recurring.charged(parent)).toBe('captured');
+    expect((await withdrawConsent(parent)).status).toBeLessThan(300);
+    await world.later(0);
+    expect(await cardsLeft()).toBe(0);
+    expect(await recurring.charged(parent)).toBe('recurrentConsentRevoked');
+    const { invoiceID, paymentID } = parent;
+    const consent = await world.service.call(
+      'GET',
+      `${invoicesUrl}/${invoiceID}/payments/${paymentID}/recurring`,
+      { token: world.merchant.apiKey },
+    );
+    expect(consent.text).toContain('"lastDigits":"4242"');
+  });
+
+  test('that the network has stopped for good loses its card at once, and so do the others of the shop on that card', async () => {
+    const [one, another] = [await recurring.parent(), await recurring.parent()];
+    await whenTokensAreDead();
+    expect(await cardsLeft()).toBe(2);
+    expect(await recurring.charged(one, declinedWith(41))).toBe('failed');
+    // The first look writes the stop into the other series, the second one is at the cards.
+    await world.later(0);
+    await world.later(0);
+    expect(await cardsLeft()).toBe(0);
+    expect(await recurring.charged(another)).toBe('recurrentStopped');
+  });
+
+  test('costs a look at its card a quarter, so that a clock may be moved over years', async () => {
+    await recurring.parent(mastercard);
+    await whenTokensAreDead();
+    const looks = () => world.metric('mandate_job_runs_total{job="card",outcome="done"}');
+    const before = await looks();
+    for (let days = 0; days < 365; days += 20) await world.later(20 * day);
+    expect(await cardsLeft()).toBe(1);
+    expect((await looks()) - before).toBeLessThan(6);
+  });
+
+  test('whose card was withdrawn while a charge is under way keeps it until that has ended', async () => {
+    const parent = await recurring.parent();
+    await whenTokensAreDead();
+    wayward.always('authorise', 'not sent');
+    wayward.always('inquire', { outcome: 'unknown', why: 'silence' });
+    expect(await recurring.charged(parent)).toBe('pending');
+    await withdrawConsent(parent);
+    await world.later(minute);
+    expect(await cardsLeft()).toBe(1);
+    wayward.always('authorise', undefined);
+    wayward.always('inquire', undefined);
+    await world.later(10 * minute);
+    await world.later(2 * day);
+    expect(await cardsLeft()).toBe(0);
+  });
+});
+
+describe('a binding', () => {
+  test('that has failed keeps no card', async () => {
+    const binding = await world.bound(await world.createCustomer(), declined);
+    expect(await world.binding(binding)).toMatchObject({ status: 'failed' });
+    await whenTokensAreDead();
+    expect(await cardsLeft()).toBe(0);
+  });
+
+  test('that waits for its payer, or for its money, keeps it', async () => {
+    await world.bound(await world.createCustomer(), challenged);
+    wayward.always('reverse', 'message lost');
+    await world.bound(await world.createCustomer(), visa);
+    await world.later(9 * minute);
+    expect(await sql('select 1 from card where is_retained')).toHaveLength(2);
+    await world.later(2 * minute);
+    await whenTokensAreDead();
+    // The payer never came; the money of the other one is still owed.
+    expect(await cardsLeft()).toBe(1);
+    wayward.always('reverse', undefined);
+    await world.later(2 * day);
+    expect(await cardsLeft()).toBe(1);
+  });
+
+  test('keeps its card until it is withdrawn; then it is deleted at once', async () => {
+    const customer = await world.createCustomer();
+    const binding = await world.bound(customer, visa);
+    await world.later(40 * day);
+    expect(await chargeCustomer(customer)).toBe('captured');
+    expect((await world.withdraw(binding)).status).toBe(204);
+    await world.later(0);
+    expect(await cardsLeft()).toBe(0);
+    expect(await world.binding(binding)).toMatchObject({
+      paymentResource: { paymentToolDetails: { lastDigits: '4242' } },
+    });
+  });
+
+  test('that is withdrawn within the hour is answered to who asks for it again, and then leaves no card', async () => {
+    const customer = await world.createCustomer();
+    const { token: paymentToolToken, session: paymentSession } = await world.tokenize(visa);
+    const body = { paymentResource: { paymentToolToken, paymentSession }, externalID: customer.id };
+    const ask = () => post(`/v2/processing/customers/${customer.id}/bindings`, body);
+    const created = await ask();
+    await world.service.jobs.whenIdle();
+    expect((await world.withdraw({ ...customer, bindingId: created.body.id, created })).status).toBe(204);
+    await world.later(minute);
+    expect(await ask()).toMatchObject({ status: 201, body: { id: created.body.id } });
+    await whenTokensAreDead();
+    expect(await cardsLeft()).toBe(0);
+  });
+
+  test('of a card that was bound twice keeps neither when the payer has ended the consent, within a day', async () => {
+    const customer = await world.createCustomer();
+    const first = await world.bound(customer, visa);
+    const again = await world.bound(customer, visa);
+    await whenTokensAreDead();
+    expect(await cardsLeft()).toBe(2);
+    // Through the series, which knows the card it began with.
+    const [series] = await sql<{ series_id: string }>(
+      'select series_id from series where series_id like $1',
+      [`${customer.id}%`],
+    );
+    const { recurring: rules, database: db, clock } = world.service;
+    await db.transaction(async (tx) => {
+      const ended = await rules.revoke(tx, series!.series_id, { by: 'payer' }, clock.now());
+      await customers.onConsentRevoked(tx, ended!, rules, clock.now());
+    });
+    for (const binding of [first, again]) {
+      expect(await world.binding(binding, world.merchant.apiKey)).toHaveProperty('withdrawnAt');
+    }
+    await world.later(day + minute);
+    expect(await cardsLeft()).toBe(0);
+  });
+
+  test('of a card that was bound again for a shorter time keeps neither when that is over', async () => {
+    const customer = await world.createCustomer();
+    await world.bound(customer, visa);
+    await whenTokensAreDead();
+    const validUntil = instantAt(epochMsOf(world.service.clock.now()) + 5 * day).slice(0, 10);
+    await world.bind(customer, visa, { recurrentTerms: { validUntil } });
+    await world.service.jobs.whenIdle();
+    await world.later(4 * day);
+    expect(await cardsLeft()).toBe(2);
+    await world.later(3 * day);
+    expect(await cardsLeft()).toBe(0);
+  });
+
+  test('of a customer who was deleted keeps it no longer than a day', async () => {
+    const customer = await world.createCustomer();
+    await world.bound(customer, visa);
+    await whenTokensAreDead();
+    const { apiKey: token } = world.merchant;
+    await world.service.call('DELETE', `/v2/processing/customers/${customer.id}`, { token });
+    await world.later(day);
+    expect(await cardsLeft()).toBe(0);
+  });
+
+  test('whose card is no good any more is refused for that when the card is gone, and a new one charged', async () => {
+    const customer = await world.createCustomer();
+    await world.bound(customer, visa);
+    await whenTokensAreDead();
+    await sql(
+      `update series set terms = (terms::jsonb || '{"endsAt":"2026-01-01T00:00:00.000000Z"}')::json
+               where series_id like $1`,
+      [`${customer.id}%`],
+    );
+    // Nobody has said it, and the one who wrote it should have.
+    await world.later(91 * day);
+    expect(await cardsLeft()).toBe(0);
+    expect(await chargeCustomer(customer)).toBe('recurrentConsentExpired');
+    // The same card, bound anew, renews the consent; taken back again it leaves the first binding, whose card is gone.
+    const later = { ...customer, token: world.merchant.apiKey };
+    const again = await world.bound(later, visa);
+    expect(await chargeCustomer(customer)).toBe('captured');
+    await world.withdraw(again);
+    expect(await chargeCustomer(customer)).toBe('customerNotReady');
+    await world.bound(later, mastercard);
+    expect(await chargeCustomer(customer)).toBe('captured');
+  });
+});
+
+test('a card that was kept before anybody said for what stays', async () => {
+  await world.paid(visa);
+  await sql('update card set retained_for = null, wake_at = null');
+  await world.later(10 * day);
+  expect(await cardsLeft()).toBe(1);
+});

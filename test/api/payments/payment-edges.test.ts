@@ -1,0 +1,261 @@
+// Payments and refunds where money usually gets lost: at the ends of amounts, currencies, holds and clocks.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { insertShop, setShopFees } from '../../../src/merchants/store/parties.ts';
+import { settlementAccount } from '../../../src/platform/ledger/domain/account.ts';
+import { readBalance } from '../../../src/platform/ledger/store/journals.ts';
+import type { Currency } from '../../../src/money.ts';
+import { notFinal } from '../../support/checks/ledger-check.ts';
+import { invoicesUrl, type CreatedInvoice } from '../../support/worlds/invoices.ts';
+import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
+import type { Answer } from '../../support/service/test-service.ts';
+
+const card = '4242424242424242';
+const hour = 3_600_000;
+const hold = { flow: { type: 'PaymentFlowHold' } };
+/** With a meaning for the simulated bank: its capture is declined with 25. */
+const captureDeclined = 99_914;
+
+let world: PaymentWorld;
+/** Its bank lets go of a hold after an hour. */
+const bankHoldMs = hour;
+
+beforeAll(async () => void (world = await startPaymentWorld({}, { holdMs: bankHoldMs })));
+afterAll(() => world.close());
+
+async function post(invoice: CreatedInvoice, path: string, body: object): Promise<Answer> {
+  const url = `${invoicesUrl}/${invoice.id}/payments/1/${path}`;
+  const answer = await world.service.call('POST', url, { token: world.merchant.apiKey, body });
+  await world.service.jobs.whenIdle();
+  return answer;
+}
+
+async function payIn(currency: string, amount: number, more: object = {}): Promise<CreatedInvoice> {
+  const shopID = currency === 'RUB' ? 'TEST' : `TEST_${currency}`;
+  const invoice = await world.pay(card, { ...more }, { shopID, currency, amount });
+  expect(invoice.created.status, invoice.created.text).toBe(201);
+  await world.service.jobs.whenIdle();
+  return invoice;
+}
+
+async function openShop(currency: string): Promise<void> {
+  const { service, merchant } = world;
+  const shop_id = `TEST_${currency}`;
+  const created_at = service.clock.now();
+  const shop = {
+    party_id: merchant.partyId,
+    shop_id,
+    livemode: false,
+    name: shop_id,
+    url: 'https://shop.example',
+  };
+  await service.database.run(insertShop, { ...shop, category_id: 1, currency, created_at });
+  const fees = { processing: { basisPoints: 250, fixedMinor: 3 }, refund: { basisPoints: 0, fixedMinor: 1 } };
+  await service.database.run(setShopFees, { party_id: merchant.partyId, shop_id, fees });
+  const terminal = { id: 'T1', merchantId: shop_id, descriptor: 'TEST SHOP' };
+  await service.banks.putTerminal({
+    ...terminal,
+    partyId: merchant.partyId,
+    shopId: shop_id,
+    bankId: 'BANK',
+    priority: 1,
+  });
+}
+
+/** What the shop of a currency may have paid out. */
+async function availableIn(currency: string): Promise<number> {
+  const { partyId } = world.merchant;
+  const shopId = currency === 'RUB' ? 'TEST' : `TEST_${currency}`;
+  const account = settlementAccount({ livemode: false, currency: currency as Currency, partyId, shopId });
+  return Number((await readBalance(world.service.database, account)).available);
+}
+
+async function pass(ms: number, steps = 1): Promise<void> {
+  for (let step = 0; step < steps; step++) {
+    world.service.clock.advance(ms);
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+  }
+}
+
+async function stuckOf({ id }: CreatedInvoice): Promise<string | undefined> {
+  const found = (await world.service.jobs.stuckJobs()).find((work) => work.id === `${id}/1`);
+  return found?.reason;
+}
+
+describe('the largest amount', () => {
+  const largest = 999_999_999_999;
+
+  test('is charged, held, captured in part and refunded to the last kopeck, and one more is refused', async () => {
+    const before = await availableIn('RUB');
+    const sold = await payIn('RUB', largest);
+    expect(await world.payment(sold)).toMatchObject({ status: 'captured', amount: largest });
+    const held = await payIn('RUB', largest, hold);
+    await post(held, 'capture', { reason: 'r', amount: largest - 1, currency: 'RUB' });
+    expect(await world.payment(held)).toMatchObject({ status: 'captured', amount: largest - 1 });
+    expect(await availableIn('RUB')).toBe(before + 2 * largest - 1);
+
+    expect((await post(sold, 'refunds', { amount: largest - 1 })).status).toBe(201);
+    expect(await post(sold, 'refunds', { amount: 2 })).toMatchObject({
+      body: { code: 'invoicePaymentAmountExceeded' },
+    });
+    expect((await post(sold, 'refunds', { amount: 1 })).status).toBe(201);
+    expect(await world.payment(sold)).toMatchObject({ status: 'refunded', amount: largest });
+    expect(await availableIn('RUB')).toBe(before + largest - 1);
+
+    for (const path of ['refunds', 'capture']) {
+      const refused = await post(held, path, { reason: 'r', amount: largest + 1 });
+      expect(refused).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+    }
+  });
+
+  test('is not the most a shop may have', async () => {
+    await openShop('HUF');
+    const sales = 3;
+    for (let sale = 0; sale < sales; sale++) await payIn('HUF', largest);
+    // 2.5 % rounded, and three.
+    const fee = 25_000_000_000 + 3;
+    expect(await availableIn('HUF')).toBe(sales * (largest - fee));
+  });
+});
+
+describe.each([
+  ['JPY', 'JPY 6,001'],
+  ['KWD', 'KWD 6.001'],
+])('%s, whose minor unit is no hundredth', (currency, shown) => {
+  test('is charged, held, challenged and refunded in minor units, with its fees, and shown as its people write it', async () => {
+    await openShop(currency);
+    const sold = await payIn(currency, 6_001);
+    expect(await world.payment(sold)).toMatchObject({ status: 'captured', amount: 6_001, currency });
+    const fee = 150 + 3;
+    expect(await availableIn(currency)).toBe(6_001 - fee);
+    expect((await post(sold, 'refunds', { amount: 1 })).status).toBe(201);
+    expect(await availableIn(currency)).toBe(6_001 - fee - 1 - 1);
+
+    const held = await payIn(currency, 77, hold);
+    await post(held, 'capture', { reason: 'r', amount: 1, currency });
+    expect(await world.payment(held)).toMatchObject({ status: 'captured', amount: 1, currency });
+
+    const shopID = `TEST_${currency}`;
+    const asked = await world.pay('4556418324571052', {}, { shopID, currency, amount: 6_001 });
+    await world.service.jobs.whenIdle();
+    const [{ userInteraction }] = (await world.changes(asked)).slice(-1);
+    const page = await (await fetch(userInteraction.request.uriTemplate)).text();
+    expect(page.replaceAll('\u00a0', ' ')).toContain(shown);
+    await world.authenticate(asked, 'confirm');
+    expect(await world.payment(asked)).toMatchObject({ status: 'captured' });
+  });
+
+  test('is not taken for another currency by a capture or a refund', async () => {
+    const held = await payIn(currency, 500, hold);
+    expect(await post(held, 'capture', { reason: 'r', amount: 5, currency: 'RUB' })).toMatchObject({
+      body: { code: 'inconsistentCaptureCurrency' },
+    });
+    const sold = await payIn(currency, 500);
+    expect(await post(sold, 'refunds', { amount: 5, currency: 'RUB' })).toMatchObject({
+      body: { code: 'inconsistentRefundCurrency' },
+    });
+  });
+});
+
+describe('a capture the bank will not do', () => {
+  test.each([
+    ['since its hold is over', 6_000, 2 * bankHoldMs, /^OutcomeUnknown: the bank refused with 12$/],
+    ['since it does not find the hold', captureDeclined, 0, /^OutcomeUnknown: the bank refused with 25$/],
+  ])(
+    '%s, stays processed, is tried for an hour and more, and waits for an operator with its money on hold',
+    async (_why, amount, waitMs, reason) => {
+      const before = await availableIn('RUB');
+      const held = await payIn('RUB', amount, hold);
+      await pass(waitMs);
+      expect((await post(held, 'capture', { reason: 'r' })).status).toBe(202);
+      await pass(hour / 4, 4);
+      expect(await stuckOf(held)).toBeUndefined();
+      await pass(hour / 4, 16);
+      expect(await world.payment(held)).toMatchObject({ status: 'processed' });
+      expect(await stuckOf(held)).toMatch(reason);
+      // Neither ours to give nor forgotten: the books hold it, and compare.
+      expect(await availableIn('RUB')).toBe(before);
+      expect(await world.differences()).toEqual([]);
+      // Nothing happens to it by itself any more, and nobody else takes the invoice's money meanwhile.
+      await pass(80 * hour);
+      expect(await world.payment(held)).toMatchObject({ status: 'processed' });
+      expect(await post(held, 'cancel', { reason: 'r' })).toMatchObject({ status: 400 });
+      expect(await world.service.jobs.retry('payment', `${held.id}/1`)).toBe(true);
+      world.service.jobs.wake();
+      await world.service.jobs.whenIdle();
+      expect(await world.payment(held)).toMatchObject({ status: 'processed' });
+    },
+  );
+});
+
+describe('a hold', () => {
+  test('cannot be refunded before it is captured, nor ended after it has ended', async () => {
+    const held = await payIn('RUB', 6_000, hold);
+    expect(await post(held, 'refunds', {})).toMatchObject({ body: { code: 'invalidPaymentStatus' } });
+    expect((await post(held, 'cancel', { reason: 'r' })).status).toBe(202);
+    for (const [path, body] of [
+      ['cancel', { reason: 'r' }],
+      ['capture', { reason: 'r' }],
+      ['refunds', {}],
+    ] as const) {
+      expect(await post(held, path, body)).toMatchObject({ body: { code: 'invalidPaymentStatus' } });
+    }
+  });
+
+  test('that is cancelled in the very moment it runs out is given back once', async () => {
+    const held = await payIn('RUB', 6_000, hold);
+    world.service.clock.advance(72 * hour);
+    world.service.jobs.wake();
+    const { status } = await post(held, 'cancel', { reason: 'r' });
+    expect([202, 400]).toContain(status);
+    await pass(0);
+    expect(await world.payment(held)).toMatchObject({ status: 'cancelled' });
+    const reversals = (await world.book()).filter(({ operationId }) => operationId === `${held.id}.1.r`);
+    expect(reversals).toHaveLength(1);
+  });
+});
+
+describe('a payer who opens the issuer’s page again', () => {
+  test.each(['4012888888881881', '4556418324571052', '4929172190150505', '4556724110260093'])(
+    'with the card %s cannot change what he has decided',
+    async (challengedCard) => {
+      const invoice = await world.pay(challengedCard);
+      await world.service.jobs.whenIdle();
+      await world.decide(invoice, 'refuse');
+      await world.authenticate(invoice, 'confirm');
+      expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
+    },
+  );
+});
+
+describe('a clock that goes backwards', () => {
+  test('between the message to the bank and its answer, or before a refund, leaves the books right', async () => {
+    const { clock } = world.service;
+    const invoice = await world.pay(card);
+    clock.advance(-hour);
+    await world.service.jobs.whenIdle();
+    expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
+    expect((await post(invoice, 'refunds', { amount: 10 })).status).toBe(201);
+    clock.advance(hour);
+    await pass(1_000);
+    expect((await world.changes(invoice)).at(-1)).toMatchObject({ status: 'succeeded' });
+  });
+});
+
+describe('an amount that is only had in part', () => {
+  test('is a payment that failed, with nothing taken', async () => {
+    const invoice = await payIn('RUB', 99_912);
+    expect(await world.payment(invoice)).toMatchObject({
+      status: 'failed',
+      error: { subError: { code: 'insufficient_funds' } },
+    });
+  });
+});
+
+test('in the end what is not over is with the operator, and the books say the same', async () => {
+  await pass(hour / 4, 20);
+  const stuck = (await notFinal(world.service.database)).filter((name) => name.includes('stuck'));
+  expect(stuck).toHaveLength(2);
+  expect(await notFinal(world.service.database)).toEqual(stuck);
+  expect(await world.differences()).toEqual([]);
+});

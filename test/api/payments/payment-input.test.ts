@@ -1,0 +1,153 @@
+// Every field of what merchants and payers send about payments, wrong in every way the document forbids: each is refused as
+// documented, and not a row is written. The right body at the end shows that it was the wrong field that was refused.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answerChecker, type AnswerCheck } from '../../support/checks/answer-check.ts';
+import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
+import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import { operationFinder, schemaOf, type Document } from '../../support/requests/openapi.ts';
+import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
+import { wrongBodies } from '../../support/requests/wrong-bodies.ts';
+
+const card = '4242424242424242';
+const cart = [
+  { product: 'Thing', quantity: 2, price: 1_000, taxMode: { type: 'InvoiceLineTaxVAT', rate: '20%' } },
+];
+
+let world: PaymentWorld;
+let document: Document;
+let check: AnswerCheck;
+let tables: string[];
+
+beforeAll(async () => {
+  world = await startPaymentWorld();
+  document = (await world.service.call('GET', '/openapi.json')).body;
+  check = answerChecker(document, { secrets: [], slowestMs: 20_000 });
+  tables = (await rowsOf("select tablename from pg_tables where schemaname = 'public' order by 1")).map(
+    ({ tablename }) => tablename,
+  );
+});
+afterAll(() => world.close());
+
+async function rowsOf(text: string): Promise<any[]> {
+  return world.service.database.withClient(async (client) => (await client.query(text)).rows);
+}
+
+/** Of every table: how many rows, and a sum over all that is in them. */
+async function everything(): Promise<unknown> {
+  const of = (table: string) =>
+    `(select json_build_array(count(*), sum(hashtextextended(r::text, 0))) from ${table} as r) as ${table}`;
+  const [row] = await rowsOf(`select ${tables.map(of).join(', ')}`);
+  return row;
+}
+
+type Case = {
+  readonly operation: string;
+  readonly status: number;
+  /** What is also refused by a rule of the business, which may come first. */
+  readonly otherwise?: readonly string[];
+  /** Where to, and what with: each right on its own. */
+  right(): Promise<{ url: string; body: object }>;
+};
+
+async function newPayment(flow: string): Promise<string> {
+  const { id } = await world.paid(card, { flow: { type: flow } });
+  return `${invoicesUrl}/${id}/payments/1`;
+}
+
+const cases: readonly Case[] = [
+  {
+    operation: 'createPaymentResource',
+    status: 201,
+    right: () =>
+      Promise.resolve({
+        url: paymentResourcesUrl,
+        body: cardBody(
+          {},
+          { externalID: 'card', clientInfo: { fingerprint: 'x', url: 'https://shop.example' } },
+        ),
+      }),
+  },
+  {
+    operation: 'createPayment',
+    status: 201,
+    otherwise: ['invalidPaymentToolToken', 'invalidPaymentSession', 'invalidProcessingDeadline'],
+    async right() {
+      const invoice = await makeInvoice(world.service, world.merchant);
+      const { token: paymentToolToken, session: paymentSession } = await world.tokenize(card);
+      const contactInfo = { email: 'payer@example.com', phoneNumber: '+79990000000', country: 'RUS' };
+      const sessionInfo = { redirectUrl: 'https://shop.example/done' };
+      const body = {
+        externalID: 'payment',
+        flow: { type: 'PaymentFlowHold', onHoldExpiration: 'capture' },
+        payer: {
+          payerType: 'PaymentResourcePayer',
+          paymentToolToken,
+          paymentSession,
+          contactInfo,
+          sessionInfo,
+        },
+        makeRecurrent: false,
+        processingDeadline: '30m',
+        metadata: { order: 7 },
+      };
+      return { url: `${invoicesUrl}/${invoice.id}/payments`, body };
+    },
+  },
+  {
+    operation: 'capturePayment',
+    status: 202,
+    otherwise: ['allocationNotPermitted', 'inconsistentCaptureCurrency'],
+    right: async () => ({
+      url: `${await newPayment('PaymentFlowHold')}/capture`,
+      body: { reason: 'r', amount: 2_000, currency: 'RUB', cart },
+    }),
+  },
+  {
+    operation: 'cancelPayment',
+    status: 202,
+    right: async () => ({ url: `${await newPayment('PaymentFlowHold')}/cancel`, body: { reason: 'r' } }),
+  },
+  {
+    operation: 'createRefund',
+    status: 201,
+    otherwise: ['allocationNotPermitted', 'inconsistentRefundCurrency'],
+    right: async () => ({
+      url: `${await newPayment('PaymentFlowInstant')}/refunds`,
+      body: { externalID: 'refund', reason: 'r', amount: 4_000, currency: 'RUB', cart },
+    }),
+  },
+];
+
+test.each(cases)('$operation', async ({ operation, status, otherwise = [], right }) => {
+  const { service, merchant } = world;
+  const { url, body } = await right();
+  await service.jobs.whenIdle();
+  const found = operationFinder(document)('POST', url);
+  if (typeof found === 'string') throw new Error(`there is no operation at ${url}`);
+  expect(found.operationId).toBe(operation);
+  const schema = schemaOf(found.requestBody);
+  if (!schema) throw new Error(`${operation} has no body`);
+  const send = (sent: unknown) => service.call('POST', url, { token: merchant.apiKey, body: sent });
+
+  const before = await everything();
+  const accepted: string[] = [];
+  const wrong = wrongBodies(schema, document, body);
+  for (const { what, body: sent } of wrong) {
+    const { status: answered, headers, text, body: answer } = await send(sent);
+    const problems = check(
+      { method: 'POST', url, requestId: 'test' },
+      { status: answered, headers, text, tookMs: 0 },
+    );
+    expect(problems, what).toEqual([]);
+    if (answered !== 400 || !['invalidRequest', ...otherwise].includes(answer.code)) {
+      accepted.push(`${what}: ${answered} ${answer?.code ?? ''}`);
+    }
+  }
+  expect(accepted).toEqual([]);
+  expect(wrong.length).toBeGreaterThan(5);
+  expect(await everything()).toEqual(before);
+
+  expect((await send(body)).status).toBe(status);
+  await service.jobs.whenIdle();
+  expect(await everything()).not.toEqual(before);
+});

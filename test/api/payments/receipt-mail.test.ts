@@ -1,0 +1,361 @@
+// Receipts by mail: the outbox of the sandbox, and a real mail server on a real socket that has good days and bad ones. Whatever
+// becomes of a letter, the payment stands.
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { instantAt } from '../../../src/clock.ts';
+import { openMailServer, type MailServerSettings } from '../../../src/platform/mail/mail-server.ts';
+import { storeSettings } from '../../../src/recurring/store/settings.ts';
+import { passesLuhn } from '../../../src/cards/domain/card.ts';
+import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import { startMailListener, type MailListener } from '../../support/receivers/mail-listener.ts';
+import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
+import {
+  insufficientFunds,
+  recurringWorld,
+  type Parent,
+  type RecurringWorld,
+} from '../../support/worlds/recurring.ts';
+import type { Merchant } from '../../support/service/test-service.ts';
+
+let world: PaymentWorld;
+let recurring: RecurringWorld;
+let merchant: Merchant;
+
+async function open(environment: Record<string, string> = {}): Promise<void> {
+  world = await startPaymentWorld(environment);
+  recurring = recurringWorld(world);
+}
+/** The engine looks at what is due, until nothing is. */
+async function look(): Promise<void> {
+  await world.service.jobs.whenIdle();
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
+}
+const outbox = async (query = '', by = merchant): Promise<any[]> =>
+  (await world.service.call('GET', `/sandbox/outbox${query}`, { token: by.apiKey })).body;
+const mailOf = async ({ invoiceID }: Parent): Promise<any> => {
+  const url = `${invoicesUrl}/${invoiceID}/payments/1/receipt`;
+  return (await world.service.call('GET', url, { token: merchant.apiKey })).body.mail;
+};
+const parentOf = () => recurring.parent(undefined, {}, merchant);
+async function charged(parent: Parent, amount = 4_200, contactInfo: object = {}): Promise<Parent> {
+  const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
+  const made = await recurring.charge(parent, amount, { by: merchant, body: { payer } });
+  await world.service.jobs.whenIdle();
+  return { invoiceID: made.body.invoiceID, paymentID: '1' };
+}
+
+describe('without a mail server', () => {
+  beforeAll(() => open());
+  afterAll(() => world.close());
+  beforeEach(async () => void (merchant = await world.createMerchant()));
+
+  test('the receipts of the first payment and of each charge are kept to be looked at', async () => {
+    const parent = await parentOf();
+    const charge = await charged(parent);
+    await look();
+    const letters = await outbox();
+    expect(letters.map(({ invoiceID }) => invoiceID).sort()).toEqual(
+      [parent.invoiceID, charge.invoiceID].sort(),
+    );
+    for (const letter of letters) {
+      expect(letter).toMatchObject({ to: 'payer@example.com', status: 'kept', endedAt: expect.any(String) });
+      for (const part of [letter.text, letter.html]) {
+        expect(part).toContain('recurring transaction');
+        expect(part).toContain('as agreed with the merchant');
+        expect(part).toContain('until cancelled');
+        expect(part).toContain('/recurring/withdraw/');
+      }
+    }
+    expect(await outbox(`?invoiceID=${charge.invoiceID}`)).toMatchObject([
+      { text: expect.stringContaining('42.00') },
+    ]);
+    expect(await outbox('?limit=1')).toHaveLength(1);
+    expect(await outbox('', await world.createMerchant())).toEqual([]);
+    expect(await mailOf(charge)).toMatchObject({ to: 'payer@example.com', status: 'kept' });
+  });
+
+  test('a payment that is not recurring, or failed, has none', async () => {
+    const parent = await parentOf();
+    await charged(parent, insufficientFunds);
+    const invoice = await makeInvoice(world.service, merchant);
+    const { token: paymentToolToken } = await world.tokenize('4242424242424242', merchant.apiKey);
+    const payer = {
+      payerType: 'PaymentResourcePayer',
+      paymentToolToken,
+      contactInfo: { email: 'payer@example.com' },
+    };
+    await world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+      token: merchant.apiKey,
+      body: { payer },
+    });
+    await look();
+    expect(await outbox()).toMatchObject([{ invoiceID: parent.invoiceID }]);
+  });
+
+  test('goes to the address of the charge, else to that of the consent; without either there is none', async () => {
+    const parent = await parentOf();
+    const own = await charged(parent, 100, { email: 'new@example.com' });
+    const none = await charged(parent, 200);
+    await look();
+    expect(await outbox(`?invoiceID=${own.invoiceID}`)).toMatchObject([{ to: 'new@example.com' }]);
+    expect(await outbox(`?invoiceID=${none.invoiceID}`)).toMatchObject([{ to: 'payer@example.com' }]);
+
+    const invoice = await makeInvoice(world.service, merchant);
+    const { token: paymentToolToken } = await world.tokenize('4242424242424242', merchant.apiKey);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    await world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+      token: merchant.apiKey,
+      body: { payer, makeRecurrent: true },
+    });
+    await look();
+    expect(await outbox(`?invoiceID=${invoice.id}`)).toEqual([]);
+    expect(await mailOf({ invoiceID: invoice.id, paymentID: '1' })).toBeUndefined();
+  });
+
+  test.each([
+    ['alone', {}],
+    ['when the charge is to be a parent', { makeRecurrent: true }],
+  ])(
+    'goes to the address of the consent where an invoice’s token charges, which may be a stranger’s: %s',
+    async (_, more) => {
+      const parent = await parentOf();
+      const { id, token } = await recurring.invoice(4_200, {}, merchant);
+      const contactInfo = { email: 'stranger@example.com' };
+      const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
+      const made = await world.service.call('POST', `${invoicesUrl}/${id}/payments`, {
+        token,
+        body: { payer, ...more },
+      });
+      expect(made).toMatchObject({ status: 201, body: { payer: { contactInfo } } });
+      await look();
+      expect(await outbox(`?invoiceID=${id}`)).toMatchObject([{ to: 'payer@example.com' }]);
+      // Nor does he read there whose card it was.
+      for (const path of ['payments/1', 'events?limit=100']) {
+        const { status, text } = await world.service.call('GET', `${invoicesUrl}/${id}/${path}`, { token });
+        expect(status).toBe(200);
+        expect(text).toContain('stranger@example.com');
+        expect(text).not.toMatch(/payer@example\.com|lastDigits|cardNumberMask/);
+      }
+    },
+  );
+
+  test('is not mailed where an invoice’s token charges and the consent has no address', async () => {
+    const invoice = await makeInvoice(world.service, merchant);
+    const { token: paymentToolToken } = await world.tokenize('4242424242424242', merchant.apiKey);
+    const present = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    await world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+      token: merchant.apiKey,
+      body: { payer: present, makeRecurrent: true },
+    });
+    await look();
+    const { id, token } = await recurring.invoice(4_200, {}, merchant);
+    const payer = {
+      payerType: 'RecurrentPayer',
+      recurrentParentPayment: { invoiceID: invoice.id, paymentID: '1' },
+      contactInfo: { email: 'stranger@example.com' },
+    };
+    const url = `${invoicesUrl}/${id}/payments`;
+    expect((await world.service.call('POST', url, { token, body: { payer } })).status).toBe(201);
+    await look();
+    expect((await world.service.call('GET', `${url}/1`, { token })).body.status).toBe('captured');
+    expect(await outbox(`?invoiceID=${id}`)).toEqual([]);
+  });
+
+  test('is as the shop wants it, where the payer’s language is not known, whoever takes the charge', async () => {
+    const name = { partyId: merchant.partyId, shopId: 'TEST' };
+    await storeSettings(world.service.database, name, { language: 'ru', contact: 'help@shop.example' });
+    const parent = await parentOf();
+    // By the node that began the charge, and by one that comes after it has died.
+    const charge = await charged(parent);
+    const jobs = vi.spyOn(world.service.jobs, 'run').mockImplementation(() => {});
+    const left = await charged(parent);
+    jobs.mockRestore();
+    world.service.clock.advance(61_000);
+    await look();
+    const letters = await outbox();
+    expect(letters.map(({ invoiceID }) => invoiceID).sort()).toEqual(
+      [parent, charge, left].map(({ invoiceID }) => invoiceID).sort(),
+    );
+    for (const { text } of letters) {
+      expect(text).toContain('регулярный платёж');
+      expect(text).toContain('help@shop.example');
+    }
+  });
+});
+
+describe('with a mail server', () => {
+  let server: MailListener;
+  beforeAll(async () => {
+    server = await startMailListener();
+    await open({
+      SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+      SMTP_FROM: 'Example <receipts@shop.example>',
+      SMTP_TIMEOUT_SECONDS: '1',
+    });
+  });
+  afterAll(async () => {
+    await world.close();
+    await server.close();
+  });
+  beforeEach(async () => void (merchant = await world.createMerchant()));
+  afterEach(() => {
+    server.behave({});
+    server.letters.length = 0;
+  });
+
+  test('a receipt is sent once, whole, with nothing of the card but its last digits', async () => {
+    const parent = await parentOf();
+    await look();
+    await look();
+    expect(server.letters).toHaveLength(1);
+    const [letter] = server.letters;
+    expect(letter).toMatchObject({ from: 'receipts@shop.example', to: ['payer@example.com'] });
+    expect(letter?.headers).toMatchObject({
+      from: 'Example <receipts@shop.example>',
+      to: 'payer@example.com',
+      subject: 'Receipt: recurring transaction, TEST',
+      'message-id': `<receipt.${parent.invoiceID}.1@shop.example>`,
+      'auto-submitted': 'auto-generated',
+      date: new Date(world.service.clock.now()).toUTCString().replace('GMT', '+0000'),
+    });
+    const [kept] = await outbox();
+    expect(kept).toMatchObject({ status: 'sent' });
+    expect(letter?.parts['text/plain']).toBe(kept.text);
+    expect(letter?.parts['text/html']).toBe(kept.html);
+    const numbers = (JSON.stringify(letter).match(/\d{13,19}/g) ?? []).filter(passesLuhn);
+    expect(numbers).toEqual([]);
+    expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
+  });
+
+  test('whose word was lost is sent again, under the same id', async () => {
+    server.behave({ hangsUpAfterLetter: true });
+    const parent = await parentOf();
+    await look();
+    expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
+    server.behave({});
+    world.service.clock.advance(1_000);
+    await look();
+    expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
+    const [lost, again] = server.letters;
+    expect(server.letters).toHaveLength(2);
+    expect(again?.headers['message-id']).toBe(lost?.headers['message-id']);
+    expect(again?.headers.date).toBe(lost?.headers.date);
+    expect(again?.parts).toEqual(lost?.parts);
+  });
+
+  test('to an address nobody has is not tried again', async () => {
+    server.behave({ toRecipient: '550 5.1.1 <payer@example.com>: nobody here' });
+    const parent = await parentOf();
+    await look();
+    expect(await mailOf(parent)).toMatchObject({ status: 'refused' });
+    expect(await outbox()).toMatchObject([{ refusal: 'EENVELOPE 550 RCPT TO' }]);
+    expect((await world.service.jobs.stuckJobs()).filter(({ kind }) => kind === 'payer_email')).toEqual([]);
+    expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
+  });
+
+  test.each([
+    ['does not let us send', { toRecipient: '550 5.7.1 <payer@example.com>: relay access denied' }],
+    ['wants to be asked later', { toRecipient: '451 4.7.1 <payer@example.com>: later' }],
+  ])(
+    'is with the operator after fifteen tries at a server that %s, and goes out when he says so',
+    async (_, mood) => {
+      server.behave(mood);
+      const parent = await parentOf();
+      for (let tries = 0; tries < 15; tries++) {
+        await look();
+        world.service.clock.advance(600_000);
+      }
+      const letters = async () =>
+        (await world.service.jobs.stuckJobs()).filter(
+          ({ kind, partyId }) => kind === 'payer_email' && partyId === merchant.partyId,
+        );
+      expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
+      const logged = world.service.logged.filter((line) => line.includes('did not take the letter'));
+      expect(logged.length).toBeGreaterThan(0);
+      for (const line of logged) expect(line).not.toContain('payer@example.com');
+      server.behave({});
+
+      const [stuck] = await letters();
+      expect(stuck).toMatchObject({ id: `${parent.invoiceID}/1`, partyId: merchant.partyId });
+      expect(stuck?.reason).toMatch(/^EmailNotAccepted: /);
+      expect(stuck?.reason).not.toContain('payer@example.com');
+      expect(await world.service.jobs.retry('payer_email', `${parent.invoiceID}/1`)).toBe(true);
+      await look();
+      expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
+      expect(await letters()).toEqual([]);
+      expect(server.letters).toHaveLength(1);
+    },
+  );
+
+  test('is not waited for: the payment stands, and a server that says nothing is asked again later', async () => {
+    server.behave({ saysNothing: true });
+    const parent = await parentOf();
+    expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
+    await look();
+    expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
+    server.behave({});
+    world.service.clock.advance(1_000);
+    await look();
+    expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
+  });
+});
+
+describe('the way to the mail server', () => {
+  const letter = {
+    id: 'receipt.1.1',
+    at: instantAt(0),
+    to: 'payer@example.com',
+    subject: 'a',
+    text: 'b',
+    html: 'c',
+  };
+  const settings: Omit<MailServerSettings, 'port'> = {
+    host: '127.0.0.1',
+    tls: 'ifOffered',
+    from: { address: 'receipts@shop.example' },
+    credentials: { user: 'shop', password: 'a secret word' },
+    timeoutMs: 1_000,
+  };
+  let server: MailListener;
+  beforeEach(
+    async () =>
+      void (server = await startMailListener({ wants: { user: 'shop', password: 'a secret word' } })),
+  );
+  afterEach(() => server.close());
+
+  test('needs its password', async () => {
+    const { port } = server;
+    expect(await openMailServer({ ...settings, port }).send(letter)).toEqual({ taken: true });
+    const credentials = { user: 'shop', password: 'another secret word' };
+    const failure = await openMailServer({ ...settings, port, credentials })
+      .send(letter)
+      .catch((error: unknown) => error);
+    expect(String(failure)).toContain('EAUTH 535');
+    expect(String(failure)).not.toContain('secret word');
+  });
+
+  test('is not taken in the open where it must be encrypted: not even the password is said', async () => {
+    const { port } = server;
+    const demanding = openMailServer({ ...settings, port, tls: 'demanded' });
+    await expect(demanding.send(letter)).rejects.toThrow('ETLS');
+    expect(server.said.join()).not.toContain('AUTH');
+    expect(server.letters).toEqual([]);
+  });
+
+  test('ends in time, also when the server goes on and on', async () => {
+    const dripping = createServer((socket) => {
+      socket.write('220 mail.example\r\n');
+      const timer = setInterval(() => socket.write('250-SIZE\r\n'), 50);
+      socket.on('close', () => clearInterval(timer)).on('error', () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
+    const { port } = dripping.address() as AddressInfo;
+    const began = performance.now();
+    await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(letter)).rejects.toThrow(
+      'not take',
+    );
+    expect(performance.now() - began).toBeLessThan(30_000);
+    await new Promise((resolve) => dripping.close(resolve));
+  });
+});

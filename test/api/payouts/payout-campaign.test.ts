@@ -1,0 +1,214 @@
+// Many payouts from one wallet while everything goes wrong at once: requests and answers are lost, some answers are nonsense,
+// some payouts finish late or never, callbacks come twice, and one of the two nodes is killed again and again, at any write
+// and at any message to the bank. After every request the books balance and the wallet is not below zero. In the end nobody
+// was paid twice, and what nobody knows is in the operator's list with its money set aside.
+//   PAYOUTS how many (400), PAYOUTS_SEED which (1, or SEED)
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { countUnbalancedAccounts } from '../../../src/platform/ledger/check-ledger.ts';
+import { seededRandom } from '../../../src/sandbox/bank/random.ts';
+import { often } from '../../support/service/campaign.ts';
+import { chosenSeed } from '../../support/service/chosen-seed.ts';
+import { brokenInvariants } from '../../support/database/ledger.ts';
+import { openFuse, startNode, type Fuse, type Node } from '../../support/service/nodes.ts';
+import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
+import type { Answer } from '../../support/service/test-service.ts';
+
+const usualPayouts = often(150, 400);
+const payouts = Number(process.env['PAYOUTS'] ?? usualPayouts);
+const seed = chosenSeed('PAYOUTS_SEED');
+const random = seededRandom(seed);
+const oneOf = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
+const hourMs = 3_600_000;
+
+const clients = 16;
+/** Whatever the number of payouts: a payout has some five moments, and each node makes half of them. */
+const killsAimedAt = 40;
+const momentsOfLife = Math.ceil((payouts * 5) / 2 / killsAimedAt);
+const finishesLate = 199_915;
+const neverFinishes = 199_916;
+
+let world: PayoutWorld;
+let lasting: Node;
+let mortal: { readonly node: Node; readonly fuse: Fuse };
+const burials: Promise<void>[] = [];
+const played = new Map<string, number>();
+const deaths = new Map<string, number>();
+const count = (of: Map<string, number>, what: string) => of.set(what, (of.get(what) ?? 0) + 1);
+
+beforeAll(async () => {
+  world = await startPayoutWorld();
+  lasting = await startListening();
+  mortal = await startMortal();
+});
+afterAll(async () => {
+  mortal.fuse.set(0);
+  await Promise.all([...burials, lasting.stop(), mortal.node.stop()]);
+  await world.close();
+});
+
+/** One that hears the bank's callbacks. */
+async function startListening(fuse?: Fuse): Promise<Node> {
+  let address = '';
+  const node = await startNode(world.service, { publicUrl: () => address, ...(fuse ? { fuse } : {}) });
+  address = await node.app.listen({ port: 0 });
+  return node;
+}
+
+async function startMortal(): Promise<typeof mortal> {
+  const fuse = openFuse();
+  const node = await startListening(fuse);
+  fuse.set(1 + Math.floor(random() * 2 * momentsOfLife));
+  return { node, fuse };
+}
+
+let replacing: Promise<void> | undefined;
+
+/** Another in the place of one that has died, which is not waited for. */
+async function replaceTheDead(): Promise<void> {
+  const { node, fuse } = mortal;
+  const diedAt = fuse.blownAt();
+  if (diedAt === undefined) return;
+  replacing ??= (async () => {
+    count(deaths, diedAt);
+    mortal = await startMortal();
+    burials.push(node.stop());
+    replacing = undefined;
+  })();
+  await replacing;
+}
+
+/** Moves the clock and lets everything that is due by then happen, on both nodes at the same moment. */
+async function pass(ms: number): Promise<void> {
+  world.service.clock.advance(ms);
+  const nodes = [lasting, mortal.node];
+  for (const node of nodes) node.jobs.wake();
+  await Promise.all(nodes.map((node) => node.jobs.whenIdle()));
+  await replaceTheDead();
+}
+
+async function expectBalanced(): Promise<void> {
+  expect(await countUnbalancedAccounts(world.service.database)).toBe(0);
+}
+
+const read = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body;
+
+/** As a merchant who asks again until he is answered, of whichever node hears him. */
+async function withdraw(body: object): Promise<Answer> {
+  for (;;) {
+    const node = oneOf([lasting, mortal.node]);
+    const url = '/wallet/v0/withdrawals';
+    const answer = await node.call('POST', url, { token: world.merchant.apiKey, body });
+    if (answer.status < 500) return answer;
+    count(played, 'no answer from a node');
+    await replaceTheDead();
+  }
+}
+
+function orderFaults(): void {
+  const { faults } = world.bank;
+  for (const [kind, rate, operationKind] of [
+    ['reset-after-booking', 0.06, 'payout'],
+    ['error-after-booking', 0.04, 'payout'],
+    ['garbage-after-booking', 0.03, 'payout'],
+    ['reset-before-booking', 0.04, 'payout'],
+    ['error-before-booking', 0.03, 'payout'],
+    ['not-done', 0.03, 'payout'],
+    ['reset-after-booking', 0.1, 'inquire'],
+    ['error-before-booking', 0.05, 'inquire'],
+    ['duplicate-callback', 1, undefined],
+  ] as const) {
+    expect(faults.order({ kind, rate, ...(operationKind ? { operationKind } : {}) })).toBe(true);
+  }
+  const { ofRequest, ofCallback } = faults;
+  const counted = <Kind extends string>(kind: Kind | undefined): Kind | undefined => {
+    if (kind !== undefined) count(played, kind);
+    return kind;
+  };
+  faults.ofRequest = (concerned) => counted(ofRequest(concerned));
+  faults.ofCallback = () => counted(ofCallback());
+}
+
+function amountOf(number: number): number {
+  if (number % 50 === 7) return finishesLate;
+  if (number % 97 === 11) return neverFinishes;
+  return 100 + Math.floor(random() * 900);
+}
+
+test(
+  `${payouts} payouts, faults and deaths, lose and double nothing (PAYOUTS_SEED=${seed})`,
+  { timeout: 600_000 + payouts * 100 },
+  async () => {
+    const { wallet, identity } = await world.openWallet(world.merchant);
+    const cards = ['4242424242424242', '5555555555554444', '2201382000000013', '4111110000000112'];
+    const destinations = await Promise.all(
+      cards.map(async (number) => (await world.destinationFor(number, world.merchant, identity)).id),
+    );
+    const opening = (await world.account(wallet)).own;
+    orderFaults();
+
+    const made = new Map<string, number>();
+    let next = 0;
+    const client = async () => {
+      for (let number = next++; number < payouts; number = next++) {
+        const amount = amountOf(number);
+        const body = {
+          wallet,
+          destination: oneOf(destinations),
+          body: { amount, currency: 'RUB' },
+          externalID: `payout-${number}`,
+        };
+        // A client that heard nothing asks again, and at times before it could hear.
+        const times = random() < 0.1 ? 2 : 1;
+        const answers = await Promise.all(Array.from({ length: times }, () => withdraw(body)));
+        const ids = new Set(answers.map(({ body: answer }) => answer.id));
+        expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+        expect(ids.size).toBe(1);
+        for (const id of ids) made.set(id, amount);
+        await expectBalanced();
+        if (random() < 0.05) await pass(500);
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    await pass(0);
+    expect(made.size).toBe(payouts);
+    expect(await brokenInvariants(world.service.database)).toEqual([]);
+
+    for (let elapsedMs = 1_000; elapsedMs < hourMs; elapsedMs *= 2) {
+      await pass(elapsedMs);
+      await expectBalanced();
+    }
+    for (let hours = 0; hours < 26; hours++) await pass(hourMs);
+    const stuck = new Set((await world.service.jobs.stuckJobs()).map(({ id }) => id));
+
+    const booked = new Map<string, number[]>();
+    for (const { operationId, amount } of await world.book()) {
+      booked.set(operationId, [...(booked.get(operationId) ?? []), amount]);
+    }
+    const sums = { succeeded: 0, failed: 0, pending: 0 };
+    const stories = new Map<string, number>();
+    for (const [id, amount] of made) {
+      const { status } = await read(id);
+      count(stories, status);
+      const isPaid = status === 'Succeeded';
+      expect({ id, booked: booked.get(`${id}.p`) ?? [] }).toEqual({ id, booked: isPaid ? [amount] : [] });
+      if (isPaid) sums.succeeded += amount;
+      else if (status === 'Failed') sums.failed += amount;
+      else {
+        sums.pending += amount;
+        expect({ id, amount, isStuck: stuck.has(id) }).toEqual({ id, amount: neverFinishes, isStuck: true });
+      }
+    }
+    expect(await world.account(wallet)).toEqual({
+      own: opening - sums.succeeded,
+      available: opening - sums.succeeded - sums.pending,
+    });
+    if (payouts !== usualPayouts) {
+      console.log(`seed ${seed}:`, Object.fromEntries(stories), Object.fromEntries(played));
+      console.log('deaths:', Object.fromEntries(deaths));
+    }
+    expect([...stories.keys()].sort()).toEqual(['Failed', 'Pending', 'Succeeded']);
+    expect(played.get('duplicate-callback')).toBeGreaterThan(0);
+    expect([...deaths.values()].reduce((sum, times) => sum + times, 0)).toBeGreaterThan(killsAimedAt / 4);
+    expect(await world.differences()).toEqual([]);
+  },
+);

@@ -1,0 +1,283 @@
+// Payouts when one thing goes wrong: the bank says nothing, says something odd, says it late, breaks off; many drain one wallet
+// at once. Everything together is in payout-campaign.test.ts.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findIdentity, storeIdentityFacts } from '../../../src/identities/store/identities.ts';
+import { findWithdrawal, storeEnd } from '../../../src/payouts/store/withdrawals.ts';
+import type { WithdrawalEnd } from '../../../src/payouts/domain/withdrawal.ts';
+import { brokenInvariants } from '../../support/database/ledger.ts';
+import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
+import { setTradingFlag } from '../../support/worlds/block-merchant.ts';
+import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
+
+let world: PayoutWorld;
+let wayward: FaultyBank;
+let destination: string;
+beforeAll(async () => {
+  world = await startPayoutWorld();
+  wayward = waylay(world.service.banks);
+  destination = (await world.destinationFor('4242424242424242')).id;
+});
+afterAll(() => world.close());
+beforeEach(() => world.bank.faults.clear());
+
+/** Moves the clock and lets everything that is due by then happen. */
+async function pass(ms: number): Promise<void> {
+  world.service.clock.advance(ms);
+  world.service.jobs.wake();
+  await world.service.jobs.whenIdle();
+}
+const read = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body;
+async function paidOut(id: string): Promise<number> {
+  return (await world.book()).filter(({ operationId }) => operationId === `${id}.p`).length;
+}
+async function asked(amount = 10_000): Promise<string> {
+  const { body } = await world.withdraw(amount, destination);
+  await world.service.jobs.whenIdle();
+  return body.id;
+}
+
+describe('the bank says nothing that can be understood', () => {
+  test.each([
+    ['reset-after-booking', 1],
+    ['error-after-booking', 1],
+    ['garbage-after-booking', 1],
+    ['foreign-answer-after-booking', 1],
+    ['reset-before-booking', 0],
+    ['error-before-booking', 0],
+    ['not-done', 0],
+    ['too-many-requests', 0],
+  ])('%s: pending with its money set aside, then paid once', async (kind, bookedAtFirst) => {
+    const before = await world.account();
+    world.bank.faults.order({ kind, next: 1, operationKind: 'payout' });
+    const id = await asked();
+    expect(await read(id)).toMatchObject({ status: 'Pending' });
+    expect(await paidOut(id)).toBe(bookedAtFirst);
+    expect(await world.account()).toEqual({ own: before.own, available: before.available - 10_000 });
+    await pass(1_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+    expect(await world.account()).toEqual({ own: before.own - 10_000, available: before.available - 10_000 });
+  });
+
+  test('an inquiry without an answer proves nothing: it is not sent again', async () => {
+    world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
+    world.bank.faults.order({ kind: 'error-before-booking', next: 3, operationKind: 'inquire' });
+    const id = await asked();
+    for (const ms of [1_000, 1_000, 2_000]) {
+      await pass(ms);
+      expect(await read(id)).toMatchObject({ status: 'Pending' });
+      expect(await paidOut(id)).toBe(0);
+    }
+    await pass(4_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('it finishes two minutes later', async () => {
+    const id = await asked(199_915);
+    for (let elapsedMs = 1_000; elapsedMs < 100_000; elapsedMs *= 2) {
+      await pass(elapsedMs);
+      expect(await read(id)).toMatchObject({ status: elapsedMs < 64_000 ? 'Pending' : 'Succeeded' });
+    }
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('it never finishes: after a day it is in the operator’s list, its money still set aside', async () => {
+    const before = await world.account();
+    const id = await asked(199_916);
+    for (let hours = 0; hours < 27; hours++) await pass(3_600_000);
+    expect(await read(id)).toMatchObject({ status: 'Pending' });
+    expect(await world.service.jobs.stuckJobs()).toEqual([
+      expect.objectContaining({
+        kind: 'withdrawal',
+        id,
+        reason: expect.stringMatching(/^OutcomeUnknown: .*pending/),
+      }),
+    ]);
+    expect(await world.account()).toEqual({ own: before.own, available: before.available - 199_916 });
+    expect(await paidOut(id)).toBe(0);
+    // An operator’s retry asks again; it does not send.
+    expect(await world.service.jobs.retry('withdrawal', id)).toBe(true);
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+    expect(await read(id)).toMatchObject({ status: 'Pending' });
+  });
+
+  test('a node that takes up what another left asks before it sends', async () => {
+    const { database, jobs, clock } = world.service;
+    const { body } = await world.withdraw(10_000, destination);
+    await jobs.whenIdle();
+    // As it was when the first node died: sent, and not written down.
+    await database.withClient((client) =>
+      client.query(
+        `update withdrawal set status = 'sending', result = null, attempts = 1, wake_at = $2 where withdrawal_id = $1`,
+        [body.id, clock.now()],
+      ),
+    );
+    world.bank.faults.order({ kind: 'error-before-booking', next: 5, operationKind: 'payout' });
+    jobs.wake();
+    await jobs.whenIdle();
+    // It found out by asking alone. The ledger, which had the end already, takes it for the repeat it is.
+    expect(world.bank.faults.list().faults).toHaveLength(1);
+    expect(await read(body.id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(body.id)).toBe(1);
+  });
+});
+
+describe('somebody is blocked before his payout was sent', () => {
+  const hour = 3_600_000;
+  let identity: string;
+  let theirs: string;
+  beforeAll(async () => {
+    ({ identity } = await world.openWallet(world.merchant));
+    theirs = (await world.destinationFor('4242424242424242', world.merchant, identity)).id;
+  });
+
+  async function setBlocked(id: string, isBlocked: boolean): Promise<void> {
+    const { database, clock } = world.service;
+    const stored = (await findIdentity(database, null, id))!;
+    const type = isBlocked ? 'identity_blocked' : 'identity_unblocked';
+    expect(await storeIdentityFacts(database, stored, [{ type }], clock.now())).toBe(true);
+  }
+  /** One whose first message met that, and the identity it belongs to is blocked then. */
+  async function blockedAfter(kind: string, whose: string): Promise<string> {
+    world.bank.faults.order({ kind, next: 1, operationKind: 'payout' });
+    const { id } = (await world.withdraw(600, theirs)).body;
+    await world.service.jobs.whenIdle();
+    await setBlocked(whose, true);
+    return id;
+  }
+
+  test.each([
+    ['the identity of its wallet', () => world.identity],
+    ['the identity of its destination', () => identity],
+  ])('%s: it is not sent, and goes on when nobody is blocked any more', async (_, whose) => {
+    const before = await world.account();
+    const id = await blockedAfter('reset-before-booking', whose());
+    for (let elapsedMs = 1_000; elapsedMs < hour; elapsedMs *= 2) await pass(elapsedMs);
+    expect(await read(id)).toMatchObject({ status: 'Pending' });
+    expect(await paidOut(id)).toBe(0);
+    expect(await world.account()).toEqual({ own: before.own, available: before.available - 600 });
+    await setBlocked(whose(), false);
+    await pass(hour);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('the party is suspended: nor is it sent then', async () => {
+    const { service, merchant } = world;
+    const suspend = (isSuspended: boolean) =>
+      setTradingFlag(service, merchant, { of: 'party', flag: 'is_suspended' }, isSuspended);
+    world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
+    const id = await asked(600);
+    await suspend(true);
+    for (const ms of [1_000, 2_000, 4_000]) await pass(ms);
+    expect(await paidOut(id)).toBe(0);
+    await suspend(false);
+    await pass(8_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('after a day it is left to an operator, who can have it sent when nobody is blocked any more', async () => {
+    const { jobs } = world.service;
+    const id = await blockedAfter('not-done', identity);
+    for (let hours = 0; hours < 27; hours++) await pass(hour);
+    expect(await paidOut(id)).toBe(0);
+    expect((await jobs.stuckJobs()).filter((work) => work.id === id)).toEqual([
+      expect.objectContaining({
+        reason: expect.stringContaining('its wallet or its destination is blocked'),
+      }),
+    ]);
+    await setBlocked(identity, false);
+    expect(await jobs.retry('withdrawal', id)).toBe(true);
+    jobs.wake();
+    await jobs.whenIdle();
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('what the bank has paid by then is paid', async () => {
+    const id = await blockedAfter('reset-after-booking', identity);
+    await pass(1_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+    await setBlocked(identity, false);
+  });
+});
+
+describe('somebody else writes the end while the message is on its way', () => {
+  const ends: Record<'succeeded' | 'failed', WithdrawalEnd> = {
+    succeeded: { type: 'withdrawal_succeeded', reference: 'operator', reason: 'the clearing file' },
+    failed: { type: 'withdrawal_failed', failure: ['authorization_failed', 'unknown'], reason: 'a call' },
+  };
+  const declining = { outcome: 'declined', network: 'visa', code: '14' } as const;
+
+  async function endedMeanwhile(as: keyof typeof ends): Promise<{ id: string; told: string[] }> {
+    const { database, clock, logged } = world.service;
+    wayward.meanwhile('payout', async () => {
+      const id = wayward.sent.at(-1)!.operationId.replace('.p', '');
+      const stored = (await findWithdrawal(database, null, id))!;
+      await storeEnd(database, stored, ends[as], { livemode: false, now: clock.now() });
+    });
+    const id = await asked(600);
+    expect(await read(id)).toMatchObject({ status: as === 'succeeded' ? 'Succeeded' : 'Failed' });
+    return { id, told: logged.filter((line) => line.includes('"error"') && line.includes(id)) };
+  }
+
+  test('as the bank says it: nothing is told', async () => {
+    expect((await endedMeanwhile('succeeded')).told).toEqual([]);
+    wayward.happens('payout', declining);
+    expect((await endedMeanwhile('failed')).told).toEqual([]);
+  });
+
+  test.each([
+    ['failed', 'succeeded', undefined],
+    ['succeeded', 'failed', declining],
+  ] as const)('as %s, and by the bank it has %s: an error names it', async (written, proved, answer) => {
+    if (answer) wayward.happens('payout', answer);
+    const { id, told } = await endedMeanwhile(written);
+    expect(told.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ withdrawalId: id, operationId: `${id}.p`, written, proved }),
+    ]);
+  });
+});
+
+test('a destination is checked until the bank has been heard', async () => {
+  world.bank.faults.order({ kind: 'reset-after-booking', next: 2, operationKind: 'verify' });
+  const made = await world.destinationFor('5555555555554444');
+  expect(made).toMatchObject({ status: 'Unauthorized' });
+  expect(made).not.toHaveProperty('failure');
+  await pass(1_000);
+  await pass(2_000);
+  expect((await world.get(`/wallet/v0/destinations/${made.id}`)).body.status).toBe('Authorized');
+});
+
+test('32 clients drain one wallet to exactly zero: none above, none lost', async () => {
+  const { wallet } = await world.openWallet(world.merchant, { provider: 'dpl', class: 'company' });
+  const theirs = await world.destinationFor('4242424242424242', world.merchant, await identityOf(wallet));
+  const total = 200 * 1_000;
+  await world.post('/wallet/v0/test/deposits', { wallet, body: { amount: total, currency: 'RUB' } });
+  const made: string[] = [];
+  const client = async () => {
+    for (;;) {
+      const { body, status } = await world.withdraw(1_000, theirs.id, { wallet });
+      expect(status).toBe(202);
+      made.push(body.id);
+      if ((await read(body.id)).status === 'Failed') return;
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, client));
+  await world.service.jobs.whenIdle();
+  const ends = await Promise.all(made.map(read));
+  const count = (status: string) => ends.filter((end) => end.status === status).length;
+  expect({ succeeded: count('Succeeded'), failed: count('Failed') }).toEqual({ succeeded: 200, failed: 32 });
+  expect(await world.account(wallet)).toEqual({ own: 0, available: 0 });
+  const paid = (await world.book()).filter(({ operationId }) => made.includes(operationId.slice(0, -2)));
+  expect(paid.reduce((sum, { amount }) => sum + amount, 0)).toBe(total);
+  expect(await brokenInvariants(world.service.database)).toEqual([]);
+});
+
+async function identityOf(wallet: string): Promise<string> {
+  return (await world.get(`/wallet/v0/wallets/${wallet}`)).body.identity;
+}

@@ -1,0 +1,427 @@
+// Where the rules of recurring charges are easily broken unseen: what counts as a decline and what does not, how far a stop
+// reaches, what a chain goes on from, and what the bank is told.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { epochMsOf, laterBy, type Instant } from '../../../src/clock.ts';
+import { payerEmailIdOf } from '../../../src/receipts/domain/payer-email.ts';
+import { runPayerEmailJob } from '../../../src/recurring/receipt-worker.ts';
+import { storeSettings } from '../../../src/recurring/store/settings.ts';
+import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
+import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
+import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import {
+  declinedWith,
+  insufficientFunds,
+  mastercard,
+  recurringWorld,
+  type Parent,
+  type RecurringWorld,
+} from '../../support/worlds/recurring.ts';
+import type { Answer, Merchant } from '../../support/service/test-service.ts';
+import { waylay, type Mishap, type FaultyBank } from '../../support/bank/faulty-bank.ts';
+
+const hour = 3_600_000;
+const minute = 60_000;
+const visa = '4242424242424242';
+const failsAuthentication = '4987654321098769';
+const wantsChallenge = '4012888888881881';
+
+let world: CustomerWorld;
+let recurring: RecurringWorld;
+let wayward: FaultyBank;
+let merchant: Merchant;
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  recurring = recurringWorld(world);
+  wayward = waylay(world.service.banks);
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  merchant = await world.createMerchant();
+  for (const kind of ['authorise', 'inquire', 'reverse'] as const) wayward.always(kind, undefined);
+});
+
+const parentOf = (card?: string, more = {}) => recurring.parent(card, more, merchant);
+const charge = (parent: Parent, amount?: number, body = {}) =>
+  recurring.charge(parent, amount, { by: merchant, body });
+const charged = (parent: Parent, amount?: number, body = {}) =>
+  recurring.charged(parent, amount, { by: merchant, body });
+const standing = async ({ invoiceID, paymentID }: Parent): Promise<any> =>
+  (
+    await world.service.call('GET', `${invoicesUrl}/${invoiceID}/payments/${paymentID}/recurring`, {
+      token: merchant.apiKey,
+    })
+  ).body;
+
+async function sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const { rows } = await world.service.database.withClient((client) => client.query<Row>(text, values));
+  return rows;
+}
+/** What the networks hold against the merchant's cards. */
+const declines = async (): Promise<number> =>
+  (await sql('select 1 from card_decline where party_id = $1', [merchant.partyId])).length;
+
+/** The next charge fails at the bank in that way. */
+async function chargedAs(parent: Parent, mishap: Mishap): Promise<string> {
+  wayward.happens('authorise', mishap);
+  return charged(parent);
+}
+
+describe('no decline of the network is', () => {
+  test('what was sent, never answered, and taken back, whatever is answered to that', async () => {
+    const parent = await parentOf(mastercard);
+    const made = world.service.clock.now();
+    wayward.happens('authorise', 'message lost');
+    wayward.always('inquire', { outcome: 'unknown', why: 'silence' });
+    // To a charge this would mean that it must never come again; of a reversal it says only that it was refused.
+    wayward.always('reverse', { outcome: 'declined', network: 'mastercard', code: '79' });
+    expect(await charged(parent)).toBe('pending');
+    for (let times = 0; times < 40; times++) await world.later(minute);
+    for (const kind of ['inquire', 'reverse'] as const) wayward.always(kind, undefined);
+    expect(wayward.asked).toContain('reverse');
+    const endings = () =>
+      sql('select outcome, code, effect from series_attempt where series_id = $1', [`${parent.invoiceID}.1`]);
+    expect(await endings()).toEqual([{ outcome: 'pending', code: null, effect: null }]);
+    await world.later(hour);
+    expect(await endings()).toEqual([{ outcome: 'lost', code: null, effect: null }]);
+    expect(await declines()).toBe(0);
+    // The issuer may have seen it: it counts as an attempt, and as a failure.
+    expect(await standing(parent)).toMatchObject({
+      status: 'active',
+      refusal: { rule: 'onceADay', retryAfter: laterBy(made, 24 * hour) },
+    });
+  });
+
+  test('what the bank says by itself, by a number that would mean something to the network', async () => {
+    const parent = await parentOf();
+    expect(await chargedAs(parent, { outcome: 'declined', network: 'bank', code: '41' })).toBe('failed');
+    expect(await declines()).toBe(0);
+    expect(await standing(parent)).toMatchObject({ status: 'active', refusal: { rule: 'onceADay' } });
+  });
+
+  test('an authentication that the payer failed, or never finished, by payment or by binding', async () => {
+    const invoice = await makeInvoice(world.service, merchant);
+    const { token: paymentToolToken } = await world.tokenize(failsAuthentication, merchant.apiKey);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+    const body = { payer, makeRecurrent: true };
+    const url = `${invoicesUrl}/${invoice.id}/payments`;
+    await world.service.call('POST', url, { token: merchant.apiKey, body });
+    await world.service.jobs.whenIdle();
+    expect((await world.service.call('GET', `${url}/1`, { token: merchant.apiKey })).body.status).toBe(
+      'failed',
+    );
+    await world.bound(await world.createCustomer({}, merchant), failsAuthentication);
+    await world.bound(await world.createCustomer({}, merchant), wantsChallenge);
+    await world.later(11 * minute);
+    expect(await declines()).toBe(0);
+    // What the issuer himself declines is one, also where the payer is there.
+    await world.bound(await world.createCustomer({}, merchant), '4000000000000002');
+    expect(await declines()).toBe(1);
+  });
+
+  test('one of another shop for that amount, nor one with the payer there', async () => {
+    const parent = await parentOf();
+    const plant = (shopId: string, byMerchant: boolean) =>
+      sql(
+        `insert into card_decline
+           (card_key, invoice_id, payment_id, party_id, shop_id, amount_minor, currency, by_merchant, attempted_at)
+         select card_key, 'planted' || n, '1', party_id, $2, 6000, 'RUB', $3, $4::timestamptz - n * interval '30 hours'
+         from series, generate_series(1, 15) as n where series_id = $1`,
+        [`${parent.invoiceID}.1`, shopId, byMerchant, world.service.clock.now()],
+      );
+    const clear = () => sql('delete from card_decline where party_id = $1', [merchant.partyId]);
+    await plant('ANOTHER', true);
+    expect(await charged(parent)).toBe('captured');
+    await clear();
+    await plant('TEST', false);
+    expect(await charged(parent)).toBe('captured');
+    await clear();
+    await plant('TEST', true);
+    expect(await charge(parent)).toMatchObject({ body: { code: 'recurrentRetryLimitReached' } });
+    await clear();
+  });
+});
+
+describe('a stop', () => {
+  test('for everybody reaches the other shops too', async () => {
+    const here = await parentOf();
+    const there = await parentOf(visa, { shopID: 'TEST_USD', currency: 'USD' });
+    expect(await charged(here, 199_110)).toBe('failed'); // R3
+    const usd = await recurring.invoice(100, { shopID: 'TEST_USD', currency: 'USD' }, merchant);
+    expect(await recurring.charge(there, usd, { by: merchant })).toMatchObject({
+      body: { code: 'recurrentStopped', rule: 'code R3' },
+    });
+  });
+
+  test('that comes with an approval stops what comes after it', async () => {
+    const parent = await parentOf();
+    expect(await charged(parent, 199_907)).toBe('captured');
+    expect(await charge(parent)).toMatchObject({ body: { code: 'recurrentStopped', rule: 'advice 03' } });
+  });
+
+  test('holds against a payer who was there before it, or just then, and not against one who comes after it', async () => {
+    const before = await parentOf();
+    await world.later(1);
+    const now = await parentOf();
+    expect(await charged(before, declinedWith(41))).toBe('failed');
+    expect(await charge(now)).toMatchObject({ body: { code: 'recurrentStopped' } });
+    await world.later(1);
+    expect(await charged(await parentOf())).toBe('captured');
+  });
+});
+
+describe('the chain', () => {
+  test('does not go on from a charge that failed, nor from one that is only held', async () => {
+    const parent = await parentOf();
+    const failed = await charge(parent, insufficientFunds, { makeRecurrent: true });
+    await world.service.jobs.whenIdle();
+    expect(await standing(parent)).toMatchObject({ latestParent: parent, rootPayment: parent });
+    await world.later(24 * hour);
+    const asParent = (made: { body: any }) => ({ invoiceID: made.body.invoiceID, paymentID: '1' });
+    expect(await charge(asParent(failed))).toMatchObject({ body: { code: 'invalidRecurrentParent' } });
+    const flow = { type: 'PaymentFlowHold' };
+    const held = await charge(parent, 100, { makeRecurrent: true, flow });
+    await world.service.jobs.whenIdle();
+    expect(await charge(asParent(held))).toMatchObject({ body: { code: 'invalidRecurrentParent' } });
+    await world.service.call('POST', `${invoicesUrl}/${held.body.invoiceID}/payments/1/capture`, {
+      token: merchant.apiKey,
+      body: { reason: 'sent' },
+    });
+    await world.service.jobs.whenIdle();
+    expect(await standing(parent)).toMatchObject({ latestParent: asParent(held), rootPayment: parent });
+    expect(await charged(asParent(held), 100)).toBe('captured');
+  });
+
+  test('is named to the bank: the first payment’s id with each charge, and that of the one before', async () => {
+    const parent = await parentOf();
+    wayward.sent.length = 0;
+    const second = await charge(parent, 100, { makeRecurrent: true });
+    await world.service.jobs.whenIdle();
+    await charged({ invoiceID: second.body.invoiceID, paymentID: '1' }, 100);
+    const [first, next] = await sql<{ id: string }>(
+      `select state->'approval'->>'networkTransactionId' as id from payment
+       where party_id = $1 and invoice_id in ($2, $3) order by created_at, invoice_id = $3`,
+      [merchant.partyId, parent.invoiceID, second.body.invoiceID],
+    );
+    const told = wayward.sent.flatMap((sent) => (sent.kind === 'authorise' ? [sent.initiation] : []));
+    const reason = { by: 'merchant', reason: 'recurring' };
+    expect(told).toEqual([
+      { ...reason, rootNetworkTransactionId: first!.id, previousNetworkTransactionId: first!.id },
+      { ...reason, rootNetworkTransactionId: first!.id, previousNetworkTransactionId: next!.id },
+    ]);
+  });
+});
+
+describe('a charge that waits for its bank', () => {
+  const away = ['authorise', 'inquire'] as const;
+  const url = ({ invoiceID, paymentID }: Parent) =>
+    `${invoicesUrl}/${invoiceID}/payments/${paymentID}/recurring/withdraw`;
+  const withdraw = (parent: Parent) =>
+    world.service.call('POST', url(parent), { token: merchant.apiKey, body: { reason: 'wished' } });
+
+  /** What becomes of one that was made while nobody could reach the bank, when that happens meanwhile. */
+  async function chargedWhileAway(
+    make: () => Promise<Answer>,
+    meanwhile: () => Promise<Answer>,
+    mishap: Mishap = 'not sent',
+  ): Promise<{ status: string; sent: string[] }> {
+    wayward.always('authorise', mishap);
+    wayward.always('inquire', 'not sent');
+    const made = await make();
+    expect(made.status).toBe(201);
+    await world.later(minute);
+    expect((await meanwhile()).status).toBeLessThan(300);
+    for (const kind of away) wayward.always(kind, undefined);
+    wayward.sent.length = 0;
+    for (let times = 0; times < 10; times++) await world.later(minute);
+    const payment = `${invoicesUrl}/${made.body.invoiceID}/payments/${made.body.id}`;
+    const seen = await world.service.call('GET', payment, { token: merchant.apiKey });
+    return { status: seen.body.status, sent: wayward.sent.map(({ kind }) => kind) };
+  }
+  const nothing = () => world.service.call('GET', '/health/live');
+
+  test('is sent when it can be', async () => {
+    const parent = await parentOf();
+    expect(await chargedWhileAway(() => charge(parent), nothing)).toEqual({
+      status: 'captured',
+      sent: ['authorise'],
+    });
+  });
+
+  test('is not sent any more when the payer has withdrawn his consent, and counts as never tried', async () => {
+    const parent = await parentOf();
+    expect(
+      await chargedWhileAway(
+        () => charge(parent),
+        () => withdraw(parent),
+      ),
+    ).toEqual({ status: 'failed', sent: ['reverse'] });
+    const rows = await sql('select outcome from series_attempt where series_id = $1', [
+      `${parent.invoiceID}.1`,
+    ]);
+    expect(rows).toEqual([{ outcome: 'unsent' }]);
+  });
+
+  test('nor when a first message was lost on the way', async () => {
+    const parent = await parentOf();
+    expect(
+      await chargedWhileAway(
+        () => charge(parent),
+        () => withdraw(parent),
+        'message lost',
+      ),
+    ).toEqual({ status: 'failed', sent: ['reverse'] });
+  });
+
+  test('is not sent any more when the card was taken from the customer', async () => {
+    const customer = await world.createCustomer({}, merchant);
+    const binding = await world.bound(customer, visa);
+    const invoice = await makeInvoice(world.service, merchant);
+    const body = { payer: { payerType: 'CustomerPayer', customerID: customer.id } };
+    expect(
+      await chargedWhileAway(
+        () =>
+          world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+            token: merchant.apiKey,
+            body,
+          }),
+        () => world.withdraw(binding, merchant.apiKey),
+      ),
+    ).toEqual({ status: 'failed', sent: ['reverse'] });
+  });
+
+  test('is completed and told when the bank has had it before', async () => {
+    const parent = await parentOf();
+    expect(
+      await chargedWhileAway(
+        () => charge(parent),
+        () => withdraw(parent),
+        'answer lost',
+      ),
+    ).toEqual({ status: 'captured', sent: [] });
+  });
+});
+
+test('a retry that never reached the bank does not use up the day', async () => {
+  const parent = await parentOf();
+  expect(await charged(parent, insufficientFunds)).toBe('failed');
+  await world.later(24 * hour);
+  wayward.always('authorise', 'message lost');
+  wayward.always('inquire', { outcome: 'notFound' });
+  await charge(parent);
+  for (let times = 0; times < 40; times++) await world.later(minute);
+  for (const kind of ['authorise', 'inquire'] as const) wayward.always(kind, undefined);
+  const rows = await sql<{ outcome: string }>(
+    'select outcome from series_attempt where series_id = $1 order by created_at',
+    [`${parent.invoiceID}.1`],
+  );
+  expect(rows.map(({ outcome }) => outcome)).toEqual(['declined', 'unsent']);
+  expect(await charged(parent)).toBe('captured');
+});
+
+test('a shop that charges by API key alone is charged for by no other token, also by customers', async () => {
+  const customer = await world.createCustomer({}, merchant);
+  await world.bound(customer, visa);
+  await storeSettings(
+    world.service.database,
+    { partyId: merchant.partyId, shopId: 'TEST' },
+    { needsApiKey: true },
+  );
+  const invoice = await makeInvoice(world.service, merchant);
+  const body = { payer: { payerType: 'CustomerPayer', customerID: customer.id } };
+  const pay = (token: string) =>
+    world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, { token, body });
+  expect(await pay(invoice.token)).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
+  expect((await pay(merchant.apiKey)).status).toBe(201);
+  await world.service.jobs.whenIdle();
+});
+
+test('a token for a page pays with a card that is entered, and charges none that was kept', async () => {
+  const customer = await world.createCustomer({}, merchant);
+  await world.bound(customer, visa);
+  const recurrentParentPayment = await parentOf();
+  const invoice = await makeInvoice(world.service, merchant);
+  const at = `${invoicesUrl}/${invoice.id}`;
+  const issued = await world.service.call('POST', `${at}/access-tokens?for=checkout`, {
+    token: merchant.apiKey,
+  });
+  expect(issued.status).toBe(201);
+  const pay = (payer: unknown, token: string = issued.body.payload) =>
+    world.service.call('POST', `${at}/payments`, { token, body: { payer } });
+  const kept = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: {} };
+  const refused = { status: 400, body: { code: 'operationNotPermitted' } };
+  expect(await pay(kept)).toMatchObject(refused);
+  expect(
+    await pay({ ...kept, recurrentParentPayment: { invoiceID: 'nobody', paymentID: '1' } }),
+  ).toMatchObject(refused);
+  expect(await pay({ payerType: 'CustomerPayer', customerID: customer.id })).toMatchObject(refused);
+
+  const resource = await world.service.call('POST', paymentResourcesUrl, {
+    token: issued.body.payload,
+    body: cardBody(),
+  });
+  expect(resource.status).toBe(201);
+  const { paymentToolToken, paymentSession } = resource.body;
+  const present = { payerType: 'PaymentResourcePayer', paymentToolToken, paymentSession, contactInfo: {} };
+  expect((await pay(present)).status).toBe(201);
+  await world.service.jobs.whenIdle();
+  const unknown = await world.service.call('POST', `${at}/access-tokens?for=printing`, {
+    token: merchant.apiKey,
+  });
+  expect(unknown.status).toBe(400);
+});
+
+test('a shop that stores no card without the consent binds none without it either', async () => {
+  const shop = { partyId: merchant.partyId, shopId: 'TEST' };
+  await storeSettings(world.service.database, shop, { requireConsentEvidence: true });
+  const customer = await world.createCustomer({}, merchant);
+  const bare = await world.bind(customer, visa, { recurrentTerms: { schedule: 'P1M' } });
+  expect(bare.created).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
+  const consent = { ticked: true, tickedAt: '2026-01-01T00:00:00Z', text: 'I agree.' };
+  const agreed = await world.bind(customer, visa, { recurrentTerms: { schedule: 'P1M', consent } });
+  expect(agreed.created.status).toBe(201);
+  await world.service.jobs.whenIdle();
+});
+
+test('a letter that is out of the house does not go again when its step is run once more', async () => {
+  const { invoiceID: invoiceId, paymentID: paymentId } = await parentOf();
+  await world.later(0);
+  const sent: string[] = [];
+  const { database: db, recurring: rules, clock } = world.service;
+  const mailServer = {
+    send: ({ id }: { id: string }) => {
+      sent.push(id);
+      return Promise.resolve({ accepted: true } as never);
+    },
+  };
+  const again = () =>
+    runPayerEmailJob(
+      { db, recurring: rules, mailServer: mailServer as never },
+      [invoiceId, paymentId],
+      clock.now(),
+    );
+  await again();
+  expect(sent).toEqual([]);
+  // As after a crash between the server's word and ours.
+  await sql(
+    `update payer_email set status = 'waiting', ended_at = null, subject = null, text_body = null, html_body = null
+     where invoice_id = $1`,
+    [invoiceId],
+  );
+  await again();
+  await again();
+  expect(sent).toEqual([payerEmailIdOf({ invoiceId, paymentId })]);
+});
+
+test('the day and the window are counted in hours, also over the end of a month and a clock that others change', async () => {
+  world.service.clock.set(
+    Math.max(Date.UTC(2027, 2, 27, 23, 30), epochMsOf(world.service.clock.now()) + minute),
+  );
+  const parent = await parentOf();
+  const start = world.service.clock.now();
+  expect(await charged(parent, insufficientFunds)).toBe('failed');
+  await world.later(23 * hour);
+  const { retryAfter } = (await charge(parent)).body;
+  expect(retryAfter).toBe(laterBy(start as Instant, 24 * hour));
+  await world.later(hour);
+  expect(await charged(parent)).toBe('captured');
+});

@@ -1,0 +1,401 @@
+// When the service cannot do what it is asked: too slow for the caller, without its database, or asked too often.
+import { crc32 } from 'node:zlib';
+import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import pg from 'pg';
+import { randomText } from '../../../src/ids.ts';
+import { withoutDatabase } from '../../support/database/database-away.ts';
+import { invoicesUrl, makeInvoice, order } from '../../support/worlds/invoices.ts';
+import {
+  startTestService,
+  type Answer,
+  type Merchant,
+  type TestService,
+} from '../../support/service/test-service.ts';
+
+const bound = { interval: 20, timeout: 30_000 };
+let service: TestService;
+
+let releases: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  const held = releases;
+  releases = [];
+  for (const release of held) await release();
+  await service.close();
+});
+
+async function start(environment: Record<string, string> = {}): Promise<Merchant> {
+  service = await startTestService(environment);
+  return service.createMerchant();
+}
+
+function expectEmpty(answer: Answer, status: number): void {
+  expect(answer).toMatchObject({ status, text: '' });
+  expect(answer.headers).not.toHaveProperty('content-type');
+  expectUsualHeaders(answer);
+}
+
+function expectUsualHeaders({ headers }: Answer): void {
+  expect(headers).toMatchObject({
+    'x-request-id': 'test',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'access-control-allow-origin': '*',
+  });
+}
+
+/** Holds a lock or connections until it is told to let go. */
+async function hold(
+  take: (client: pg.ClientBase) => Promise<unknown>,
+  connections = 1,
+): Promise<() => Promise<void>> {
+  let letGo = () => {};
+  const released = new Promise<void>((resolve) => (letGo = resolve));
+  const holders: Promise<void>[] = [];
+  const taken = Array.from(
+    { length: connections },
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const holder = service.database.withClient(async (client) => {
+          await take(client);
+          resolve();
+          await released;
+          await client.query('rollback');
+        });
+        holder.catch(reject);
+        holders.push(holder);
+      }),
+  );
+  await Promise.all(taken);
+  const release = async () => {
+    letGo();
+    await Promise.all(holders);
+  };
+  releases.push(release);
+  return release;
+}
+
+const lockInvoice = (id: string) =>
+  hold(async (client) => {
+    await client.query('begin');
+    await client.query('select from invoice where invoice_id = $1 for update', [id]);
+  });
+
+describe('a deadline that passes', () => {
+  test('is answered 504, empty and in time; what was begun may still be done', async () => {
+    const { apiKey: token } = await start();
+    const { id } = await makeInvoice(service, { apiKey: token, partyId: '' });
+    const release = await lockInvoice(id);
+    const begun = performance.now();
+    const late = await service.call('POST', `${invoicesUrl}/${id}/rescind`, {
+      token,
+      body: { reason: 'late' },
+      headers: { 'x-request-deadline': '200ms' },
+    });
+    const tookMs = performance.now() - begun;
+    expectEmpty(late, 504);
+    expect(tookMs).toBeGreaterThan(190);
+    expect(tookMs).toBeLessThan(20_000);
+    await release();
+    const read = () => service.call('GET', `${invoicesUrl}/${id}`, { token }).then(({ body }) => body);
+    await expect.poll(read, bound).toMatchObject({ status: 'cancelled', reason: 'late' });
+  });
+
+  test('as a moment in time is the same', async () => {
+    const { apiKey: token } = await start();
+    const { id } = await makeInvoice(service, { apiKey: token, partyId: '' });
+    const release = await lockInvoice(id);
+    const late = await service.call('POST', `${invoicesUrl}/${id}/rescind`, {
+      token,
+      body: { reason: 'late' },
+      // The clock of the tests stands still at .123.
+      headers: { 'x-request-deadline': '2026-01-19T10:00:00.323Z' },
+    });
+    expectEmpty(late, 504);
+    await release();
+  });
+
+  test('leaves the answer to be fetched by a repeat with the same Idempotency-Key', async () => {
+    const { apiKey: token } = await start();
+    const { id } = await makeInvoice(service, { apiKey: token, partyId: '' });
+    const release = await lockInvoice(id);
+    const rescind = (headers: Record<string, string>) =>
+      service.call('POST', `${invoicesUrl}/${id}/rescind`, {
+        token,
+        body: { reason: 'late' },
+        headers: { 'idempotency-key': 'k', ...headers },
+      });
+    expectEmpty(await rescind({ 'x-request-deadline': '100ms' }), 504);
+    // Its twin is still running: a repeat waits for it, at most as long as it likes.
+    expectEmpty(await rescind({ 'x-request-deadline': '100ms' }), 504);
+    const waiting = rescind({});
+    await release();
+    expect(await waiting).toMatchObject({ status: 204, headers: { 'idempotent-replayed': 'true' } });
+    expect(await rescind({})).toMatchObject({ status: 204, headers: { 'idempotent-replayed': 'true' } });
+    const events = await service.call('GET', `${invoicesUrl}/${id}/events?limit=9`, { token });
+    expect(events.body).toHaveLength(2);
+  });
+
+  test('is told of in the log when what went on without the caller then fails', async () => {
+    const merchant = await start();
+    const { id } = await makeInvoice(service, merchant);
+    await service.database.withClient((client) =>
+      client.query(`alter table event add constraint nothing_more check (aggregate_id <> '${id}') not valid`),
+    );
+    const release = await lockInvoice(id);
+    const late = await service.call('POST', `${invoicesUrl}/${id}/rescind`, {
+      token: merchant.apiKey,
+      body: { reason: 'late' },
+      headers: { 'x-request-deadline': '100ms' },
+    });
+    expectEmpty(late, 504);
+    await release();
+    const errors = () => service.logged.filter((line) => line.includes('"level":"error"'));
+    await expect
+      .poll(errors, bound)
+      .toEqual([expect.stringMatching(/nothing_more.*"operation":"rescindInvoice","requestId":"test"/s)]);
+  });
+
+  test.each(['that the service remembers', 'that the service must look up'])(
+    'is kept also when no connection is free for the work, for a caller %s',
+    async (caller) => {
+      const merchant = await start();
+      const { id } = await makeInvoice(service, merchant);
+      const key = { partyId: merchant.partyId, name: 'cold', scopes: ['invoices:read'] };
+      const token = caller.endsWith('remembers') ? merchant.apiKey : await service.apiKeys.create(key);
+      // All but the two that are kept for lookups.
+      const release = await hold((client) => client.query('begin'), 8);
+      const begun = performance.now();
+      const late = await service.call('GET', `${invoicesUrl}/${id}`, {
+        token,
+        headers: { 'x-request-deadline': '200ms' },
+      });
+      expect(performance.now() - begun).toBeLessThan(20_000);
+      expectEmpty(late, 504);
+      await release();
+      expect((await service.call('GET', `${invoicesUrl}/${id}`, { token })).status).toBe(200);
+    },
+  );
+});
+
+describe('without its database the service', () => {
+  test('answers 503, empty, with a time to come again, and goes on when it is back', async () => {
+    const merchant = await start();
+    const { apiKey: token } = merchant;
+    const made = await makeInvoice(service, merchant);
+    const requests = {
+      create: () =>
+        service.call('POST', invoicesUrl, { token, body: { ...order, externalID: 'in between' } }),
+      read: () => service.call('GET', `${invoicesUrl}/${made.id}`, { token }),
+      'read with its token': () => service.call('GET', `${invoicesUrl}/${made.id}`, { token: made.token }),
+      'create with a key': () =>
+        service.call('POST', invoicesUrl, { token, body: order, headers: { 'idempotency-key': 'k' } }),
+    };
+    await withoutDatabase(service, async () => {
+      for (const [what, request] of Object.entries(requests)) {
+        const answer = await request();
+        expect({ what, status: answer.status }).toEqual({ what, status: 503 });
+        expectEmpty(answer, 503);
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      }
+      // Who is nobody is told so, or that it cannot be known now; never an error of ours.
+      const stranger = await service.call('GET', '/v2/processing/me', { token: 'garbage' });
+      expectEmpty(stranger, 401);
+      expect((await service.call('GET', '/health/live')).status).toBe(200);
+      expect((await service.call('GET', '/health/ready')).status).toBe(503);
+    });
+    expect(await requests.create()).toMatchObject({ status: 201 });
+    expect(await requests.read()).toMatchObject({ status: 200 });
+    expect(await requests['create with a key']()).toMatchObject({ status: 201 });
+    expect((await service.call('GET', '/health/ready')).status).toBe(200);
+    const { rows } = await service.database.withClient((client) =>
+      client.query('select count(*)::int as count from invoice'),
+    );
+    expect(rows).toEqual([{ count: 3 }]);
+  });
+
+  test('that takes no writes, as a standby, is not ready and answers them with 503 until another takes its place', async () => {
+    const { apiKey: token } = await start();
+    const create = () => service.call('POST', invoicesUrl, { token, body: order });
+    const { rows } = await service.database.withClient((own) =>
+      own.query('select current_database() as name'),
+    );
+    const operator = new pg.Client(inject('cluster'));
+    await operator.connect();
+    onTestFinished(() => operator.end());
+    await operator.query(`alter database ${rows[0].name} set default_transaction_read_only = on`);
+    // So that the connections are new ones.
+    await withoutDatabase(service, () => Promise.resolve());
+    const ready = await service.call('GET', '/health/ready');
+    expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('no writes')] } });
+    expectEmpty(await create(), 503);
+
+    await operator.query(`alter database ${rows[0].name} reset default_transaction_read_only`);
+    await expect.poll(create, bound).toMatchObject({ status: 201 });
+  });
+
+  test('answers an unexpected fault with an empty 500 that tells nothing', async () => {
+    const merchant = await start();
+    const { id } = await makeInvoice(service, merchant);
+    await service.database.withClient((client) => client.query('alter table event rename to elsewhere'));
+    const answer = await service.call('GET', `${invoicesUrl}/${id}/events?limit=1`, {
+      token: merchant.apiKey,
+    });
+    expectEmpty(answer, 500);
+    expect(JSON.stringify(answer.headers)).not.toMatch(/elsewhere|relation|select/);
+    expect(service.logged.filter((line) => line.includes('request failed'))).toHaveLength(1);
+  });
+});
+
+describe('too many requests', () => {
+  function expectTooMany(answer: Answer): void {
+    const { status, body, headers } = answer;
+    expect({ status, body }).toEqual({ status: 429, body: { message: 'Too many requests' } });
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(String(headers['retry-after'])).toMatch(/^[1-9]\d*$/);
+    expectUsualHeaders(answer);
+  }
+  const me = (token?: string) =>
+    service.call('GET', '/v2/processing/me', token === undefined ? {} : { token });
+
+  test('with one key are refused above the burst, and allowed again after the time that was told', async () => {
+    const merchant = await start({ REQUESTS_PER_SECOND: '1' });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => me(merchant.apiKey)));
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(answers.length - refused.length).toBe(2);
+    refused.forEach(expectTooMany);
+    expect(refused[0]?.headers['retry-after']).toBe('1');
+    await expect.poll(() => me(merchant.apiKey).then(({ status }) => status), bound).toBe(200);
+  });
+
+  test('of one caller leave the others alone', async () => {
+    const merchant = await start({ REQUESTS_PER_SECOND: '1' });
+    const other = await service.createMerchant();
+    const { id, token } = await makeInvoice(service, merchant);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => me(merchant.apiKey)));
+    expect(answers.some(({ status }) => status === 429)).toBe(true);
+    expect((await me(other.apiKey)).status).toBe(200);
+    const read = () => service.call('GET', `${invoicesUrl}/${id}`, { token });
+    const reads = await Promise.all(Array.from({ length: 5 }, read));
+    expect(reads.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429, 429]);
+  });
+
+  test('do nothing, and do not use up an Idempotency-Key', async () => {
+    const merchant = await start({ REQUESTS_PER_SECOND: '1' });
+    await Promise.all([me(merchant.apiKey), me(merchant.apiKey)]);
+    const create = () =>
+      service.call('POST', invoicesUrl, {
+        token: merchant.apiKey,
+        body: order,
+        headers: { 'idempotency-key': 'k' },
+      });
+    expectTooMany(await create());
+    const created = await expectEventually(create, 201);
+    expect(created.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  test('without a valid token from one address are refused, honest ones from there are not', async () => {
+    const merchant = await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '5' });
+    expect((await me(merchant.apiKey)).status).toBe(200);
+    const answers: Answer[] = [];
+    for (const token of [undefined, '', 'x', 'mandate_test_x', 'a.b.c', 'x', 'x', 'x'])
+      answers.push(await me(token));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    answers.slice(5).forEach(expectTooMany);
+    expect(Number(answers[5]?.headers['retry-after'])).toBeLessThanOrEqual(12);
+    expect((await me(merchant.apiKey)).status).toBe(200);
+  });
+
+  test('with made-up keys do not reach the database once there were too many', async () => {
+    const merchant = await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '5' });
+    const fresh = await service.createMerchant();
+    const lookups = vi.spyOn(service.database.lookups, 'run');
+    const invoice = await makeInvoice(service, merchant);
+    lookups.mockClear();
+    // All at once: none of them waits to see what becomes of the others.
+    const answers = await Promise.all(Array.from({ length: 100 }, () => me(madeUpKey())));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(95);
+    expect(lookups).toHaveBeenCalledTimes(5);
+
+    expect((await me(merchant.apiKey)).status, 'a key that has worked here').toBe(200);
+    const { token } = invoice;
+    expect((await service.call('GET', `${invoicesUrl}/${invoice.id}`, { token })).status).toBe(200);
+    expectTooMany(await me(fresh.apiKey));
+  });
+
+  test('with a key that works use nothing up, also not by the way of a key that is new here', async () => {
+    await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2' });
+    for (let times = 0; times < 5; times++) {
+      const { apiKey } = await service.createMerchant();
+      expect((await me(apiKey)).status).toBe(200);
+    }
+    expect([(await me('x')).status, (await me('x')).status, (await me('x')).status]).toEqual([401, 401, 429]);
+  });
+
+  test('with a revoked key count like any other failure', async () => {
+    const merchant = await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2' });
+    expect((await me(merchant.apiKey)).status).toBe(200);
+    const [key] = await service.apiKeys.list(merchant.partyId);
+    await service.apiKeys.revoke(key!.keyId);
+    const statuses: number[] = [];
+    for (let times = 0; times < 4; times++) statuses.push((await me(merchant.apiKey)).status);
+    expect(statuses).toEqual([401, 401, 429, 429]);
+  });
+
+  test('are counted by the address a trusted proxy names, and by no other', async () => {
+    await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2', TRUSTED_PROXIES: '127.0.0.1' });
+    const from = (address: string) =>
+      service.call('GET', '/v2/processing/me', { token: 'x', headers: { 'x-forwarded-for': address } });
+    const statuses = async (addresses: string[]) => {
+      const seen: number[] = [];
+      for (const address of addresses) seen.push((await from(address)).status);
+      return seen;
+    };
+    expect(await statuses(['10.0.0.1', '10.0.0.1', '10.0.0.1'])).toEqual([401, 401, 429]);
+    expect(await statuses(['10.0.0.2', '10.0.0.3'])).toEqual([401, 401]);
+    // What stands to the left of the proxy's own entry was written by the client.
+    expect(await statuses(['10.9.9.9, 10.0.0.1', '10.8.8.8, 10.0.0.1'])).toEqual([429, 429]);
+    // A subscriber has as many addresses of IPv6 as he likes, all with the same first half.
+    expect(await statuses(['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2:a:b:c:d'])).toEqual([
+      401, 401, 429,
+    ]);
+    expect(await statuses(['2001:db8:1:3::1', '::ffff:10.0.0.1', '::ffff:a00:1'])).toEqual([401, 429, 429]);
+  });
+
+  test('give back what a key that works took, to any address of the same network', async () => {
+    await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2', TRUSTED_PROXIES: '127.0.0.1' });
+    const seen: number[] = [];
+    for (let host = 1; host <= 5; host++) {
+      const { apiKey: token } = await service.createMerchant();
+      const headers = { 'x-forwarded-for': `2001:db8:1:2::${host}` };
+      seen.push((await service.call('GET', '/v2/processing/me', { token, headers })).status);
+    }
+    expect(seen).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test('cannot be dodged by a made-up forwarded address where no proxy is trusted', async () => {
+    await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2' });
+    const statuses: number[] = [];
+    for (const address of ['10.0.0.1', '10.0.0.2', '10.0.0.3', 'garbage']) {
+      const headers = { 'x-forwarded-for': address };
+      statuses.push((await service.call('GET', '/v2/processing/me', { token: 'x', headers })).status);
+    }
+    expect(statuses).toEqual([401, 401, 429, 429]);
+  });
+});
+
+/** With the right checksum, as everybody can make it who has seen one key. */
+function madeUpKey(): string {
+  const text = `mandate_test_${randomText(12)}_${randomText(43)}`;
+  return text + crc32(text).toString(16).padStart(8, '0').slice(2);
+}
+
+async function expectEventually(request: () => Promise<Answer>, status: number): Promise<Answer> {
+  let last: Answer | undefined;
+  await expect
+    .poll(async () => (last = await request()).status, { interval: 100, timeout: 30_000 })
+    .toBe(status);
+  if (!last) throw new Error('nothing was answered');
+  return last;
+}

@@ -1,0 +1,595 @@
+// Tens of thousands of hostile requests over every route. Nothing they do may break the service, leave the documented
+// answers, or show one merchant what is another's.
+//   HOSTILE_REQUESTS how many (5000), HOSTILE_SEED which (1, or SEED)
+import type { InjectOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { laterBy } from '../../../src/clock.ts';
+import { scopes } from '../../../src/platform/http/access.ts';
+import type { TokenKind } from '../../../src/caller.ts';
+import { accessTokens } from '../../../src/platform/keys/access-token.ts';
+import { chosenSeed } from '../../support/service/chosen-seed.ts';
+import { answerChecker, type AnswerCheck, type Received } from '../../support/checks/answer-check.ts';
+import { customersUrl } from '../../support/worlds/customer-world.ts';
+import { forgedTokens } from '../../support/requests/forged-tokens.ts';
+import { invoicesUrl, makeInvoice, makeInvoiceThatIs, payInvoice } from '../../support/worlds/invoices.ts';
+import { operationFinder, type Document } from '../../support/requests/openapi.ts';
+import { storm, type StormRequest, type StormWorld } from '../../support/requests/fuzz-runner.ts';
+import { card, startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
+import type { Merchant, TestService } from '../../support/service/test-service.ts';
+import { copyWebhook, makeWebhook } from '../../support/receivers/webhooks.ts';
+
+const requests = Number(process.env['HOSTILE_REQUESTS'] ?? 5_000);
+const seed = chosenSeed('HOSTILE_SEED');
+/** Nothing hangs. Moving the test clock by years does all that comes due in them, however slow the machine. */
+const slowestMs = 60_000;
+const secrets = [
+  'MARKED-PRODUCT',
+  'MARKED-TEXT',
+  'MARKED-VALUE',
+  'MARKED-LINE',
+  'MARKED-REASON',
+  'MARKED-SHOP',
+];
+
+/** Due after every time the test clock is likely to be moved to. */
+const farAway = '2080-01-01T00:00:00Z';
+
+let payments: PayoutWorld;
+let service: TestService;
+let document: Document;
+let victim: Merchant;
+let victimIds: string[];
+let world: StormWorld & { readonly ownIds: string[] };
+let check: AnswerCheck;
+let nameOf: (method: string, url: string) => string;
+
+const known = {
+  categoryID: ['1', '1', '2'],
+  shopID: [...Array.from({ length: 10 }, () => 'TEST'), 'TEST_USD', 'NOWHERE'],
+  currency: [...Array.from({ length: 10 }, () => 'RUB'), 'USD'],
+  partyID: [undefined],
+  externalID: Array.from({ length: 300 }, (_, index) => `name-${index}`),
+  dueDate: ['2026-01-19T10:00:00Z', '2026-03-01T00:00:00+03:00', farAway, farAway, farAway],
+  amount: [6_000, 6_000, undefined],
+  cart: [undefined, undefined, [{ product: 'Thing', quantity: 2, price: 3_000 }], undefined, []],
+  metadata: [undefined, {}, { order_id: '12345' }],
+  allocation: [undefined],
+  limit: [1, 10, 1_000],
+  eventID: [0, 1, 2],
+  now: ['2026-01-19T10:00:00.123Z', '2026-02-01T00:00:00Z', '2026-04-01T00:00:00Z'],
+  cardNumber: ['4242424242424242', '5555555555554444', '4000000000000002', '4242424242424241'],
+  expDate: ['12/40', '12/2040', '12/25'],
+  cvv: ['123', undefined],
+  cardHolder: ['LEXA SVOTIN', undefined],
+  url: [undefined, 'https://shop.example/pay?x=1'],
+  email: ['payer@example.com', undefined],
+  processingDeadline: [undefined, undefined, '30m'],
+  paymentSession: [undefined],
+  /** Filled in when the cards and the customers are there. */
+  paymentResource: [] as object[],
+  customerID: [] as string[],
+  customerBindingID: [] as string[],
+  bindingID: [] as (string | undefined)[],
+  recurrentTerms: [undefined, undefined, { schedule: 'P1M', validUntil: '2040-12-31' }],
+  paymentID: ['1'],
+  /** Of payments that can be parents; filled in when they are there. */
+  invoiceID: [] as string[],
+  topic: ['InvoicesTopic', 'InvoicesTopic', 'InvoicesTopic', 'WithdrawalsTopic', 'WithdrawalsTopic'],
+  eventTypes: [
+    ['InvoicePaid'],
+    ['WithdrawalFailed'],
+    ['WithdrawalFailed'],
+    ['InvoiceCreated', 'PaymentFailed'],
+    ['RefundCreated'],
+    [],
+  ],
+  since: ['2026-01-19T10:00:00Z', undefined],
+  fromEventID: [undefined, undefined, 7],
+  afterHours: [0, 24],
+  objectID: [undefined],
+  after: ['0'],
+  state: ['parked', 'done'],
+  /** Filled in when the webhooks are there. */
+  webhookID: [] as string[],
+  /** Filled in when the cards are there. */
+  paymentToolToken: [] as string[],
+  provider: ['test', 'test', 'test', 'dpl', 'none'],
+  class: ['person', 'person', 'company', 'none'],
+  'IdentityChallenge.type': ['esia', 'in-person', 'none'],
+  'IdentityProof.type': ['RUSDomesticPassport'],
+  validUntil: [farAway, farAway, '2020-01-01T00:00:00Z'],
+  walletGrant: [undefined],
+  destinationGrant: [undefined],
+  providerID: ['test', 'dpl'],
+  identityClassID: ['person', 'company'],
+  residence: ['RUS', 'rus'],
+  currencyID: ['RUB', 'RUB', 'USD'],
+  /** Filled in when the wallets are there. */
+  identity: [] as string[],
+  identityID: [] as string[],
+  challengeID: [] as string[],
+  wallet: [] as string[],
+  walletID: [] as string[],
+  sender: [] as string[],
+  receiver: [] as string[],
+  destination: [] as string[],
+  destinationID: [] as string[],
+  withdrawalID: [] as string[],
+  w2wTransferID: [] as string[],
+  token: [] as string[],
+};
+
+beforeAll(async () => {
+  // Few enough that who tries out cards is told to wait.
+  payments = await startPayoutWorld({ BINDINGS_PER_CARD_PER_DAY: '20' });
+  ({ service } = payments);
+  document = (await service.call('GET', '/openapi.json')).body as Document;
+  victim = await payments.createMerchant();
+  victimIds = await plantInvoices();
+  world = await makeWorld();
+  check = answerChecker(document, { secrets: [...secrets, ...victimIds], slowestMs });
+  const find = operationFinder(document);
+  nameOf = (method, url) => {
+    const found = find(method, url);
+    return typeof found === 'string' ? found : found.operationId;
+  };
+}, 120_000);
+afterAll(() => payments.close());
+
+/** What must never be seen by others: the victim's invoices in every state, with a marker in every free field. */
+async function plantInvoices(): Promise<string[]> {
+  await service.database.withClient((client) =>
+    client.query(
+      `update shop set name = 'MARKED-SHOP', url = 'https://MARKED-SHOP.example' where party_id = $1`,
+      [victim.partyId],
+    ),
+  );
+  const marked = {
+    amount: undefined,
+    product: 'MARKED-PRODUCT',
+    description: 'MARKED-TEXT',
+    metadata: { 'MARKED-VALUE': ['MARKED-VALUE'] },
+    cart: [{ product: 'MARKED-LINE', price: 100 }],
+  };
+  const ids: string[] = [];
+  for (let number = 0; number < 10; number++) {
+    const { id } = await makeInvoice(service, victim, { ...marked, externalID: `name-${number}` });
+    ids.push(id);
+  }
+  for (const id of ids.slice(0, 3)) {
+    const card = await payments.tokenize('4242424242424242', victim.apiKey);
+    await hold(victim, id, card.token, { metadata: { 'MARKED-VALUE': 'MARKED-VALUE' } });
+  }
+  const person = { shopID: 'TEST', contactInfo: { firstName: 'MARKED-TEXT' }, externalID: 'name-0' };
+  const customer = await makeCustomer(victim, { ...person, metadata: { 'MARKED-VALUE': 1 } });
+  await bind(victim, customer);
+  for (const id of ids.slice(5)) {
+    const body = { reason: 'MARKED-REASON' };
+    await service.call('POST', `${invoicesUrl}/${id}/rescind`, { token: victim.apiKey, body });
+  }
+  return [...ids, customer, ...(await plantWallet(victim, { name: 'MARKED-PRODUCT', externalID: 'name-0' }))];
+}
+
+/** One of everything payouts have; its ids. */
+async function plantWallet(by: Merchant, more: { name: string; externalID: string }): Promise<string[]> {
+  const metadata = { note: `${more.name.startsWith('MARKED') ? 'MARKED-VALUE' : 'nothing special'}` };
+  const make = async (path: string, body: object): Promise<any> => {
+    const answer = await payments.post(path, body, by.apiKey);
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    await service.jobs.whenIdle();
+    return answer.body;
+  };
+  const identity = await make('/wallet/v0/identities', {
+    ...more,
+    provider: 'test',
+    class: 'person',
+    metadata,
+  });
+  const of = { ...more, identity: identity.id, currency: 'RUB', metadata };
+  const wallet = await make('/wallet/v0/wallets', of);
+  const { token } = await make('/payres/v0/bank-cards', card('4242424242424242'));
+  const resource = { type: 'BankCardDestinationResource', token };
+  const destination = await make('/wallet/v0/destinations', { ...of, resource });
+  const { externalID } = more;
+  const withdrawal = await make('/wallet/v0/withdrawals', {
+    wallet: wallet.id,
+    destination: destination.id,
+    body: { amount: 6_000, currency: 'RUB' },
+    metadata,
+    externalID,
+  });
+  return [identity.id, wallet.id, destination.id, withdrawal.id, token];
+}
+
+/** What merchants of the storm pay out from, and to. */
+async function plantPayouts(by: Merchant, names: number): Promise<void> {
+  const [identity = '', wallet = '', destination = '', withdrawal = '', token = ''] = await plantWallet(by, {
+    name: 'Own',
+    externalID: 'name-0',
+  });
+  const make = async (path: string, body: object) => (await payments.post(path, body, by.apiKey)).body;
+  const proofs = [{ type: 'RUSDomesticPassport', token: 'any' }];
+  const challenge = await make(`/wallet/v0/identities/${identity}/challenges`, { type: 'esia', proofs });
+  const second = await make('/wallet/v0/wallets', { name: 'Second', identity, currency: 'RUB' });
+  const body = { amount: 6_000, currency: 'RUB' };
+  const moved = await make('/wallet/v0/w2w/transfers', { sender: wallet, receiver: second.id, body });
+  const resource = { type: 'BankCardDestinationResource', token };
+  const others = Array.from({ length: names - 1 }, (_, number) => `name-${number + 1}`);
+  await Promise.all(
+    others.map(async (externalID) => {
+      const of = { name: 'Own', identity, currency: 'RUB', externalID };
+      await make('/wallet/v0/destinations', { ...of, resource });
+      await make('/wallet/v0/wallets', of);
+      await make('/wallet/v0/withdrawals', { wallet, destination, body, externalID });
+    }),
+  );
+  known.identity.push(identity);
+  known.identityID.push(identity);
+  known.challengeID.push(challenge.id);
+  known.wallet.push(wallet);
+  known.walletID.push(wallet);
+  known.sender.push(wallet);
+  known.receiver.push(second.id);
+  known.destination.push(destination);
+  known.destinationID.push(destination);
+  known.withdrawalID.push(withdrawal);
+  known.w2wTransferID.push(moved.id);
+  known.token.push(token);
+}
+
+/** Starts a payment that the bank will hold. */
+async function hold(by: Merchant, invoiceId: string, token: string, more: Record<string, unknown> = {}) {
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
+  const body = { flow: { type: 'PaymentFlowHold' }, payer, ...more };
+  const url = `${invoicesUrl}/${invoiceId}/payments`;
+  const started = await service.call('POST', url, { token: by.apiKey, body });
+  if (started.status !== 201) throw new Error(`nothing is held: ${started.status} ${started.text}`);
+}
+
+async function makeCustomer(by: Merchant, body: object): Promise<string> {
+  const made = await service.call('POST', customersUrl, { token: by.apiKey, body });
+  if (made.status !== 201) throw new Error(`no customer was made: ${made.status} ${made.text}`);
+  return made.body.customer.id as string;
+}
+
+/** A card that is bound to that customer, when the bank has been heard. */
+async function bind(by: Merchant, customerId: string): Promise<string> {
+  const { token, session } = await payments.tokenize('4242424242424242', by.apiKey);
+  const body = { paymentResource: { paymentToolToken: token, paymentSession: session } };
+  const url = `${customersUrl}/${customerId}/bindings`;
+  const started = await service.call('POST', url, { token: by.apiKey, body });
+  if (started.status !== 201) throw new Error(`nothing is bound: ${started.status} ${started.text}`);
+  await service.jobs.whenIdle();
+  return started.body.id as string;
+}
+
+/** One customer nobody can delete, with cards that are read and withdrawn, and many with whom anything may be done. */
+async function plantCustomers(by: Merchant): Promise<void> {
+  const kept = await makeCustomer(by, { shopID: 'TEST_EUR', contactInfo: {}, externalID: 'name-0' });
+  for (let number = 0; number < 8; number++) known.customerBindingID.push(await bind(by, kept));
+  known.bindingID.push(undefined, ...known.customerBindingID);
+  await service.database.withClient((client) =>
+    client.query(`update shop set is_suspended = true where party_id = $1 and shop_id = 'TEST_EUR'`, [
+      by.partyId,
+    ]),
+  );
+  const numbers = Array.from({ length: 120 }, (_, number) => number + 1);
+  await Promise.all(
+    numbers.map(async (number) => {
+      const person = { shopID: 'TEST', contactInfo: {}, externalID: `name-${number}` };
+      known.customerID.push(kept, await makeCustomer(by, person));
+      if (number > 40) return;
+      const { token, session } = await payments.tokenize('4242424242424242', by.apiKey);
+      known.paymentResource.push({ paymentToolToken: token, paymentSession: session });
+    }),
+  );
+}
+
+async function makeWorld(): Promise<typeof world> {
+  const [first, second] = [await payments.createMerchant(), await payments.createMerchant()];
+  const { partyId } = first;
+  const own: string[] = [];
+  const made = await makeInvoice(service, first, { dueDate: farAway });
+  own.push(made.id);
+  // Enough that ending them goes on for a while.
+  for (let number = 0; number < 40; number++) {
+    const { id } = await makeInvoice(service, first, { dueDate: farAway });
+    if (number % 2 === 0) await payInvoice(service, first, id);
+    own.push(id);
+  }
+  // Nobody moves the clock of the third: his cards stay good, and what is held for him stays held.
+  const third = await payments.createMerchant();
+  const trading = scopes.filter((scope) => scope !== 'sandbox');
+  const thirdKey = await service.apiKeys.create({ partyId: third.partyId, name: 'trading', scopes: trading });
+  for (let number = 0; number < 120; number++) {
+    const { id } = await makeInvoice(service, third, { dueDate: farAway });
+    own.push(id);
+    if (number % 2 === 0) continue;
+    const { token } = await payments.tokenize('4242424242424242', third.apiKey);
+    if (number < 20) known.paymentToolToken.push(token);
+    await hold(third, id, token, { externalID: `name-${number}` });
+  }
+  await service.jobs.whenIdle();
+  // Refunds and series that are there are read as well.
+  for (let number = 1; number < 60; number += 2) {
+    const { token } = await payments.tokenize('4242424242424242', third.apiKey);
+    const id = own[own.length - number - 1] ?? '';
+    await hold(third, id, token, { flow: { type: 'PaymentFlowInstant' }, makeRecurrent: true });
+    known.invoiceID.push(id);
+    await service.jobs.whenIdle();
+    const url = `${invoicesUrl}/${id}/payments/1/refunds`;
+    await service.call('POST', url, {
+      token: third.apiKey,
+      body: { amount: 1, externalID: `name-${number}` },
+    });
+  }
+  // The first's clock is moved, and then its tokens are dead; the third's are not.
+  await plantPayouts(third, 60);
+  await plantPayouts(first, 1);
+  const [ofThird = '', ofFirst = ''] = known.identityID;
+  known.webhookID.push(...(await makeWebhooks([first, ofFirst], [third, ofThird])));
+  await service.jobs.whenIdle();
+  await plantCustomers(third);
+  const keyWith = (scope: string) => service.apiKeys.create({ partyId, name: 'narrow', scopes: [scope] });
+  const tokens = accessTokens(service.keyring, service.clock);
+  const tokenOf = (kind: TokenKind) => tokens.issue({ kind, entityId: made.id, partyId });
+  const past = { now: () => laterBy(service.clock.now(), -4 * 24 * 3_600_000) };
+  const bearers = [
+    // By far the most come from who may do something.
+    ...Array.from({ length: 60 }, () => first.apiKey),
+    ...Array.from({ length: 60 }, () => thirdKey),
+    ...Array.from({ length: 10 }, () => second.apiKey),
+    ...Array.from({ length: 8 }, () => made.token),
+    (await makeInvoice(service, second)).token,
+    await keyWith('invoices:read'),
+    await keyWith('invoices:write'),
+    await keyWith('shops:read'),
+    tokenOf('customer'),
+    tokenOf('invoice-template'),
+    accessTokens(service.keyring, past).issue({ kind: 'invoice', entityId: made.id, partyId }),
+    ...Object.values(await forgedTokens(service, { invoiceId: made.id, partyId })).slice(0, 6),
+    'garbage',
+  ].map((token) => `Bearer ${token}`);
+  return { callers: [...bearers, undefined, '', 'Basic eDp5'], ownIds: own, victimIds };
+}
+
+/** In the shops the storm seldom speaks of, so that there is room for more in the other. Nobody listens there. */
+async function makeWebhooks(...merchants: [Merchant, identityId: string][]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [merchant, identityId] of merchants) {
+    ids.push(ids[0] ?? (await makeWebhook(service, merchant)));
+    for (const shopId of ['TEST_USD', 'TEST_EUR']) {
+      const owner = { partyId: merchant.partyId, shopId };
+      ids.push(...(await copyWebhook(service, ids[0] ?? '', owner, 10)));
+    }
+    const identity = { partyId: merchant.partyId, identityId };
+    ids.push(...(await copyWebhook(service, ids[0] ?? '', identity, 9)));
+  }
+  return ids;
+}
+
+async function send({ method, url, headers, body }: StormRequest): Promise<Received> {
+  const begun = performance.now();
+  const answer = await service.app.inject({
+    method: method as NonNullable<InjectOptions['method']>,
+    url,
+    headers,
+    ...(body === undefined ? {} : { payload: body }),
+  });
+  const tookMs = performance.now() - begun;
+  if (answer.statusCode === 201 && /invoices$/.test(url)) {
+    world.ownIds.push((answer.json() as { invoice: { id: string } }).invoice.id);
+  }
+  return { status: answer.statusCode, headers: answer.headers, text: answer.body, tookMs };
+}
+
+function run({
+  over,
+  ...more
+}: {
+  send: typeof send;
+  requests: number;
+  seed?: number;
+  smallest?: boolean;
+  /** These operations alone. */
+  over?: readonly string[];
+}) {
+  const chosen = over ? { ...document, paths: pathsOf(over) } : document;
+  return storm({ document: chosen, known, world, check, nameOf, seed, smallest: true, ...more });
+}
+
+function pathsOf(operationIds: readonly string[]): Document['paths'] {
+  const paths = Object.entries(document.paths).map(([path, methods]) => [
+    path,
+    Object.fromEntries(Object.entries(methods).filter(([, each]) => operationIds.includes(each.operationId))),
+  ]);
+  return Object.fromEntries(paths) as Document['paths'];
+}
+
+/** What each operation has to have answered at some time, as `['getInvoice', '200']`. */
+function answersOfEachOperation(): (readonly [operationId: string, answer: string])[] {
+  return Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ operationId, responses }) => {
+      // What is not offered is never done. No bank reports chargebacks, so there is none to get.
+      const done = Object.keys(responses).find((status) =>
+        status.startsWith('501' in responses ? '501' : '2'),
+      );
+      const wanted = operationId === 'getChargeback' ? '404' : (done ?? 'a 2xx');
+      const refused = ['400 invalidRequest', '400 invalidDeadline', '401'];
+      // Who tries out cards is told to wait.
+      if (operationId === 'createBinding') refused.push('429');
+      return [wanted, ...refused].map((answer) => [operationId, answer] as const);
+    });
+}
+
+async function readVictim(): Promise<string> {
+  const { rows } = await service.database.withClient((client) =>
+    client.query(
+      `select row_to_json(invoice)::text as row from invoice where party_id = $1
+       union all select row_to_json(payment)::text from payment where party_id = $1
+       union all select row_to_json(refund)::text from refund where party_id = $1
+       union all select row_to_json(identity)::text from identity where party_id = $1
+       union all select row_to_json(wallet)::text from wallet where party_id = $1
+       union all select row_to_json(destination)::text from destination where party_id = $1
+       union all select row_to_json(withdrawal)::text from withdrawal where party_id = $1
+       union all select row_to_json(card)::text from card where party_id = $1
+       union all select row_to_json(customer)::text from customer where party_id = $1
+       union all select row_to_json(binding)::text from binding where party_id = $1
+       union all select row_to_json(event)::text from event where party_id = $1 order by row`,
+      [victim.partyId],
+    ),
+  );
+  return JSON.stringify(rows);
+}
+
+describe('a storm of hostile requests', () => {
+  test(
+    `over every route (HOSTILE_SEED=${seed}) is answered as documented`,
+    { timeout: 600_000 },
+    async () => {
+      console.log(`HOSTILE_SEED=${seed} HOSTILE_REQUESTS=${requests}`);
+      const before = await readVictim();
+      const { answers: met, sent, failure } = await run({ send, requests });
+      const answers = new Map(met);
+      if (process.env['HOSTILE_SEED'] !== undefined)
+        console.log(sent, Object.fromEntries([...answers].sort()));
+      expect(failure).toBeUndefined();
+      expect(sent).toBeGreaterThan(requests * 0.8);
+      await service.jobs.whenIdle();
+      expect(await readVictim()).toBe(before);
+
+      // A storm that is turned away at the door would find nothing: each operation was done, and each way to refuse met.
+      if (requests < 5_000) return;
+      const missing = () =>
+        answersOfEachOperation().filter(([name, answer]) => !answers.has(`${name} ${answer}`));
+      // What chance has passed over is gone for: the storm goes on over those operations alone.
+      for (let round = 1; round <= 10 && missing().length > 0; round++) {
+        const more = await run({
+          send,
+          requests: 500,
+          seed: seed + round,
+          over: missing().map(([name]) => name),
+        });
+        expect(more.failure).toBeUndefined();
+        for (const [answer, times] of more.answers) answers.set(answer, (answers.get(answer) ?? 0) + times);
+      }
+      expect(missing()).toEqual([]);
+      const statuses = new Set([...answers.keys()].map((name) => name.split(' ')[1]));
+      expect([...statuses].sort()).toEqual(
+        [
+          '200',
+          '201',
+          '202',
+          '204',
+          '400',
+          '401',
+          '404',
+          '405',
+          '409',
+          '413',
+          '415',
+          '422',
+          '429',
+          '501',
+        ].sort(),
+      );
+    },
+  );
+
+  test('leaves every invoice and every customer with all their events, and none without', async () => {
+    const { rows } = await service.database.withClient((client) =>
+      client.query(
+        `select invoice_id from invoice left join event on aggregate_id = invoice_id
+         group by invoice_id, version
+         having count(sequence) <> version or min(sequence) <> 1 or max(sequence) <> version
+         union all
+         select customer_id from customer left join event on aggregate_id = customer_id
+         group by customer_id, version
+         having count(sequence) <> version or min(sequence) <> 1 or max(sequence) <> version
+         union all
+         select series_id from series left join event on aggregate_id = series_id
+         group by series_id, version
+         having count(sequence) <> version or min(sequence) <> 1 or max(sequence) <> version
+         union all
+         select aggregate_id from event where not exists (
+           select from invoice where invoice_id = aggregate_id
+           union all select from customer where customer_id = aggregate_id
+           union all select from series where series_id = aggregate_id
+           union all select from identity where identity_id = aggregate_id
+           union all select from wallet where wallet_id = aggregate_id
+           union all select from deposit where deposit_id = aggregate_id
+           union all select from destination where destination_id = aggregate_id
+           union all select from withdrawal where withdrawal_id = aggregate_id
+           union all select from wallet_transfer where transfer_id = aggregate_id)
+         union all
+         select withdrawal_id from withdrawal left join event on aggregate_id = withdrawal_id
+         group by withdrawal_id, version
+         having count(sequence) <> version or max(sequence) <> version
+         union all
+         select operation || ' ' || external_id from external_id where not exists (
+           select from invoice where operation = 'createInvoice' and invoice_id = entity_id
+           union all select from payment
+             where operation = 'createPayment' and invoice_id || '.' || payment_id = entity_id
+           union all select from refund
+             where operation = 'createRefund' and invoice_id || '.' || payment_id || '.' || refund_id = entity_id
+           union all select from customer where operation = 'createCustomer' and customer_id = entity_id
+           union all select from binding where operation = 'createBinding' and binding_id = entity_id
+           union all select from card where operation = 'createPaymentResource' and card_id = entity_id
+           union all select from identity where operation = 'createIdentity' and identity_id = entity_id
+           union all select from wallet where operation = 'createWallet' and wallet_id = entity_id
+           union all select from destination where operation = 'createDestination' and destination_id = entity_id
+           union all select from withdrawal where operation = 'createWithdrawal' and withdrawal_id = entity_id
+           union all select from wallet_transfer where operation = 'createTransfer' and transfer_id = entity_id)`,
+      ),
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('leaves no token and no key in the log, and no error', () => {
+    const log = service.logged.join('');
+    expect(log.length).toBeGreaterThan(requests);
+    for (const caller of new Set(world.callers)) {
+      const [, token = ''] = /^Bearer (.{10,})$/.exec(caller ?? '') ?? [];
+      if (token !== '') expect(log).not.toContain(token);
+    }
+    for (const secret of secrets) expect(log).not.toContain(secret);
+    expect(service.logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
+  });
+
+  test('leaves the service as quick and as right as it was', async () => {
+    const { id } = await makeInvoiceThatIs('fulfilled', service, victim);
+    const read = await service.call('GET', `${invoicesUrl}/${id}`, { token: victim.apiKey });
+    expect(read.body).toMatchObject({ id, status: 'fulfilled' });
+  });
+});
+
+describe('the same storm notices', () => {
+  const right = (answer: Received) => answer;
+  const broken: Record<string, (answer: Received) => Received> = {
+    'an endpoint that fails now and then': (answer) => ({ ...answer, status: 500, text: '' }),
+    "an endpoint that shows another's invoice": (answer) => ({
+      ...answer,
+      text: answer.text.replace('"id"', '"product":"MARKED-PRODUCT","id"'),
+    }),
+    'an endpoint that tells a member nobody documented': (answer) => ({
+      ...answer,
+      text: answer.text.replace('"id"', '"partyId":"x","id"'),
+    }),
+  };
+
+  test.each(Object.entries(broken))('%s', async (_, spoil) => {
+    let sent = 0;
+    const sendBroken = async (request: StormRequest) => {
+      const answer = await send(request);
+      const isChosen = answer.status === 200 && answer.text.includes('"id"') && ++sent % 20 === 0;
+      return (isChosen ? spoil : right)(answer);
+    };
+    const { failure } = await run({ send: sendBroken, requests: 2_000, seed: 1, smallest: false });
+    expect(failure).toMatch(/HOSTILE_SEED=1: \w+: /);
+  });
+});
+
+test('in the end the bank’s book, the payments and the ledger say the same', async () => {
+  expect(await payments.differences()).toEqual([]);
+});

@@ -1,0 +1,228 @@
+// Bytes on a real socket that no HTTP client would send. Whatever comes, the next honest request is answered.
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { RequestDeadline } from '../../../src/platform/http/request/request-deadline.ts';
+import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
+
+let service: TestService;
+let merchant: Merchant;
+let port: number;
+
+beforeAll(async () => {
+  service = await startTestService();
+  merchant = await service.createMerchant();
+  port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port);
+});
+afterAll(() => service.close());
+
+/** Sends the bytes and reads until the other side hangs up, or has said as much as is waited for; then sends more, if there is more. */
+function talk(
+  bytes: string | Buffer,
+  enough: (heard: string) => boolean = () => false,
+  more?: { readonly when: RegExp; readonly then: string },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let heard = '';
+    let isMoreToSay = more !== undefined;
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    const end = () => {
+      socket.destroy();
+      resolve(heard);
+    };
+    socket.setTimeout(20_000, () => reject(new Error(`nothing more came after ${JSON.stringify(heard)}`)));
+    socket.on('data', (chunk: Buffer) => {
+      heard += chunk.toString('latin1');
+      if (enough(heard)) return end();
+      if (!isMoreToSay || !more?.when.test(heard)) return;
+      isMoreToSay = false;
+      socket.write(more.then);
+    });
+    socket.on('close', end);
+    // A server that hangs up while we still send is within its rights.
+    socket.on('error', end);
+  });
+}
+
+const count = (text: string, part: RegExp) => text.match(part)?.length ?? 0;
+const head = (line: string, ...headers: string[]) => [line, 'Host: x', ...headers, '', ''].join('\r\n');
+const asMerchant = () => [`Authorization: Bearer ${merchant.apiKey}`, 'X-Request-ID: raw'];
+const getMe = (...headers: string[]) => head('GET /v2/processing/me HTTP/1.1', ...asMerchant(), ...headers);
+
+async function expectAlive(): Promise<void> {
+  const answer = await talk(getMe('Connection: close'));
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).toContain(merchant.partyId);
+}
+
+test('requests sent one behind the other without waiting are answered in their order', async () => {
+  const ids = Array.from({ length: 50 }, (_, index) => `pipelined-${index}`);
+  const requests = ids.map((id) => getMe().replace('X-Request-ID: raw', `X-Request-ID: ${id}`));
+  const answers = await talk(
+    requests.join(''),
+    (heard) => count(heard, /HTTP\/1\.1 /g) === 50 && heard.endsWith('}'),
+  );
+  expect([...answers.matchAll(/x-request-id: (\S+)/gi)].map(([, id]) => id)).toEqual(ids);
+  expect(count(answers, /HTTP\/1\.1 200 OK/g)).toBe(50);
+});
+
+test('who sends his body slower than he is ready to wait is told so, and may go on when he has sent it', async () => {
+  const start = head(
+    'POST /v2/processing/invoices HTTP/1.1',
+    ...asMerchant(),
+    'X-Request-Deadline: 100ms',
+    'Content-Type: application/json',
+    'Content-Length: 100',
+  );
+  expect(await talk(`${start}{`, (heard) => heard.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 504 /);
+  const rest = `${' '.repeat(98)}}${getMe('Connection: close')}`;
+  const both = await talk(`${start}{`, undefined, { when: /^HTTP\/1\.1 504 [^]*\r\n\r\n/, then: rest });
+  expect([...both.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['504', '200']);
+  await expectAlive();
+});
+
+test('who hangs up is not kept in mind for as long as he was ready to wait', async () => {
+  const ended = vi.spyOn(RequestDeadline.prototype, 'end');
+  try {
+    const start = head(
+      'POST /v2/processing/invoices HTTP/1.1',
+      ...asMerchant(),
+      'Expect: 100-continue',
+      'Content-Type: application/json',
+      'Content-Length: 100',
+    );
+    // He hears that he may send his body, and does not.
+    expect(await talk(start, (heard) => heard.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 100 /);
+    await expect.poll(() => ended.mock.calls.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  } finally {
+    ended.mockRestore();
+  }
+});
+
+test('a body that comes in pieces is put together', async () => {
+  const body = JSON.stringify({
+    shopID: 'TEST',
+    dueDate: '2030-01-20T10:00:00Z',
+    amount: 1,
+    currency: 'RUB',
+    product: '€',
+  });
+  const bytes = [...Buffer.from(body)].map((byte) =>
+    Buffer.concat([Buffer.from('1\r\n'), Buffer.from([byte]), Buffer.from('\r\n')]),
+  );
+  const start = head(
+    'POST /v2/processing/invoices HTTP/1.1',
+    ...asMerchant(),
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+    'Connection: close',
+  );
+  const answer = await talk(Buffer.concat([Buffer.from(start), ...bytes, Buffer.from('0\r\n\r\n')]));
+  expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+  expect(Buffer.from(answer, 'latin1').toString()).toContain('"product":"€"');
+});
+
+describe('nobody is served, and the server stays up, for', () => {
+  test.each<[string, string | Buffer]>([
+    ['bytes without sense', Buffer.from([0, 255, 254, 1, 2, 3, 10, 13, 10, 10])],
+    ['a TLS greeting', Buffer.from('16030100c4010000c00303', 'hex')],
+    ['HTTP/2 without asking', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a request line alone', 'GET\r\n\r\n'],
+    ['a version nobody speaks', head('GET / HTTP/9.9')],
+    ['a method nobody knows', head('STEAL /v2/processing/me HTTP/1.1')],
+    ['a request without a host', 'GET /v2/processing/me HTTP/1.1\r\n\r\n'],
+    ['a space in a header name', head('GET / HTTP/1.1', 'X Request ID: 1')],
+    ['a NUL in a header', head('GET / HTTP/1.1', 'X-Request-ID: a\0b')],
+    ['a bare line feed in a header', head('GET / HTTP/1.1', 'X-Request-ID: a\nb')],
+    ['a folded header', head('GET / HTTP/1.1', 'X-Request-ID: a', ' b')],
+    ['two lengths', head('POST / HTTP/1.1', 'Content-Length: 1', 'Content-Length: 2') + 'ab'],
+    ['a negative length', head('POST / HTTP/1.1', 'Content-Length: -1')],
+    [
+      'a length and chunks',
+      head('POST / HTTP/1.1', 'Content-Length: 5', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
+    ],
+    [
+      'chunks of no size',
+      head('POST /v2/processing/invoices HTTP/1.1', 'Transfer-Encoding: chunked') + 'XYZ\r\n',
+    ],
+    ['an encoding it does not have', head('POST / HTTP/1.1', 'Transfer-Encoding: gzip')],
+    ['a head of 100 KB', head('GET /v2/processing/me HTTP/1.1', `X-Much: ${'x'.repeat(100_000)}`)],
+    ['an address of 100 KB', head(`GET /${'x'.repeat(100_000)} HTTP/1.1`)],
+    [
+      'ten thousand headers',
+      head('GET / HTTP/1.1', ...Array.from({ length: 10_000 }, (_, n) => `X-${n}: ${n}`)),
+    ],
+    ['a tunnel', head('CONNECT example.com:443 HTTP/1.1')],
+  ])('%s', async (_, bytes) => {
+    const answer = await talk(bytes, (heard) => heard.includes('\r\n\r\n'));
+    if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 (4\d\d|501|505) /);
+    // Not a word about what the server is made of.
+    expect(answer).not.toMatch(/fastify|node|HPE_|at .*\.[jt]s/i);
+    await expectAlive();
+  });
+
+  test('a body that is longer than it may be, however long it says it is', async () => {
+    const post = (...headers: string[]) =>
+      head(
+        'POST /v2/processing/invoices HTTP/1.1',
+        ...asMerchant(),
+        'Content-Type: application/json',
+        ...headers,
+      );
+    expect(await talk(post('Content-Length: 99999999999'))).toMatch(/^HTTP\/1\.1 413 /);
+    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+    expect(await talk(post('Transfer-Encoding: chunked') + chunk.repeat(8))).toMatch(/^HTTP\/1\.1 413 /);
+    await expectAlive();
+  });
+
+  test('a hundred callers who hang up in the middle', async () => {
+    const half =
+      head('POST /v2/processing/invoices HTTP/1.1', ...asMerchant(), 'Content-Length: 100') + '{"a":';
+    await Promise.all(
+      Array.from(
+        { length: 100 },
+        () =>
+          new Promise<void>((resolve) => {
+            const socket = connect(port, '127.0.0.1', () => socket.write(half, () => socket.destroy()));
+            socket.on('close', () => resolve());
+            socket.on('error', () => resolve());
+          }),
+      ),
+    );
+    await expectAlive();
+    expect(service.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+});
+
+describe('a request that names its whole address', () => {
+  const says = async (line: string, ...headers: string[]) => {
+    const answer = await talk(head(`${line} HTTP/1.1`, ...headers, 'Connection: close'));
+    return { status: Number(answer.split(' ')[1]), allow: /^allow: (.*)\r$/im.exec(answer)?.[1], answer };
+  };
+
+  test.each([
+    'http://shop.example/v2/processing/me',
+    'http://shop.example:8080/v1/processing/me?x=1',
+    'HTTPS://shop.example/v2/processing/me',
+    'http://[::1]:80/%761/processing/me',
+  ])('is answered as if it named the path: %s', async (address) => {
+    const { status, answer } = await says(`GET ${address}`, ...asMerchant());
+    expect(status).toBe(200);
+    expect(answer).toContain(merchant.partyId);
+    expect(await says(`DELETE ${address}`, ...asMerchant())).toMatchObject({ status: 405, allow: 'GET' });
+  });
+
+  test.each([
+    ['http://shop.example', 302],
+    ['http://shop.example/nothing', 404],
+    ['http://shop.example//v2/processing/me', 404],
+    ['http:/v2/processing/me', 400],
+    ['ftp://shop.example/v2/processing/me', 404],
+  ])('%s is answered with %i', async (address, status) => {
+    expect((await says(`GET ${address}`, ...asMerchant())).status).toBe(status);
+  });
+});
+
+test('an HTTP/1.0 client is answered and hung up on', async () => {
+  const answer = await talk(getMe().replace('HTTP/1.1', 'HTTP/1.0'));
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});

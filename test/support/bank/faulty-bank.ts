@@ -1,0 +1,60 @@
+// Stands between the service and the simulated bank, where the connection is: what a test says of a message happens to it, in
+// no time at all. What it lets through reaches the bank for real, so that its book says what was done.
+import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
+import type { Banks } from '../../../src/acquiring/banks.ts';
+
+type Asked = BankOperation['kind'] | 'inquire';
+
+/** What becomes of a message: done and the answer lost, lost on the way, done as if nothing was, or answered otherwise. */
+export type Mishap = 'answer lost' | 'message lost' | 'not sent' | BankResponse;
+
+export type FaultyBank = {
+  /** The kinds of messages that came, in order. */
+  readonly asked: Asked[];
+  /** What was sent, inquiries aside. */
+  readonly sent: BankOperation[];
+  /** For the coming ones of that kind, one after the other; then they go through again. */
+  happens(kind: Asked, ...mishaps: readonly Mishap[]): void;
+  /** Something else happens while the next message of that kind is on its way. */
+  meanwhile(kind: Asked, what: () => Promise<unknown>): void;
+  /** Every message of that kind, until it is told otherwise. */
+  always(kind: Asked, mishap: Mishap | undefined): void;
+};
+
+export function waylay(banks: Banks): FaultyBank {
+  const asked: Asked[] = [];
+  const sent: BankOperation[] = [];
+  const coming = new Map<Asked, Mishap[]>();
+  const besides = new Map<Asked, () => Promise<unknown>>();
+  const lasting = new Map<Asked, Mishap>();
+
+  async function pass(kind: Asked, go: () => Promise<BankResponse>): Promise<BankResponse> {
+    asked.push(kind);
+    const what = besides.get(kind);
+    besides.delete(kind);
+    await what?.();
+    const mishap = coming.get(kind)?.shift() ?? lasting.get(kind);
+    if (mishap === undefined) return go();
+    if (mishap === 'answer lost') await go();
+    if (mishap === 'answer lost' || mishap === 'message lost') return { outcome: 'unknown', why: mishap };
+    return mishap === 'not sent' ? { outcome: 'notSent', why: mishap } : mishap;
+  }
+
+  const { bankOf } = banks;
+  const between = (bank: Bank): Bank => ({
+    send(operation) {
+      sent.push(operation);
+      return pass(operation.kind, () => bank.send(operation));
+    },
+    inquire: (...name) => pass('inquire', () => bank.inquire(...name)),
+    stop: () => bank.stop(),
+  });
+  Object.assign(banks, { bankOf: async (terminal: never) => between(await bankOf(terminal)) });
+  return {
+    asked,
+    sent,
+    happens: (kind, ...mishaps) => void coming.set(kind, [...mishaps]),
+    meanwhile: (kind, what) => void besides.set(kind, what),
+    always: (kind, mishap) => void (mishap === undefined ? lasting.delete(kind) : lasting.set(kind, mishap)),
+  };
+}

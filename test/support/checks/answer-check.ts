@@ -1,0 +1,157 @@
+// Compares an answer with what the OpenAPI document promises: a documented status, exactly the documented body, a code
+// that stands in the list, the headers of every answer, and nothing of what belongs to somebody else. It shares no code
+// with the service.
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import {
+  operationFinder,
+  resolved,
+  schemaOf,
+  type Document,
+  type Operation,
+  type Responses,
+  type Schema,
+} from '../requests/openapi.ts';
+
+export type Sent = { readonly method: string; readonly url: string; readonly requestId: string | undefined };
+export type Received = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  readonly tookMs: number;
+};
+/** What is wrong with an answer, a sentence each; nothing when it is right. */
+export type AnswerCheck = (sent: Sent, received: Received) => string[];
+
+const json = 'application/json; charset=utf-8';
+const everywhere: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'access-control-allow-origin': '*',
+};
+
+export function answerChecker(
+  document: Document,
+  options: { readonly secrets: readonly string[]; readonly slowestMs: number },
+): AnswerCheck {
+  const find = operationFinder(document);
+  const fits = bodyChecker(document);
+
+  return (sent, { status, headers, text, tookMs }) => {
+    const isOfWallets = /^\/(wallet|payres)\/v0(\/|\?|$)/.test(sent.url);
+    const { name, responses } = promiseOf(find(sent.method, sent.url), isOfWallets);
+    const problems: string[] = [];
+    const reportUnreadable = (what: string) => void problems.push(`${name}: ${what}`);
+
+    // What is not offered says so; anything else of this kind is a fault.
+    if (status >= 500 && !(status === 501 && responses[501])) reportUnreadable(`the status is ${status}`);
+    const documented = responses[status];
+    const schema = schemaOf(documented);
+    if (!documented) reportUnreadable(`${status} is not documented`);
+    else if (schema) fits(schema, text).forEach((what) => reportUnreadable(`${status} ${what}`));
+    else if (text !== '') reportUnreadable(`${status} has a body but should be empty`);
+
+    const type = text === '' ? undefined : json;
+    if (headers['content-type'] !== type)
+      reportUnreadable(`the content type is ${String(headers['content-type'])}`);
+    for (const [header, value] of Object.entries(everywhere)) {
+      if (headers[header] !== value) reportUnreadable(`${header} is ${String(headers[header])}`);
+    }
+    const echoable = isOfWallets ? /^[\x20-\x7e]{1,128}$/ : /^[\x20-\x7e]{1,40}$/;
+    const echo = echoable.test(sent.requestId ?? '') ? sent.requestId : undefined;
+    const echoed = headers['x-request-id'];
+    if (echoed !== echo) reportUnreadable(`the X-Request-ID is ${String(echoed)}`);
+
+    const everything = text + JSON.stringify(headers);
+    for (const secret of options.secrets)
+      if (everything.includes(secret)) reportUnreadable(`it tells ${secret}`);
+    if (tookMs > options.slowestMs) reportUnreadable(`it took ${Math.round(tookMs)} ms`);
+    return problems;
+  };
+}
+
+const text = { type: 'string' };
+const general = content({ type: 'object', required: ['message'], properties: { message: text } });
+const unreadable = content({
+  type: 'object',
+  required: ['code', 'message'],
+  properties: { code: { enum: ['invalidRequest'] }, message: text },
+});
+/** The same on the side of the wallets. */
+const unreadableThere = content({
+  type: 'object',
+  required: ['code', 'errorType'],
+  properties: { code: { enum: ['invalidRequest'] }, errorType: text, description: text },
+});
+/** What is answered where the document has no operation. */
+const elsewhere = {
+  path: { name: 'another method', responses: { 400: unreadable, 405: {}, 413: general } },
+  nothing: { name: 'no operation', responses: { 400: unreadable, 404: general, 413: general } },
+};
+
+function content(schema: Schema) {
+  return { content: { 'application/json': { schema } } };
+}
+
+function promiseOf(
+  found: Operation | 'path' | 'nothing',
+  isOfWallets: boolean,
+): { name: string; responses: Responses } {
+  if (typeof found === 'string') {
+    const { name, responses } = elsewhere[found];
+    return { name, responses: isOfWallets ? { ...responses, 400: unreadableThere } : responses };
+  }
+  return { name: found.operationId, responses: found.responses };
+}
+
+function bodyChecker(document: Document): (schema: Schema, text: string) => string[] {
+  const compiled = new Map<Schema, ReturnType<typeof Compile>>();
+  return (schema, text) => {
+    const check = compiled.get(schema) ?? Compile(strict(schema, document) as TSchema);
+    compiled.set(schema, check);
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return ['is not JSON'];
+    }
+    return check
+      .Errors(value)
+      .map(({ instancePath, message }) => `has ${instancePath || 'a body'} that ${message}`);
+  };
+}
+
+/** A hold ends on a whole second and is shown so; every other time has all its microseconds. */
+const wholeSeconds = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$';
+
+/** The schema by itself, as narrow as it can be read: no member that is not documented, and times in one form. */
+function strict(schema: Schema, document: Document): Schema {
+  const { allOf, format, properties, items, anyOf, ...rest } = resolved(schema, document);
+  if (allOf) {
+    const parts = allOf.map((part) => resolved(part, document));
+    const merged = {
+      type: 'object',
+      required: parts.flatMap((part) => part.required ?? []),
+      properties: Object.assign({}, ...parts.map((part) => part.properties)) as Record<string, Schema>,
+    };
+    return strict(merged, document);
+  }
+  const narrow = (member: Schema) => strict(member, document);
+  return {
+    ...rest,
+    ...(format === 'date-time' ? { pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}Z$' } : {}),
+    ...(items ? { items: narrow(items) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(narrow) } : {}),
+    ...(properties
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, member]) => [
+              name,
+              name === 'heldUntil' ? { ...member, pattern: wholeSeconds } : narrow(member),
+            ]),
+          ),
+          additionalProperties: rest.additionalProperties ?? false,
+        }
+      : {}),
+  };
+}

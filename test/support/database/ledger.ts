@@ -1,0 +1,71 @@
+// For tests of the ledger: merchants, payments and wallets that exist in the books alone, each with ids of its own, so that
+// tests of one file cannot meet on an account.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { instantAt } from '../../../src/clock.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { statement } from '../../../src/platform/database/statement.ts';
+import { randomIds } from '../../../src/ids.ts';
+import type { Account } from '../../../src/platform/ledger/domain/account.ts';
+import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
+import { postJournal } from '../../../src/platform/ledger/store/journals.ts';
+import type { FundsCheckedJournal, Journal } from '../../../src/platform/ledger/domain/ledger.ts';
+import type { LedgerPayment, LedgerWithdrawal } from '../../../src/platform/ledger/domain/postings.ts';
+import type { Currency, Money } from '../../../src/money.ts';
+
+export const bookedAt = instantAt(Date.UTC(2026, 0, 19, 10));
+
+export const rubles = (minor: bigint): Money => ({ minor, currency: 'RUB' as Currency });
+
+export function newShop(): Pick<LedgerPayment, 'livemode' | 'partyId' | 'shopId' | 'acquirerId'> {
+  return { livemode: false, partyId: randomIds.next(), shopId: 'TEST', acquirerId: 'bank' };
+}
+
+export function newPayment(shop = newShop()): LedgerPayment {
+  return { ...shop, invoiceId: randomIds.next(), paymentId: '1' };
+}
+
+export function newWithdrawal(walletId: string): LedgerWithdrawal {
+  return { livemode: false, withdrawalId: randomIds.next(), walletId, acquirerId: 'bank' };
+}
+
+/** One transfer at once, outside of everything the business knows. */
+export function moved(debit: Account, credit: Account, minor: bigint): Journal {
+  return {
+    aggregateId: randomIds.next(),
+    operationId: 'adjustment',
+    entries: [{ phase: 'single', step: 'move', debit, credit, minor }],
+  };
+}
+
+/** Writes a journal in a transaction of its own, as a room does. */
+export function book(
+  db: Database,
+  journal: Journal | FundsCheckedJournal,
+): Promise<'posted' | 'insufficient'> {
+  return db.transaction((tx) =>
+    'checksFunds' in journal ? postJournal(tx, journal, bookedAt) : postJournal(tx, journal, bookedAt),
+  );
+}
+
+/** The ids of the invariants that are broken; none, where the books are right. */
+export async function brokenInvariants(db: Database, scope: 'all' | 'recent' = 'all'): Promise<string[]> {
+  const findings = await checkLedger(db, scope);
+  return findings.filter(({ violations }) => violations > 0n).map(({ id }) => id);
+}
+
+const countWaiting = statement({
+  name: 'test_count_waiting',
+  parameters: {},
+  row: { waiting: 'int8' },
+  text: `select count(*) as waiting from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+});
+
+/** Until so many sessions wait for another's lock. */
+export async function untilWaiting(db: Database, sessions: number): Promise<void> {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await sleep(5)) {
+    const [row] = await db.run(countWaiting, {});
+    if (Number(row?.waiting) >= sessions) return;
+  }
+  throw new Error(`there are not ${sessions} sessions waiting`);
+}

@@ -1,0 +1,50 @@
+// A database of a test file's own: a copy of the migrated template, made in some 40 ms and dropped at the end.
+import { inject } from 'vitest';
+import { openDatabase, type DatabasePool } from '../../../src/platform/database/database.ts';
+import { randomText } from '../../../src/ids.ts';
+import { recordBeforeDrop } from '../../histories/record-before-drop.ts';
+import { templateName, type ClusterConnection } from '../global-setup.ts';
+import { partitionSchema } from './partitioned-schema.ts';
+
+export type TestDatabase = {
+  readonly database: DatabasePool;
+  /** For a program of its own that is given DATABASE_URL. */
+  readonly url: string;
+  drop(): Promise<void>;
+};
+
+/** `empty` for one without the schema, `partitioned` for one whose tables are cut up as they could be distributed. */
+export async function createTestDatabase(
+  kind: 'migrated' | 'partitioned' | 'empty' = 'migrated',
+): Promise<TestDatabase> {
+  const cluster = inject('cluster');
+  const name = `test_${randomText(12).toLowerCase()}`;
+  const template = kind !== 'empty' ? `template ${templateName} strategy wal_log` : '';
+  await administer(cluster, `create database ${name} ${template}`);
+  const connection = { ...cluster, database: name };
+  const database = openDatabase({ connection, maxConnections: 10 });
+  if (kind === 'partitioned') await database.withClient(partitionSchema);
+  return {
+    database,
+    url: urlOf(connection),
+    async drop() {
+      await database.end();
+      await recordBeforeDrop(connection);
+      await administer(cluster, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function administer(cluster: ClusterConnection, command: string): Promise<void> {
+  const administration = openDatabase({ connection: cluster, maxConnections: 1 });
+  try {
+    await administration.withClient((client) => client.query(command));
+  } finally {
+    await administration.end();
+  }
+}
+
+function urlOf({ host, port, user, password, database }: ClusterConnection): string {
+  const credentials = `${user}:${encodeURIComponent(password)}`;
+  return `postgresql://${credentials}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+}

@@ -1,0 +1,141 @@
+// The real program in a process of its own, for tests about starting, stopping and being killed.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { inject, onTestFinished } from 'vitest';
+import { readSandboxFacts } from '../../../src/sandbox/sandbox-setup.ts';
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
+
+export type Server = {
+  readonly url: string;
+  readonly pid: number;
+  /** Everything it printed. */
+  output(): string;
+  /** Ends it and answers its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+};
+
+/** The program as a checkout has it, which runs its sources. */
+export const programOfSources = fileURLToPath(new URL('../../../bin/mandate.js', import.meta.url));
+
+type Options = {
+  runAs?: { uid: number; gid: number };
+  cwd?: string;
+  /** Which copy of the program to run; the built one unless told. */
+  file?: string;
+  /** What it reads on standard input. */
+  input?: string;
+};
+
+/** Starts `mandate serve` on a free port and waits until it says that it is ready. */
+export function startServer(environment: Record<string, string>, options: Options = {}): Promise<Server> {
+  return start('serve', { PORT: '0', ...environment }, options);
+}
+
+/** Starts `mandate bank`, on a free port or the one it had before in its folder. */
+export function startBank(environment: Record<string, string>, options: Options = {}): Promise<Server> {
+  return start('bank', environment, options);
+}
+
+async function start(
+  command: 'serve' | 'bank',
+  environment: Record<string, string>,
+  options: Options,
+): Promise<Server> {
+  const child = run([command], { LOG_LEVEL: 'info', ...environment }, options);
+  let output = '';
+  const ready = new Promise<string>((resolve, reject) => {
+    const read = (line: string) => {
+      output += line + '\n';
+      const [, address] = /"address":"([^"]+)".*"msg":"ready"/.exec(line) ?? [];
+      if (address) resolve(address);
+    };
+    createInterface(child.stdout!).on('line', read);
+    createInterface(child.stderr!).on('line', read);
+    child.once('exit', () => reject(new Error(`the program ended before it was ready:\n${output}`)));
+  });
+  const exited = once(child, 'exit');
+  const url = await ready;
+  return {
+    url,
+    pid: child.pid!,
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal);
+      const [code] = (await exited) as [number | null];
+      return code;
+    },
+  };
+}
+
+/** The key with which a sandbox that runs lets everything be done. */
+export function sandboxKey({ MANDATE_DATA = '' }: Record<string, string>): string {
+  const facts = readSandboxFacts(MANDATE_DATA);
+  if (!facts) throw new Error(`no sandbox was started in ${MANDATE_DATA}`);
+  return facts.apiKey;
+}
+
+/** Runs a subcommand to its end. */
+export async function mandate(
+  args: readonly string[],
+  environment: Record<string, string>,
+  options: Options = {},
+): Promise<{ code: number | null; output: string; errors: string }> {
+  const child = run(args, environment, options);
+  child.stdin?.end(options.input);
+  let output = '';
+  let errors = '';
+  child.stdout!.on('data', (text) => (output += String(text)));
+  child.stderr!.on('data', (text) => (errors += String(text)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output, errors };
+}
+
+function run(args: readonly string[], environment: Record<string, string>, options: Options): ChildProcess {
+  const { runAs, cwd = repository, file = inject('builtProgram') } = options;
+  // Only what is named: a DATABASE_URL of the person who runs the tests must not leak in.
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd,
+    env: { PATH, HOME, ...environment },
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    ...runAs,
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+export async function request(
+  method: string,
+  url: string,
+  options: { token: string; body?: unknown },
+): Promise<{ status: number; body: any }> {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${options.token}`,
+      'x-request-id': 'test',
+      ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** Asks again until the answer is as wished; fails after the time given. */
+export async function eventually<T>(
+  ask: () => Promise<T | undefined>,
+  withinMs: number,
+  what: string,
+): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

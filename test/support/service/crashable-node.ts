@@ -1,0 +1,94 @@
+// A node that can be killed inside a test: between two things it says to the database or to the bank, everything it does from
+// then on comes to nothing, also the clearing up. What is left is what another node finds: rows, a lease, and the bank's book.
+import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import type { TestService } from './test-service.ts';
+
+class Killed extends Error {}
+
+export type CrashableNode = {
+  /** What was said so far, in order: `bank authorise`, `database change_binding`. */
+  readonly said: string[];
+  /** Kills it at the n-th thing said from now on, before it is heard or after. */
+  dieAt(place: number, when: 'before' | 'after'): void;
+  readonly isDead: boolean;
+  /** Another node takes over: what is said is heard again, and it never dies. */
+  revive(): void;
+};
+
+/** Only statements of these names count; those of others fail when it is dead, as they would. */
+export function mortalNode(service: TestService, statements: readonly string[]): CrashableNode {
+  const said: string[] = [];
+  let countdown = Number.POSITIVE_INFINITY;
+  let dies: 'before' | 'after' = 'before';
+  let isDead = false;
+
+  async function say<T>(what: string, go: () => Promise<T>): Promise<T> {
+    if (isDead) throw new Killed(what);
+    said.push(what);
+    const isLast = --countdown === 0;
+    if (isLast && dies === 'before') isDead = true;
+    if (isDead) throw new Killed(what);
+    const heard = await go();
+    if (isLast) isDead = true;
+    if (isDead) throw new Killed(what);
+    return heard;
+  }
+
+  const { database, banks } = service;
+  const { run, transaction } = database;
+
+  function runOn(go: Database['run'], noticed: () => void = () => {}): Database['run'] {
+    return (statement, values) => {
+      if (statements.includes(statement.name)) {
+        noticed();
+        return say(`database ${statement.name}`, () => go(statement, values));
+      }
+      return isDead ? Promise.reject(new Killed(statement.name)) : go(statement, values);
+    };
+  }
+
+  /** Who dies inside a transaction has written nothing; who dies behind its commit, everything. */
+  async function dyingTransaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+    if (isDead) throw new Killed('begin');
+    let isNoticed = false;
+    const notice = () => void (isNoticed = true);
+    const watched = (tx: Database): Database => ({
+      ...tx,
+      run: runOn(tx.run, notice),
+      withSavepoint: (inner) => tx.withSavepoint((part) => inner(watched(part))),
+    });
+    const value = await transaction.call(database, (tx) => work(watched(tx)));
+    return isNoticed ? say('database commit', () => Promise.resolve(value as T)) : (value as T);
+  }
+
+  const withSavepoint: Database['withSavepoint'] = (work) => work(database);
+  Object.assign(database, { run: runOn(run), withSavepoint, transaction: dyingTransaction });
+  const { bankOf } = banks;
+  const mortal = (bank: Bank): Bank => ({
+    send: (operation) => say(`bank ${operation.kind}`, () => bank.send(operation)),
+    inquire: (...name) => say('bank inquire', () => bank.inquire(...name)),
+    stop: () => bank.stop(),
+  });
+  Object.assign(banks, {
+    bankOf: async (terminal: never) => {
+      if (isDead) throw new Killed('bankOf');
+      return mortal(await bankOf(terminal));
+    },
+  });
+
+  return {
+    said,
+    dieAt(place, when) {
+      countdown = place;
+      dies = when;
+    },
+    get isDead() {
+      return isDead;
+    },
+    revive() {
+      isDead = false;
+      countdown = Number.POSITIVE_INFINITY;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+// More nodes of a service inside a test: on the same database, with the same clock, unless it is said, and keys, and nothing else in common with
+// the first. One of them may be given a fuse: it dies at a moment the test has chosen, as a process does that is killed.
+import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
+import { laterBy, type Clock } from '../../../src/clock.ts';
+import { buildService, foundationOn, type RunningService } from '../../../src/app/compose.ts';
+import type { Database, DatabasePool } from '../../../src/platform/database/database.ts';
+import { callsTo, type TestService } from './test-service.ts';
+
+export type Node = RunningService & Pick<TestService, 'call'>;
+
+/** Counts the moments at which a node may die, and lets it die at one of them. */
+export type Fuse = {
+  /** The node dies at the so-many-th moment from now; 0 for never. */
+  set(moment: number): void;
+  /** The moments passed since it was set, by name. */
+  readonly passed: readonly string[];
+  /** Where it died, if it did. */
+  blownAt(): string | undefined;
+  /** A moment: fails when it is the one, and ever after. */
+  pass(name: string): void;
+  /** Fails when the node is dead. */
+  check(): void;
+};
+
+export function openFuse(): Fuse {
+  let blowsAt = 0;
+  let passed: string[] = [];
+  let blown: string | undefined;
+  function check(): void {
+    if (blown !== undefined) throw new Error(`this node died ${blown}`);
+  }
+  return {
+    set(moment) {
+      blowsAt = moment;
+      passed = [];
+      blown = undefined;
+    },
+    get passed() {
+      return passed;
+    },
+    blownAt: () => blown,
+    pass(name) {
+      check();
+      passed.push(name);
+      if (passed.length === blowsAt) blown = name;
+      check();
+    },
+    check,
+  };
+}
+
+const noFuse: Fuse = openFuse();
+
+export async function startNode(
+  { config, log, ports, database }: TestService,
+  options: {
+    fuse?: Fuse;
+    bankOf?: (bank: Bank) => Bank;
+    publicUrl?: () => string;
+    /** How far its clock is ahead of the others', or behind them. */
+    aheadMs?: number;
+  } = {},
+): Promise<Node> {
+  const { fuse = noFuse, bankOf = (bank: Bank) => bank, publicUrl, aheadMs = 0 } = options;
+  const clock: Clock = { now: () => laterBy(ports.clock.now(), aheadMs) };
+  const opened = { database: fusedDatabase(database, fuse), close: () => Promise.resolve() };
+  const foundation = await foundationOn(opened, config, log, { ...ports, clock });
+  const service = buildService(foundation, publicUrl);
+  await service.app.ready();
+  const { banks } = service;
+  const realBankOf = banks.bankOf;
+  banks.bankOf = async (terminal) => fusedBank(bankOf(await realBankOf(terminal)), fuse);
+  return {
+    ...service,
+    call: callsTo(service),
+    async stop() {
+      await service.stop();
+      await foundation.close();
+    },
+  };
+}
+
+const changes = /\b(insert into|update|delete from)\b/;
+/** Cards that are looked at meanwhile, at no fixed moment: they have tests of their own. */
+const besides = /^(claim_due_card(_\d+)?|(reschedule|delete)_retained_card)$/;
+
+/** A moment after each write, before anybody hears of it. */
+function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
+  const run =
+    (db: Pick<Database, 'run'>, isLast: boolean): Database['run'] =>
+    async (statement, parameters) => {
+      fuse.check();
+      const rows = await db.run(statement, parameters);
+      fuse.check();
+      // What found nothing to change has changed nothing.
+      const wrote = rows.length > 0 || Object.keys(statement.row).length === 0;
+      if (isLast && wrote && !besides.test(statement.name) && changes.test(statement.text)) {
+        fuse.pass(`after ${statement.name}`);
+      }
+      return rows;
+    };
+  const inTransaction = (tx: Database): Database => ({
+    run: run(tx, false),
+    transaction: (work) => tx.transaction((inner) => work(inTransaction(inner))),
+    withSavepoint: (work) => tx.withSavepoint((inner) => work(inTransaction(inner))),
+    afterCommit: (effect) => tx.afterCommit(effect),
+  });
+  const fused: DatabasePool = {
+    ...database,
+    run: run(database, true),
+    withSavepoint: (work) => work(fused),
+    lookups: { run: run(database.lookups, false) },
+    async transaction(work) {
+      fuse.check();
+      return database.transaction((tx) => {
+        tx.afterCommit(() => fuse.pass('after a commit'));
+        return work(inTransaction(tx));
+      });
+    },
+    afterCommit(effect) {
+      fuse.check();
+      effect();
+    },
+    async withClient(work) {
+      fuse.check();
+      return database.withClient(work);
+    },
+  };
+  return fused;
+}
+
+/** A moment before each message to the bank, and one after the bank's answer, before anybody reads it. */
+function fusedBank(bank: Bank, fuse: Fuse): Bank {
+  return {
+    async send(operation) {
+      fuse.pass(`before ${operation.kind}`);
+      const answer = await bank.send(operation);
+      fuse.pass(`after ${operation.kind}`);
+      return answer;
+    },
+    async inquire(operationId, terminal) {
+      fuse.pass('before inquiry');
+      const answer = await bank.inquire(operationId, terminal);
+      fuse.pass('after inquiry');
+      return answer;
+    },
+    stop: () => bank.stop(),
+  };
+}

@@ -1,0 +1,163 @@
+// A payment world that listens, for browsers: payers at the checkout, and shops that open it from a site of their own.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { freePort } from '../../../tools/free-port.ts';
+import { openBrowser } from '../processes/browser.ts';
+import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
+import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
+
+export const desktop = { width: 1280, height: 900 };
+export const phone = { width: 390, height: 844 };
+
+export type CreatedCustomer = { readonly id: string; readonly token: string };
+
+export type CheckoutWorld = PaymentWorld & {
+  readonly address: string;
+  readonly browser: Browser;
+  /** What a page has complained about, and what broke its policy. Requests that are refused or cut are the tests' own doing. */
+  readonly complaints: string[];
+  invoice(more?: Record<string, unknown>): Promise<CreatedInvoice>;
+  /** The plain link. */
+  link(invoice: CreatedInvoice, more?: Record<string, string>): string;
+  /** With an id of its own and the token of a payer. */
+  customer(more?: Record<string, unknown>): Promise<CreatedCustomer>;
+  /** The plain link by which a customer binds a card. */
+  linkToBind(customer: CreatedCustomer, more?: Record<string, string>): string;
+  /** In a window that was opened before, where there is one: a new one takes a quarter of a second. */
+  open(url: string, viewport?: { readonly width: number; readonly height: number }): Promise<Page>;
+  /** In a browser of its own, as it were, for what leaves traces: another language, a clock, a script put into every page. */
+  openAlone(url: string, options?: BrowserContextOptions): Promise<Page>;
+  /** After every test: as if nobody had been there. A breach of a page's policy fails it, wherever it happened. */
+  leave(): Promise<void>;
+};
+
+export async function startCheckoutWorld(
+  prepare?: Parameters<typeof startPaymentWorld>[2],
+  environment: Record<string, string> = {},
+): Promise<CheckoutWorld> {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const world = await startPaymentWorld({ PUBLIC_URL: address, ...environment }, {}, prepare);
+  await world.service.app.listen({ host: '127.0.0.1', port });
+  const browser = await openBrowser();
+  const complaints: string[] = [];
+  const contexts: BrowserContext[] = [];
+  let window: Page | undefined;
+
+  async function newWindow(options: BrowserContextOptions): Promise<Page> {
+    const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', ...options });
+    contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    watch(context, complaints);
+    return page;
+  }
+  async function close(context: BrowserContext): Promise<void> {
+    contexts.splice(contexts.indexOf(context), 1);
+    await context.close();
+  }
+
+  return {
+    ...world,
+    address,
+    browser,
+    complaints,
+    async invoice(more = {}) {
+      const made = await makeInvoice(world.service, world.merchant, more);
+      // The least a page needs.
+      const url = `${invoicesUrl}/${made.id}/access-tokens?for=checkout`;
+      const { body } = await world.service.call('POST', url, { token: world.merchant.apiKey });
+      return { ...made, token: body.payload };
+    },
+    link(invoice, more = {}) {
+      const query = new URLSearchParams({
+        invoiceID: invoice.id,
+        invoiceAccessToken: invoice.token,
+        ...more,
+      });
+      return `${address}/checkout?${query.toString()}`;
+    },
+    async customer(more = {}) {
+      const { body } = await world.service.call('POST', '/v2/processing/customers', {
+        token: world.merchant.apiKey,
+        body: { shopID: 'TEST', contactInfo: { email: 'payer@example.com' }, ...more },
+      });
+      return { id: body.customer.id, token: body.customerAccessToken.payload };
+    },
+    linkToBind({ id, token }, more = {}) {
+      const query = new URLSearchParams({ customerID: id, customerAccessToken: token, ...more });
+      return `${address}/checkout?${query.toString()}`;
+    },
+    async open(url, viewport = desktop) {
+      window = window && !window.isClosed() ? window : await newWindow({});
+      await window.setViewportSize(viewport);
+      await window.goto(url);
+      return window;
+    },
+    async openAlone(url, options = {}) {
+      const page = await newWindow(options);
+      await page.goto(url);
+      return page;
+    },
+    async leave() {
+      for (const context of contexts.filter((one) => one !== window?.context())) await close(context);
+      if (window && !window.isClosed()) await tidy(window);
+      const found = complaints.splice(0);
+      if (found.length > 0) throw new Error(`a page complained:\n${found.join('\n')}`);
+    },
+    async close() {
+      await Promise.all([...contexts].map(close));
+      await browser.close();
+      await world.close();
+    },
+  };
+}
+
+/** What a test may have done to a window, undone. What the pages themselves keep goes by invoice and customer. */
+async function tidy(page: Page): Promise<void> {
+  const context = page.context();
+  for (const other of context.pages().filter((one) => one !== page)) await other.close();
+  page.removeAllListeners('request');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.setOffline(false);
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  await page.goto('about:blank');
+}
+
+function watch(context: BrowserContext, complaints: string[]): void {
+  context.on('console', (message) => {
+    // The simulated issuer would like the caret in its field, which a frame of another origin is not given.
+    const isOfTheTest = /^(Failed to load resource|Blocked autofocusing)/.test(message.text());
+    if (message.type() === 'error' && !isOfTheTest) complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(error.error().message));
+}
+
+export type ShopSite = {
+  readonly origin: string;
+  /** By path. */
+  readonly pages: Record<string, string>;
+  stop(): Promise<void>;
+};
+
+/** A site on another origin than the service. */
+export async function startShopSite(): Promise<ShopSite> {
+  const pages: Record<string, string> = {};
+  const server = createServer((request, response) => {
+    const html = pages[new URL(request.url ?? '/', 'http://shop').pathname];
+    response.writeHead(html === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(html ?? 'nothing here');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://localhost:${portOf(server)}`,
+    pages,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port;

@@ -1,0 +1,163 @@
+// One of everything: a little world in which each kind of object has come to its end, with what its clients were told, what its
+// receiver was sent and what its bank has in its book. For tests of what looks at all of that.
+import type { Acknowledged, BankEntry, CheckWorld, Delivery } from '../../../simulation/checks/index.ts';
+import { epochMsOf, instantAt } from '../../../src/clock.ts';
+import { readBook } from '../checks/ledger-check.ts';
+import { cardBody } from './cards.ts';
+import { startPayoutWorld, type PayoutWorld } from './payout-world.ts';
+import { invoicesUrl } from './invoices.ts';
+import type { Paying } from './payment-world.ts';
+import { startReceiver } from '../receivers/receiver.ts';
+import { recurringWorld } from './recurring.ts';
+import type { TestDatabase } from '../database/test-database.ts';
+import type { Answer, TestService } from '../service/test-service.ts';
+
+const good = '4242424242424242';
+const hold = { flow: { type: 'PaymentFlowHold' } };
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+export type SmallWorld = PayoutWorld & {
+  readonly acknowledged: Acknowledged[];
+  readonly received: Delivery[];
+  readonly entries: readonly BankEntry[];
+  /** Of these objects: sold and given back in part, captured in part, let go, charged without the payer. */
+  readonly sold: Paying;
+  readonly shipped: Paying;
+  readonly released: Paying;
+  readonly recurring: string;
+  readonly customer: string;
+  readonly otherWallet: string;
+};
+
+export async function startSmallWorld(database?: TestDatabase): Promise<SmallWorld> {
+  const world = await startPayoutWorld({}, database);
+  const { service, merchant } = world;
+  const token = merchant.apiKey;
+  const acknowledged = hearing(service);
+  const receiver = await startReceiver();
+
+  const made = async (path: string, body: unknown, by = token): Promise<any> => {
+    const answer = await service.call('POST', path, { token: by, body });
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
+    await service.jobs.whenIdle();
+    return answer.body;
+  };
+  const subscribe = (topic: string, eventTypes: string[]) =>
+    made('/v2/processing/webhooks', { scope: { topic, shopID: 'TEST', eventTypes }, url: receiver.url });
+  const webhooks = [
+    await subscribe('InvoicesTopic', [
+      'InvoicePaid',
+      'PaymentCaptured',
+      'PaymentCancelled',
+      'PaymentFailed',
+      'PaymentRefundSucceeded',
+    ]),
+    await subscribe('CustomersTopic', ['CustomerCreated', 'CustomerReady', 'CustomerBindingSucceeded']),
+  ];
+
+  const later = async (ms: number) => {
+    service.clock.advance(ms);
+    service.jobs.wake();
+    await service.jobs.whenIdle();
+  };
+  // What happens within a minute of a webhook's making may count as older than it.
+  await later(2 * minuteMs);
+  const post = (paying: Paying, what: string, body: object) =>
+    made(`${invoicesUrl}/${paying.id}/payments/1/${what}`, { reason: 'r', ...body });
+  const sold = await world.paid(good);
+  await post(sold, 'refunds', { amount: 1_000 });
+  await made(`${invoicesUrl}/${sold.id}/fulfill`, { reason: 'delivered' });
+  const shipped = await world.paid(good, hold);
+  await post(shipped, 'capture', { amount: 2_500, currency: 'RUB' });
+  const released = await world.paid(good, hold);
+  await post(released, 'cancel', {});
+  await world.paid('4000000000000002');
+  for (const { id } of [sold, shipped, released]) {
+    await service.call('GET', `${invoicesUrl}/${id}`, { token });
+    await service.call('GET', `${invoicesUrl}/${id}/payments/1`, { token });
+  }
+
+  const { parent, charged } = recurringWorld(world);
+  const first = await parent();
+  await charged(first);
+  await later(hourMs);
+  await charged(first);
+  const recurring = first.invoiceID;
+
+  const { customer, customerAccessToken } = await made('/v2/processing/customers', {
+    shopID: 'TEST',
+    contactInfo: { email: 'payer@example.com' },
+    metadata: {},
+  });
+  const card = await made('/v2/processing/payment-resources', cardBody(), customerAccessToken.payload);
+  const { paymentToolToken, paymentSession } = card;
+  await made(`/v2/processing/customers/${customer.id}/bindings`, {
+    paymentResource: { paymentToolToken, paymentSession },
+  });
+
+  const { id: destination } = await world.destinationFor(good);
+  await world.withdraw(7_000, destination);
+  await world.withdraw(999_999_999, destination);
+  // As each second: the receipt of the last charge is due.
+  service.jobs.wake();
+  await service.jobs.whenIdle();
+  const wallet = { name: 'Other', identity: world.identity, currency: 'RUB' };
+  const { id: otherWallet } = await made('/wallet/v0/wallets', wallet);
+  const body = { amount: 300, currency: 'RUB' };
+  await made('/wallet/v0/w2w/transfers', { sender: world.wallet, receiver: otherWallet, body });
+  await made('/wallet/v0/test/deposits', { wallet: otherWallet, body });
+
+  // The last receipts.
+  await later(0);
+  await service.webhooks.whenIdle();
+  const received = receiver.deliveries.map(({ body: told }) => ({
+    webhookID: webhooks[told.topic === 'InvoicesTopic' ? 0 : 1].id as string,
+    eventID: told.eventID as number,
+    body: told as unknown,
+  }));
+  const entries = await readBook(world.bank.url, world.bankSecret, epochMsOf(service.clock.now()));
+  return {
+    ...world,
+    acknowledged,
+    received,
+    entries,
+    sold,
+    shipped,
+    released,
+    recurring,
+    customer: customer.id,
+    otherWallet,
+    async close() {
+      await receiver.stop();
+      await world.close();
+    },
+  };
+}
+
+/** Everything that is answered from now on. */
+function hearing(service: TestService): Acknowledged[] {
+  const heard: Acknowledged[] = [];
+  const { call } = service;
+  const hear: TestService['call'] = async (method = 'GET', url, options) => {
+    const answer: Answer = await call(method, url, options);
+    const [path = ''] = url.split('?');
+    heard.push({ method, path, status: answer.status, body: answer.body, at: instantAt(heard.length) });
+    return answer;
+  };
+  Object.assign(service, { call: hear });
+  return heard;
+}
+
+/** The same as the checks want it; statements go where `query` sends them. */
+export function checkWorldOf(
+  query: CheckWorld['query'],
+  {
+    acknowledged,
+    received,
+    entries,
+    asked = [],
+  }: Pick<SmallWorld, 'acknowledged' | 'received' | 'entries'> & Pick<CheckWorld, 'asked'>,
+): CheckWorld {
+  return { query, acknowledged, received, asked, bankBook: () => Promise.resolve(entries) };
+}

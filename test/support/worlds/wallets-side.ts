@@ -1,0 +1,33 @@
+// What tests of the wallets' side say in short.
+import { expect } from 'vitest';
+import { findIdentity, storeIdentityFacts } from '../../../src/identities/store/identities.ts';
+import { startPayoutWorld, type PayoutWorld } from './payout-world.ts';
+import type { Merchant } from '../service/test-service.ts';
+
+/** Who pays out, with a card to pay out to, and another merchant with a wallet of his own. */
+export type TwoSides = {
+  readonly world: PayoutWorld;
+  readonly destination: string;
+  readonly other: Merchant;
+  readonly others: { readonly identity: string; readonly wallet: string };
+};
+
+export async function startTwoSides(): Promise<TwoSides> {
+  const world = await startPayoutWorld();
+  const { id: destination } = await world.destinationFor('4242424242424242');
+  const other = await world.createMerchant();
+  return { world, destination, other, others: await world.openWallet(other) };
+}
+
+export const refused = (code: string, message: string, more = {}) => ({
+  status: 422,
+  body: { code, message, ...more },
+});
+export const said = ({ status, body }: { status: number; body: any }) => ({ status, body });
+
+export async function setBlocked(world: PayoutWorld, identity: string, isBlocked: boolean): Promise<void> {
+  const { database, clock } = world.service;
+  const stored = (await findIdentity(database, null, identity))!;
+  const type = isBlocked ? 'identity_blocked' : 'identity_unblocked';
+  expect(await storeIdentityFacts(database, stored, [{ type }], clock.now())).toBe(true);
+}

@@ -1,0 +1,119 @@
+// What becomes of a payment with each card of the simulated bank, in each flow, with each ending: worked out from the bank's
+// table and the rules of payments. docs/test-cards-results.md is printed from it, and test/process/card-results.test.ts does
+// all of it with real processes and compares.
+import { failureOfDecline, merchantError, payerError } from '../../src/payments/domain/payment-failure.ts';
+import { testCards, type TestCard } from '../../src/sandbox/bank/test-cards.ts';
+
+export const heldMinor = 6_000;
+export const capturedPartMinor = 2_500;
+export const refundedPartMinor = 1_000;
+
+export const flows = ['instant', 'hold'] as const;
+export const endings = ['nothing', 'capture', 'capture part', 'cancel', 'refund', 'refund part'] as const;
+export type FlowName = (typeof flows)[number];
+export type Ending = (typeof endings)[number];
+/** What the payer does where the issuer asks. */
+export type Decision = 'confirm' | 'refuse';
+
+export type CardRun = {
+  readonly card: string;
+  readonly decision?: Decision;
+  readonly flow: FlowName;
+  readonly ending: Ending;
+};
+
+export type CardResult = {
+  /** Of the payment. */
+  readonly status: string;
+  readonly invoice: 'paid' | 'unpaid';
+  /** The code of the refusal, where the merchant's wish was refused. */
+  readonly refused?: string;
+  /** What the bank's book has of it in the end. */
+  readonly atBankMinor: number;
+  /** As the merchant sees it. */
+  readonly error?: unknown;
+  readonly payerError?: unknown;
+};
+
+/** Every card, and again with a payer who refuses where the issuer asks; each in every flow with every ending. */
+export function cardRuns(): CardRun[] {
+  return payers().flatMap((payer) =>
+    flows.flatMap((flow) => endings.map((ending) => ({ ...payer, flow, ending }))),
+  );
+}
+
+function payers(): Pick<CardRun, 'card' | 'decision'>[] {
+  return testCards.flatMap((card) =>
+    isChallenged(card)
+      ? (['confirm', 'refuse'] as const).map((decision) => ({ card: card.number, decision }))
+      : [{ card: card.number }],
+  );
+}
+
+function isChallenged({ authentication }: TestCard): boolean {
+  return typeof authentication === 'object';
+}
+
+export function expectedResult({ card, decision, flow, ending }: CardRun): CardResult {
+  const failure = failureOf(card, decision);
+  if (failure) {
+    const errors = { error: merchantError(failure), payerError: payerError(failure) };
+    const failed = { status: 'failed', invoice: 'unpaid', atBankMinor: 0, ...errors } as const;
+    return ending === 'nothing' ? failed : { ...failed, refused: 'invalidPaymentStatus' };
+  }
+  const captured = (atBankMinor: number) => ({ status: 'captured', invoice: 'paid', atBankMinor }) as const;
+  if (flow === 'instant' && (ending === 'cancel' || ending === 'capture' || ending === 'capture part')) {
+    return { ...captured(heldMinor), refused: 'invalidPaymentStatus' };
+  }
+  switch (ending) {
+    case 'nothing':
+      if (flow === 'instant') return captured(heldMinor);
+      return { status: 'processed', invoice: 'unpaid', atBankMinor: 0 };
+    case 'capture':
+      return captured(heldMinor);
+    case 'capture part':
+      return captured(capturedPartMinor);
+    case 'cancel':
+      return { status: 'cancelled', invoice: 'unpaid', atBankMinor: 0 };
+    case 'refund':
+      return { status: 'refunded', invoice: 'paid', atBankMinor: 0 };
+    case 'refund part':
+      return captured(heldMinor - refundedPartMinor);
+  }
+}
+
+function failureOf(number: string, decision: Decision | undefined) {
+  const card = testCards.find((known) => known.number === number);
+  if (!card) throw new Error(`the simulated bank has no card ${number}`);
+  const { network, authentication, declined } = card;
+  const code =
+    authentication === 'fails' || decision === 'refuse'
+      ? '3ds-failed'
+      : authentication === 'times out'
+        ? '3ds-not-finished'
+        : declined;
+  return code === undefined ? undefined : failureOfDecline({ network, code });
+}
+
+/** The cells of the printed table, its headings first. */
+export function cardResultRows(): string[][] {
+  const rows = payers().flatMap((payer) =>
+    flows.map((flow) => {
+      const results = endings.map((ending) => expectedResult({ ...payer, flow, ending }));
+      const payerText =
+        payer.decision === undefined ? '' : payer.decision === 'confirm' ? 'confirms' : 'refuses';
+      return [payer.card, payerText, flow, ...results.map(cellOf), errorText(results[0]?.error)];
+    }),
+  );
+  return [['Card', 'Challenge', 'Flow', ...endings, 'Error'], ...rows];
+}
+
+function cellOf({ status, refused, atBankMinor }: CardResult): string {
+  return `${refused === undefined ? '' : 'refused: '}${status} ${atBankMinor}`;
+}
+
+function errorText(error: unknown): string {
+  const { code, subError } = (error ?? {}) as { code?: string; subError?: unknown };
+  if (code === undefined) return '';
+  return subError === undefined ? code : `${code}:${errorText(subError)}`;
+}

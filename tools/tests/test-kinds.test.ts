@@ -1,0 +1,54 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { kindOf, testsByKind } from './test-kinds.ts';
+
+const files: Record<string, string> = {
+  'src/a/pure.test.ts': "import { expect } from 'vitest';\nimport { sum } from './pure.ts';",
+  'src/a/pure.ts': "import pg from 'pg';\nimport { spawn } from 'node:child_process';",
+  'src/a/deep/stored.test.ts': "import {\n  openWorld,\n} from '../../../test/support/world.ts';",
+  'src/a/typed.test.ts': "import type { World } from '../../test/support/world.ts';",
+  'src/a/late.test.ts': "  const { openWorld } = await import('../../test/support/world.ts');",
+  'src/a/quoted.test.ts': 'const example = "import { spawn } from \'node:child_process\';";',
+  'test/support/world.ts': "export { connect } from './database.ts';",
+  'test/support/database.ts':
+    "import { inject } from 'vitest';\nimport '../support/world.ts';\ninject('cluster');",
+  'test/support/program.ts': "import { inject, test } from 'vitest';\nstart(inject('builtProgram'));",
+  'test/pages/page.test.ts': "import { chromium } from 'playwright-core';",
+  'test/process/kill.test.ts': "import { start } from '../support/program.ts';",
+  'tools/script.test.ts': "import { execFile } from 'node:child_process';",
+};
+const textOf = (file: string) => files[file];
+
+describe('what a test file needs follows from what it imports', () => {
+  test.each([
+    ['nothing, whatever its source could do', 'src/a/pure.test.ts', 'unit'],
+    ['a database, by way of what supports it', 'src/a/deep/stored.test.ts', 'database'],
+    ['a database, where it is imported late', 'src/a/late.test.ts', 'database'],
+    ['nothing for a type', 'src/a/typed.test.ts', 'unit'],
+    ['nothing for a text', 'src/a/quoted.test.ts', 'unit'],
+    ['what a browser shows', 'test/pages/page.test.ts', 'database'],
+    ['the built program', 'test/process/kill.test.ts', 'process'],
+    ['processes of its own', 'tools/script.test.ts', 'process'],
+  ])('%s', (_, file, kind) => {
+    expect(kindOf(file, textOf)).toBe(kind);
+  });
+});
+
+test('every test file is of one kind', () => {
+  const repository = fileURLToPath(new URL('../..', import.meta.url));
+  const there = ['src', 'test', 'tools', 'simulation'].flatMap((folder) =>
+    readdirSync(`${repository}${folder}`, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+  const kinds = testsByKind(repository);
+  expect(Object.values(kinds).flat().sort()).toEqual(there.sort());
+  expect(kinds.unit).toContain('tools/tests/test-kinds.test.ts');
+  expect(kinds.process).toContain('test/process/lifecycle.test.ts');
+});
+
+test('no process starts in a unit test', () => {
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  expect(() => spawn('true')).toThrow('a unit test starts no process');
+});
