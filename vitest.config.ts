@@ -1,15 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { memoryFolder } from './tools/tests/memory-folder.ts';
+import { keepTemporaryFilesInMemory } from './tools/tests/memory-folder.ts';
 import { testsByKind } from './tools/tests/test-kinds.ts';
 import { LongestFirst } from './tools/tests/test-order.ts';
 
 const tests = testsByKind(fileURLToPath(new URL('.', import.meta.url)));
 
 // Before anything asks for it: databases, browsers and folders of tests lie there.
-const inMemory = process.env['TMPDIR'] ? undefined : memoryFolder();
-if (inMemory !== undefined) process.env['TMPDIR'] = inMemory;
+keepTemporaryFilesInMemory();
 
 /** What runs a part: `npx vitest run --project unit`. */
 function project(

@@ -9,7 +9,7 @@ import type { Logger } from '../platform/log.ts';
 import { systemDnsLookup, type AddressRule, type DnsLookup } from './registration/address-guard.ts';
 import { openDeliveryWorker } from './delivery/delivery-worker.ts';
 import { ClusterMismatch } from './feed/feed.store.ts';
-import { openKeyPairs, type KeyPairPool } from './registration/key-pair-pool.ts';
+import { openKeyPairs, type KeyPairPool, type KeyPairs } from './registration/key-pair-pool.ts';
 import type { WebhookTarget } from './delivery/sign-message.ts';
 import { fanOutOnce } from './feed/fan-out.ts';
 import { openSender, type OpenSender, type Sender } from './delivery/http-sender.ts';
@@ -61,6 +61,7 @@ export function openWebhooks(options: {
   rule: AddressRule;
   delaysSeconds: readonly number[];
   timeoutMs: number;
+  makeKeyPairs: () => Promise<KeyPairs>;
   missingScope: FindMissingScope;
   resolve?: DnsLookup;
   /** Replaced where nothing is to leave the program. */
@@ -114,7 +115,7 @@ export function openWebhooks(options: {
   return {
     topics,
     rule,
-    keyPairs: openKeyPairs(),
+    keyPairs: openKeyPairs(options.makeKeyPairs),
     encryptKeys: (webhookId, pairs, key) => encryptKeys(keyring, webhookId, pairs, key),
     sender,
     missingScope: options.missingScope,

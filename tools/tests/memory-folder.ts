@@ -7,8 +7,14 @@ const gibibyte = 2 ** 30;
 /** What is free has to be several times what a run needs, for others need some as well. */
 const wantedBytes = 4 * gibibyte;
 
+/** For whatever asks for the folder of temporary files from now on, unless a person has named one. */
+export function keepTemporaryFilesInMemory(): void {
+  const inMemory = memoryFolder();
+  if (inMemory !== undefined) process.env['TMPDIR'] ||= inMemory;
+}
+
 /** Undefined where there is none that is large and lets programs run: systems other than Linux, and most containers. */
-export function memoryFolder(): string | undefined {
+function memoryFolder(): string | undefined {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = statfsSync(folder);
