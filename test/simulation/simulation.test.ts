@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/database/test-cluster.ts';
 /** No test depends on how quick the machine is: what is bounded is how many worlds there are. */
 const timeoutMs = 900_000;
 /** Of a world. */
-const steps = process.env['WORLD_STEPS'] ?? '200';
+const steps = process.env['WORLD_STEPS'] ?? '80';
 /** How many worlds are gone through again on a busy machine. */
 const repeated = Number(process.env['WORLDS_REPEATED'] ?? 1);
 
@@ -82,7 +82,7 @@ test(
     const here = await plant();
     const elsewhere = await plant();
     try {
-      const asked = ['--seed', '1', '--worlds', '40', '--steps', '400', '--shrink-within', '3s'];
+      const asked = ['--seed', '1', '--worlds', '40', '--steps', '400', '--shrink-within', '1s'];
       const first = await simulate(asked, here.folder);
       expect(first.code, first.text).toBe(1);
       const [, seed = ''] = /^seed (\d+) fails after \d+ steps:$/m.exec(first.text) ?? [];
