@@ -21,6 +21,7 @@ function project(
 export default defineConfig({
   test: {
     projects: [
+      project('campaign', { globalSetup: 'test/support/global-setup.ts' }),
       project('unit', { setupFiles: 'test/support/no-processes.ts' }),
       project('database', { globalSetup: 'test/support/global-setup.ts' }),
       project('process', { globalSetup: 'test/support/global-setup.ts' }),
