@@ -1,10 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { keepTemporaryFilesInMemory } from './tools/tests/memory-folder.ts';
 import { testsByKind } from './tools/tests/test-kinds.ts';
 import { LongestFirst } from './tools/tests/test-order.ts';
 
 const tests = testsByKind(fileURLToPath(new URL('.', import.meta.url)));
+
+// Before anything asks for it: databases, browsers and folders of tests lie there.
+keepTemporaryFilesInMemory();
 
 /** What runs a part: `npx vitest run --project unit`. */
 function project(
@@ -17,6 +21,7 @@ function project(
 export default defineConfig({
   test: {
     projects: [
+      project('campaign', { globalSetup: 'test/support/global-setup.ts' }),
       project('unit', { setupFiles: 'test/support/no-processes.ts' }),
       project('database', { globalSetup: 'test/support/global-setup.ts' }),
       project('process', { globalSetup: 'test/support/global-setup.ts' }),

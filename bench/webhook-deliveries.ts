@@ -61,6 +61,7 @@ try {
     rule: 'anywhere',
     delaysSeconds: usualDelaysSeconds,
     timeoutMs: 10_000,
+    makeKeyPairs,
     missingScope: () => Promise.resolve(undefined),
     countDelivery: () => {},
   });

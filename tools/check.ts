@@ -26,11 +26,11 @@ await Promise.all(Array.from({ length: atOnce }, checkWhatWaits));
 if (outcomes.every(({ isGood }) => isGood)) {
   // Those of the architecture were run before.
   const others = ['--', '--exclude', 'test/architecture/**'];
-  outcomes.push(await check('test', 'the tests', 'inherit', others));
+  outcomes.push(await check('test:all', 'the tests', 'inherit', others));
 }
 
 const failed = outcomes.filter(({ isGood }) => !isGood).map(({ script }) => script);
-const wasCut = !outcomes.some(({ script }) => script === 'test');
+const wasCut = !outcomes.some(({ script }) => script === 'test:all');
 console.log(
   failed.length === 0
     ? `\nAll is well (${secondsSince(startedAtMs)}).`

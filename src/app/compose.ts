@@ -57,13 +57,20 @@ import { destinationsTopic, withdrawalsTopic } from '../payouts/webhook-events.t
 import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
 import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
 import { feedState } from '../webhooks/feed/feed.store.ts';
+import { makeKeyPairs, type KeyPairs } from '../webhooks/registration/key-pair-pool.ts';
 import { openWebhooks } from '../webhooks/webhooks.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
 import { openPayoutRules } from '../payouts/payout-rules.ts';
 import { missingScope } from '../wallets/webhook-scope.ts';
 
 /** What comes from outside the program and is replaced in tests and simulations. */
-export type Ports = { readonly clock: Clock; readonly ids: Ids; readonly network?: Network };
+export type Ports = {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly network?: Network;
+  /** For webhooks. */
+  readonly makeKeyPairs?: () => Promise<KeyPairs>;
+};
 /** How messages leave the house: to banks, to merchants, and letters to payers. */
 export type Network = {
   readonly openLink: OpenLink;
@@ -249,6 +256,7 @@ export function buildService(
     delaysSeconds: config.webhookDelaysSeconds ?? usualDelaysSeconds,
     timeoutMs: config.webhookTimeoutMs,
     ...(ports.network ? { openSender: ports.network.openSender } : {}),
+    makeKeyPairs: ports.makeKeyPairs ?? makeKeyPairs,
     missingScope,
     countDelivery: metrics.countDelivery,
   });

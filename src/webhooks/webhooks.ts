@@ -9,7 +9,7 @@ import type { Logger } from '../platform/log.ts';
 import { systemDnsLookup, type AddressRule } from './registration/address-guard.ts';
 import { openDeliveryWorker } from './delivery/delivery-worker.ts';
 import { ClusterMismatch } from './feed/feed.store.ts';
-import { openKeyPairs } from './registration/key-pair-pool.ts';
+import { openKeyPairs, type KeyPairs } from './registration/key-pair-pool.ts';
 import type { WebhookTarget } from './delivery/sign-message.ts';
 import { fanOutOnce } from './feed/fan-out.ts';
 import { openSender, type OpenSender } from './delivery/http-sender.ts';
@@ -53,6 +53,7 @@ export function openWebhooks(options: {
   rule: AddressRule;
   delaysSeconds: readonly number[];
   timeoutMs: number;
+  makeKeyPairs: () => Promise<KeyPairs>;
   missingScope: FindMissingScope;
   /** Replaced where nothing is to leave the program. */
   openSender?: OpenSender;
@@ -106,7 +107,7 @@ export function openWebhooks(options: {
   return {
     topics,
     rule,
-    keyPairs: openKeyPairs(),
+    keyPairs: openKeyPairs(options.makeKeyPairs),
     encryptKeys: encryptKeys.bind(undefined, keyring),
     sender,
     missingScope: options.missingScope,

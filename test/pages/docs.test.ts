@@ -3,6 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { describeInBrowser, openBrowser } from '../support/processes/browser.ts';
 import { startTestService, type TestService } from '../support/service/test-service.ts';
+import { load } from '../support/worlds/checkout-world.ts';
 import { obstacles } from './accessible.ts';
 import { faintTexts } from './contrast.ts';
 
@@ -67,10 +68,8 @@ describeInBrowser('the reference page', () => {
     await open('/docs');
   }
 
-  /** As if for the first time: an address that differs in its fragment alone would not load the page again. */
   async function open(path: string): Promise<void> {
-    await page.goto('about:blank');
-    await page.goto(address + path);
+    await load(page, address + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
   }
 

@@ -8,14 +8,15 @@ import { execPath } from 'node:process';
 import { expect, inject, test } from 'vitest';
 import { plainSource } from '../support/processes/plain-sources.ts';
 import { themes } from '../../simulation/clients/themes.ts';
+import { often } from '../support/service/campaign.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
 
 /** No test depends on how quick the machine is: what is bounded is how many worlds there are. */
 const timeoutMs = 900_000;
 /** Of a world. */
-const steps = process.env['WORLD_STEPS'] ?? '200';
+const steps = process.env['WORLD_STEPS'] ?? String(often(80, 700));
 /** How many worlds are gone through again on a busy machine. */
-const repeated = Number(process.env['WORLDS_REPEATED'] ?? 1);
+const repeated = Number(process.env['WORLDS_REPEATED'] ?? often(1, 2));
 
 type Run = { readonly code: number | null; readonly text: string };
 
@@ -82,7 +83,7 @@ test(
     const here = await plant();
     const elsewhere = await plant();
     try {
-      const asked = ['--seed', '1', '--worlds', '40', '--steps', '400', '--shrink-within', '3s'];
+      const asked = ['--seed', '1', '--worlds', '40', '--steps', '400', '--shrink-within', '1s'];
       const first = await simulate(asked, here.folder);
       expect(first.code, first.text).toBe(1);
       const [, seed = ''] = /^seed (\d+) fails after \d+ steps:$/m.exec(first.text) ?? [];

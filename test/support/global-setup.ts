@@ -38,7 +38,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   // Each is busy with what the other leaves idle.
   const [{ connection, stop }] = await Promise.all([
     cluster.started,
-    project.name === 'process' && provideProgram(project, folder),
+    project.name !== 'database' && provideProgram(project, folder),
   ]);
   project.provide('cluster', connection);
   return async () => {

@@ -16,6 +16,8 @@ const files: Record<string, string> = {
   'test/support/program.ts': "import { inject, test } from 'vitest';\nstart(inject('builtProgram'));",
   'test/pages/page.test.ts': "import { chromium } from 'playwright-core';",
   'test/process/kill.test.ts': "import { start } from '../support/program.ts';",
+  'test/process/crashes.test.ts':
+    "import { often } from '../support/service/campaign.ts';\nimport { start } from '../support/program.ts';",
   'tools/script.test.ts': "import { execFile } from 'node:child_process';",
 };
 const textOf = (file: string) => files[file];
@@ -29,6 +31,7 @@ describe('what a test file needs follows from what it imports', () => {
     ['nothing for a text', 'src/a/quoted.test.ts', 'unit'],
     ['what a browser shows', 'test/pages/page.test.ts', 'database'],
     ['the built program', 'test/process/kill.test.ts', 'process'],
+    ['what it is told to do', 'test/process/crashes.test.ts', 'campaign'],
     ['processes of its own', 'tools/script.test.ts', 'process'],
   ])('%s', (_, file, kind) => {
     expect(kindOf(file, textOf)).toBe(kind);
@@ -45,6 +48,7 @@ test('every test file is of one kind', () => {
   const kinds = testsByKind(repository);
   expect(Object.values(kinds).flat().sort()).toEqual(there.sort());
   expect(kinds.unit).toContain('tools/tests/test-kinds.test.ts');
+  expect(kinds.campaign).toContain('test/process/crash.test.ts');
   expect(kinds.process).toContain('test/process/lifecycle.test.ts');
 });
 

@@ -3,8 +3,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** `unit`: nothing. `database`: a PostgreSQL, a browser or another process. `process`: the built program, or it is all about processes. */
-export type TestKind = 'unit' | 'database' | 'process';
+/**
+ * `unit`: nothing. `database`: a PostgreSQL, a browser or another process. `process`: the built program, or it is all about processes.
+ * `campaign`: it does as much as it is told, and may need everything.
+ */
+export type TestKind = 'unit' | 'database' | 'process' | 'campaign';
 
 const folders = ['src', 'test', 'tools', 'simulation'];
 /** Types are gone when a test runs. */
@@ -13,11 +16,13 @@ const imported = /^(?:(?:import|export) (?!type )(?:[^'"`;]* from )?|.*\bawait i
 const importsInject = /^import \{[^}]*\binject\b[^}]*\} from 'vitest'/m;
 const asksForProgram = /\binject\('(?:builtProgram|plainSources)'\)/;
 const reachesProcesses = new Set(['node:child_process', 'node:cluster']);
+/** By this a test is told how much to do. */
+const campaigns = 'test/support/service/campaign.ts';
 const reachesOut = new Set([...reachesProcesses, 'playwright-core', 'pg']);
 
 /** The test files of a checkout, as paths in it. */
 export function testsByKind(repository: string): Record<TestKind, string[]> {
-  const byKind: Record<TestKind, string[]> = { unit: [], database: [], process: [] };
+  const byKind: Record<TestKind, string[]> = { unit: [], database: [], process: [], campaign: [] };
   const textOf = textsIn(repository);
   for (const file of folders.flatMap((folder) => testFilesIn(repository, folder)).sort()) {
     byKind[kindOf(file, textOf)].push(file);
@@ -40,6 +45,7 @@ export function kindOf(file: string, textOf: (file: string) => string | undefine
     if (importsInject.test(text)) asking.push(text);
     for (const [, name = ''] of text.matchAll(imported)) {
       const path = join(dirname(each), name);
+      if (each === file && path === campaigns) return 'campaign';
       if (!name.startsWith('.')) packages.add(name);
       else if (!path.startsWith('src/')) seen.add(path);
       if (each === file) ownPackages.add(name);

@@ -3,7 +3,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import type { TestKind } from './test-kinds.ts';
 
-const kinds: readonly TestKind[] = ['process', 'database', 'unit'];
+const kinds: readonly TestKind[] = ['campaign', 'process', 'database', 'unit'];
 
 export class LongestFirst extends BaseSequencer {
   /** Within a kind by what files took the last time, or by their size. */

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { openKeyPairs, maxWaiting, type KeyPairs, type PooledKeyPairs } from './key-pair-pool.ts';
+import {
+  makeKeyPairs,
+  openKeyPairs,
+  maxWaiting,
+  type KeyPairs,
+  type PooledKeyPairs,
+} from './key-pair-pool.ts';
 
 /** Each pair is made when the test says so. */
 function slowMaker() {
@@ -16,6 +22,13 @@ const take = (pairs: PooledKeyPairs) => Promise.resolve(pairs.take());
 const leave = () => Promise.resolve('refused');
 
 describe('key pairs', () => {
+  test('are of the kinds and the size the documents tell receivers of', async () => {
+    const { rsa, ed25519 } = await makeKeyPairs();
+    expect(rsa.privateKey.asymmetricKeyType).toBe('rsa');
+    expect(rsa.privateKey.asymmetricKeyDetails).toEqual({ modulusLength: 2_048, publicExponent: 65_537n });
+    expect(ed25519.privateKey.asymmetricKeyType).toBe('ed25519');
+  });
+
   test('are made one at a time, another for each who takes them', async () => {
     const { begun, make } = slowMaker();
     const { lend } = openKeyPairs(make);

@@ -28,7 +28,7 @@ const waitSeconds = 5;
  * One at a time: an RSA pair takes a tenth of a second and more of one of the few threads that connections to the database
  * need too.
  */
-export function openKeyPairs(make: () => Promise<KeyPairs> = makeKeyPairs): KeyPairPool {
+export function openKeyPairs(make: () => Promise<KeyPairs>): KeyPairPool {
   const spare: KeyPairs[] = [];
   let before: Promise<unknown> = Promise.resolve();
   let waiting = 0;

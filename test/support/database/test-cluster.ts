@@ -14,6 +14,7 @@ export const throwAwaySettings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
+  plan_cache_mode: 'force_generic_plan',
   // Its worker may be in a database at the very moment that is dropped, and only a superuser may end it.
   autovacuum: 'off',
   // By it the checks of simulations know what was there first.

@@ -2,7 +2,8 @@
 // the first. One of them may be given a fuse: it dies at a moment the test has chosen, as a process does that is killed.
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
 import { laterBy, type Clock } from '../../../src/clock.ts';
-import { buildService, foundationOn, type RunningService } from '../../../src/app/compose.ts';
+import { buildService, foundationOn, type Ports, type RunningService } from '../../../src/app/compose.ts';
+import { defined } from '../../../src/defined.ts';
 import type { Database, DatabasePool } from '../../../src/platform/database/database.ts';
 import { callsTo, type TestService } from './test-service.ts';
 
@@ -57,14 +58,20 @@ export async function startNode(
     fuse?: Fuse;
     bankOf?: (bank: Bank) => Bank;
     publicUrl?: () => string;
+    makeKeyPairs?: Ports['makeKeyPairs'];
     /** How far its clock is ahead of the others', or behind them. */
     aheadMs?: number;
   } = {},
 ): Promise<Node> {
   const { fuse = noFuse, bankOf = (bank: Bank) => bank, publicUrl, aheadMs = 0 } = options;
+  const { makeKeyPairs = ports.makeKeyPairs } = options;
   const clock: Clock = { now: () => laterBy(ports.clock.now(), aheadMs) };
   const opened = { database: fusedDatabase(database, fuse), close: () => Promise.resolve() };
-  const foundation = await foundationOn(opened, config, log, { ...ports, clock });
+  const foundation = await foundationOn(opened, config, log, {
+    ...ports,
+    clock,
+    ...defined({ makeKeyPairs }),
+  });
   const service = buildService(foundation, publicUrl);
   await service.app.ready();
   const { banks } = service;

@@ -15,6 +15,7 @@ import { insertParty, insertShop } from '../../../src/merchants/store/parties.ts
 import { livemodeOf } from '../../../src/livemode.ts';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
 import { defined } from '../../../src/defined.ts';
+import { quickKeyPairs } from './quick-key-pairs.ts';
 
 export type Answer = {
   readonly status: number;
@@ -76,7 +77,7 @@ export async function startTestService(
     { database: testDatabase.database, close: () => testDatabase.drop() },
     config,
     log,
-    { clock, ids: randomIds },
+    { clock, ids: randomIds, makeKeyPairs: quickKeyPairs },
   );
   const service = buildService(foundation);
   prepare(service);

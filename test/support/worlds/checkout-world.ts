@@ -44,6 +44,8 @@ export async function startCheckoutWorld(
   const complaints: string[] = [];
   const contexts: BrowserContext[] = [];
   let window: Page | undefined;
+  /** Whether the window shows what another test has opened. */
+  let isLeft = false;
 
   async function newWindow(options: BrowserContextOptions): Promise<Page> {
     const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', ...options });
@@ -92,10 +94,14 @@ export async function startCheckoutWorld(
     async open(url, viewport = desktop) {
       window = window && !window.isClosed() ? window : await newWindow({});
       await window.setViewportSize(viewport);
-      await window.goto(url);
+      await load(window, url);
+      isLeft = false;
       return window;
     },
     async openAlone(url, options = {}) {
+      // What the last test has left there would go on asking beside it.
+      if (isLeft && window && !window.isClosed()) await window.goto('about:blank');
+      isLeft = false;
       const page = await newWindow(options);
       await page.goto(url);
       return page;
@@ -103,6 +109,7 @@ export async function startCheckoutWorld(
     async leave() {
       for (const context of contexts.filter((one) => one !== window?.context())) await close(context);
       if (window && !window.isClosed()) await tidy(window);
+      isLeft = true;
       const found = complaints.splice(0);
       if (found.length > 0) throw new Error(`a page complained:\n${found.join('\n')}`);
     },
@@ -114,7 +121,9 @@ export async function startCheckoutWorld(
   };
 }
 
-/** What a test may have done to a window, undone. What the pages themselves keep goes by invoice and customer. */
+/**
+ * What a test may have done to a window, undone. The page stays until the next one is opened: a blank one between them has the browser
+ * start another process for each. What the pages themselves keep goes by invoice and customer. */
 async function tidy(page: Page): Promise<void> {
   const context = page.context();
   for (const other of context.pages().filter((one) => one !== page)) await other.close();
@@ -122,7 +131,14 @@ async function tidy(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await context.setOffline(false);
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
-  await page.goto('about:blank');
+}
+
+/** Always as if for the first time: to another place of the same page a browser would only move. */
+export async function load(page: Page, url: string): Promise<void> {
+  const [placed, asked] = [page.url(), url].map((address) => address.split('#'));
+  const isMove = asked?.length === 2 && placed?.[0] === asked[0];
+  await page.goto(url);
+  if (isMove) await page.reload();
 }
 
 function watch(context: BrowserContext, complaints: string[]): void {
