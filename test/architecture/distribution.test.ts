@@ -110,10 +110,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     'the webhooks of a party, remembered for a second; how many it has',
     ['insert_webhook', 'read_webhooks_of_parties'],
   ],
-  [
-    'a card that is deleted: the merchant’s name for it is of the party',
-    ['delete_retained_card'],
-  ],
+  ['a card that is deleted: the merchant’s name for it is of the party', ['delete_retained_card']],
 ];
 
 /** What a charge, a binding, a payout and their reading cost: each looks into one part of each table, the one with its rows. */

@@ -17,7 +17,7 @@ import {
 import type { Currency } from '../../money.ts';
 import type { BankAccount, CartLine, ClientInfo, InvoiceFact, InvoiceTerms } from '../domain/invoice.ts';
 
-export const cartLine: Codec<CartLine> = object({
+const cartLine: Codec<CartLine> = object({
   product: text,
   quantity: minorUnits,
   priceMinor: minorUnits,
