@@ -104,7 +104,7 @@ const sharedStores = [
   'recurring/store/charge-fragments.ts',
   'receipts/store/payer-emails.ts',
   '(acquiring|cards|invoices|payments|platform/ledger|recurring)/store/codec.ts',
-  'identities/store/(sql-fragments|identities).ts',
+  'identities/store/(sql-fragments|reads|identities).ts',
   'wallets/store/wallets.ts',
   // The sandbox makes its first merchant.
   'merchants/store/parties.ts',

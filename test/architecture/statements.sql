@@ -2376,7 +2376,7 @@ and ($4::timestamptz is null or (wallet.created_at, wallet.wallet_id) < ($4::tim
 order by wallet.created_at desc, wallet.wallet_id desc limit $6::int4;
 
 -- list_withdrawals
-select withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id from withdrawal where withdrawal.party_id = $1::text and ($2::text is null or withdrawal.wallet_id = $2::text)
+select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id from withdrawal where withdrawal.party_id = $1::text and ($2::text is null or withdrawal.wallet_id = $2::text)
 and ($3::text is null or withdrawal.identity_id = $3::text)
 and ($4::text is null or withdrawal.withdrawal_id = $4::text)
 and ($5::text is null or withdrawal.destination_id = $5::text)
@@ -3010,8 +3010,8 @@ select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, creat
 where party_id in (select json_array_elements_text($1::json)) order by created_at, webhook_id, key_version;
 
 -- read_withdrawal
-select withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id from withdrawal
-where withdrawal_id = $1::text and ($2::text is null or party_id = $2::text);
+select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id from withdrawal
+where withdrawal_id = $1::text and ($2::text is null or withdrawal.party_id = $2::text);
 
 -- read_withdrawal_by_external_id
 select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id, claim.fingerprint as request_fingerprint

@@ -1,5 +1,5 @@
 // mandate payout recover: what a bank has paid and a restored database does not know, written down from the bank's own book.
-import { listBanks, payoutTerminals } from '../../acquiring/store/banks.ts';
+import { payoutTerminals } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
 import { findDestination } from '../../payouts/store/destinations.ts';

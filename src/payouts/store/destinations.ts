@@ -2,11 +2,7 @@
 import { cardDetails } from '../../cards/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
+import { claimExternalId } from '../../platform/database/external-id.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -22,7 +18,8 @@ import {
   type DestinationFact,
   type DestinationState,
 } from '../domain/destination.ts';
-import { isBlockedSql, joinIdentity, listStatement } from '../../identities/store/sql-fragments.ts';
+import { isBlockedSql, joinIdentity } from '../../identities/store/sql-fragments.ts';
+import { readsOf } from '../../identities/store/reads.ts';
 import { defined } from '../../defined.ts';
 import { destinationFact, failure } from './codec.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
@@ -47,9 +44,6 @@ const columns = {
 
 /** With what a destination has of its identity and its party. */
 const readColumns = { ...columns, is_blocked: 'bool', provider: 'text' } as const;
-const readList = `${columnList(columns, 'destination')}, ${isBlockedSql}, provider`;
-const source = `destination ${joinIdentity('destination')}`;
-
 const insertDestination = statement({
   name: 'insert_destination',
   parameters: {
@@ -92,30 +86,19 @@ const changeDestinationRow = statement({
     select version from changed`,
 });
 
-const readDestination = statement({
-  name: 'read_destination',
-  parameters: { destination_id: 'text', party_id: 'text?' },
-  row: readColumns,
-  text: `select ${readList} from ${source}
-         where destination_id = :destination_id and (:party_id is null or destination.party_id = :party_id)`,
-});
-
-const readDestinationByExternalId = readByExternalId({
-  name: 'read_destination_by_external_id',
-  operation: 'createDestination',
-  row: readColumns,
-  select: readList,
-  join: `destination on destination_id = entity_id ${joinIdentity('destination')}`,
-});
-
-const listDestinationRows = listStatement({
-  name: 'list_destinations',
+export const {
+  find: findDestination,
+  findByExternalId: findDestinationByExternalId,
+  list: listDestinations,
+} = readsOf({
   table: 'destination',
-  idColumn: 'destination_id',
-  filters: { identity_id: 'text?', currency: 'text?' },
+  createdBy: 'createDestination',
   row: readColumns,
-  select: readList,
-  source,
+  select: `${columnList(columns, 'destination')}, ${isBlockedSql}, provider`,
+  join: joinIdentity('destination'),
+  filters: { identity_id: 'text?', currency: 'text?' },
+  storedOf: storedFromRow,
+  valueOf: ({ destination }) => destination,
 });
 
 const rescheduleDestination = rescheduleStatement('destination', ['destination_id'], 'continue');
@@ -168,33 +151,6 @@ export async function storeDestinationFact(
     facts: [fact],
   });
   return rows.length > 0;
-}
-
-/** Of that party; of any where none is named. */
-export async function findDestination(
-  db: Database,
-  partyId: string | null,
-  id: string,
-): Promise<StoredDestination | undefined> {
-  const [row] = await db.run(readDestination, { destination_id: id, party_id: partyId });
-  return row && storedFromRow(row);
-}
-
-export async function findDestinationByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Destination> | undefined> {
-  const [row] = await db.run(readDestinationByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: storedFromRow(row).destination, fingerprint: row.request_fingerprint };
-}
-
-export async function listDestinations(
-  db: Database,
-  asked: Values<typeof listDestinationRows.parameters>,
-): Promise<Destination[]> {
-  const rows = await db.run(listDestinationRows, asked);
-  return rows.map((row) => storedFromRow(row).destination);
 }
 
 /** Nothing is due any more. */

@@ -2,7 +2,6 @@
 // is in new-withdrawal.ts.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { findByExternalId } from '../../platform/database/external-id.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -25,7 +24,8 @@ import {
   type LedgerWithdrawal,
 } from '../../platform/ledger/domain/postings.ts';
 import { periodsOf } from '../domain/payout-limits.ts';
-import { listStatement, searchFilters } from '../../identities/store/sql-fragments.ts';
+import { searchFilters } from '../../identities/store/sql-fragments.ts';
+import { readsOf } from '../../identities/store/reads.ts';
 import { evolve, type Withdrawal, type WithdrawalEnd, type WithdrawalState } from '../domain/withdrawal.ts';
 import { defined } from '../../defined.ts';
 import { endState, rowTerms, withdrawalFact, type RowTerms } from './codec.ts';
@@ -89,18 +89,14 @@ const endWithdrawalRow = statement({
     select ${recordJournal('withdrawal_id')} as journal from changed, (select count(*) from uncounted) as before`,
 });
 
-const readWithdrawal = statement({
-  name: 'read_withdrawal',
-  parameters: { withdrawal_id: 'text', party_id: 'text?' },
-  row: columns,
-  text: `select ${selectedColumns} from withdrawal
-         where withdrawal_id = :withdrawal_id and (:party_id is null or party_id = :party_id)`,
-});
-
-const listWithdrawalRows = listStatement({
-  name: 'list_withdrawals',
+export const {
+  find: findWithdrawal,
+  findByExternalId: findWithdrawalByExternalId,
+  list: listWithdrawals,
+} = readsOf({
   table: 'withdrawal',
-  idColumn: 'withdrawal_id',
+  createdBy: 'createWithdrawal',
+  row: columns,
   filters: {
     wallet_id: 'text?',
     identity_id: 'text?',
@@ -110,7 +106,8 @@ const listWithdrawalRows = listStatement({
     currency: 'text?',
     ...searchFilters,
   },
-  row: columns,
+  storedOf: storedFromRow,
+  valueOf: ({ withdrawal }) => withdrawal,
 });
 
 const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id'], 'continue');
@@ -153,31 +150,6 @@ export async function storeEnd(
     ),
   );
   return rows.length > 0 ? ended : undefined;
-}
-
-/** Of that party; of any where none is named. */
-export async function findWithdrawal(
-  db: Database,
-  partyId: string | null,
-  id: string,
-): Promise<StoredWithdrawal | undefined> {
-  const [row] = await db.run(readWithdrawal, { withdrawal_id: id, party_id: partyId });
-  return row && storedFromRow(row);
-}
-
-export const findWithdrawalByExternalId = findByExternalId(
-  'withdrawal',
-  'createWithdrawal',
-  columns,
-  (row) => storedFromRow(row).withdrawal,
-);
-
-export async function listWithdrawals(
-  db: Database,
-  asked: Values<typeof listWithdrawalRows.parameters>,
-): Promise<Withdrawal[]> {
-  const rows = await db.run(listWithdrawalRows, asked);
-  return rows.map((row) => storedFromRow(row).withdrawal);
 }
 
 /**
@@ -232,7 +204,7 @@ export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof co
   };
 }
 
-export function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
+function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
   return {
     version: row.version,
     withdrawal: {

@@ -1,7 +1,6 @@
 // External ids in SQL: a merchant's own id for what a create request makes. Each belongs to one operation of one party, and is stored
 // with the fingerprint of the request it was used for.
-import type { Database } from './database.ts';
-import { columnList, statement, type Columns, type Values } from './statement.ts';
+import { statement, type Columns } from './statement.ts';
 
 /** What was made under an external id, and the fingerprint of the request that made it. */
 export type FoundByExternalId<Value> = { readonly value: Value; readonly fingerprint: Buffer };
@@ -49,29 +48,4 @@ export function readByExternalId<const Row extends Columns>(read: {
            from external_id as claim ${join === undefined ? '' : `join ${join}`}
            where claim.party_id = :party_id and claim.operation = '${operation}' and claim.external_id = :external_id`,
   });
-}
-
-/** The same of a table whose rows are found by an id that is named after it. */
-export function findByExternalId<const Row extends Columns, Value>(
-  table: string,
-  operation: string,
-  columns: Row,
-  valueOf: (row: Values<Row>) => Value,
-) {
-  const read = readByExternalId({
-    name: `read_${table}_by_external_id`,
-    operation,
-    row: columns,
-    select: columnList(columns, table),
-    join: `${table} on ${table}_id = entity_id`,
-  });
-  return async (
-    db: Database,
-    partyId: string,
-    externalId: string,
-  ): Promise<FoundByExternalId<Value> | undefined> => {
-    const [row] = await db.run(read, { party_id: partyId, external_id: externalId });
-    // Declared as bytea; the compiler does not look into a row of columns it does not know.
-    return row && { value: valueOf(row), fingerprint: row.request_fingerprint as Buffer };
-  };
 }

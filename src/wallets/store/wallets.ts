@@ -1,11 +1,7 @@
 // Wallets and the deposits into them in SQL. A wallet's row never changes: its money is in the ledger, its blocking on its
 // identity and party, so that payouts have nothing here to wait for.
 import type { Database } from '../../platform/database/database.ts';
-import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
+import { claimExternalId } from '../../platform/database/external-id.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -29,6 +25,7 @@ import {
   listStatement,
   searchFilters,
 } from '../../identities/store/sql-fragments.ts';
+import { readsOf } from '../../identities/store/reads.ts';
 import type { Deposit, Wallet, WalletFact } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
 import { depositFact, walletFact } from './codec.ts';
@@ -51,9 +48,6 @@ const walletColumns = {
   provider: 'text',
   level: stored('text', oneOf(...levels)),
 } as const;
-const walletList = `${columnList(columns, 'wallet')}, ${isBlockedSql}, provider, level`;
-const walletSource = `wallet ${joinIdentity('wallet')}`;
-
 const insertWallet = statement({
   name: 'insert_wallet',
   parameters: { ...columns, ...createdWith(walletFact), fingerprint: 'bytea' },
@@ -66,30 +60,19 @@ const insertWallet = statement({
     select wallet_id from changed`,
 });
 
-const readWallet = statement({
-  name: 'read_wallet',
-  parameters: { wallet_id: 'text', party_id: 'text?' },
-  row: walletColumns,
-  text: `select ${walletList} from ${walletSource}
-         where wallet_id = :wallet_id and (:party_id is null or wallet.party_id = :party_id)`,
-});
-
-const readWalletByExternalId = readByExternalId({
-  name: 'read_wallet_by_external_id',
-  operation: 'createWallet',
-  row: walletColumns,
-  select: walletList,
-  join: `wallet on wallet_id = entity_id ${joinIdentity('wallet')}`,
-});
-
-const listWalletRows = listStatement({
-  name: 'list_wallets',
+export const {
+  find: findWallet,
+  findByExternalId: findWalletByExternalId,
+  list: listWallets,
+} = readsOf({
   table: 'wallet',
-  idColumn: 'wallet_id',
-  filters: { identity_id: 'text?', currency: 'text?' },
+  createdBy: 'createWallet',
   row: walletColumns,
-  select: walletList,
-  source: walletSource,
+  select: `${columnList(columns, 'wallet')}, ${isBlockedSql}, provider, level`,
+  join: joinIdentity('wallet'),
+  filters: { identity_id: 'text?', currency: 'text?' },
+  storedOf: walletFromRow,
+  valueOf: (wallet) => wallet,
 });
 
 const depositColumns = {
@@ -160,33 +143,6 @@ export async function storeNewWallet(
     facts: [opened],
   });
   return rows.length > 0;
-}
-
-/** Of that party; of any where none is named. */
-export async function findWallet(
-  db: Database,
-  partyId: string | null,
-  id: string,
-): Promise<Wallet | undefined> {
-  const [row] = await db.run(readWallet, { wallet_id: id, party_id: partyId });
-  return row && walletFromRow(row);
-}
-
-export async function findWalletByExternalId(
-  db: Database,
-  partyId: string,
-  externalId: string,
-): Promise<FoundByExternalId<Wallet> | undefined> {
-  const [row] = await db.run(readWalletByExternalId, { party_id: partyId, external_id: externalId });
-  return row && { value: walletFromRow(row), fingerprint: row.request_fingerprint };
-}
-
-export async function listWallets(
-  db: Database,
-  asked: Values<typeof listWalletRows.parameters>,
-): Promise<Wallet[]> {
-  const rows = await db.run(listWalletRows, asked);
-  return rows.map(walletFromRow);
 }
 
 /** With its journal. Without the money it takes, or where one of its id is there already, nothing is written. */

@@ -1,0 +1,78 @@
+// How rows of identities, wallets and payouts are read: one by its id, one by its external id, and a party's own page by page.
+import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { columnList, statement, type Columns, type Values } from '../../platform/database/statement.ts';
+import { listStatement } from './sql-fragments.ts';
+
+type Reads<Row extends Columns, Filters extends Columns, Stored, Value> = {
+  readonly table: string;
+  /** The operation that takes the external id. */
+  readonly createdBy: string;
+  readonly row: Row;
+  /** Where a row has more than the columns of its table. */
+  readonly select?: string;
+  readonly join?: string;
+  readonly filters: Filters;
+  readonly storedOf: (row: Values<Row>) => Stored;
+  readonly valueOf: (stored: Stored) => Value;
+};
+
+export function readsOf<const Row extends Columns, const Filters extends Columns, Stored, Value>(
+  reads: Reads<Row, Filters, Stored, Value>,
+) {
+  const { storedOf, valueOf } = reads;
+  const { readOne, readOneByExternalId, readPage } = statementsOf(reads);
+  return {
+    /** Of that party; of any where none is named. */
+    async find(db: Database, partyId: string | null, id: string): Promise<Stored | undefined> {
+      const [found] = await db.run(readOne, { id, party_id: partyId });
+      return found && storedOf(found);
+    },
+    async findByExternalId(
+      db: Database,
+      partyId: string,
+      externalId: string,
+    ): Promise<FoundByExternalId<Value> | undefined> {
+      const [found] = await db.run(readOneByExternalId, { party_id: partyId, external_id: externalId });
+      // Declared as bytea; the compiler does not look into a row of columns it does not know.
+      return found && { value: valueOf(storedOf(found)), fingerprint: found.request_fingerprint as Buffer };
+    },
+    async list(db: Database, asked: Values<typeof readPage.parameters>): Promise<Value[]> {
+      const rows = await db.run(readPage, asked);
+      return rows.map((one) => valueOf(storedOf(one)));
+    },
+  };
+}
+
+function statementsOf<const Row extends Columns, const Filters extends Columns>(
+  reads: Omit<Reads<Row, Filters, never, never>, 'storedOf' | 'valueOf'>,
+) {
+  const { table, createdBy, row, select = columnList(row, table), join, filters } = reads;
+  const idColumn = `${table}_id`;
+  const joined = join === undefined ? '' : ` ${join}`;
+  return {
+    readOne: statement({
+      name: `read_${table}`,
+      parameters: { id: 'text', party_id: 'text?' },
+      row,
+      text: `select ${select} from ${table}${joined}
+             where ${idColumn} = :id and (:party_id is null or ${table}.party_id = :party_id)`,
+    }),
+    readOneByExternalId: readByExternalId({
+      name: `read_${table}_by_external_id`,
+      operation: createdBy,
+      row,
+      select,
+      join: `${table} on ${idColumn} = entity_id${joined}`,
+    }),
+    readPage: listStatement({
+      name: `list_${table}s`,
+      table,
+      idColumn,
+      filters,
+      row,
+      select,
+      source: table + joined,
+    }),
+  };
+}
