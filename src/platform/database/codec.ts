@@ -36,7 +36,7 @@ function unreadable(expected: string, stored: unknown): UnreadableError {
 }
 
 /** Names the place of what cannot be read, from the inside out. */
-export function readAt<T>(place: string | number, read: (stored: unknown) => T, stored: unknown): T {
+function readAt<T>(place: string | number, read: (stored: unknown) => T, stored: unknown): T {
   try {
     return read(stored);
   } catch (error) {
