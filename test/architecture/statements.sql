@@ -64,7 +64,7 @@ currency, reference, approval_code, wake_at, attempts)
 select $16::text, $17::text, party_id, series_id, 'waiting', $18::timestamptz, address, $19::timestamptz,
 $20::int8, $21::text, $22::text, $23::text, $24::timestamptz, 1
 from held, lateral (
-select coalesce($25::text, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')
+select coalesce($25::text, terms #>> '{mandate,payer,contactInfo,email}')
 ) as its (address)
 where $19::timestamptz is not null and address is not null
 on conflict do nothing
@@ -2158,7 +2158,7 @@ currency, reference, approval_code, wake_at, attempts)
 select $2::text, $3::text, party_id, series_id, 'waiting', $4::timestamptz, address, $5::timestamptz,
 $6::int8, $7::text, $8::text, $9::text, $4::timestamptz, 0
 from its_series, lateral (
-select coalesce($10::text, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')
+select coalesce($10::text, terms #>> '{mandate,payer,contactInfo,email}')
 ) as its (address)
 where $5::timestamptz is not null and address is not null
 on conflict do nothing

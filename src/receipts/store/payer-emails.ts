@@ -26,7 +26,7 @@ export function payerEmailOf(series: string, claimedUntil?: string): string {
       select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, address, :email_paid_at,
         :email_amount_minor, :email_currency, :email_reference, :email_approval_code, ${claimedUntil ?? ':happened_at'}, ${claimedUntil ? 1 : 0}
       from ${series}, lateral (
-        select coalesce(:email_recipient, terms -> 'mandate' -> 'payer' -> 'contactInfo' ->> 'email')
+        select coalesce(:email_recipient, terms #>> '{mandate,payer,contactInfo,email}')
       ) as its (address)
       where :email_paid_at is not null and address is not null
       on conflict do nothing
