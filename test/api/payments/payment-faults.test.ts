@@ -1,7 +1,7 @@
 // Many payments through a bank of whose messages every fifth goes wrong, in every way it can, and of whose callbacks every
 // fifth comes twice, late or never; on two nodes that do not wait long. Some are then captured, cancelled, refunded. When the
 // bank is well again and time has passed, nothing is left open and nothing differs.
-//   FAULTY_PAYMENTS how many (100, or 1000), FAULTY_SEED which (1, or SEED)
+//   FAULTY_PAYMENTS how many (100, or 150), FAULTY_SEED which (1, or SEED)
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
 import { openHttpBank } from '../../../src/acquiring/adapters/http/http-bank.ts';
@@ -15,7 +15,7 @@ import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../../support/wor
 import { startNode, type Node } from '../../support/service/nodes.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
 
-const usualCount = often(100, 1_000);
+const usualCount = often(100, 150);
 const count = Number(process.env['FAULTY_PAYMENTS'] ?? usualCount);
 const seed = chosenSeed('FAULTY_SEED');
 const random = seededRandom(seed);
