@@ -19,7 +19,7 @@ import type {
   Revocation,
 } from './domain/series.ts';
 import type { SeriesWithSettings, StoredSeries } from './store/series.ts';
-import type { RecurringSettings } from './store/settings.ts';
+import type { RecurringSettings } from './domain/settings.ts';
 import type { WrittenReceipt } from './write-receipt.ts';
 
 /** The payment with which a payer, present and authenticated, let his card be charged again. */

@@ -2577,7 +2577,7 @@ from binding where customer_id = $1::text and status = 'succeeded';
 
 -- read_card_by_external_id
 select card.card_id, card.party_id, card.session_id, card.made_for_kind, card.made_for_id, card.purpose, card.valid_until, card.payment_system, card.mask, card.client_info, card.fingerprint, card.fingerprint_key_version, card.match_hash, claim.fingerprint as request_fingerprint
-from external_id as claim join card on card_id = entity_id
+from external_id as claim join card on card_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createPaymentResource' and claim.external_id = $2::text;
 
 -- read_card_of_party
@@ -2588,7 +2588,7 @@ select category_id, name, description from category order by category_id;
 
 -- read_customer_by_external_id
 select customer.customer_id, customer.party_id, customer.shop_id, customer.version, customer.status, customer.active_binding_id, customer.created_at, customer.contact_info, customer.metadata, customer.external_id, customer.bindings_made, customer.changed_at, claim.fingerprint as request_fingerprint
-from external_id as claim join customer on customer_id = entity_id
+from external_id as claim join customer on customer_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createCustomer' and claim.external_id = $2::text;
 
 -- read_customer_events
@@ -2664,7 +2664,7 @@ where identity_id = $1::text and ($2::text is null or party_id = $2::text);
 
 -- read_identity_by_external_id
 select identity.identity_id, identity.party_id, identity.version, identity.name, identity.provider, identity.class, identity.level, identity.is_blocked, identity.created_at, identity.metadata, identity.external_id, identity.effective_challenge, claim.fingerprint as request_fingerprint
-from external_id as claim join identity on identity_id = entity_id
+from external_id as claim join identity on identity_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createIdentity' and claim.external_id = $2::text;
 
 -- read_identity_challenges
@@ -2678,7 +2678,7 @@ select invoice_id, party_id, shop_id, version, status, reason, created_at, due_d
 
 -- read_invoice_by_external_id
 select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
-from external_id as claim join invoice on invoice_id = entity_id
+from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
 
 -- read_invoice_events
@@ -3015,7 +3015,7 @@ where withdrawal_id = $1::text and ($2::text is null or withdrawal.party_id = $2
 
 -- read_withdrawal_by_external_id
 select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id, claim.fingerprint as request_fingerprint
-from external_id as claim join withdrawal on withdrawal_id = entity_id
+from external_id as claim join withdrawal on withdrawal_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createWithdrawal' and claim.external_id = $2::text;
 
 -- read_withdrawal_events

@@ -1,7 +1,8 @@
 // mandate shop recurring: what a shop wants of recurring charges beside the rules.
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import { scheduleProblem } from '../../recurring/domain/mandate.ts';
-import { findSettings, storeSettings, type RecurringSettings } from '../../recurring/store/settings.ts';
+import type { RecurringSettings } from '../../recurring/domain/settings.ts';
+import { findSettings, storeSettings } from '../../recurring/store/settings.ts';
 import { requireShop, withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 

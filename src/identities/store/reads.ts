@@ -1,6 +1,7 @@
 // How rows of identities, wallets and payouts are read: one by its id, one by its external id, and a party's own page by page.
-import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { defined } from '../../defined.ts';
 import { columnList, statement, type Columns, type Values } from '../../platform/database/statement.ts';
 import { listStatement } from './sql-fragments.ts';
 
@@ -21,22 +22,21 @@ export function readsOf<const Row extends Columns, const Filters extends Columns
   reads: Reads<Row, Filters, Stored, Value>,
 ) {
   const { storedOf, valueOf } = reads;
-  const { readOne, readOneByExternalId, readPage } = statementsOf(reads);
+  const { readOne, readPage } = statementsOf(reads);
+  const { table, createdBy, row, select, join } = reads;
   return {
     /** Of that party; of any where none is named. */
     async find(db: Database, partyId: string | null, id: string): Promise<Stored | undefined> {
       const [found] = await db.run(readOne, { id, party_id: partyId });
       return found && storedOf(found);
     },
-    async findByExternalId(
-      db: Database,
-      partyId: string,
-      externalId: string,
-    ): Promise<FoundByExternalId<Value> | undefined> {
-      const [found] = await db.run(readOneByExternalId, { party_id: partyId, external_id: externalId });
-      // Declared as bytea; the compiler does not look into a row of columns it does not know.
-      return found && { value: valueOf(storedOf(found)), fingerprint: found.request_fingerprint as Buffer };
-    },
+    findByExternalId: findByExternalId(
+      table,
+      createdBy,
+      row,
+      (found) => valueOf(storedOf(found)),
+      defined({ select, join }),
+    ),
     async list(db: Database, asked: Values<typeof readPage.parameters>): Promise<Value[]> {
       const rows = await db.run(readPage, asked);
       return rows.map((one) => valueOf(storedOf(one)));
@@ -47,7 +47,7 @@ export function readsOf<const Row extends Columns, const Filters extends Columns
 function statementsOf<const Row extends Columns, const Filters extends Columns>(
   reads: Omit<Reads<Row, Filters, never, never>, 'storedOf' | 'valueOf'>,
 ) {
-  const { table, createdBy, row, select = columnList(row, table), join, filters } = reads;
+  const { table, row, select = columnList(row, table), join, filters } = reads;
   const idColumn = `${table}_id`;
   const joined = join === undefined ? '' : ` ${join}`;
   return {
@@ -57,13 +57,6 @@ function statementsOf<const Row extends Columns, const Filters extends Columns>(
       row,
       text: `select ${select} from ${table}${joined}
              where ${idColumn} = :id and (:party_id is null or ${table}.party_id = :party_id)`,
-    }),
-    readOneByExternalId: readByExternalId({
-      name: `read_${table}_by_external_id`,
-      operation: createdBy,
-      row,
-      select,
-      join: `${table} on ${idColumn} = entity_id${joined}`,
     }),
     readPage: listStatement({
       name: `list_${table}s`,

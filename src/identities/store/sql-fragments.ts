@@ -1,8 +1,6 @@
 // Parts of statements that the stores of identities, wallets and payouts share.
 import { columnList, statement, type Columns } from '../../platform/database/statement.ts';
 
-export { columnList, parameterList } from '../../platform/database/statement.ts';
-
 /** Whose identity is blocked, or who may not trade, neither pays out nor is paid: `isBlocked` of a wallet and of a destination. */
 export const isBlockedSql = 'identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked';
 

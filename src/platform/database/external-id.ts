@@ -1,6 +1,7 @@
 // External ids in SQL: a merchant's own id for what a create request makes. Each belongs to one operation of one party, and is stored
 // with the fingerprint of the request it was used for.
-import { statement, type Columns } from './statement.ts';
+import type { Database } from './database.ts';
+import { columnList, statement, type Columns, type Values } from './statement.ts';
 
 /** What was made under an external id, and the fingerprint of the request that made it. */
 export type FoundByExternalId<Value> = { readonly value: Value; readonly fingerprint: Buffer };
@@ -48,4 +49,32 @@ export function readByExternalId<const Row extends Columns>(read: {
            from external_id as claim ${join === undefined ? '' : `join ${join}`}
            where claim.party_id = :party_id and claim.operation = '${operation}' and claim.external_id = :external_id`,
   });
+}
+
+/** The same of a table whose rows are found by an id that is named after it. */
+export function findByExternalId<const Row extends Columns, Value>(
+  table: string,
+  operation: string,
+  row: Row,
+  valueOf: (row: Values<Row>) => Value,
+  /** Where a row has more than the columns of its table. */
+  more: { readonly select?: string; readonly join?: string } = {},
+) {
+  const { select = columnList(row, table), join = '' } = more;
+  const read = readByExternalId({
+    name: `read_${table}_by_external_id`,
+    operation,
+    row,
+    select,
+    join: `${table} on ${table}_id = entity_id ${join}`,
+  });
+  return async (
+    db: Database,
+    partyId: string,
+    externalId: string,
+  ): Promise<FoundByExternalId<Value> | undefined> => {
+    const [found] = await db.run(read, { party_id: partyId, external_id: externalId });
+    // Declared as bytea; the compiler does not look into a row of columns it does not know.
+    return found && { value: valueOf(found), fingerprint: found.request_fingerprint as Buffer };
+  };
 }

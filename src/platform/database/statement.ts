@@ -97,6 +97,13 @@ export function optional<C extends Columns>(of: C): Optional<C> {
   return Object.fromEntries(entries) as Optional<C>;
 }
 
+/** Whether a row has a far side. */
+export function isJoined<C extends Columns, Row extends object>(of: C, row: Row): row is Row & Values<C> {
+  return Object.entries(of).every(
+    ([name, column]) => typeOf(column).endsWith('?') || (row as Record<string, unknown>)[name] !== null,
+  );
+}
+
 function nullable(column: Column): Column {
   if (typeof column !== 'string') return { ...column, type: nullableType(column.type) };
   return nullableType(column);

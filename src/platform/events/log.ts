@@ -50,10 +50,5 @@ export function eventsOf<Fact>(fact: Codec<Fact>) {
   return { events: stored('json', list(list(fact))) };
 }
 
-/** Of a statement that makes an aggregate, which has changed when it was created. */
-export const createdParameters = { facts: 'json' } as const;
-/** Of a statement that changes one. */
-export const changedParameters = { happened_at: 'timestamptz', facts: 'json' } as const;
-
 /** Pages of the polling endpoints; a larger limit is lowered to this. */
 export const maxEvents = 1_000;

@@ -9,7 +9,8 @@ import { endedCharge, endedChargeOf, type PendingCharge } from './charge-fragmen
 import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
 import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';
 import { mustBeHeld, seriesColumns, seriesFromRow, settingsOfSeries, type StoredSeries } from './series.ts';
-import { settingsColumn, type RecurringSettings } from './settings.ts';
+import type { RecurringSettings } from '../domain/settings.ts';
+import { settingsColumn } from './settings.ts';
 import { defined } from '../../defined.ts';
 
 const attemptColumns = {

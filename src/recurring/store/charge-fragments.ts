@@ -10,7 +10,7 @@ import type { PayerEmail, ReceiptOwed } from '../../receipts/domain/payer-email.
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
 import { payerEmailOf, payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
 import { changeOf, seriesChange, type SeriesWithSettings, type StoredSeries } from './series.ts';
-import type { RecurringSettings } from './settings.ts';
+import type { RecurringSettings } from '../domain/settings.ts';
 
 /** Beside these the statement has the `:invoice_id` and `:payment_id` of the payment, and its amount. */
 export const startedCharge = {

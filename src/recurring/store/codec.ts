@@ -26,7 +26,7 @@ import type {
   SeriesFact,
   SeriesTerms,
 } from '../domain/series.ts';
-import type { RecurringSettings } from './settings.ts';
+import type { RecurringSettings } from '../domain/settings.ts';
 
 const amountRule: Codec<AmountRule> = variants<AmountRule, 'kind'>('kind', {
   fixed: { amountMinor: wholeNumber },

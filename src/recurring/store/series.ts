@@ -10,7 +10,8 @@ import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
 import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
 import { rowState, rowTerms, seriesFact, type RowTerms } from './codec.ts';
-import { settingsColumn, type RecurringSettings } from './settings.ts';
+import type { RecurringSettings } from '../domain/settings.ts';
+import { settingsColumn } from './settings.ts';
 import { defined } from '../../defined.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 

@@ -1,8 +1,13 @@
 // Webhooks and their keys in SQL.
 import type { Database } from '../../platform/database/database.ts';
-import { columnList, parameterList } from '../../platform/database/columns.ts';
 import { mapped, text } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import type { EncryptedKeys } from './webhook-keys.ts';
 import { maxWebhooks, type Webhook } from '../domain/webhook.ts';
 import { defined } from '../../defined.ts';
