@@ -12,10 +12,6 @@ const namedByNone: Readonly<Record<string, readonly string[]>> = {
     'lastName',
     'postalCode',
   ],
-  'kept whole, as it came: what an invoice says of its bank account and of its payer': [
-    'accountType',
-    'trustLevel',
-  ],
   'of chargebacks, of which there are none': ['chargebackID', 'levy', 'reasonCode', 'stage'],
   'of quotes, which are always refused': ['cash', 'currencyFrom', 'currencyTo'],
 };

@@ -24,8 +24,9 @@ const values: Record<string, unknown> = {
   json: {},
   timestamptz: '',
 };
+const statuses = { customer: 'unready', withdrawal: 'sending' };
 const members = (statement: string): Record<string, unknown> => ({
-  status: statement.includes('customer') ? 'unready' : 'unpaid',
+  status: Object.entries(statuses).find(([of]) => statement.includes(of))?.[1] ?? 'unpaid',
   terms: { fees: {}, realm: 'test' },
 });
 
