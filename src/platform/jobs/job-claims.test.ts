@@ -35,6 +35,8 @@ test.each([
       insert into errand select n, 'P', timestamptz '${now}' + (n + 60) * interval '1 minute', 0, repeat('x', 200)
         from generate_series(1, ${rows}) as n;
       insert into errand select 'ended ' || n, 'P', null, 0, repeat('x', 200) from generate_series(1, ${rows}) as n`);
+    // As in earnest: the tests' server keeps every plan at once.
+    await client.query('set plan_cache_mode = auto');
     await client.query(prepare);
     for (const { limit, claim } of claims) {
       for (let time = 1; time <= plansMadeAnew + 2; time++)
