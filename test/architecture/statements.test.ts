@@ -39,6 +39,16 @@ test('each that appends an event to a log takes its time from the row, and moves
   expect(own.map(({ name }) => name)).toEqual([]);
 });
 
+test('JSON is read by a codec, never as it comes', () => {
+  const believed = statements.flatMap(({ name, row }) =>
+    Object.entries(row).flatMap(([column, type]) =>
+      /^json/.test(String(type)) ? [`${name}: ${column}`] : [],
+    ),
+  );
+  expect(believed).toEqual([]);
+  expect(statements.filter(({ codecs }) => codecs.length > 0).length).toBeGreaterThan(50);
+});
+
 /** Many are put together from parts: a reviewer sees here what PostgreSQL is sent. */
 test('every statement is as it was reviewed; npx vitest run test/architecture/statements -u writes them', async () => {
   const texts = statements.map(
