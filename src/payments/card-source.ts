@@ -166,7 +166,7 @@ function fromCustomer(
           warnings: verdict.warnings,
           ...defined({ rootNetworkTransactionId: root }),
           contactInfo,
-          ...(sessionInfo?.redirectUrl === undefined ? {} : { redirectUrl: sessionInfo.redirectUrl }),
+          ...defined({ redirectUrl: sessionInfo?.redirectUrl }),
         },
         withPayment: charging(recurring, admission),
       });

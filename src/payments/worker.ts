@@ -156,7 +156,7 @@ async function ask(
 function authorisationOf(payment: Payment, operationId: string, returnUrl: string): BankOperation {
   const { payer, amount, terminal, flow, makeRecurrent } = payment;
   const { email } = payer.contactInfo;
-  const contact = email === undefined ? {} : { email };
+  const contact = defined({ email });
   const common = {
     kind: 'authorise',
     operationId,

@@ -129,7 +129,7 @@ export function openRecurring({
       const { isNew, terms } = await beginSeries(tx, consent, now);
       const { id, card, endsAt, mandate } = terms;
       if (isNew) return id;
-      const lasts = endsAt === undefined ? {} : { endsAt };
+      const lasts = defined({ endsAt });
       const renewed = { type: 'consent_renewed', card, mandate, ...lasts } as const;
       const stored = await held(tx, id);
       await storeFacts(tx, stored, [renewed], now);

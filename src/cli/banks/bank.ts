@@ -1,5 +1,6 @@
 // mandate bank: the simulated bank alone, for a service on another machine or for trying out an integration of one's own;
 // and the check whether any bank keeps our protocol.
+import { defined } from '../../defined.ts';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { checkBank } from '../../acquiring/conformance/conformance.ts';
@@ -20,7 +21,7 @@ export async function runBank(options: { publicUrl?: string; seed: string }): Pr
     host,
     port: bankPort,
     seed: seedOf(options.seed),
-    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl.replace(/\/$/, '') }),
+    ...defined({ publicUrl: options.publicUrl?.replace(/\/$/, '') }),
   });
   if (!bank.isOurs()) {
     await bank.stop();

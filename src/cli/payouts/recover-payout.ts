@@ -127,7 +127,7 @@ async function linesOf(book: BankReport, operationId: string): Promise<PaidLine[
       const { kind, sign, amount, currency, cardMask } = entry;
       const at = parseInstant(entry.at);
       if (!at) throw new Error(`the bank’s line ${entry.sequence} has no time that can be understood`);
-      const card = cardMask === undefined ? {} : { cardMask };
+      const card = defined({ cardMask });
       lines.push({ operationId, kind, sign, minor: BigInt(amount), currency, at, ...card });
     }
   }

@@ -11,7 +11,7 @@ export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
   const { state } = facts.reduce(evolveBinding, before);
   if (state.name !== 'succeeded') return undefined;
   const { ip, fingerprint, url } = card.clientInfo;
-  const contactInfo = email === undefined ? {} : { email };
+  const contactInfo = defined({ email });
   return {
     customerId,
     bindingId: id,

@@ -1,4 +1,5 @@
 // POST …/access-tokens: a fresh token for an invoice, in any status, for when three days were not enough, or one that may do less.
+import { defined } from '../../defined.ts';
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { AccessToken } from '../../platform/http/schemas.ts';
@@ -27,7 +28,7 @@ export const issueInvoiceToken = endpoint({
     const stored = await findInvoice(db, caller.partyId, params.invoiceID);
     if (!stored) return refuse('invoiceNotFound');
     const { id, partyId } = stored.invoice;
-    const narrowed = query.for === undefined ? {} : { isFor: query.for };
+    const narrowed = defined({ isFor: query.for });
     return accept({ payload: tokens.issue({ kind: 'invoice', entityId: id, partyId, ...narrowed }) });
   },
 });

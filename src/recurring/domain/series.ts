@@ -206,7 +206,7 @@ function ruleOf({ rule, pack }: Ruled) {
 function answerOfNetwork(ending: ChargeOutcome): { code?: string; advice?: string } {
   switch (ending.outcome) {
     case 'approved':
-      return ending.advice === undefined ? {} : { advice: ending.advice };
+      return defined({ advice: ending.advice });
     case 'declined':
       return ending.network === 'bank' ? {} : ending;
     default:
