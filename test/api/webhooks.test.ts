@@ -644,11 +644,14 @@ describe('webhooks of identities', () => {
   test('are told of the payouts of their wallet, from the log as the wallets write it', async () => {
     const { body: webhook } = await ask('POST', '', { ...wanted(), url: receiver.url });
     const terms = {
+      partyId: merchant.partyId,
+      walletPartyId: merchant.partyId,
       identityId: one,
       destinationId: 'd',
       createdAt: service.clock.now(),
       amountMinor: 5,
       currency: 'RUB',
+      feeMinor: 1,
     };
     await service.database.withClient(async (client) => {
       for (const walletId of [wallet, 'another']) {
@@ -686,6 +689,7 @@ describe('webhooks of identities', () => {
         wallet,
         destination: 'd',
         body,
+        fee: { amount: 1, currency: 'RUB' },
         failure: { code: 'authorization_failed' },
       },
     ]);
