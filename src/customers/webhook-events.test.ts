@@ -97,3 +97,9 @@ test('a failed binding says why, and nothing says how to charge the card', () =>
   });
   expect(JSON.stringify([customersTopic.webhookEventsOf(log), webhookEvents])).not.toContain('secret');
 });
+
+test('what a newer node wrote is passed over, and what this one knows is told', () => {
+  expect(
+    customersTopic.typesOf([{ type: 'fact_of_tomorrow' }, { type: 'customer_ready', bindingId: 'B' }]),
+  ).toEqual(['CustomerReady']);
+});

@@ -25,7 +25,7 @@ export const customersTopic: Topic = {
   aggregate: 'customer',
   eventTypes: Object.values(toldOf),
   eventId: 'number',
-  typesOf: (facts) => facts.flatMap((json) => toldOf[customerLogFact.read(json).type] ?? []),
+  typesOf: (facts) => customerLogFact.known(facts).flatMap(({ type }) => toldOf[type] ?? []),
   ownersOf: ([first]) => {
     const fact = customerLogFact.read(first);
     if (fact.type !== 'customer_created')

@@ -102,3 +102,9 @@ test('nothing that could be used to charge a card is in any notice', () => {
   for (const secret of ['"token"', 'paymentToolToken', 'paymentSession', '"session"', 'approvalCode'])
     expect(text).not.toContain(secret);
 });
+
+test('what a newer node wrote is passed over, and what this one knows is told', () => {
+  expect(invoicesTopic.typesOf([{ type: 'fact_of_tomorrow' }, { type: 'invoice_paid' }])).toEqual([
+    'InvoicePaid',
+  ]);
+});

@@ -1,5 +1,6 @@
 // What merchants are told about an invoice, its payments and their refunds. They are one log, so they are one queue: its
 // facts are followed one by one, and each notice shows the state right after its own.
+import type { ContactInfo } from '../recurring/domain/mandate.ts';
 import type { CardDetails } from '../cards/domain/card.ts';
 import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve as evolveInvoice, type Invoice } from '../invoices/domain/invoice.ts';
@@ -54,7 +55,7 @@ export const invoicesTopic: Topic = {
   aggregate: 'invoice',
   eventTypes: [...invoiceEventTypes, ...Object.values(toldOf).map(({ registeredType }) => registeredType)],
   eventId: 'number',
-  typesOf: (facts) => facts.flatMap((json) => toldBy(invoiceLogFact.read(json))?.registeredType ?? []),
+  typesOf: (facts) => invoiceLogFact.known(facts).flatMap((fact) => toldBy(fact)?.registeredType ?? []),
   ownersOf: ([first]) => {
     const fact = invoiceLogFact.read(first);
     if (fact.type !== 'invoice_created')
@@ -170,10 +171,7 @@ function payerInNotice(payer: Payer): Record<string, unknown> {
 }
 
 /** Where the payer can be reached, and no more of him than that. */
-export function contactInNotice({
-  email,
-  phoneNumber,
-}: Readonly<Record<string, string>>): Record<string, unknown> {
+export function contactInNotice({ email, phoneNumber }: ContactInfo): Record<string, unknown> {
   return filled({ email, phoneNumber });
 }
 

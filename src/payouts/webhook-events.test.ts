@@ -91,3 +91,8 @@ test('a destination is told as made and unauthorized at once, then authorized', 
   ]);
   expect(destinationsTopic.ownersOf(log[0]!.facts)).toEqual([{ id: '1Bq5' }]);
 });
+
+test('what a newer node wrote is passed over', () => {
+  expect(withdrawalsTopic.typesOf([{ type: 'fact_of_tomorrow' }])).toEqual([]);
+  expect(destinationsTopic.typesOf([{ type: 'fact_of_tomorrow' }])).toEqual([]);
+});

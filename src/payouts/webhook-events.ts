@@ -1,7 +1,7 @@
 // What merchants are told about payouts: withdrawals, and the destinations they go to. The first notice of each shows all of
 // it, the others name it and say what became of it.
 import { assetBody } from '../identities/api/shared-schema.ts';
-import type { Codec } from '../platform/database/codec.ts';
+import type { VariantsCodec } from '../platform/database/codec.ts';
 import { filled, hasMembers, type Owner, type Topic } from '../platform/events/domain/topic.ts';
 import { nestedFailure } from '../wallets/domain/failure-path.ts';
 import {
@@ -60,7 +60,7 @@ export const destinationsTopic: Topic = {
 
 /** What a topic says of a log, whose first fact has the terms. */
 function toldBy<Fact extends { readonly type: string }, Terms>(log: {
-  readonly codec: Codec<Fact>;
+  readonly codec: VariantsCodec<Fact>;
   readonly types: Partial<Readonly<Record<string, readonly string[]>>>;
   readonly termsIn: (fact: Fact) => Terms | undefined;
   readonly ownersOf: (terms: Terms) => readonly Owner[];
@@ -74,15 +74,15 @@ function toldBy<Fact extends { readonly type: string }, Terms>(log: {
     return terms;
   };
   return {
-    typesOf: (facts) => facts.flatMap((fact) => typesOf(codec.read(fact))),
+    typesOf: (facts) => codec.known(facts).flatMap(typesOf),
     ownersOf: (facts) => ownersOf(firstTerms(facts)),
     webhookEventsOf: (events) => {
       const [first] = events;
       if (!first) return [];
       const terms = firstTerms(first.facts);
       return events.flatMap(({ sequence, createdAt, facts }) =>
-        facts
-          .map((fact) => codec.read(fact))
+        codec
+          .known(facts)
           .flatMap((fact) => typesOf(fact).map((type) => ({ type, fact })))
           .map(({ type, fact }, index) => ({
             sequence,

@@ -1,6 +1,7 @@
 // Answers what the other rooms ask about charges without the payer. A series never says anything else than its payments do: what
 // changes it is written in the transaction or the very statement that changes the payment, and only if the series is still
 // what it was when it was asked whether it may be charged.
+import { seriesFact } from './store/codec.ts';
 import { createHash } from 'node:crypto';
 import { latest, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -217,7 +218,10 @@ export function openRecurring({
     },
 
     settings: findSettings,
-    events: readSeriesEvents,
+    async events(db, seriesId, after, limit) {
+      const events = await readSeriesEvents(db, seriesId, after, limit);
+      return events.map((event) => ({ ...event, facts: seriesFact.known(event.facts) }));
+    },
 
     async bundle(db, seriesId, now) {
       const stored = await findSeries(db, seriesId);

@@ -118,3 +118,7 @@ test('the series of a bound card is told by its customer and binding', () => {
   });
   expect(started?.members['series']).not.toHaveProperty('rootPayment');
 });
+
+test('what a newer node wrote is passed over', () => {
+  expect(recurringTopic.typesOf([{ type: 'fact_of_tomorrow' }])).toEqual([]);
+});

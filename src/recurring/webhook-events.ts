@@ -66,7 +66,7 @@ export const recurringTopic: Topic = {
   aggregate: 'series',
   eventTypes: seriesChangeTypes,
   eventId: 'number',
-  typesOf: (facts) => facts.map((json) => changeTypes[seriesFact.read(json).type]),
+  typesOf: (facts) => seriesFact.known(facts).map(({ type }) => changeTypes[type]),
   ownersOf: ([first]) => {
     const fact = seriesFact.read(first);
     if (fact.type !== 'series_started')

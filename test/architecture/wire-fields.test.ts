@@ -5,13 +5,6 @@ import { expect, test } from 'vitest';
 import { isTest, readSourceFiles } from '../../tools/source-files.ts';
 
 const namedByNone: Readonly<Record<string, readonly string[]>> = {
-  'kept whole, as it came: an address and a name of a payer': [
-    'city',
-    'country',
-    'firstName',
-    'lastName',
-    'postalCode',
-  ],
   'of chargebacks, of which there are none': ['chargebackID', 'levy', 'reasonCode', 'stage'],
   'of quotes, which are always refused': ['cash', 'currencyFrom', 'currencyTo'],
 };

@@ -15,6 +15,7 @@ import { findRefunds } from '../../src/payments/store/refunds.ts';
 import { linkOf } from '../../src/recurring/consent-bundle.ts';
 import { findPayerEmail } from '../../src/receipts/store/payer-emails.ts';
 import { evolve as evolveSeries, type Series } from '../../src/recurring/domain/series.ts';
+import { seriesFact } from '../../src/recurring/store/codec.ts';
 import { findSeries, readSeriesEvents } from '../../src/recurring/store/series.ts';
 import {
   stateAfter,
@@ -212,7 +213,7 @@ async function replaySeries(history: History): Promise<Comparison[]> {
   const attempts: Record<string, RecordedRow> = {};
   for (const { sequence, createdAt, facts } of events) {
     chain = linkOf(chain, { sequence, at: createdAt, facts });
-    for (const fact of facts) {
+    for (const fact of facts.map(seriesFact.read)) {
       series = evolveSeries(series, fact, createdAt);
       if (fact.type === 'recurring_charge_started') {
         const { invoiceId, paymentId, isRetry, packs } = fact;

@@ -11,6 +11,7 @@ import {
   oneOf,
   optional,
   text,
+  roughNumber,
   wholeNumber,
 } from '../../platform/database/codec.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
@@ -63,7 +64,7 @@ const pair = object<Pair>({
       knownAt: optional(instant),
     }),
   ),
-  line: optional(object<BankLine>({ ...content, sequence: wholeNumber, copy: wholeNumber, at: instant })),
+  line: optional(object<BankLine>({ ...content, sequence: roughNumber, copy: wholeNumber, at: instant })),
 });
 
 /** To be called once in a program: its statements have names. */

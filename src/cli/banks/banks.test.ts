@@ -18,14 +18,13 @@ let db: TestDatabase;
 let printed: string[] = [];
 
 beforeAll(async () => {
-  // Each command listens for signals as long as its process lives, which here is this one.
+  // Each command listens for signals as long as its process lives, which here is this one, and that of other tests after these.
   process.setMaxListeners(0);
   bank = await openSimulatedBank({ clock: systemClock, secret, log: { warn: () => {} } });
 });
 afterAll(async () => {
   await bank.stop();
   await remove();
-  process.setMaxListeners(10);
 });
 beforeEach(async () => {
   db = await createTestDatabase();

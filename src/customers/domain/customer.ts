@@ -1,11 +1,10 @@
 // A customer: a payer a shop knows, and the cards he has bound. He can be charged without being there while one of them is
 // active: the one bound last and not withdrawn. What happens to each binding stands in the customer's log, under his
 // version; the rules of a binding are in binding.ts.
+import type { ContactInfo } from '../../recurring/domain/mandate.ts';
 import type { Instant } from '../../clock.ts';
 import { requireTrading, type Party, type Shop, type TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-
-export type ContactInfo = Readonly<Record<string, string>>;
 
 /** What is fixed when the customer is made. */
 export type CustomerTerms = {

@@ -1,4 +1,5 @@
 // Customers and bindings as JSON: their facts in the customer's log, and what the rows of bindings keep of terms and states.
+import { contactInfo, mandateGiven } from '../../recurring/store/codec.ts';
 import { interaction, terminal } from '../../acquiring/store/codec.ts';
 import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
 import { approval, failure } from '../../payments/store/codec.ts';
@@ -9,16 +10,14 @@ import {
   money,
   object,
   optional,
-  recordOf,
   storedAs,
   text,
   variants,
   wholeNumber,
   type Codec,
 } from '../../platform/database/codec.ts';
-import { mandateGiven } from '../../recurring/store/codec.ts';
 import type { BindingFact, BindingState, BindingTerms } from '../domain/binding.ts';
-import type { ContactInfo, CustomerFact, CustomerTerms } from '../domain/customer.ts';
+import type { CustomerFact, CustomerTerms } from '../domain/customer.ts';
 
 /** In the customer's log a fact of a binding says which one it is about. */
 export type BindingLogFact = BindingFact & { readonly bindingId: string };
@@ -30,8 +29,6 @@ export function isBindingFact<Fact extends { readonly type: string }>(
 ): fact is Extract<Fact, { readonly type: `binding_${string}` }> {
   return fact.type.startsWith('binding_');
 }
-
-export const contactInfo: Codec<ContactInfo> = recordOf(text);
 
 const customerTerms: Codec<CustomerTerms> = object({
   id: text,
@@ -87,7 +84,7 @@ export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {
 
 const about = { bindingId: text };
 
-export const customerLogFact: Codec<CustomerLogFact> = variants<CustomerLogFact, 'type'>('type', {
+export const customerLogFact = variants<CustomerLogFact, 'type'>('type', {
   customer_created: { terms: customerTerms },
   customer_ready: about,
   active_binding_changed: about,

@@ -12,7 +12,8 @@ import {
 } from '../../platform/database/statement.ts';
 import { anyObject, oneOf } from '../../platform/database/codec.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
-import { contactInfo, customerLogFact } from './codec.ts';
+import { contactInfo } from '../../recurring/store/codec.ts';
+import { customerLogFact } from './codec.ts';
 import {
   activeBindingOf,
   customerStateAfter,

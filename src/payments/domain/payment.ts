@@ -7,13 +7,13 @@ import { laterBy, type Instant } from '../../clock.ts';
 import type { Fees } from '../../platform/ledger/domain/fee.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
-import type { MandateGiven } from '../../recurring/domain/mandate.ts';
+import type { ContactInfo, MandateGiven } from '../../recurring/domain/mandate.ts';
 import type { PaymentFailure } from './payment-failure.ts';
 
 export type Payer = {
   /** Of the card in the vault. */
   readonly token: string;
-  readonly contactInfo: Readonly<Record<string, string>>;
+  readonly contactInfo: ContactInfo;
   readonly redirectUrl?: string;
 } & (
   | {

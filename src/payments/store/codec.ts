@@ -15,7 +15,6 @@ import {
   object,
   oneOf,
   optional,
-  recordOf,
   storedAs,
   text,
   variants,
@@ -23,7 +22,7 @@ import {
   type Codec,
 } from '../../platform/database/codec.ts';
 import { fees } from '../../platform/ledger/store/codec.ts';
-import { mandateGiven } from '../../recurring/store/codec.ts';
+import { contactInfo, mandateGiven } from '../../recurring/store/codec.ts';
 import type {
   Approval,
   Flow,
@@ -40,7 +39,7 @@ export type InvoiceLogFact = InvoiceFact | (PaymentFact & { readonly paymentId: 
 
 const payerMembers = {
   token: text,
-  contactInfo: recordOf(text),
+  contactInfo,
   redirectUrl: optional(text),
 };
 const chain = {
@@ -146,7 +145,7 @@ const refund: Codec<RefundTerms> = object({
 const about = { paymentId: text };
 const settled = { ...about, settledBecause: optional(text) };
 
-export const invoiceLogFact: Codec<InvoiceLogFact> = variants<InvoiceLogFact, 'type'>('type', {
+export const invoiceLogFact = variants<InvoiceLogFact, 'type'>('type', {
   ...invoiceFacts,
   payment_started: { ...about, terms },
   payment_rerouted: { ...about, terminal, why: text },

@@ -84,7 +84,7 @@ const loggedWithdrawal: Codec<LoggedWithdrawal> = mapped(
   },
 );
 
-export const withdrawalFact: Codec<WithdrawalLogFact> = variants<WithdrawalLogFact, 'type'>('type', {
+export const withdrawalFact = variants<WithdrawalLogFact, 'type'>('type', {
   withdrawal_started: { terms: loggedWithdrawal },
   withdrawal_succeeded: { reference: text, reason: optional(text) },
   withdrawal_failed: { failure, reason: optional(text) },
@@ -108,7 +108,7 @@ const loggedDestination: Codec<LoggedDestination> = object({
   externalId: optional(text),
 });
 
-export const destinationFact: Codec<DestinationLogFact> = variants<DestinationLogFact, 'type'>('type', {
+export const destinationFact = variants<DestinationLogFact, 'type'>('type', {
   destination_created: { terms: loggedDestination },
   destination_authorized: {},
   destination_refused: { failure },

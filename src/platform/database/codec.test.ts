@@ -8,6 +8,7 @@ import {
   flag,
   instant,
   list,
+  listOfKnown,
   livemode,
   minorUnits,
   money,
@@ -17,6 +18,7 @@ import {
   optional,
   orNull,
   recordOf,
+  roughNumber,
   storedAs,
   text,
   variants,
@@ -143,17 +145,17 @@ test.each<[string, unknown, string]>([
   [
     'an amount in text',
     { ...stored, amount: { minor: '6000', currency: 'RUB' } },
-    'at .amount.minor should be whole number, and is string',
+    'at .amount.minor should be exact whole number, and is string',
   ],
   [
     'a broken amount',
     { ...stored, amount: { minor: 60.5, currency: 'RUB' } },
-    'at .amount.minor should be whole number',
+    'at .amount.minor should be exact whole number',
   ],
   [
     'too much to be exact',
     { ...stored, amount: { minor: 2 ** 53, currency: 'RUB' } },
-    'at .amount.minor should be whole number',
+    'at .amount.minor should be exact whole number',
   ],
   [
     'no currency',
@@ -176,10 +178,26 @@ test.each<[string, unknown, string]>([
   [
     'an entry of a record',
     { ...stored, limits: { day: null } },
-    'at .limits.day should be whole number, and is null',
+    'at .limits.day should be exact whole number, and is null',
   ],
 ])('%s is not read', (_, given, expected) => {
   expect(() => order.read(given)).toThrow(expected);
+});
+
+test('of several kinds, those that a newer program writes are left out where only the known ones are asked for', () => {
+  const facts = [{ kind: 'round', radius: 3 }, { kind: 'star', points: 5 }, { kind: 'cube' }];
+  expect(shape.known(facts)).toEqual([{ kind: 'round', radius: 3n }, { kind: 'cube' }]);
+  expect(listOfKnown(shape).read(facts)).toEqual([{ kind: 'round', radius: 3n }, { kind: 'cube' }]);
+  expect(written(listOfKnown(shape), [{ kind: 'round', radius: 3n }])).toEqual([
+    { kind: 'round', radius: 3 },
+  ]);
+  expect(() => shape.known([{ kind: 'round', radius: '3' }])).toThrow('at .radius should be');
+  expect(() => list(shape).read(facts)).toThrow('at [1].kind should be one of round, square, cube');
+});
+
+test('a number that only names something may be too large to be exact', () => {
+  expect(roughNumber.read(2 ** 60)).toBe(2 ** 60);
+  expect(() => roughNumber.read(1.5)).toThrow('should be whole number');
 });
 
 test('the error does not say what was found', () => {

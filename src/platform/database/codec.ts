@@ -11,6 +11,11 @@ export type Codec<T> = {
   /** Undefined where the value is stored as it is. */
   readonly write: ((value: T) => unknown) | undefined;
 };
+/** Of objects of several kinds. */
+export type VariantsCodec<T> = Codec<T> & {
+  /** Those of kinds this program knows. While nodes are being replaced, a newer one may write others. */
+  readonly known: (stored: readonly unknown[]) => T[];
+};
 type OptionalCodec<T> = Codec<T> & { readonly isOptional: true };
 
 /** A codec for each member, optional ones for those that may be missing. */
@@ -60,7 +65,9 @@ function checked<T>(expected: string, is: (stored: unknown) => boolean): Codec<T
 
 export const text: Codec<string> = checked('string', (stored) => typeof stored === 'string');
 export const flag: Codec<boolean> = checked('boolean', (stored) => typeof stored === 'boolean');
-export const wholeNumber: Codec<number> = checked('whole number', Number.isSafeInteger);
+export const wholeNumber: Codec<number> = checked('exact whole number', Number.isSafeInteger);
+/** One that only names something, of whatever size others give it. */
+export const roughNumber: Codec<number> = checked('whole number', Number.isInteger);
 export const instant: Codec<Instant> = checked('instant', isInstant);
 export const currency: Codec<Currency> = checked(
   'currency',
@@ -109,6 +116,12 @@ export function list<T>({ read, write }: Codec<T>): Codec<readonly T[]> {
     },
     write: write && ((values) => values.map(write)),
   };
+}
+
+/** Without those of kinds this program does not know. */
+export function listOfKnown<T>(entry: VariantsCodec<T>): Codec<readonly T[]> {
+  const all = list(anything);
+  return { read: (stored) => entry.known(all.read(stored)), write: list(entry).write };
 }
 
 export function notEmpty<T>({ read, write }: Codec<readonly T[]>): Codec<readonly [T, ...T[]]> {
@@ -201,7 +214,7 @@ export type Kinds<T, Tag extends keyof T> = {
 export function variants<T extends object, Tag extends keyof T & string>(
   tag: Tag,
   kinds: NoInfer<Kinds<T, Tag>>,
-): Codec<T> {
+): VariantsCodec<T> {
   const codecs = new Map(
     Object.entries<Members<object>>(kinds).map(([kind, members]) => [kind, object(members)]),
   );
@@ -211,8 +224,11 @@ export function variants<T extends object, Tag extends keyof T & string>(
     return codecs.get(kind) as Codec<object>;
   };
   const isPlain = [...codecs.values()].every(({ write }) => write === undefined);
+  const read = (stored: unknown) => codecOf(objectOf(stored)).read(stored) as T;
+  const isKnown = (stored: unknown) => codecs.has((objectOf(stored) as Record<Tag, string>)[tag]);
   return {
-    read: (stored) => codecOf(objectOf(stored)).read(stored) as T,
+    read,
+    known: (stored) => stored.filter(isKnown).map(read),
     write: isPlain ? undefined : (value) => codecOf(value).write?.(value) ?? value,
   };
 }

@@ -394,7 +394,7 @@ describe('a column that is declared with what it holds', () => {
   test('ends the reading of a row that is not so, with its name and place, and without what is there', async () => {
     const read = (shape: unknown, side: unknown) => db.database.run(readShape, { shape, side });
     await expect(read({ radius: '42' }, null)).rejects.toThrow(
-      /^a row that test_read_shape read cannot be used \(shape_id S1\): shape\.radius should be whole number, and is string$/,
+      /^a row that test_read_shape read cannot be used \(shape_id S1\): shape\.radius should be exact whole number, and is string$/,
     );
     await expect(read({ radius: 1 }, [])).rejects.toThrow(': side should be object, and is list');
     expect(await db.database.run(readNotes, {})).toBeInstanceOf(Array);

@@ -1,6 +1,6 @@
 // The log of one aggregate, read by whoever polls it. What is inside an aggregate (the payments of an invoice, the bindings
 // of a customer) writes into the same log.
-import { list, type Codec } from '../database/codec.ts';
+import { listOfKnown, type VariantsCodec } from '../database/codec.ts';
 import type { Database } from '../database/database.ts';
 import { statement, stored } from '../database/statement.ts';
 import type { LoggedEvent } from './domain/topic.ts';
@@ -15,12 +15,12 @@ type ReadLog<Fact> = (
 ) => Promise<LoggedEvent<Fact>[] | undefined>;
 
 /** Of the aggregates that are rows of this table, as far as `visible` says of the row. */
-export function logReader<Fact>(table: string, fact: Codec<Fact>, visible = 'true'): ReadLog<Fact> {
+export function logReader<Fact>(table: string, fact: VariantsCodec<Fact>, visible = 'true'): ReadLog<Fact> {
   /** No row: no such aggregate. A row without a sequence: it has no event after the one asked for. */
   const readEvents = statement({
     name: `read_${table}_events`,
     parameters: { id: 'text', party_id: 'text', after: 'int8', limit: 'int4' },
-    row: { sequence: 'int4?', created_at: 'timestamptz?', facts: stored('json?', list(fact)) },
+    row: { sequence: 'int4?', created_at: 'timestamptz?', facts: stored('json?', listOfKnown(fact)) },
     text: `select event.sequence, event.created_at, event.facts
            from ${table} left join lateral (
              select sequence, created_at, facts from event

@@ -23,6 +23,19 @@ export type ConsentGiven = {
   readonly version?: string;
 };
 
+/** How to reach a payer, as the merchant says it. It may have more members, which nobody reads. */
+export type ContactInfo = {
+  readonly email?: string;
+  readonly phoneNumber?: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly country?: string;
+  readonly state?: string;
+  readonly city?: string;
+  readonly address?: string;
+  readonly postalCode?: string;
+};
+
 export type Mandate = MandateTerms & {
   readonly schedule: string;
   /** Whether the merchant sent what the payer agreed to. */
@@ -32,7 +45,7 @@ export type Mandate = MandateTerms & {
     readonly ip?: string;
     readonly fingerprint?: string;
     readonly page?: string;
-    readonly contactInfo: Readonly<Record<string, string>>;
+    readonly contactInfo: ContactInfo;
   };
   readonly payment: {
     readonly createdAt: Instant;

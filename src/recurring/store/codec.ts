@@ -8,7 +8,6 @@ import {
   object,
   oneOf,
   optional,
-  recordOf,
   text,
   variants,
   wholeNumber,
@@ -16,7 +15,7 @@ import {
 } from '../../platform/database/codec.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import type { AmountRule, MandateTerms } from '../../receipts/domain/terms.ts';
-import type { ConsentGiven, Mandate, MandateGiven } from '../domain/mandate.ts';
+import type { ConsentGiven, Mandate, MandateGiven, ContactInfo } from '../domain/mandate.ts';
 import type {
   AdvanceNotice,
   NotBefore,
@@ -32,6 +31,17 @@ const amountRule: Codec<AmountRule> = variants<AmountRule, 'kind'>('kind', {
   fixed: { amountMinor: wholeNumber },
   upTo: { amountMinor: wholeNumber },
   variable: { text },
+});
+export const contactInfo = object<ContactInfo>({
+  email: optional(text),
+  phoneNumber: optional(text),
+  firstName: optional(text),
+  lastName: optional(text),
+  country: optional(text),
+  state: optional(text),
+  city: optional(text),
+  address: optional(text),
+  postalCode: optional(text),
 });
 const consentGiven: Codec<ConsentGiven> = object({
   text: optional(text),
@@ -60,7 +70,7 @@ const mandate: Codec<Mandate> = object({
     ip: optional(text),
     fingerprint: optional(text),
     page: optional(text),
-    contactInfo: recordOf(text),
+    contactInfo,
   }),
   payment: object({
     createdAt: instant,
@@ -125,7 +135,7 @@ const notice: Codec<AdvanceNotice> = object({
 });
 
 /** As they are: the chain is over their text. */
-export const seriesFact: Codec<SeriesFact> = variants<SeriesFact, 'type'>('type', {
+export const seriesFact = variants<SeriesFact, 'type'>('type', {
   series_started: { terms },
   recurring_charge_started: {
     ...member,

@@ -151,3 +151,75 @@ test.each(cases)('$operation', async ({ operation, status, otherwise = [], right
   await service.jobs.whenIdle();
   expect(await everything()).not.toEqual(before);
 });
+
+/** With members that no document names, wherever there are others. */
+function withUnknown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withUnknown);
+  if (typeof value !== 'object' || value === null) return value;
+  const known = Object.entries(value).map(([name, inner]) => [name, withUnknown(inner)]);
+  return { ...Object.fromEntries(known), unknownNumber: 30, unknownNull: null, unknownObject: { of: [1] } };
+}
+
+test('what comes with members nobody knows is taken, and can be read, given back and charged again', async () => {
+  const { service, merchant } = world;
+  const ask = async (method: 'GET' | 'POST', url: string, body?: unknown) => {
+    const options = body === undefined ? {} : { body: withUnknown(body) };
+    const answer = await service.call(method, url, { token: merchant.apiKey, ...options });
+    await service.jobs.whenIdle();
+    expect(answer.status, `${method} ${url}: ${answer.text}`).toBeLessThan(300);
+    return answer.body;
+  };
+  const invoiceBody = {
+    shopID: 'TEST',
+    dueDate: '2030-01-20T10:00:00Z',
+    currency: 'RUB',
+    product: 'Order',
+    cart,
+  };
+  const newInvoice = async () =>
+    (await ask('POST', invoicesUrl, { ...invoiceBody, metadata: { order: 7 } })).invoice.id;
+  const contactInfo = { email: 'payer@example.com', phoneNumber: '+79990000000' };
+  const parentID = await newInvoice();
+  const resource = await ask('POST', paymentResourcesUrl, cardBody({}, { clientInfo: { fingerprint: 'x' } }));
+  await ask('POST', `${invoicesUrl}/${parentID}/payments`, {
+    flow: { type: 'PaymentFlowInstant' },
+    payer: {
+      payerType: 'PaymentResourcePayer',
+      paymentToolToken: resource.paymentToolToken,
+      paymentSession: resource.paymentSession,
+      contactInfo,
+    },
+    makeRecurrent: true,
+  });
+  const childID = await newInvoice();
+  await ask('POST', `${invoicesUrl}/${childID}/payments`, {
+    flow: { type: 'PaymentFlowInstant' },
+    payer: {
+      payerType: 'RecurrentPayer',
+      recurrentParentPayment: { invoiceID: parentID, paymentID: '1' },
+      contactInfo,
+    },
+  });
+  for (const id of [parentID, childID]) {
+    expect(await ask('GET', `${invoicesUrl}/${id}/payments/1`)).toMatchObject({ status: 'captured' });
+    expect(await ask('GET', `${invoicesUrl}/${id}/payments`)).toHaveLength(1);
+    expect((await ask('GET', `${invoicesUrl}/${id}/events?limit=50`)).length).toBeGreaterThan(3);
+  }
+  await ask('POST', `${invoicesUrl}/${parentID}/payments/1/refunds`, {
+    reason: 'r',
+    amount: 1_000,
+    currency: 'RUB',
+  });
+  expect(await ask('GET', `${invoicesUrl}/${parentID}/payments/1/refunds`)).toMatchObject([
+    { status: 'succeeded' },
+  ]);
+  await ask('GET', `${invoicesUrl}/${parentID}/payments/1/recurring`);
+  const { customer } = await ask('POST', '/v2/processing/customers', {
+    shopID: 'TEST',
+    contactInfo,
+    metadata: {},
+  });
+  expect(await ask('GET', `/v2/processing/customers/${customer.id}`)).toMatchObject({ contactInfo });
+  await ask('GET', `/v2/processing/customers/${customer.id}/events?limit=50`);
+  expect(await world.differences()).toEqual([]);
+});

@@ -194,7 +194,7 @@ function fittingValue(
       const members = Object.entries(schema.properties ?? {});
       if (members.length === 0)
         return fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
-      return fc.record(
+      const declared = fc.record(
         Object.fromEntries(
           members.map(([member, inner]) => {
             // Where a word means something else in this place, the world knows it with the name of the place.
@@ -203,6 +203,13 @@ function fittingValue(
           }),
         ),
         { requiredKeys: [...(schema.required ?? [])] },
+      );
+      // What nobody declared is taken too, and must do no harm.
+      const more = fc.record({ undeclared: fc.jsonValue({ maxDepth: 2 }) });
+      return mostly(
+        10,
+        declared,
+        fc.tuple(declared, more).map(([known, unknown]) => ({ ...known, ...unknown })),
       );
     }
     default:
