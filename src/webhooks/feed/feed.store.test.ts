@@ -236,15 +236,13 @@ test('a log that was written in another PostgreSQL is noticed, and can be made a
 });
 
 test('a foreign log stays one when the numbers of this server have passed those of the other', async () => {
+  const setSeen = (snapshot: string) =>
+    db.database.withClient((client) => client.query(`update webhook_feed set seen = ${snapshot}`));
   await look();
-  await db.database.withClient(async (client) => {
-    await client.query(
-      `update webhook_feed set seen = format('%1$s:%1$s:', pg_snapshot_xmax(pg_current_snapshot())::text::numeric + 5)`,
-    );
-  });
+  await setSeen(`'1000000000:1000000000:'`);
   await writeNow('missed', 1);
   await expect(look()).rejects.toThrow(ClusterMismatch);
-  for (let number = 0; number < 10; number++) await writeNow(`e${number}-`, 1);
+  await setSeen('pg_current_snapshot()::text');
   await expect(look()).rejects.toThrow(ClusterMismatch);
   expect((await feedState(db.database)).isMismatch).toBe(true);
   await resetCursor(db.database);
