@@ -15,7 +15,14 @@ import {
   type Kinds,
 } from '../../platform/database/codec.ts';
 import type { Currency } from '../../money.ts';
-import type { BankAccount, CartLine, ClientInfo, InvoiceFact, InvoiceTerms } from '../domain/invoice.ts';
+import type {
+  BankAccount,
+  CartLine,
+  ClientInfo,
+  InvoiceFact,
+  InvoiceStatus,
+  InvoiceTerms,
+} from '../domain/invoice.ts';
 
 const cartLine: Codec<CartLine> = object({
   product: text,
@@ -62,6 +69,8 @@ const terms: Codec<InvoiceTerms> = mapped(
     write: ({ amount, ...more }) => ({ ...more, amountMinor: amount.minor, currency: amount.currency }),
   },
 );
+
+export const invoiceStatus: Codec<InvoiceStatus> = oneOf('unpaid', 'paid', 'fulfilled', 'cancelled');
 
 export const invoiceFacts: Kinds<InvoiceFact, 'type'> = {
   invoice_created: { terms },

@@ -11,8 +11,8 @@ import {
   type Values,
 } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
-import { anyObject, currency, oneOf } from '../../platform/database/codec.ts';
-import { bankAccount, cart, clientInfo, invoiceFact } from './codec.ts';
+import { anyObject, currency } from '../../platform/database/codec.ts';
+import { bankAccount, cart, clientInfo, invoiceFact, invoiceStatus } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {
   evolve,
@@ -32,7 +32,7 @@ const columns = {
   party_id: 'text',
   shop_id: 'text',
   version: 'int4',
-  status: stored('text', oneOf('unpaid', 'paid', 'fulfilled', 'cancelled')),
+  status: stored('text', invoiceStatus),
   reason: 'text?',
   created_at: 'timestamptz',
   due_date: 'timestamptz',

@@ -1,5 +1,6 @@
 // Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
 // it is in progress the invoice neither falls overdue nor takes another. How one changes is in payment-changes.ts.
+import { invoiceStatus } from '../../invoices/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import {
   retainCard,
@@ -13,7 +14,14 @@ import {
   recordExternalId,
   type FoundByExternalId,
 } from '../../platform/database/external-id.ts';
-import { optional, statement, type Values, stored } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  optional,
+  statement,
+  type Values,
+  stored,
+} from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import {
@@ -21,18 +29,14 @@ import {
   type PendingCharge,
   type StartedCharge,
 } from '../../recurring/store/charge-fragments.ts';
-import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
-import { currency, oneOf } from '../../platform/database/codec.ts';
+import { currency } from '../../platform/database/codec.ts';
 import { invoiceLogFact } from './codec.ts';
 import { paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
-const columnList = Object.keys(paymentColumns).join(', ');
-const qualifiedColumns = Object.keys(paymentColumns)
-  .map((name) => `payment.${name}`)
-  .join(', ');
+const qualifiedColumns = columnList(paymentColumns, 'payment');
 
 const insertParameters = {
   ...paymentColumns,
@@ -58,10 +62,8 @@ function insertText(part: string, from: string, answer: string): string {
     ), identified as (
       ${recordExternalId('createPayment', ":invoice_id || '.' || :payment_id")}
     ), made as (
-      insert into payment (${columnList}, wake_at, attempts)
-      select ${Object.keys(paymentColumns)
-        .map((name) => `:${name}`)
-        .join(', ')}, :wake_at, :attempts from changed
+      insert into payment (${columnList(paymentColumns)}, wake_at, attempts)
+      select ${parameterList(paymentColumns)}, :wake_at, :attempts from changed
     ), logged as (
       ${appendEvent('invoice', 'invoice_id')}
     )
@@ -121,8 +123,6 @@ const readPaymentByExternalId = readByExternalId({
   select: qualifiedColumns,
   join: `payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)`,
 });
-
-const invoiceStatus = oneOf<InvoiceStatus>('unpaid', 'paid', 'fulfilled', 'cancelled');
 
 const readPayableInvoice = statement({
   name: 'read_payable_invoice',

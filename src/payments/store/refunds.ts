@@ -1,7 +1,7 @@
 // Reads of refunds. They are written with their payment, in payment-changes.ts.
 import type { Database } from '../../platform/database/database.ts';
 import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import { cart } from '../../invoices/store/codec.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
 import { failure } from './codec.ts';
@@ -24,15 +24,13 @@ const columns = {
   external_id: 'text?',
   failure: stored('json?', failure),
 } as const;
-const columnList = Object.keys(columns)
-  .map((name) => `refund.${name}`)
-  .join(', ');
+const refundColumns = columnList(columns, 'refund');
 
 const readRefunds = statement({
   name: 'read_refunds',
   parameters: { invoice_id: 'text', payment_id: 'text', refund_id: 'text?' },
   row: columns,
-  text: `select ${columnList} from refund
+  text: `select ${refundColumns} from refund
          where invoice_id = :invoice_id and payment_id = :payment_id and (:refund_id is null or refund_id = :refund_id)
          order by length(refund_id), refund_id`,
 });
@@ -41,7 +39,7 @@ const readRefundByExternalId = readByExternalId({
   name: 'read_refund_by_external_id',
   operation: 'createRefund',
   row: columns,
-  select: columnList,
+  select: refundColumns,
   join: `refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
            and refund_id = split_part(entity_id, '.', 3)`,
 });

@@ -195,6 +195,15 @@ test('of several kinds, those that a newer program writes are left out where onl
   expect(() => list(shape).read(facts)).toThrow('at [1].kind should be one of round, square, cube');
 });
 
+test('what is left out of a list is left out where the list is a member', () => {
+  type Plain = { readonly kind: 'square' };
+  const plain = variants<Plain, 'kind'>('kind', { square: {} });
+  const log = object<{ readonly facts: readonly Plain[] }>({ facts: listOfKnown(plain) });
+  expect(log.read({ facts: [{ kind: 'square' }, { kind: 'star' }] })).toEqual({
+    facts: [{ kind: 'square' }],
+  });
+});
+
 test('a number that only names something may be too large to be exact', () => {
   expect(roughNumber.read(2 ** 60)).toBe(2 ** 60);
   expect(() => roughNumber.read(1.5)).toThrow('should be whole number');

@@ -112,7 +112,8 @@ export function list<T>({ read, write }: Codec<T>): Codec<readonly T[]> {
   return {
     read(stored) {
       if (!Array.isArray(stored)) throw unreadable('list', stored);
-      return stored.map((entry, place) => readAt(place, read, entry));
+      const entries = stored.map((entry, place) => readAt(place, read, entry));
+      return entries.every((entry, place) => entry === stored[place]) ? (stored as T[]) : entries;
     },
     write: write && ((values) => values.map(write)),
   };
@@ -166,21 +167,23 @@ export function object<T extends object>(members: NoInfer<Members<T>>): Codec<T>
   const isPlain = codecs.every(({ member, name, write }) => write === undefined && name === member);
   const byName = new Map(codecs.map((codec) => [codec.name, codec]));
   const byMember = new Map(codecs.map((codec) => [codec.member, codec]));
-  // Made anew, member by member: an object of which one was deleted is slow for whoever reads it.
+  /** Member by member: an object of which one was deleted is slow for whoever reads it. */
+  const renamed = (given: Record<string, unknown>) => {
+    const taken: Record<string, unknown> = {};
+    for (const name of Object.keys(given)) taken[byName.get(name)?.member ?? name] = given[name];
+    return taken;
+  };
   return {
     read(stored) {
       const given = objectOf(stored);
-      const taken: Record<string, unknown> = {};
-      if (!isPlain) {
-        for (const name of Object.keys(given)) taken[byName.get(name)?.member ?? name] = given[name];
-      }
+      let taken = isPlain ? undefined : renamed(given);
       for (const { member, name, read, isOptional } of codecs) {
         const value = given[name];
         if (value === undefined && isOptional) continue;
         const known = readAt(name, read, value);
-        if (known !== value) taken[member] = known;
+        if (known !== value) (taken ??= { ...given })[member] = known;
       }
-      return (isPlain ? given : taken) as T;
+      return (taken ?? given) as T;
     },
     write: isPlain
       ? undefined
@@ -199,7 +202,7 @@ function isObject(stored: unknown): stored is Record<string, unknown> {
   return typeof stored === 'object' && stored !== null && !Array.isArray(stored);
 }
 
-function objectOf(stored: unknown): Record<string, unknown> {
+export function objectOf(stored: unknown): Record<string, unknown> {
   if (!isObject(stored)) throw unreadable('object', stored);
   return stored;
 }

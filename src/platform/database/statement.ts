@@ -3,7 +3,7 @@
 // schema and compares (test/architecture/statements.test.ts).
 import { defined } from '../../defined.ts';
 import { instantFromDatabase, type Instant } from '../../clock.ts';
-import { UnreadableError, type Codec } from './codec.ts';
+import { objectOf, UnreadableError, type Codec } from './codec.ts';
 
 type ColumnTypes = {
   text: string;
@@ -71,7 +71,7 @@ export function storedBeside<T extends object>(
   return {
     type: 'json',
     codec: {
-      read: (json, row) => read({ ...(json as object), [tag]: row[column] }),
+      read: (json, row) => read({ ...objectOf(json), [tag]: row[column] }),
       write(value: T) {
         const { [tag]: _, ...rest } = write ? (write(value) as T) : value;
         return rest;

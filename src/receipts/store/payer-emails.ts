@@ -2,7 +2,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { PayerEmail, PaymentOfEmail, ReceiptOwed } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
 
@@ -82,20 +82,19 @@ const columns = {
   html_body: 'text?',
   refusal: 'text?',
 } as const;
-const columnList = Object.keys(columns).join(', ');
 
 const readPayerEmail = statement({
   name: 'read_payer_email',
   parameters: { invoice_id: 'text', payment_id: 'text' },
   row: columns,
-  text: `select ${columnList} from payer_email where invoice_id = :invoice_id and payment_id = :payment_id`,
+  text: `select ${columnList(columns)} from payer_email where invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
 const readOutbox = statement({
   name: 'read_outbox',
   parameters: { party_id: 'text', invoice_id: 'text?', limit: 'int4' },
   row: columns,
-  text: `select ${columnList} from payer_email
+  text: `select ${columnList(columns)} from payer_email
          where party_id = :party_id and (:invoice_id is null or invoice_id = :invoice_id)
          order by created_at desc, invoice_id, payment_id limit :limit`,
 });

@@ -3,7 +3,7 @@
 import { instantFromDatabase, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
 import { endedCharge, endedChargeOf, type PendingCharge } from './charge-fragments.ts';
 import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
@@ -19,7 +19,7 @@ const attemptColumns = {
   currency: stored('text', currency),
   is_retry: 'bool',
 } as const;
-const attemptColumnList = Object.keys(attemptColumns).join(', ');
+const attemptColumnList = columnList(attemptColumns);
 
 const decline: Codec<Decline> = object({
   at: mapped(text, { read: instantFromDatabase, write: (at) => at }),
@@ -51,9 +51,7 @@ const readStandingRow = statement({
   },
   text: `
     select
-      ${Object.keys(seriesColumns)
-        .map((name) => `series.${name}`)
-        .join(', ')},
+      ${columnList(seriesColumns, 'series')},
       ${settingsOfSeries},
       (select max(created_at) from series_attempt where series_id = :series_id and outcome <> 'unsent') as last_attempt_at,
       exists (select from series_attempt where series_id = :series_id and outcome = 'pending') as is_pending,
@@ -191,9 +189,7 @@ const readPendingCharge = statement({
     settings: settingsColumn,
     ...attemptColumns,
   },
-  text: `select ${Object.keys(seriesColumns)
-    .map((name) => `series.${name}`)
-    .join(', ')}, ${settingsOfSeries}, ${attemptColumnList}
+  text: `select ${columnList(seriesColumns, 'series')}, ${settingsOfSeries}, ${attemptColumnList}
          from series join series_attempt as attempt on attempt.series_id = series.series_id
          where series.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
            and outcome = 'pending'`,

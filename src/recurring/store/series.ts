@@ -3,7 +3,13 @@
 import { latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { anything, list, oneOf } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Values,
+} from '../../platform/database/statement.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { appendEvent } from '../../platform/events/log.ts';
 import { linkOf } from '../consent-bundle.ts';
@@ -42,7 +48,6 @@ export const seriesColumns = {
   changed_at: 'timestamptz',
 } as const;
 const facts = stored('json', list(seriesFact));
-const columnList = Object.keys(seriesColumns).join(', ');
 
 /** Nothing when it was started before: then it goes on as it is. */
 const insertSeries = statement({
@@ -51,10 +56,8 @@ const insertSeries = statement({
   row: { series_id: 'text' },
   text: `
     with changed as (
-      insert into series (${columnList}, wake_at)
-      values (${Object.keys(seriesColumns)
-        .map((name) => `:${name}`)
-        .join(', ')}, :wake_at)
+      insert into series (${columnList(seriesColumns)}, wake_at)
+      values (${parameterList(seriesColumns)}, :wake_at)
       on conflict do nothing
       returning series_id, party_id, version, changed_at
     ), logged as (
@@ -103,7 +106,7 @@ const readSeries = statement({
   name: 'read_series',
   parameters: { series_id: 'text' },
   row: seriesColumns,
-  text: `select ${columnList} from series where series_id = :series_id`,
+  text: `select ${columnList(seriesColumns)} from series where series_id = :series_id`,
 });
 
 /** A column of a statement that reads `series`. */
@@ -114,14 +117,14 @@ const readSeriesWithSettings = statement({
   name: 'read_series_with_settings',
   parameters: { series_id: 'text' },
   row: { ...seriesColumns, settings: settingsColumn },
-  text: `select ${columnList}, ${settingsOfSeries} from series where series_id = :series_id`,
+  text: `select ${columnList(seriesColumns)}, ${settingsOfSeries} from series where series_id = :series_id`,
 });
 
 const lockSeriesRow = statement({
   name: 'lock_series',
   parameters: { series_id: 'text' },
   row: seriesColumns,
-  text: `select ${columnList} from series where series_id = :series_id for update`,
+  text: `select ${columnList(seriesColumns)} from series where series_id = :series_id for update`,
 });
 
 const rescheduleSeries = rescheduleStatement('series', ['series_id'], 'restart');

@@ -1,5 +1,6 @@
 // One way to one bank over HTTP: connections that are kept, a limit on time and on the size of answers, and for each
 // exchange that failed the one thing that matters for money: whether anything had been written by then.
+import { codeOf } from '../../../error-code.ts';
 import { Agent, type Dispatcher } from 'undici';
 
 export type Exchange =
@@ -102,6 +103,6 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
 
 /** Codes only: the text of an error may quote what was sent. */
 function nameOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   return /^[A-Z_0-9]{1,40}$/.test(code) ? code : 'the connection failed';
 }

@@ -1,6 +1,7 @@
 // The ledger in SQL. A journal is one statement, the function post_journal of the schema, so that the balances of busy
 // accounts are locked for no longer than that statement and the commit. A module writes its journal inside the statement that
 // changes its own row (recordJournal), and one of them only: then no two transactions can wait for each other.
+import { codeOf } from '../../../error-code.ts';
 import type { Database } from '../../database/database.ts';
 import { statement, type Values } from '../../database/statement.ts';
 import { balanceOf, chart, type Account, type Balance } from '../domain/account.ts';
@@ -87,7 +88,7 @@ export async function recording<T>(
     try {
       return await write();
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      const code = codeOf(error);
       if (code === 'LE003' && journal?.checksFunds) return 'insufficient';
       if (code !== 'LE002' || !journal) throw conflictOr(error);
       await openAccountsOf(db, journal);
@@ -142,6 +143,7 @@ function accountToJson(account: Account) {
 }
 
 export function conflictOr(error: unknown): unknown {
-  const isConflict = error instanceof Error && 'code' in error && error.code === 'LE001';
-  return isConflict ? new LedgerConflict(error.message, { cause: error }) : error;
+  return error instanceof Error && codeOf(error) === 'LE001'
+    ? new LedgerConflict(error.message, { cause: error })
+    : error;
 }
