@@ -1,4 +1,4 @@
-// The customer and his active card, read for a charge in one round trip.
+// Reads and locks a customer and its active card for a charge, in one round trip.
 import type { Database } from '../../platform/database/database.ts';
 import { isJoined, optional, statement } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
@@ -33,7 +33,7 @@ export async function lockCustomer(
 ): Promise<ChargeableCustomer | undefined> {
   const hold = async () => (await tx.run(holdChargeable, { customer_id: customerId, party_id: partyId }))[0];
   let row = await hold();
-  // Whoever had to wait for the customer is given him as he is now, beside the bindings as they were before. He is held now.
+  // After a wait for the lock, the customer is current but the joined binding may not be. Read again, now that it is locked.
   if (row?.is_ready && !isJoined(bindingColumns, row)) row = await hold();
   if (!row) return undefined;
   const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info };

@@ -1,5 +1,5 @@
-// A binding whose test charge goes to another terminal, in SQL, by the rule of payments (acquiring/domain/reroute.ts): only while its first
-// attempt is the only one. Another binding of the customer that moves on meanwhile does not stand in the way.
+// Reroutes a verification charge in SQL, under the rule of acquiring/domain/reroute.ts: only during its first attempt. A
+// change of another binding of the customer is no conflict.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
@@ -22,7 +22,7 @@ const rerouteBinding = statement({
     wake_at: 'timestamptz',
   },
   row: { version: 'int4' },
-  // The claim goes on with it: at the next terminal too, whoever comes later is not the first.
+  // The claim is renewed and attempts stay: at the next terminal too, a later attempt is not the first.
   text: `
     with held as (
       select version from customer where customer_id = :customer_id for update
@@ -41,7 +41,7 @@ const rerouteBinding = statement({
     select version from changed`,
 });
 
-/** The binding at its new terminal, and the customer as he is by now; undefined when somebody else has it. */
+/** The binding at its new terminal, with the current customer. Undefined if another node has the binding. */
 export async function storeReroute(
   db: Database,
   { binding, version }: StoredBinding,
@@ -58,7 +58,7 @@ export async function storeReroute(
     happened_at: now,
     facts: [{ ...fact, bindingId }],
   });
-  // Another binding may have made the customer ready meanwhile, and what is written next says what he is.
+  // Another binding may have made the customer ready meanwhile, and the next write stores the customer's status.
   const moved = row && (await loadBinding(db, { customerId, bindingId }));
   return moved?.version === row?.version ? moved : undefined;
 }

@@ -348,7 +348,7 @@ describe('who may not', () => {
       status: 400,
       body: {
         code: 'operationNotPermitted',
-        message: 'No card is bound in TRY: no test charge is agreed for it',
+        message: 'No card can be bound in TRY: the operator has set no verification charge for it',
       },
     });
   });
@@ -487,7 +487,7 @@ describe('whoever tries out cards', () => {
     const refused = await limited.bind(customer, '5169147129584558');
     expect(refused.created).toMatchObject({
       status: 429,
-      body: { message: 'Too many cards were tried for this customer; try again in 75600 seconds' },
+      body: { message: 'Too many cards were tried for this customer. Try again in 75600 seconds.' },
       headers: { 'retry-after': '75600' },
     });
     // Another customer is not concerned, and a day after the first of them there is room for one.
@@ -505,7 +505,7 @@ describe('whoever tries out cards', () => {
     const refused = await limited.bind(await limited.createCustomer(), card);
     expect(refused.created).toMatchObject({
       status: 429,
-      body: { message: 'This card was tried too often; try again in 86400 seconds' },
+      body: { message: 'This card was tried too often. Try again in 86400 seconds.' },
     });
     expect((await limited.bind(await limited.createCustomer(), good)).created.status).toBe(201);
     await limited.service.jobs.whenIdle();
