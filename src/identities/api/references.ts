@@ -1,4 +1,4 @@
-// What one can look up before the first identity: providers, their classes, residences, currencies.
+// Reference data of payouts: providers, identity classes, residences and currencies.
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { decimalsOf, isKnownCurrency } from '../../money.ts';
@@ -21,7 +21,7 @@ const CurrencySchema = Type.Object(
     id: Type.String(),
     numericCode: Type.Optional(Type.String()),
     name: Type.String(),
-    exponent: Type.Integer({ description: 'How many digits the minor unit has.' }),
+    exponent: Type.Integer({ description: 'The number of decimal digits.' }),
   },
   { title: 'Currency' },
 );
@@ -36,7 +36,7 @@ export const listProviders = endpoint({
   method: 'GET',
   path: '/wallet/v0/providers',
   tag: 'Identities',
-  summary: 'List the providers of identities',
+  summary: 'List the identity providers',
   query: Type.Object({ residence: Type.Optional(ThreeLetters) }),
   status: 200,
   response: Type.Array(ProviderSchema),
@@ -73,7 +73,7 @@ export const listIdentityClasses = endpoint({
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}/identity-classes',
   tag: 'Identities',
-  summary: 'List the classes of identities a provider has',
+  summary: 'List the identity classes of a provider',
   params: ProviderPath,
   status: 200,
   response: Type.Array(IdentityClass),
@@ -90,7 +90,7 @@ export const getIdentityClass = endpoint({
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}/identity-classes/{identityClassID}',
   tag: 'Identities',
-  summary: 'Get a class of identities',
+  summary: 'Get an identity class',
   params: Type.Object({ providerID: AnyID, identityClassID: AnyID }),
   status: 200,
   response: IdentityClass,
