@@ -99,7 +99,7 @@ from held left join changed on true;
 -- change_destination
 with changed as (
 update destination set version = version + 1, changed_at = greatest(destination.changed_at, $1::timestamptz), status = $2::text, failure = $3::json,
--- Of a check that failed the engine decides when the next is due.
+-- After an inconclusive check the job runner decides when the next is due.
 wake_at = case when $2::text = 'checking' then wake_at end,
 attempts = case when $2::text = 'checking' then attempts else 0 end,
 stuck_at = null, stuck_reason = null

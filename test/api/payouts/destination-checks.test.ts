@@ -52,7 +52,7 @@ test('an issuer that was away until an operator had to look: his retry asks anew
   const { id, status } = await world.destinationFor('4242424242424242');
   expect(status).toBe('Unauthorized');
   for (let turn = 0; turn < 20; turn++) await pass(600_000);
-  expect(await stuck()).toEqual([{ id, reason: 'CardCheckPending: the bank cannot tell now, 91' }]);
+  expect(await stuck()).toEqual([{ id, reason: 'CardCheckPending: the check was inconclusive, code 91' }]);
   const sent = asked.filter((line) => line.startsWith('PUT'));
   expect(sent).toHaveLength(15);
   expect(new Set(sent).size).toBe(15);
