@@ -1,5 +1,5 @@
-// Keeps bindings and consents in step, in one transaction. Revoking the last binding of a card revokes its consent; revoking
-// a consent revokes the card's bindings, so that a customer is not `ready` when it cannot be charged.
+// Revokes the consent with the last binding of a card, and the bindings of a card with its consent, in the same transaction.
+// So a `ready` customer always has a card that can be charged.
 import { latest, type Instant } from '../clock.ts';
 import { retryOnConflict, type Database } from '../platform/database/database.ts';
 import type { Revocation } from '../recurring/domain/series.ts';

@@ -8,7 +8,7 @@ import { loadBinding } from './store/bindings.ts';
 
 const returnPath = '/payer/return/customers';
 
-/** Needs no token: the IDs cannot be guessed, and the page says no more than "done". */
+/** Needs no token: the IDs cannot be guessed, and the page only says "done". */
 export function bindingReturnUrlOf(publicUrl: string, binding: Binding): string {
   return `${publicUrl}${returnPath}/${binding.customerId}/${binding.id}`;
 }

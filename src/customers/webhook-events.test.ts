@@ -13,7 +13,7 @@ const terms: CustomerTerms = {
   partyId: 'P',
   shopId: 'SHOP',
   createdAt: at,
-  contactInfo: { email: 'payer@example.com', firstName: 'Not told' },
+  contactInfo: { email: 'payer@example.com', firstName: 'Not sent' },
   metadata: { client: '42' },
 };
 const bindingTerms: BindingTerms = {

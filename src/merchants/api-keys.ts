@@ -1,5 +1,5 @@
-// API keys: 256 random bits shown once, stored as a keyed hash. The text has an ID to look the key up by, and a checksum, so
-// that a mistyped key costs no lookup and secret scanners recognise a key:
+// API keys: 256 random bits shown once, stored as a keyed hash. The checksum saves a query for a mistyped key and lets
+// scanners recognise a key.
 //   mandate_test_<id, 12 characters>_<secret, 43 characters><checksum, 6 characters>
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';

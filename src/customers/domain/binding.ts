@@ -1,5 +1,5 @@
 // A binding: a card saved for a customer. The payer authenticates and a small amount is charged; the card is bound once the
-// bank has confirmed the refund. Pure.
+// bank has confirmed the refund.
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { ClientInfo } from '../../cards/domain/payment-resource.ts';

@@ -1,5 +1,5 @@
-// How long a binding needs its card. Pure. A refund needs only the ID of the charge, but a card that is about to be bound is
-// needed for later charges.
+// How long a binding needs its card. A refund needs only the ID of the charge, but a card that is about to be bound is needed
+// for later charges.
 import type { Binding } from './binding.ts';
 import type { Customer } from './customer.ts';
 

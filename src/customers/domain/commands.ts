@@ -1,4 +1,4 @@
-// Commands on bindings, and when they are refused. Pure; the guards have the order of the contract.
+// Commands on bindings, and when they are refused. The guards have the order of the contract.
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import type { Shop } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';

@@ -1,5 +1,5 @@
-// What a change of a binding means for recurring charges: a bound card starts a series or renews its consent, and a decline
-// counts towards network limits. Pure.
+// What a change of a binding means for recurring charges. A bound card starts a series or renews its consent, and a decline
+// counts towards network limits.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';

@@ -1,5 +1,5 @@
-// Customers in SQL. A change is one statement: the row, guarded by its version, and its event. The row of a deleted customer
-// stays, because past charges refer to it.
+// Customers in SQL: one statement writes the row, guarded by its version, and its event. The row of a deleted customer stays,
+// because past charges refer to it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';

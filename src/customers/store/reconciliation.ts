@@ -2,8 +2,8 @@
 import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
 /**
- * The customer's log says whether the charge was reversed or refunded. It is read once for all bindings of a page, because a
- * customer may have many; a binding an operator has resolved may be refunded at the bank or not.
+ * The log, read once for all bindings of a page, says whether a charge was reversed or refunded. A binding that an operator has
+ * resolved may be refunded at the bank or not.
  */
 export const bindingEntries: ReconciliationSource = {
   table: 'binding',

@@ -1,5 +1,5 @@
-// Identifications of an identity. In the sandbox any proof is accepted, and the identification is completed in the transaction
-// that starts it; in live mode an operator decides (mandate identity).
+// Identifications of an identity. In the sandbox they are completed with any proof, in the transaction that starts them; in
+// live mode an operator decides (mandate identity).
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';

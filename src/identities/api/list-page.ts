@@ -1,4 +1,4 @@
-// Pages of lists, newest first. A continuation token names the last row and the query it belongs to. It needs no signature,
+// Pages of lists, newest first. A continuation token names the last row and the query it belongs to; it needs no signature,
 // because every query is limited to the caller's party.
 import { createHash } from 'node:crypto';
 import { Type, type TSchema } from 'typebox';

@@ -1,4 +1,4 @@
-// An identity: the person or company in whose name wallets and destinations are kept, with an identification level. Pure.
+// An identity: the person or company in whose name wallets and destinations are kept, with an identification level.
 import type { Instant } from '../../clock.ts';
 import type { Party } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';

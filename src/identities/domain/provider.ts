@@ -1,10 +1,10 @@
-// Providers of wallets, their identity classes, and the types of identification that raise a level. Pure.
+// Providers of wallets, their identity classes, and the types of identification that raise a level.
 
 export type IdentityClass = { readonly id: string; readonly name: string };
 export type Provider = {
   readonly id: string;
   readonly name: string;
-  /** ISO 3166-1, three letters. */
+  /** ISO 3166-1 alpha-3. */
   readonly residences: readonly string[];
   readonly classes: readonly IdentityClass[];
 };

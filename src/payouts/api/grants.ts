@@ -1,5 +1,5 @@
-// Grants. The owner of a wallet lets another party pay out from it, once and up to an amount; the owner of a destination lets
-// another party pay out to it. Any holder of the token can use the grant.
+// Grants let another party pay out from a wallet, once and up to an amount, or pay out to a destination. Any party that has
+// the token can use the grant.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, instantOf } from '../../platform/http/schemas.ts';

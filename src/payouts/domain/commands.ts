@@ -1,5 +1,5 @@
-// Whether a withdrawal may be created, with guards in the order of the contract. Pure; whether the wallet has the money is
-// decided by the ledger, in the transaction that creates the withdrawal.
+// Whether a withdrawal may be created, with guards in the order of the contract. The ledger decides whether the wallet has the
+// money, in the transaction that creates the withdrawal.
 import type { Instant } from '../../clock.ts';
 import type { Party } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';

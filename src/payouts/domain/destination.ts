@@ -1,4 +1,4 @@
-// A destination: a card that can receive payouts once the bank has confirmed it. Pure.
+// A destination: a card that can receive payouts once the bank has confirmed it.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';

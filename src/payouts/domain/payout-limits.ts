@@ -1,4 +1,4 @@
-// Limits of payouts from a wallet, by the level of its identity: per payout, day and month, and payouts per day. Pure.
+// Limits of payouts from a wallet, by the level of its identity: per payout, day and month, and payouts per day.
 // Days and months are in UTC, on the party's clock.
 import { instantAt, type Instant } from '../../clock.ts';
 import { modeName, type ModeName } from '../../livemode.ts';

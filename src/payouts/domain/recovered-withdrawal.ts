@@ -1,5 +1,5 @@
 // Decides whether a withdrawal can be recovered that the bank has paid but a restored database has lost. The amount comes from
-// the bank's report, the rest from the operator. Pure.
+// the bank's report, the rest from the operator.
 import type { BankLine } from '../../acquiring/reconciliation/domain/difference.ts';
 import { isKnownCurrency } from '../../money.ts';
 import type { Destination } from './destination.ts';

@@ -1,4 +1,4 @@
-// A withdrawal: money from a wallet to a card, once. Its states, facts and transitions. Pure.
+// A withdrawal: money from a wallet to a card, once.
 import type { Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';

@@ -1,5 +1,5 @@
 // New withdrawals in SQL. One statement writes the row, its events, when its job is due, and the journal, so the wallet's
-// balance is locked only until the commit. If the wallet has too little money, the statement writes nothing.
+// balance is locked only until the commit; without the money it writes nothing.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';

@@ -1,4 +1,4 @@
-// Why a transfer or a payout failed, as a path of codes. Pure.
+// Why a transfer or a payout failed, as a path of codes.
 
 /** From the outermost code inwards: `['authorization_failed', 'account_blocked']`. */
 export type PayoutFailure = readonly [string, ...string[]];

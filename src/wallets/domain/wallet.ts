@@ -1,4 +1,4 @@
-// A wallet: money of one currency in the name of an identity. Its balance is in the ledger, under the wallet's ID. Pure.
+// A wallet: money of one currency in the name of an identity. Its balance is in the ledger, under the wallet's ID.
 import type { Instant } from '../../clock.ts';
 import type { Party } from '../../merchants/domain/party.ts';
 import { isKnownCurrency, type Currency, type Money } from '../../money.ts';

@@ -1,5 +1,5 @@
-// Charging a customer by its bound card: over both prefixes, with the card that is active when the payment is created, by the
-// rules of recurring charges.
+// Charging a customer by its bound card, over both prefixes. The card is the one that is active when the payment is created,
+// and the rules of recurring charges apply.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy } from '../../../src/clock.ts';
 import { verifyBundle } from '../../../src/recurring/consent-bundle.ts';
@@ -366,7 +366,7 @@ describe('checking a charge in advance', () => {
       status: 400,
       body: { code: 'customerNotReady' },
     });
-    expect(await ask({ id: 'nobody' })).toMatchObject({ status: 404 });
+    expect(await ask({ id: 'unknown' })).toMatchObject({ status: 404 });
     const stranger = await world.createMerchant();
     const customer = await readyCustomer();
     const url = `${customersUrl}/${customer.id}/recurring`;

@@ -1,5 +1,5 @@
-// Card checks at a bank that has no result yet. Its response under one ID never changes, so a new check needs a new ID, and a
-// pending check is queried until it has a result.
+// Card checks at a bank that has no result yet. A result never changes, so a new check needs a new ID; a pending check is
+// queried until it has one.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// The ledger checks of withdrawals, deposits and transfers: they hold for payouts in every state, and they find every kind of
-// tampering, both as full and as recent checks.
+// The ledger checks of withdrawals, deposits and transfers hold for payouts in every state. Both the full and the recent check
+// find every kind of tampering.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyInvariant } from '../../../src/app/compose.ts';
 import type { Database } from '../../../src/platform/database/database.ts';

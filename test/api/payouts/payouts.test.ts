@@ -142,7 +142,7 @@ test('an identity, a wallet, a card and a destination lead to a withdrawal that 
   ]);
 });
 
-describe('each payout test card', () => {
+describe('the payout test card', () => {
   test.each([
     ['4242424242424242', undefined],
     ['5555555555554444', undefined],
@@ -157,7 +157,7 @@ describe('each payout test card', () => {
     ['5105105105105100', declined('payment_tool_rejected', 'bank_card_rejected', 'card_expired')],
     ['4111110000000112', declined('unknown')],
     ['5124990000000002', declined('unknown')],
-  ])('%s', async (number, failure) => {
+  ])('%s has its outcome', async (number, failure) => {
     const before = await world.account();
     const destination = await world.destinationFor(number);
     expect(destination.status).toBe('Authorized');

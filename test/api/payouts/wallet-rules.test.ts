@@ -37,7 +37,7 @@ describe('invalid requests to the wallet API', () => {
     ['metadata that is not an object', { metadata: 'x' }, 'SchemaViolated', 'Identity'],
     ['metadata beyond 16 KiB', { metadata: { a: 'x'.repeat(17_000) } }, 'SchemaViolated', 'Identity'],
     ['an external ID beyond 64 characters', { externalID: 'x'.repeat(65) }, 'SchemaViolated', 'Identity'],
-  ])('%s', async (_, changes, errorType, name) => {
+  ])('with %s are refused', async (_, changes, errorType, name) => {
     expect(said(await world.post('/wallet/v0/identities', { ...body, ...changes }))).toEqual(
       bad(errorType, name),
     );
@@ -57,7 +57,7 @@ describe('invalid requests to the wallet API', () => {
     expect(own.body).not.toHaveProperty('partyID');
   });
 
-  test('a missing body, invalid JSON, and another content type', async () => {
+  test('with a missing body, invalid JSON or another content type are refused', async () => {
     const { service, merchant } = world;
     const send = (sent: string | undefined, headers = {}) =>
       service.call('POST', '/wallet/v0/identities', {
@@ -70,7 +70,7 @@ describe('invalid requests to the wallet API', () => {
     expect((await send('{}', { 'content-type': 'text/plain' })).status).toBe(415);
   });
 
-  test('invalid parameters and headers', async () => {
+  test('with invalid parameters or headers are refused', async () => {
     const { service, merchant, get } = world;
     expect(said(await get('/wallet/v0/wallets'))).toEqual(bad('NotFound', 'limit'));
     expect(said(await get('/wallet/v0/wallets?limit=abc'))).toEqual(bad('WrongType', 'limit'));
