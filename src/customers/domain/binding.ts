@@ -45,17 +45,17 @@ export type BindingState =
   /** The bank waits for the payer. */
   | { readonly name: 'challenged'; readonly interaction: Interaction; readonly until: Instant }
   /** Given up without an outcome: whatever was charged is reversed. */
-  | ({ readonly name: 'reversing'; readonly failure: PaymentFailure } & Owed)
+  | ({ readonly name: 'reversing'; readonly failure: PaymentFailure } & PendingRefund)
   /** Charged. The money goes back by a reversal of the charge. */
-  | ({ readonly name: 'returning'; readonly approval: Approval } & Owed)
+  | ({ readonly name: 'returning'; readonly approval: Approval } & PendingRefund)
   /** The bank declined the reversal, so the money goes back by a refund. */
-  | ({ readonly name: 'refunding'; readonly approval: Approval } & Owed)
+  | ({ readonly name: 'refunding'; readonly approval: Approval } & PendingRefund)
   | { readonly name: 'succeeded'; readonly approval: Approval }
   | { readonly name: 'withdrawn'; readonly approval: Approval; readonly at: Instant }
   | { readonly name: 'failed'; readonly failure: PaymentFailure };
 
 /** By when the bank should confirm that the payer has the money back. Overdue after that. */
-type Owed = { readonly returnBy: Instant };
+type PendingRefund = { readonly returnBy: Instant };
 
 export type BindingStateName = BindingState['name'];
 export type Binding = BindingTerms & { readonly state: BindingState };
@@ -187,7 +187,7 @@ function stateAfter(
     case 'binding_charged':
       return { name: 'returning', approval: fact.approval, returnBy: fact.returnBy };
     case 'binding_refund_started':
-      return { name: 'refunding', ...owedIn(binding) };
+      return { name: 'refunding', ...pendingRefundIn(binding) };
     case 'binding_succeeded':
       return { name: 'succeeded', approval: approvalIn(binding) };
     case 'binding_failed':
@@ -202,7 +202,7 @@ function approvalIn({ state }: Binding): Approval {
   throw new Error(`a binding that is ${state.name} has no approval`);
 }
 
-function owedIn(binding: Binding): Owed & { readonly approval: Approval } {
+function pendingRefundIn(binding: Binding): PendingRefund & { readonly approval: Approval } {
   const { state } = binding;
   if (!('returnBy' in state)) throw new Error(`a binding that is ${state.name} has no refund to wait for`);
   return { approval: approvalIn(binding), returnBy: state.returnBy };

@@ -10,16 +10,16 @@ import { storeBindingFacts } from './binding-changes.ts';
 /** Dates are on the party's clock, which a test clock may have moved forward. */
 const ownNow = `:now + coalesce(offset_ms, 0) * interval '1 ms'`;
 
-const countOwed = statement({
-  name: 'count_owed_returns',
+const countPendingRefunds = statement({
+  name: 'count_pending_refunds',
   parameters: { now: 'timestamptz' },
-  row: { owed: 'int8', overdue: 'int8' },
-  text: `select count(*) as owed, count(*) filter (where refund_due_at < ${ownNow}) as overdue
+  row: { pending: 'int8', overdue: 'int8' },
+  text: `select count(*) as pending, count(*) filter (where refund_due_at < ${ownNow}) as overdue
          from binding left join test_clock using (party_id) where refund_due_at is not null`,
 });
 
-const listOwed = statement({
-  name: 'list_owed_returns',
+const listPendingRefunds = statement({
+  name: 'list_pending_refunds',
   parameters: { now: 'timestamptz' },
   row: {
     customer_id: 'text',
@@ -39,8 +39,8 @@ const listOwed = statement({
 });
 
 /** Attempts restart at 1, not 0, so that the next attempt asks the bank before it sends. */
-const resumeOwed = statement({
-  name: 'resume_owed_returns',
+const resumeRefunds = statement({
+  name: 'resume_stuck_refunds',
   parameters: { now: 'timestamptz', stuck_before: 'timestamptz' },
   row: { binding_id: 'text' },
   text: `update binding set wake_at = :now, attempts = 1, stuck_at = null, stuck_reason = null
@@ -53,12 +53,12 @@ export async function countPendingVerificationRefunds(
   db: Database,
   now: Instant,
 ): Promise<{ pending: number; overdue: number }> {
-  const [row] = await db.run(countOwed, { now });
-  return { pending: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
+  const [row] = await db.run(countPendingRefunds, { now });
+  return { pending: Number(row?.pending ?? 0n), overdue: Number(row?.overdue ?? 0n) };
 }
 
 export async function listPendingVerificationRefunds(db: Database, now: Instant) {
-  return (await db.run(listOwed, { now })).map((row) => ({
+  return (await db.run(listPendingRefunds, { now })).map((row) => ({
     customerId: row.customer_id,
     bindingId: row.binding_id,
     partyId: row.party_id,
@@ -72,8 +72,8 @@ export async function listPendingVerificationRefunds(db: Database, now: Instant)
 }
 
 /** Resumes the jobs that became stuck before `stuckBefore`. */
-export async function resumeOwedReturns(db: Database, now: Instant, stuckBefore: Instant): Promise<number> {
-  return (await db.run(resumeOwed, { now, stuck_before: stuckBefore })).length;
+export async function resumeStuckRefunds(db: Database, now: Instant, stuckBefore: Instant): Promise<number> {
+  return (await db.run(resumeRefunds, { now, stuck_before: stuckBefore })).length;
 }
 
 /**

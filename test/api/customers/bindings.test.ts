@@ -343,7 +343,7 @@ describe('while a bank request is in progress', () => {
         customer: 'deleted',
         active: null,
         binding: 'failed',
-        owed: null,
+        refund_due_at: null,
       });
     },
   );

@@ -277,7 +277,7 @@ describe('a deleted customer', () => {
       active: null,
       // The bank may have been quicker than the deletion.
       binding: card === good ? expect.stringMatching(/^(failed|succeeded)$/) : 'failed',
-      owed: null,
+      refund_due_at: null,
     });
     expect(await world.differences()).toEqual([]);
   });
