@@ -73,7 +73,7 @@ const deleteCustomer = statement({
       update customer set version = version + 1, ${changedAt('customer')}, status = 'deleted', active_binding_id = null
       where customer_id = :customer_id and version = :version
       returning customer_id, party_id, version, changed_at
-    ), hastened as (
+    ), expedited as (
       update binding set wake_at = :happened_at
       from changed where binding.customer_id = changed.customer_id and wake_at > :happened_at
     ), logged as (

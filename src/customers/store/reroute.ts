@@ -24,16 +24,16 @@ const rerouteBinding = statement({
   row: { version: 'int4' },
   // The claim is renewed and attempts stay: at the next terminal too, a later attempt is not the first.
   text: `
-    with held as (
+    with locked as (
       select version from customer where customer_id = :customer_id for update
-    ), moved as (
-      update binding set version = held.version + 1, wake_at = :wake_at, terms = ${reroutedTerms}
-      from held
+    ), rerouted as (
+      update binding set version = locked.version + 1, wake_at = :wake_at, terms = ${reroutedTerms}
+      from locked
       where customer_id = :customer_id and binding_id = :binding_id and binding.version = :version and ${isFirstAttempt}
       returning customer_id, binding.version
     ), changed as (
-      update customer set version = moved.version, ${changedAt('customer')}
-      from moved where customer.customer_id = moved.customer_id
+      update customer set version = rerouted.version, ${changedAt('customer')}
+      from rerouted where customer.customer_id = rerouted.customer_id
       returning customer.customer_id, party_id, customer.version, changed_at
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
@@ -59,6 +59,6 @@ export async function storeReroute(
     facts: [{ ...fact, bindingId }],
   });
   // Another binding may have made the customer ready meanwhile, and the next write stores the customer's status.
-  const moved = row && (await loadBinding(db, { customerId, bindingId }));
-  return moved?.version === row?.version ? moved : undefined;
+  const rerouted = row && (await loadBinding(db, { customerId, bindingId }));
+  return rerouted?.version === row?.version ? rerouted : undefined;
 }
