@@ -36,12 +36,12 @@ export async function seriesOfBindings(
 export async function revokeConsentOf(
   tx: Database,
   recurring: SeriesOfCustomers,
-  withdrawn: StoredBinding,
+  revoked: StoredBinding,
   how: Revocation,
   now: Instant,
 ): Promise<void> {
-  const its = await seriesOf(tx, recurring, withdrawn);
-  if (!(await seriesOfBindings(tx, recurring, withdrawn.binding)).has(its))
+  const its = await seriesOf(tx, recurring, revoked);
+  if (!(await seriesOfBindings(tx, recurring, revoked.binding)).has(its))
     await recurring.revoke(tx, its, how, now);
 }
 
@@ -56,11 +56,11 @@ export async function revokeBindingsOf(
   for (const bindingId of await findBindingsOfSeries(tx, { customerId, seriesId })) {
     const stored = await loadBinding(tx, { customerId, bindingId });
     const its = stored && (await seriesOf(tx, recurring, stored));
-    if (its === seriesId) await withdrawOne(tx, customer, bindingId, now);
+    if (its === seriesId) await revokeOne(tx, customer, bindingId, now);
   }
 }
 
-function withdrawOne(tx: Database, customer: CustomerName, bindingId: string, now: Instant): Promise<void> {
+function revokeOne(tx: Database, customer: CustomerName, bindingId: string, now: Instant): Promise<void> {
   return retryOnConflict(`customer ${customer.customerId}`, async () => {
     const found = await findBinding(tx, { ...customer, bindingId });
     if (!found?.stored) return undefined;

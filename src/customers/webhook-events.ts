@@ -7,7 +7,7 @@ import { customerLogFact, isBindingFact, type CustomerLogFact } from './store/co
 import { customerStateAfter, newCustomer, type Customer } from './domain/customer.ts';
 
 /** Facts that are not here are internal and not sent. */
-const toldOf: Partial<Record<CustomerLogFact['type'], string>> = {
+const registeredTypes: Partial<Record<CustomerLogFact['type'], string>> = {
   customer_created: 'CustomerCreated',
   customer_ready: 'CustomerReady',
   customer_deleted: 'CustomerDeleted',
@@ -23,9 +23,9 @@ export const customersTopic: Topic = {
   name: 'CustomersTopic',
   payloadTopic: 'CustomersTopic',
   aggregate: 'customer',
-  eventTypes: Object.values(toldOf),
+  eventTypes: Object.values(registeredTypes),
   eventId: 'number',
-  typesOf: (facts) => customerLogFact.known(facts).flatMap(({ type }) => toldOf[type] ?? []),
+  typesOf: (facts) => customerLogFact.known(facts).flatMap(({ type }) => registeredTypes[type] ?? []),
   ownersOf: ([first]) => {
     const fact = customerLogFact.read(first);
     if (fact.type !== 'customer_created')
@@ -41,16 +41,16 @@ export const customersTopic: Topic = {
         const fact = customerLogFact.read(json);
         const before = story.customer;
         story = after(story, fact);
-        const told = toldOf[fact.type];
-        if (told === undefined) continue;
+        const registeredType = registeredTypes[fact.type];
+        if (registeredType === undefined) continue;
         // A deletion shows the customer as it was before.
-        const customer = told === 'CustomerDeleted' ? before : story.customer;
+        const customer = registeredType === 'CustomerDeleted' ? before : story.customer;
         const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, fact);
         webhookEvents.push({
           sequence,
           index: index++,
-          registeredType: told,
-          eventType: told,
+          registeredType,
+          eventType: registeredType,
           happenedAt,
           members,
         });
@@ -75,12 +75,12 @@ function membersOf({ customer, bindings }: Story, fact: CustomerLogFact): Record
   if (!customer) throw new Error('a webhook event has no customer');
   const binding = isBindingFact(fact) ? bindings[fact.bindingId] : undefined;
   return {
-    customer: customerInNotice(customer),
-    ...(binding ? { binding: bindingInNotice(binding) } : {}),
+    customer: customerPayload(customer),
+    ...(binding ? { binding: bindingPayload(binding) } : {}),
   };
 }
 
-function customerInNotice({ id, shopId, state, contactInfo, metadata }: Customer): Record<string, unknown> {
+function customerPayload({ id, shopId, state, contactInfo, metadata }: Customer): Record<string, unknown> {
   return {
     id,
     shopID: shopId,
@@ -91,7 +91,7 @@ function customerInNotice({ id, shopId, state, contactInfo, metadata }: Customer
 }
 
 /** Neither token nor session: a webhook event must not be enough to charge the card. */
-function bindingInNotice({ id, card, state }: Binding): Record<string, unknown> {
+function bindingPayload({ id, card, state }: Binding): Record<string, unknown> {
   const { fingerprint, ip } = card.clientInfo;
   return filled({
     id,

@@ -16,7 +16,7 @@ export type Recovered =
   | { readonly problem: string; readonly isKnown?: true };
 
 /** Thrown to roll the transaction back. */
-class NotRestored extends Error {}
+class NotRecovered extends Error {}
 
 export async function recoverWithdrawal(
   db: Database,
@@ -47,14 +47,14 @@ export async function recoverWithdrawal(
         claim: { wake_at: null, attempts: 0 },
         ...(context.walletGrant ? { grantId: context.walletGrant.id } : {}),
       });
-      if ('notMade' in made) throw new NotRestored(inTheWay(terms, made.notMade));
-      if (made.withdrawal.state.status !== 'sending') throw new NotRestored(lacking(terms));
+      if ('notMade' in made) throw new NotRecovered(inTheWay(terms, made.notMade));
+      if (made.withdrawal.state.status !== 'sending') throw new NotRecovered(lacking(terms));
       const succeeded = { type: 'withdrawal_succeeded', reference: 'operator', reason } as const;
       if (!(await storeEnd(tx, made, succeeded, { livemode, now })))
-        throw new NotRestored(`Withdrawal ${terms.id} was changed meanwhile. Try again`);
+        throw new NotRecovered(`Withdrawal ${terms.id} was changed meanwhile. Try again`);
     });
   } catch (error) {
-    if (error instanceof NotRestored) return { problem: error.message };
+    if (error instanceof NotRecovered) return { problem: error.message };
     throw error;
   }
   return 'restored';
