@@ -25,7 +25,7 @@ const CurrencySchema = Type.Object(
   },
   { title: 'Currency' },
 );
-const ThreeLetters = Type.String({ pattern: '^[A-Za-z]{3}$' });
+const AlphaCode = Type.String({ pattern: '^[A-Za-z]{3}$' });
 const ProviderPath = Type.Object({ providerID: AnyID });
 
 type Deps = { payouts: { providers: readonly Provider[] } };
@@ -37,7 +37,7 @@ export const listProviders = endpoint({
   path: '/wallet/v0/providers',
   tag: 'Identities',
   summary: 'List the identity providers',
-  query: Type.Object({ residence: Type.Optional(ThreeLetters) }),
+  query: Type.Object({ residence: Type.Optional(AlphaCode) }),
   status: 200,
   response: Type.Array(ProviderSchema),
   errors: [],
@@ -109,7 +109,7 @@ export const getResidence = endpoint({
   path: '/wallet/v0/residences/{residence}',
   tag: 'Identities',
   summary: 'Get a residence',
-  params: Type.Object({ residence: ThreeLetters }),
+  params: Type.Object({ residence: AlphaCode }),
   status: 200,
   response: Residence,
   errors: ['residenceNotFound'],
@@ -126,7 +126,7 @@ export const getCurrency = endpoint({
   path: '/wallet/v0/currencies/{currencyID}',
   tag: 'Wallets',
   summary: 'Get a currency',
-  params: Type.Object({ currencyID: ThreeLetters }),
+  params: Type.Object({ currencyID: AlphaCode }),
   status: 200,
   response: CurrencySchema,
   errors: ['currencyNotFound'],
