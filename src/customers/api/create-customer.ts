@@ -1,4 +1,4 @@
-// POST /v2/processing/customers creates a customer, whom the shop can charge later without the payer present.
+// POST /v2/processing/customers creates a customer, which the shop can charge later without the payer present.
 import type { Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';

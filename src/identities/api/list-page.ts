@@ -1,5 +1,5 @@
-// Pages of lists, newest first. A continuation token names the last row and the query it belongs to; it needs no signature,
-// because every query is limited to the caller's party.
+// Pages of lists, newest first. A continuation token names the last row and its query; it needs no signature, because every
+// query is limited to the caller's party.
 import { createHash } from 'node:crypto';
 import { Type, type TSchema } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';

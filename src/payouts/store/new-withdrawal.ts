@@ -1,5 +1,5 @@
-// New withdrawals in SQL. One statement writes the row, its events, when its job is due, and the journal, so the wallet's
-// balance is locked only until the commit; without the money it writes nothing.
+// New withdrawals in SQL: one statement writes the row, its events and the journal, or nothing if money is missing. So the
+// wallet's balance is locked only from the end of the statement to the commit.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';

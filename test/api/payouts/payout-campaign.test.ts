@@ -1,6 +1,5 @@
-// Many payouts from one wallet under lost and malformed messages, late outcomes, duplicate callbacks and killed nodes.
-// The ledger always balances, no payout is made twice, and each of unknown outcome ends stuck with its money reserved.
-//   PAYOUTS=number of payouts, 400   PAYOUTS_SEED=seed, 1 or SEED
+// Many payouts under lost and malformed messages, late outcomes, duplicate callbacks and killed nodes: the ledger balances,
+// and no payout is doubled. PAYOUTS sets their number (400), PAYOUTS_SEED the seed (1, or SEED).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countUnbalancedAccounts } from '../../../src/platform/ledger/check-ledger.ts';
 import { seededRandom } from '../../../src/sandbox/bank/random.ts';
