@@ -50,7 +50,7 @@ export const BindingSchema = Type.Object(
     isActive: Type.Boolean({ description: 'Whether the customer is charged with this card.' }),
     withdrawnAt: Type.Optional({
       ...DateTime,
-      description: 'When the binding was revoked. The card is not charged after that.',
+      description: 'When the binding was revoked. It is not charged after that.',
     }),
     error: Type.Optional(BindingError),
   },

@@ -76,7 +76,7 @@ class VersionConflict extends Error {}
 
 /**
  * Writes the facts as one event; undefined on a version conflict. `alsoWrite` runs first, in the same transaction, so that
- * the ledger's balances are locked last.
+ * the journal comes last.
  */
 export async function storeBindingFacts(
   db: Database,

@@ -4,7 +4,7 @@ import { invariant, type Invariant } from '../../platform/ledger/store/invariant
 export const bindingInvariants: readonly Invariant[] = [
   invariant(
     'B1',
-    'the ledger has charged, refunded and pending for every binding what its row says',
+    'the charged, refunded and pending amounts of every binding in the ledger match its row',
     `
     select customer_id, binding_id, status, amount_minor, booked.*,
       case

@@ -37,7 +37,7 @@ export const createWithdrawal = endpoint({
   summary: 'Pay out to a card',
   description:
     'The response is `Pending`. Poll the withdrawal or its events until it is `Succeeded` or `Failed`. A payout cannot be ' +
-    'undone. A payout of more than the wallet has is accepted too, and fails. Send an `externalID`, so that a repeat pays nothing.',
+    'undone. A payout of more than the wallet has is accepted too, and fails. Send an `externalID`, so that a repeat does not pay twice.',
   body: WithdrawalParams,
   validateBody: ({ metadata }) => shapeProblem({ metadata }),
   bodyExample: {
@@ -111,7 +111,7 @@ export const createWithdrawal = endpoint({
   },
 });
 
-/** Two requests are the same if all of these are. */
+/** Two requests are the same if all of these values are. */
 export function withdrawalFingerprint(body: WithdrawalParams): Buffer {
   const { wallet, destination, metadata, externalID, walletGrant, destinationGrant } = body;
   const { amount, currency } = body.body;

@@ -120,7 +120,7 @@ describe('a bank response', () => {
     expect(mean({ outcome: 'unknown', why: 'silence' }, 30 * 60 * minuteMs)).toEqual({ unknown: 'silence' });
   });
 
-  test('is queried more than 15 times in a day, so that the job becomes stuck at once', () => {
+  test('is queried more than 15 times in a day, so that the job becomes stuck immediately', () => {
     let asked = 1;
     for (let now = createdAt; ; asked++) {
       const meaning = interpret(withdrawal('sending'), { outcome: 'pending' }, now);

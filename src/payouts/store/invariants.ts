@@ -13,7 +13,7 @@ const isChecked = (idColumn: string) => `not :recent or ${idColumn} in (select a
 export const payoutInvariants: readonly Invariant[] = [
   invariant(
     'W1',
-    'the ledger has reserved and paid out for every withdrawal, from its wallet, what its row says',
+    'the reserved and paid amounts of every withdrawal in the ledger match its row and its wallet',
     `
     select coalesce(withdrawal_id, aggregate_id) as withdrawal_id, said.status, said.held_minor, said.paid_minor,
       said.fee_minor, booked.*,

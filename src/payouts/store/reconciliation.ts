@@ -1,7 +1,7 @@
 // What withdrawals should have in a bank's transaction report.
 import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
-/** `known_at` is when the ledger posted the payout. */
+/** `known_at` is when the ledger posted or voided the payout. */
 export const payoutEntries: ReconciliationSource = {
   table: 'withdrawal',
   key: 'withdrawal_id',
