@@ -95,7 +95,9 @@ test('neither mode works on a database of the other, but for showing and revokin
   const inLiveMode = { ...environment, MANDATE_MODE: 'live' };
   const refused = await mandate(['serve'], { ...inLiveMode, PORT: '0' });
   expect(refused.code).toBe(1);
-  expect(refused.errors).toContain('"mandate keys list --party SANDBOX" shows them, "mandate keys revoke" revokes one');
+  expect(refused.errors).toContain(
+    '"mandate keys list --party SANDBOX" shows them, "mandate keys revoke" revokes one',
+  );
 
   const list = ['keys', 'list', '--party', 'SANDBOX'];
   // Whoever goes live has a master key of his own by now, and the sandbox made one for itself.
