@@ -18,32 +18,31 @@ export type Metrics = {
   render(): Promise<{ contentType: string; text: string }>;
 };
 
-export function openMetrics(): Metrics {
-  const registry = new Registry();
+export function openMetrics(registry = new Registry()): Metrics {
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'mandate_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer',
+    help: 'Time from the head of a request to the end of its response',
     labelNames: ['operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
   const jobRuns = new Counter({
     name: 'mandate_job_runs_total',
-    help: 'Runs of jobs, by kind and outcome',
+    help: 'Runs of jobs on this node, by kind and outcome',
     labelNames: ['job', 'outcome'],
     registers: [registry],
   });
   // Two, because a histogram for each outcome would be most of what is read here.
   const bankOperations = new Counter({
     name: 'mandate_bank_operations_total',
-    help: 'What banks were asked, by what they answered',
+    help: 'Requests sent to banks, by operation and outcome',
     labelNames: ['bank', 'operation', 'outcome'],
     registers: [registry],
   });
   const bankDurations = new Histogram({
     name: 'mandate_bank_operation_duration_seconds',
-    help: 'Time from asking a bank to its answer, or to giving up',
+    help: 'Time from sending a request to a bank to its response or timeout',
     labelNames: ['bank', 'operation'],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 45],
     registers: [registry],
@@ -51,7 +50,7 @@ export function openMetrics(): Metrics {
 
   const deliveries = new Counter({
     name: 'mandate_webhook_deliveries_total',
-    help: 'Attempts to deliver to webhooks by what became of them',
+    help: 'Delivery attempts to webhooks on this node, by outcome',
     labelNames: ['outcome'],
     registers: [registry],
   });
