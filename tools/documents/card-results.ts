@@ -1,5 +1,5 @@
-// The outcome of a payment with each test card, flow and ending, worked out from the simulated bank's table and the payment rules.
-// docs/test-cards-results.md is printed from it; test/process/card-results.test.ts runs all of it with real processes.
+// docs/test-cards-results.md: the outcome of a payment with each test card, by the bank's table and the payment rules.
+// test/process/card-results.test.ts runs all of it with real processes.
 import { failureOfDecline, merchantError, payerError } from '../../src/payments/domain/payment-failure.ts';
 import { testCards, type TestCard } from '../../src/sandbox/bank/test-cards.ts';
 import { printedFrom, table } from './markdown.ts';

@@ -35,7 +35,7 @@ Operations under \`/wallet/v0\` and \`/payres/v0\` differ in three ways:
 - A 400 has \`errorType\` and \`description\` next to \`code\`. If the request does not match the schema, \`name\` is the parameter, the header or
   the schema of the body.
 - A 404 has no body, unless the path does not exist.
-- A 422 about a limit has \`retryAfter\`: the time at which the limit has room again.
+- A 422 about a limit has \`retryAfter\`: the earliest time at which the limit allows it.
 
 \`retryAfter\` is the earliest time at which the response can be different. The header \`Retry-After\` says the same in seconds.
 
