@@ -28,7 +28,7 @@ program
 program
   .command('sandbox')
   .description('show the address, API key and shop of the sandbox in the data folder')
-  .argument('[field]', 'only this one: apiUrl, apiKey, shopID, docsUrl or demoUrl')
+  .argument('[field]', 'only this one: url, apiKey, shopID, bankUrl, docsUrl or demoUrl')
   .option('--json', 'as JSON, for scripts')
   .action(async (field: string | undefined, options: { json?: true }) =>
     (await import('./cli/sandbox.ts')).showSandbox(field, options),
