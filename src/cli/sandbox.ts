@@ -1,9 +1,9 @@
 // mandate sandbox: print the address, API key and shop of the sandbox in the data folder.
-import { readConfig } from '../app/config.ts';
+import { settingsHere } from './settings.ts';
 import { readSandboxFacts } from '../sandbox/sandbox-setup.ts';
 
 export function showSandbox(field: string | undefined, options: { json?: true }): void {
-  const { dataFolder } = readConfig(process.env, process.cwd());
+  const { dataFolder } = settingsHere();
   const stored = readSandboxFacts(dataFolder);
   if (!stored)
     throw new Error(
