@@ -33,7 +33,14 @@ describe('the sandbox', () => {
     const data = dataFolder("a sandbox's data, with spaces");
     const first = await startServer({ MANDATE_DATA: data }, { file: programOfSources });
     const facts = await factsOf(data);
-    expect(facts).toMatchObject({ apiUrl: first.url, shopID: 'TEST', docsUrl: `${first.url}/docs` });
+    expect(facts).toMatchObject({
+      url: first.url,
+      apiUrl: first.url,
+      shopID: 'TEST',
+      docsUrl: `${first.url}/docs`,
+    });
+    const only = await mandate(['sandbox', 'url'], { MANDATE_DATA: data });
+    expect(only).toMatchObject({ code: 0, output: `${first.url}\n` });
     expect(first.output()).toContain(facts.apiKey);
     expect(first.output()).toContain(`${first.url}/demo`);
     const bought = await request('POST', `${first.url}/demo/orders/once`, {

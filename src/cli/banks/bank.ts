@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { checkBank } from '../../acquiring/conformance/conformance.ts';
 import { systemClock } from '../../clock.ts';
-import { readConfig } from '../../app/config.ts';
+import { settingsHere } from '../settings.ts';
 import { openLog } from '../../platform/log.ts';
 
 export async function runBank(options: { publicUrl?: string; seed: string }): Promise<void> {
-  const { dataFolder, host, logLevel, bankPort, bankSecret } = readConfig(process.env, process.cwd());
+  const { dataFolder, host, logLevel, bankPort, bankSecret } = settingsHere();
   const log = openLog({ level: logLevel, human: process.stdout.isTTY });
   const { bankSecretIn, openSimulatedBank } = await import('../../sandbox/bank/simulated-bank.ts');
   const folder = join(dataFolder, 'bank');
@@ -45,7 +45,7 @@ export async function checkConformance(options: {
   challengeCard: string;
   currency: string;
 }): Promise<void> {
-  const { bankSecret: secret } = readConfig(process.env, process.cwd());
+  const { bankSecret: secret } = settingsHere();
   if (secret === undefined) throw new Error('set BANK_SECRET to what the bank signs its messages with');
   if (!URL.canParse(options.url)) throw new Error(`${options.url} is no address; write it with https://`);
   const { url, currency, card, otherCard, declinedCard, challengeCard } = options;

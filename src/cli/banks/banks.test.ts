@@ -202,7 +202,7 @@ describe('a terminal', () => {
 test('a merchant is suspended and goes on, is blocked and goes on', async () => {
   await createParty({ name: 'Example Ltd', id: 'P' });
   const state = async () => {
-    await listAllParties();
+    await listAllParties({});
     return printed.at(-1);
   };
   await setParty('P', { is_suspended: true });

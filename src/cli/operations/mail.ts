@@ -1,12 +1,12 @@
 // mandate mail: whether the mail server takes receipts.
 import { systemClock } from '../../clock.ts';
-import { readConfig } from '../../app/config.ts';
+import { settingsHere } from '../settings.ts';
 import { openMailServer } from '../../platform/mail/mail-server.ts';
 import { isMailAddress } from '../../platform/mail/mail-settings.ts';
 
 /** Needs nothing but the settings of the mail server. */
 export async function testMail(address: string): Promise<void> {
-  const { mailServer } = readConfig(process.env, process.cwd());
+  const { mailServer } = settingsHere();
   if (!mailServer) throw new Error('no mail server is set: SMTP_URL and SMTP_FROM say which');
   if (!isMailAddress(address)) throw new Error(`${address} is no address like receipts@example.com`);
   const at = systemClock.now();
