@@ -1,5 +1,5 @@
-// Documents say what the code does: those that are printed are current, those that are written point at what is there, and
-// what they are printed from fits together.
+// Documents say what the code does: printed pages are current, written pages name only what exists, and the declarations that
+// pages are printed from fit together.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/app/config.ts';
@@ -8,7 +8,9 @@ import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
 import { errorCatalogue } from '../../src/platform/http/errors/error-codes.ts';
 import { routes, sandboxRoutes } from '../../src/app/routes.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { documents } from '../../tools/documents/documents.ts';
+import { metricsNamedIn, registeredMetrics } from '../../tools/documents/metrics.ts';
 import {
   accessFaults,
   environmentFaults,
@@ -16,12 +18,14 @@ import {
   namesReadBy,
   unusedRefusals,
 } from './declarations.ts';
-import { brokenLinks, filesEndingIn, missingFiles, textOf } from './mentions.ts';
+import { brokenLinks, filesEndingIn, missingFiles, textOf, unknownCommands } from './mentions.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
 const settingNames = settings.map(({ name }): string => name);
 /** The page whose tables have a name that is gone in their first column. */
 const renames = 'docs/renames.md';
+/** Pages that name commands of earlier versions. */
+const withFormerCommands = [renames, 'CHANGELOG.md'];
 const newNames = (text: string) => text.replace(/^\| [^|]+\|/gm, '|');
 const sources = filesEndingIn('.ts').filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'));
 
@@ -68,6 +72,20 @@ test('every file a document or a comment speaks of is there', () => {
   const files = [...filesEndingIn('.md'), ...sources];
   const spokenIn = (file: string) => (file === renames ? newNames(textOf(file)) : textOf(file));
   expect(files.flatMap((file) => missingFiles(file, spokenIn(file)))).toEqual([]);
+});
+
+test('every command and option that a document shows exists', () => {
+  const program = createProgram();
+  const files = filesEndingIn('.md').filter((file) => !withFormerCommands.includes(file));
+  expect(files.flatMap((file) => unknownCommands(file, textOf(file), program))).toEqual([]);
+});
+
+test('every metric that an operations page names is registered', () => {
+  const registered = registeredMetrics().map(({ name }) => name);
+  const pages = filesEndingIn('.md').filter((file) => file.startsWith('docs/operations/'));
+  const named = pages.flatMap((file) => metricsNamedIn(textOf(file)));
+  expect(named).toContain('mandate_jobs_stuck');
+  expect([...new Set(named)].filter((name) => !registered.includes(name))).toEqual([]);
 });
 
 test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
@@ -127,4 +145,21 @@ test('controls: links that lead nowhere, and files that are not there', () => {
   expect(missing(renames, newNames('| `src/main.ts` | `src/man.ts` |'))).toBe(1);
   expect(missing('src/main.ts', "import { no } from 'http/no.ts'; // see http/no.ts")).toBe(1);
   expect(missing('src/main.ts', '// see compose.ts, and no-such.file.ts for more')).toBe(1);
+});
+
+test('controls: commands and options that do not exist', () => {
+  const unknown = (text: string) => unknownCommands('README.md', text, createProgram()).length;
+  expect(unknown('`mandate bank` and `mandate bank check ACME --json`, and mandate stucks in prose')).toBe(0);
+  expect(
+    unknown('```sh\nKEY=$(mandate keys create --party P \\\n  --name shop)   # mandate nothing\n```'),
+  ).toBe(0);
+  expect(unknown('`mandate stucks`, `mandate bank chek ACME`, `mandate bank check ACME --jsn`')).toBe(3);
+  expect(unknown('```sh\nmandate keys create --party P \\\n  --nmae shop\n```')).toBe(1);
+});
+
+test('controls: a metric is named without the ending of its series', () => {
+  expect(metricsNamedIn('`mandate_a_count{status="500"}` and `mandate_b_total > 0`')).toEqual([
+    'mandate_a',
+    'mandate_b_total',
+  ]);
 });

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -52,6 +53,29 @@ function anchorsOf(text: string): string[] {
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .replace(/\s/g, '-'),
   );
+}
+
+/** The commands and options in the code of a document that the program does not have. */
+export function unknownCommands(file: string, text: string, program: Command): string[] {
+  const code = [...text.matchAll(/^ *(```+|~~~).*\n([\s\S]*?)^ *\1|(`+)(.*?)\3/gm)]
+    .map(([, , block, , span]) => block ?? span ?? '')
+    .join('\n')
+    .replaceAll('\\\n', ' ');
+  return [...code.matchAll(/(?<=(?:^|npx|[(;]|&&|[A-Z]=\S+) *)mandate ([a-z].*)$/gm)]
+    .map(([, line = '']) => line.replace(/\s#.*|[|;)>].*/, '').trim())
+    .filter((line) => !hasCommand(program, line.split(/\s+/)))
+    .map((line) => `${file} speaks of mandate ${line}, which is no command`);
+}
+
+function hasCommand(command: Command, words: readonly string[]): boolean {
+  const [word = '', ...more] = words;
+  const sub = command.commands.find((one) => one.name() === word);
+  if (sub) return hasCommand(sub, more);
+  // A word in place of a subcommand, where the command takes no argument.
+  const isArgument = word === '' || !/^[a-z]/.test(word) || command.registeredArguments.length > 0;
+  const known = command.options.flatMap(({ long }) => long ?? []);
+  const options = words.filter((one) => /^--[a-z]/.test(one)).map((one) => one.replace(/=.*/, ''));
+  return isArgument && options.every((one) => ['--help', ...known].includes(one));
 }
 
 /** The files of ours a text speaks of that do not exist; named from the top of the repository, src or pages, or as an import. */

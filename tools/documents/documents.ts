@@ -2,6 +2,7 @@
 import { format, resolveConfig } from 'prettier';
 import { accessText } from './access.ts';
 import { cardResultsText } from './card-results.ts';
+import { commandsText } from './commands.ts';
 import { configurationText } from './configuration.ts';
 import { errorsText } from './errors.ts';
 import { metricsText } from './metrics.ts';
@@ -13,6 +14,7 @@ export async function documents(): Promise<Map<string, string>> {
     'docs/guide/access.md': accessText(),
     'docs/guide/errors.md': errorsText(),
     'docs/guide/webhook-events.md': webhookEventsText(),
+    'docs/operations/commands.md': commandsText(),
     'docs/operations/configuration.md': configurationText(),
     'docs/operations/metrics.md': metricsText(),
     'docs/test-cards-results.md': cardResultsText(),
