@@ -1,5 +1,4 @@
-// Documents say what the code does: printed pages are current, written pages name only what exists, and the declarations that
-// pages are printed from fit together.
+// Printed pages are current, and written pages name only what exists. The declarations that pages are printed from fit together.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/app/config.ts';
@@ -22,26 +21,26 @@ import { brokenLinks, filesEndingIn, missingFiles, textOf, unknownCommands } fro
 
 const endpoints = [...routes, ...sandboxRoutes];
 const settingNames = settings.map(({ name }): string => name);
-/** The page whose tables have a name that is gone in their first column. */
+/** The page whose tables have former names in their first column. */
 const renames = 'docs/renames.md';
 /** Pages that name commands of earlier versions. */
 const withFormerCommands = [renames, 'CHANGELOG.md'];
 const newNames = (text: string) => text.replace(/^\| [^|]+\|/gm, '|');
 const sources = filesEndingIn('.ts').filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'));
 
-test('the printed documents are current; npm run docs writes them', async () => {
+test('printed documents are current; npm run docs writes them', async () => {
   for (const [path, text] of await documents()) expect(textOf(path), path).toBe(text);
 });
 
-test('every refusal of the catalogue is answered by an operation', () => {
+test('every error of the catalogue is returned by an operation', () => {
   expect(unusedRefusals(Object.keys(errorCatalogue), endpoints.map(refusalsOf))).toEqual([]);
 });
 
-test('every operation has one name, and its access fits its path', () => {
+test('every operation has a unique name, and its access fits its path', () => {
   expect(accessFaults(endpoints)).toEqual([]);
 });
 
-test('no security code is remembered under an Idempotency-Key, and what is named for that is there', () => {
+test('no security code is stored for an Idempotency-Key, and every excluded member exists', () => {
   expect(memoryFaults(endpoints)).toEqual([]);
   const body = Type.Object({ card: Type.Object({ cvv: Type.String() }), name: Type.String() });
   const endpoint = { operation: 'createPayment', body } as unknown as AnyEndpoint;
@@ -51,24 +50,24 @@ test('no security code is remembered under an Idempotency-Key, and what is named
   ]);
 });
 
-test('every scope opens something', () => {
+test('every scope allows an operation', () => {
   const opening = new Set(endpoints.map(({ access }) => access.scope));
   expect([...opening].sort()).toEqual([...scopes].sort());
 });
 
-test('the settings are the names that are read, and nobody else reads the environment', () => {
+test('the settings are the names that are read, and no other code reads the environment', () => {
   const read = namesReadBy((environment) => readConfig(environment, '/'));
   expect(read.sort()).toEqual([...settingNames].sort());
   expect(sources.flatMap((file) => environmentFaults(file, textOf(file), settingNames))).toEqual([]);
 });
 
-test('every link of a document leads somewhere', () => {
+test('every link of a document has a target', () => {
   const found = filesEndingIn('.md');
   expect(found).toContain('README.md');
   expect(found.flatMap((file) => brokenLinks(file, textOf(file)))).toEqual([]);
 });
 
-test('every file a document or a comment speaks of is there', () => {
+test('every file that a document or comment names exists', () => {
   const files = [...filesEndingIn('.md'), ...sources];
   const spokenIn = (file: string) => (file === renames ? newNames(textOf(file)) : textOf(file));
   expect(files.flatMap((file) => missingFiles(file, spokenIn(file)))).toEqual([]);
@@ -88,7 +87,7 @@ test('every metric that an operations page names is registered', () => {
   expect([...new Set(named)].filter((name) => !registered.includes(name))).toEqual([]);
 });
 
-test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
+test('controls: an error without an operation, and access that does not fit its path', () => {
   const endpoint: AnyEndpoint = {
     operation: 'getInvoice',
     access: { scope: 'invoices:read' },
@@ -117,7 +116,7 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
   ]);
 });
 
-test('controls: the environment read in the wrong place, or for a name that is no setting', () => {
+test('controls: the environment read in the wrong file, or for an unknown setting', () => {
   expect(namesReadBy((environment) => [environment['ONE'], environment['TWO']])).toEqual(['ONE', 'TWO']);
   const faults = (file: string, text: string) => environmentFaults(file, text, ['PORT']);
   expect(faults('src/cli/serve.ts', "readConfig(process.env); process.env['PORT']")).toEqual([]);
@@ -128,7 +127,7 @@ test('controls: the environment read in the wrong place, or for a name that is n
   expect(faults('src/sandbox/postgres/binaries.ts', 'process.env.HOME')).toHaveLength(1);
 });
 
-test('controls: links that lead nowhere, and files that are not there', () => {
+test('controls: links without a target, and missing files', () => {
   const links = (text: string) => brokenLinks('docs/guide/access.md', text).length;
   expect(links('[a](errors.md) ![b](../architecture.svg) [c](https://example.org) `[d](e.md)`')).toBe(0);
   expect(links('[a](errors.md#invalidrequest) [b](#a-heading)\n\n## A heading\n')).toBe(0);

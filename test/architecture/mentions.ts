@@ -1,4 +1,4 @@
-// What documents and comments point at must be there: links with their headings, and files of the repository by their path.
+// Finds what documents and comments name that does not exist: links with their headings, commands, and files by their path.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,12 +6,12 @@ import type { Command } from 'commander';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-const notOurs = ['node_modules', '.git', 'dist', 'data', 'coverage'];
+const skipped = ['node_modules', '.git', 'dist', 'data', 'coverage'];
 
-/** The files of the repository that end so, by their path. */
+/** The paths of the repository's files with this ending. */
 export function filesEndingIn(ending: string, folder = repository): string[] {
   return readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => !notOurs.includes(name))
+    .filter(({ name }) => !skipped.includes(name))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return filesEndingIn(ending, path);
@@ -24,7 +24,7 @@ export function textOf(file: string): string {
   return readFileSync(join(repository, file), 'utf8');
 }
 
-/** The links of a document that lead to no file, or to no heading of the document they lead to. */
+/** The links of a document whose file or heading does not exist. */
 export function brokenLinks(file: string, text: string): string[] {
   const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '').replace(/`[^`\n]*`/g, '');
   const inline = [...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)];
@@ -45,7 +45,7 @@ function leadsSomewhere(file: string, text: string, target: string): boolean {
   return anchorsOf(path === '' ? text : textOf(linked)).includes(heading);
 }
 
-/** As GitHub makes them from headings. */
+/** As GitHub derives them from headings. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+\s+(.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -78,7 +78,7 @@ function hasCommand(command: Command, words: readonly string[]): boolean {
   return isArgument && options.every((one) => ['--help', ...known].includes(one));
 }
 
-/** The files of ours a text speaks of that do not exist; named from the top of the repository, src or pages, or as an import. */
+/** The files that a text names and that do not exist, from the top of the repository, src or pages, or as an import. */
 export function missingFiles(file: string, text: string): string[] {
   const spoken = file.endsWith('.md') ? text : commentsOf(text);
   return [...spoken.matchAll(/(?<![\w./@:-])(?:[\w-]+\/)+[\w.-]+\.(?:ts|js|sql|md|svg|json)\b(?!\/)/g)]

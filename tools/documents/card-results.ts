@@ -1,4 +1,4 @@
-// docs/test-cards-results.md: the outcome of a payment with each test card, by the bank's table and the payment rules.
+// docs/test-cards-results.md: the outcome of a payment with each test card, worked out from the bank's table.
 // test/process/card-results.test.ts runs all of it with real processes.
 import { failureOfDecline, merchantError, payerError } from '../../src/payments/domain/payment-failure.ts';
 import { testCards, type TestCard } from '../../src/sandbox/bank/test-cards.ts';
