@@ -57,6 +57,11 @@ export function requireReason(reason: string): void {
     throw new Error('--reason is empty. Say how you know it: the reason is kept in the event log.');
 }
 
+/** With a full stop, whether the text has one or not. */
+export function sentence(text: string): string {
+  return text.replace(/\.?$/, '.');
+}
+
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -130,7 +130,7 @@ function settingHint(flag: string): string {
 }
 
 /** `a, b or c`. */
-export function anyOf(words: readonly string[]): string {
+function anyOf(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 

@@ -4,7 +4,7 @@ import { verifyBundle } from '../../recurring/consent-bundle.ts';
 import { sealKeysOf } from '../../recurring/consent-seal.ts';
 import { consentSheet } from '../../recurring/domain/consent-sheet.ts';
 import { findWithoutEvidence } from '../../recurring/store/missing-evidence.ts';
-import { printTable, withFoundation } from '../foundation.ts';
+import { printTable, sentence, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 
 type Verifying = { sealedBy?: string[]; sealedHere?: true };
@@ -76,5 +76,5 @@ export async function rotateConsentKey(): Promise<void> {
 }
 
 function notVerified(file: string, why: string): Error {
-  return new Error(`${file} is not a valid consent bundle: ${why}. Download it again from the API.`);
+  return new Error(`${file} is not a valid consent bundle: ${sentence(why)} Download it again from the API.`);
 }
