@@ -1,4 +1,4 @@
-// What operators watch, beside counts of requests: values that are asked for when somebody looks at /metrics.
+// What operators watch besides counts of requests: values that are read on each scrape of /metrics.
 import { epochMsOf, type Clock, type Instant } from '../clock.ts';
 import { countPendingVerificationRefunds } from '../customers/store/verification-refunds.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
@@ -122,7 +122,7 @@ function secondsSince(then: Instant | undefined, clock: Clock): number {
 
 export type LedgerMonitor = ReturnType<typeof monitorLedger>;
 
-/** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
+/** It alerts and stops nothing: refusing other payments would not correct a violation. */
 export function monitorLedger(
   database: DatabasePool,
   log: Pick<Logger, 'error'>,
@@ -139,9 +139,9 @@ export function monitorLedger(
       violations = violated.reduce((sum, finding) => sum + Number(finding.violations), 0);
       checkedAtMs = monotonicMs();
     },
-    /** Of the latest check. */
+    /** In the latest check. */
     violations: () => violations,
-    /** An old check says nothing of today. */
+    /** A check that is too old proves nothing. */
     checkAgeSeconds: () => (monotonicMs() - checkedAtMs) / 1_000,
   };
 }

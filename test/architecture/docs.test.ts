@@ -1,4 +1,5 @@
-// Printed pages are current, and written pages name only what exists. The declarations that pages are printed from fit together.
+// Documents say what the code does: generated ones are current, written ones refer only to what exists, and what they are generated
+// from is consistent.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/app/config.ts';
@@ -21,14 +22,14 @@ import { brokenLinks, filesEndingIn, missingFiles, textOf, unknownCommands } fro
 
 const endpoints = [...routes, ...sandboxRoutes];
 const settingNames = settings.map(({ name }): string => name);
-/** The page whose tables have former names in their first column. */
+/** The page whose tables have an old name in their first column. */
 const renames = 'docs/renames.md';
 /** Pages that name commands of earlier versions. */
 const withFormerCommands = [renames, 'CHANGELOG.md'];
 const newNames = (text: string) => text.replace(/^\| [^|]+\|/gm, '|');
 const sources = filesEndingIn('.ts').filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'));
 
-test('printed documents are current; npm run docs writes them', async () => {
+test('the generated documents are current; npm run docs writes them', async () => {
   for (const [path, text] of await documents()) expect(textOf(path), path).toBe(text);
 });
 
@@ -36,26 +37,26 @@ test('every error of the catalogue is returned by an operation', () => {
   expect(unusedRefusals(Object.keys(errorCatalogue), endpoints.map(refusalsOf))).toEqual([]);
 });
 
-test('every operation has a unique name, and its access fits its path', () => {
+test('every operation has one name, and its access fits its path', () => {
   expect(accessFaults(endpoints)).toEqual([]);
 });
 
-test('no security code is stored for an Idempotency-Key, and every excluded member exists', () => {
+test('no security code is hashed under an Idempotency-Key, and excluded members exist', () => {
   expect(memoryFaults(endpoints)).toEqual([]);
   const body = Type.Object({ card: Type.Object({ cvv: Type.String() }), name: Type.String() });
   const endpoint = { operation: 'createPayment', body } as unknown as AnyEndpoint;
-  expect(memoryFaults([endpoint])).toEqual(['createPayment remembers card.cvv']);
+  expect(memoryFaults([endpoint])).toEqual(['createPayment hashes card.cvv']);
   expect(memoryFaults([{ ...endpoint, excludeFromHash: ['card.cvv', 'card.ccv'] }])).toEqual([
     'createPayment has no member card.ccv',
   ]);
 });
 
-test('every scope allows an operation', () => {
+test('every scope is used by an operation', () => {
   const opening = new Set(endpoints.map(({ access }) => access.scope));
   expect([...opening].sort()).toEqual([...scopes].sort());
 });
 
-test('the settings are the names that are read, and no other code reads the environment', () => {
+test('the settings are the names that are read, and no other file reads the environment', () => {
   const read = namesReadBy((environment) => readConfig(environment, '/'));
   expect(read.sort()).toEqual([...settingNames].sort());
   expect(sources.flatMap((file) => environmentFaults(file, textOf(file), settingNames))).toEqual([]);
@@ -67,7 +68,7 @@ test('every link of a document has a target', () => {
   expect(found.flatMap((file) => brokenLinks(file, textOf(file)))).toEqual([]);
 });
 
-test('every file that a document or comment names exists', () => {
+test('every file that a document or a comment names exists', () => {
   const files = [...filesEndingIn('.md'), ...sources];
   const spokenIn = (file: string) => (file === renames ? newNames(textOf(file)) : textOf(file));
   expect(files.flatMap((file) => missingFiles(file, spokenIn(file)))).toEqual([]);
@@ -87,7 +88,7 @@ test('every metric that an operations page names is registered', () => {
   expect([...new Set(named)].filter((name) => !registered.includes(name))).toEqual([]);
 });
 
-test('controls: an error without an operation, and access that does not fit its path', () => {
+test('controls: an unused error, and routes and rows that do not fit', () => {
   const endpoint: AnyEndpoint = {
     operation: 'getInvoice',
     access: { scope: 'invoices:read' },
@@ -99,7 +100,7 @@ test('controls: an error without an operation, and access that does not fit its 
     errors: ['invoiceNotFound'],
     handle: () => Promise.reject(new Error('not to be called')),
   };
-  expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is answered by no operation']);
+  expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is returned by no operation']);
   const faultsOf = (access: Access) => accessFaults([{ ...endpoint, access }]);
   const scope = 'invoices:read';
   expect(accessFaults([endpoint])).toEqual([]);
@@ -116,7 +117,7 @@ test('controls: an error without an operation, and access that does not fit its 
   ]);
 });
 
-test('controls: the environment read in the wrong file, or for an unknown setting', () => {
+test('controls: the environment read in the wrong file, or for a name that is not a setting', () => {
   expect(namesReadBy((environment) => [environment['ONE'], environment['TWO']])).toEqual(['ONE', 'TWO']);
   const faults = (file: string, text: string) => environmentFaults(file, text, ['PORT']);
   expect(faults('src/cli/serve.ts', "readConfig(process.env); process.env['PORT']")).toEqual([]);
@@ -127,7 +128,7 @@ test('controls: the environment read in the wrong file, or for an unknown settin
   expect(faults('src/sandbox/postgres/binaries.ts', 'process.env.HOME')).toHaveLength(1);
 });
 
-test('controls: links without a target, and missing files', () => {
+test('controls: links without a target, and files that do not exist', () => {
   const links = (text: string) => brokenLinks('docs/guide/access.md', text).length;
   expect(links('[a](errors.md) ![b](../architecture.svg) [c](https://example.org) `[d](e.md)`')).toBe(0);
   expect(links('[a](errors.md#invalidrequest) [b](#a-heading)\n\n## A heading\n')).toBe(0);

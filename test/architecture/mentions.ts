@@ -1,4 +1,4 @@
-// Finds what documents and comments name that does not exist: links with their headings, commands, and files by their path.
+// What documents and comments refer to must exist: links with their headings, and files of the repository by their path.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,12 +6,12 @@ import type { Command } from 'commander';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-const skipped = ['node_modules', '.git', 'dist', 'data', 'coverage'];
+const notOurs = ['node_modules', '.git', 'dist', 'data', 'coverage'];
 
-/** The paths of the repository's files with this ending. */
+/** The files of the repository with that ending, by their path. */
 export function filesEndingIn(ending: string, folder = repository): string[] {
   return readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => !skipped.includes(name))
+    .filter(({ name }) => !notOurs.includes(name))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return filesEndingIn(ending, path);
@@ -24,7 +24,7 @@ export function textOf(file: string): string {
   return readFileSync(join(repository, file), 'utf8');
 }
 
-/** The links of a document whose file or heading does not exist. */
+/** The links of a document without a file, or without a heading, as their target. */
 export function brokenLinks(file: string, text: string): string[] {
   const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '').replace(/`[^`\n]*`/g, '');
   const inline = [...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)];
@@ -33,7 +33,7 @@ export function brokenLinks(file: string, text: string): string[] {
   return [...inline, ...named, ...html]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(file, text, target))
-    .map((target) => `${file} links to ${target}, which is not there`);
+    .map((target) => `${file} links to ${target}, which does not exist`);
 }
 
 function leadsSomewhere(file: string, text: string, target: string): boolean {
@@ -45,7 +45,7 @@ function leadsSomewhere(file: string, text: string, target: string): boolean {
   return anchorsOf(path === '' ? text : textOf(linked)).includes(heading);
 }
 
-/** As GitHub derives them from headings. */
+/** As GitHub makes them from headings. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+\s+(.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -64,7 +64,7 @@ export function unknownCommands(file: string, text: string, program: Command): s
   return [...code.matchAll(/(?<=(?:^|npx|[(;]|&&|[A-Z]=\S+) *)mandate ([a-z].*)$/gm)]
     .map(([, line = '']) => line.replace(/\s#.*|[|;)>].*/, '').trim())
     .filter((line) => !hasCommand(program, line.split(/\s+/)))
-    .map((line) => `${file} speaks of mandate ${line}, which is no command`);
+    .map((line) => `${file} names mandate ${line}, which is not a command`);
 }
 
 function hasCommand(command: Command, words: readonly string[]): boolean {
@@ -78,7 +78,7 @@ function hasCommand(command: Command, words: readonly string[]): boolean {
   return isArgument && options.every((one) => ['--help', ...known].includes(one));
 }
 
-/** The files that a text names and that do not exist, from the top of the repository, src or pages, or as an import. */
+/** The files of this repository that a text names and that do not exist; named by full path, from src or pages, or as an import. */
 export function missingFiles(file: string, text: string): string[] {
   const spoken = file.endsWith('.md') ? text : commentsOf(text);
   return [...spoken.matchAll(/(?<![\w./@:-])(?:[\w-]+\/)+[\w.-]+\.(?:ts|js|sql|md|svg|json)\b(?!\/)/g)]
@@ -94,7 +94,7 @@ export function missingFiles(file: string, text: string): string[] {
             .map(([name]) => name)
             .filter((name) => !basenames().has(name)),
     )
-    .map((path) => `${file} speaks of ${path}, which is not there`);
+    .map((path) => `${file} names ${path}, which does not exist`);
 }
 
 let found: Set<string> | undefined;

@@ -1,4 +1,4 @@
-// What an operator's monitoring reads at /metrics, in the Prometheus format. The one place that knows the library.
+// Metrics for monitoring at /metrics, in the Prometheus format. Only this file knows the library.
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 export type Metrics = {
@@ -6,9 +6,9 @@ export type Metrics = {
   countJobRun(job: string, outcome: 'done' | 'failed' | 'stuck'): void;
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
-  /** A value asked for when somebody looks. */
+  /** A value that is read on each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** The same by one label; what is not answered is not shown. */
+  /** The same by one label. What `read` does not return is left out. */
   gaugeBy(
     name: string,
     help: string,
@@ -33,7 +33,7 @@ export function openMetrics(registry = new Registry()): Metrics {
     labelNames: ['job', 'outcome'],
     registers: [registry],
   });
-  // Two, because a histogram for each outcome would be most of what is read here.
+  // Two metrics, because a histogram per outcome would be most of the scraped text.
   const bankOperations = new Counter({
     name: 'mandate_bank_operations_total',
     help: 'Requests sent to banks, by operation and outcome',
@@ -55,7 +55,7 @@ export function openMetrics(registry = new Registry()): Metrics {
     registers: [registry],
   });
 
-  // By operation and status: the library would look at the labels anew for each request.
+  // Cached by operation and status, because the library would process the labels for each request.
   const requestsBy = new Map<string, { observe(seconds: number): void }>();
   const requestsOf = (operation: string, status: number) => {
     const name = `${operation} ${status}`;
@@ -77,7 +77,7 @@ export function openMetrics(registry = new Registry()): Metrics {
         name,
         help,
         registers: [registry],
-        // What cannot be known now is left out; the others are wanted all the more.
+        // A value that cannot be read is left out, so that the others are still shown.
         collect: async () => {
           try {
             gauge.set(await read());
