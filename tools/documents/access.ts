@@ -34,7 +34,7 @@ The scopes are ${scopes.map((scope) => `\`${scope}\``).join(', ')}.
 ${table(['Operation', 'Call', 'Scope of an API key', 'Access token', 'Other access tokens get'], rows)}
 
 Operations under \`/v2/processing\` also exist under \`/v1/processing\`, with the same access. Operations under \`/sandbox\` exist only in the
-sandbox, and so do ${sandboxOnly.join(' and ')}.
+sandbox, as well as ${sandboxOnly.join(' and ')}.
 
 ## Refused tokens
 
