@@ -25,7 +25,7 @@ There are two kinds of bearer tokens:
 
 - An **API key** belongs to a party and is for its servers only. It has all scopes, unless it was created with a list
   (\`mandate keys create --scopes\`).
-- An **access token** can be given to a browser. It is issued for one invoice or customer and can do only what the table allows for it.
+- An **access token** can be given to a browser. It is issued for one object, such as an invoice, and can do only what the table allows.
 
 The scopes are ${scopes.map((scope) => `\`${scope}\``).join(', ')}.
 
