@@ -10,7 +10,7 @@ let genuineNotice: (rawBody: Buffer, headers: Headers, secret: string) => unknow
 let webhookIsGenuine: (rawBody: Buffer, headers: Headers, secrets: string[], nowSeconds: number) => boolean;
 
 beforeAll(async () => {
-  const guide = readFileSync(new URL('../../../docs/guide/webhooks.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../../docs/guide/webhook-signatures.md', import.meta.url), 'utf8');
   const samples = [...guide.matchAll(/^```js\n(.*?)^```/gms)].map(([, code = '']) => code);
   if (samples.length !== 3) throw new Error(`the guide has ${samples.length} samples`);
   const thePackage = import.meta.resolve('standardwebhooks');
