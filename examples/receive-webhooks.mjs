@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Receives webhook events, verifies their signatures and prints them. Plain Node 20: copy it and make it yours.
-// WEBHOOK_SECRET is the signingSecret of the webhook. RECEIVER_PORT is 3000 by default.
+// Receives webhook events, verifies and prints them: plain Node 20, to copy.
+// WEBHOOK_SECRET is the signingSecret of the webhook; RECEIVER_PORT is 3000 by default.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -10,7 +10,7 @@ if (!secret?.startsWith('whsec_')) {
   process.exit(1);
 }
 
-/** Kept in memory here. Keep them in your database, in the transaction that does the work. */
+/** In memory here. Keep them in your database, in the transaction that does the work. */
 const seen = new Set();
 
 createServer(async (request, response) => {

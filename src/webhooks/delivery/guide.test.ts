@@ -6,7 +6,7 @@ import { contentSignature, standardSignatures } from './signature.ts';
 
 type Headers = Record<string, string>;
 let contentIsGenuine: (rawBody: Buffer, headers: Headers, publicKeys: string[]) => boolean;
-let genuineNotice: (rawBody: Buffer, headers: Headers, secret: string) => unknown;
+let genuineEvent: (rawBody: Buffer, headers: Headers, secret: string) => unknown;
 let webhookIsGenuine: (rawBody: Buffer, headers: Headers, secrets: string[], nowSeconds: number) => boolean;
 
 beforeAll(async () => {
@@ -18,9 +18,9 @@ beforeAll(async () => {
     import(
       `data:text/javascript,${encodeURIComponent(code.replace("'standardwebhooks'", `'${thePackage}'`))}`
     );
-  ({ contentIsGenuine } = await load(samples[0]));
-  ({ genuineNotice } = await load(samples[1]));
-  ({ webhookIsGenuine } = await load(samples[2]));
+  ({ genuineEvent } = await load(samples[0]));
+  ({ webhookIsGenuine } = await load(samples[1]));
+  ({ contentIsGenuine } = await load(samples[2]));
 });
 
 const body = Buffer.from('{"eventID":1,"eventType":"InvoicePaid"}');
@@ -85,12 +85,12 @@ describe('the samples for Standard Webhooks', () => {
     test('take what is signed with any of the secrets, for five minutes, and nothing else', () => {
       const both = headersFor(secrets);
       at(second + 300);
-      expect(genuineNotice(body, both, old!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
-      expect(genuineNotice(body, both, fresh!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
-      expect(() => genuineNotice(changed, both, old!)).toThrow('No matching signature');
-      expect(() => genuineNotice(body, headersFor(secrets.slice(1)), old!)).toThrow('No matching signature');
+      expect(genuineEvent(body, both, old!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
+      expect(genuineEvent(body, both, fresh!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
+      expect(() => genuineEvent(changed, both, old!)).toThrow('No matching signature');
+      expect(() => genuineEvent(body, headersFor(secrets.slice(1)), old!)).toThrow('No matching signature');
       at(second + 301);
-      expect(() => genuineNotice(body, both, old!)).toThrow('too old');
+      expect(() => genuineEvent(body, both, old!)).toThrow('too old');
     });
   });
 
