@@ -68,7 +68,7 @@ days_ahead() {
     new Date(Date.parse(now) + process.env.DAYS * 86_400_000).toISOString()'
 }
 
-# move_clock DAYS: move the sandbox's time forward and print the new time.
+# move_clock DAYS: move the sandbox's time forward.
 move_clock() {
   api POST /sandbox/clock '{"now": "'"$(days_ahead "$1")"'"}'
 }

@@ -24,12 +24,14 @@ const guides = readdirSync(join(repository, 'docs/guide')).filter((name) => !gen
 const pages = ['README.md', ...guides.sort().map((name) => `docs/guide/${name}`)];
 const textOf = (page: string) => readFileSync(join(repository, page), 'utf8');
 
-/** What no test can run as it stands, by page: it starts or installs the service, or runs until it is stopped. */
+/** Blocks marked `sh by-hand`, by page: they install, start or test the service, or run until you stop them. */
 const blocksByHand = { 'README.md': 2, 'docs/guide/webhooks.md': 1 };
-const languages = ['csv', 'html', 'http', 'js', 'json', 'sh', 'text'];
+const languages = ['csv', 'html', 'http', 'js', 'json', 'sh', 'sh by-hand', 'text'];
 
 test('every block of a page is of a known language, and JSON can be parsed', () => {
   for (const page of pages) {
+    const prose = textOf(page).replace(/^```[^]*?^```$/gm, '');
+    expect(prose, `${page} has a block in another form`).not.toMatch(/^\s*(~~~|```)|^ {4}\S/m);
     for (const { language, content, line } of fencesOf(textOf(page))) {
       expect(languages, `${page}:${line}`).toContain(language);
       if (language === 'json') expect(() => JSON.parse(content), `${page}:${line}`).not.toThrow();
@@ -38,20 +40,21 @@ test('every block of a page is of a known language, and JSON can be parsed', () 
 });
 
 test('only the blocks counted here are marked to be run by hand', () => {
-  const counts = pages.map((page) => [page, commandBlocksOf(textOf(page)).byHand.length] as const);
+  const isByHand = ({ language }: { language: string }) => language === 'sh by-hand';
+  const counts = pages.map((page) => [page, fencesOf(textOf(page)).filter(isByHand).length] as const);
   expect(Object.fromEntries(counts.filter(([, count]) => count > 0))).toEqual(blocksByHand);
 });
 
 test('the commands of every page run, and print what the page shows', async () => {
   const environment = await startSandbox();
   for (const page of pages) {
-    const { run } = commandBlocksOf(textOf(page));
-    if (run.length === 0) continue;
-    const { code, printed, errors } = await runScript(scriptOf(run), environment);
+    const blocks = commandBlocksOf(textOf(page));
+    if (blocks.length === 0) continue;
+    const { code, printed, errors } = await runScript(scriptOf(blocks), environment);
     const outputs = outputsOf(printed);
-    const failed = run[outputs.length];
+    const failed = blocks[outputs.length];
     expect(code, `${page}:${failed?.line}\n${failed?.commands}\n${printed}\n${errors}`).toBe(0);
-    for (const [index, { line, output }] of run.entries()) {
+    for (const [index, { line, output }] of blocks.entries()) {
       if (output === undefined) continue;
       const isAsShown = isPrinted(output, outputs[index] ?? '');
       expect(isAsShown, `${page}:${line} printed\n${outputs[index]}\nand not\n${output}`).toBe(true);
@@ -59,21 +62,18 @@ test('the commands of every page run, and print what the page shows', async () =
   }
 });
 
-test('controls: what is printed, and what is not', () => {
-  const page =
-    'A\n\n```sh\necho a\n```\n\n```text\na…c\n```\n\n```sh\n# by hand: it is slow\nnpm test\n```\n';
-  const { run, byHand } = commandBlocksOf(page);
-  expect(run).toEqual([{ line: 3, commands: 'echo a\n', output: 'a…c\n' }]);
-  expect(byHand).toEqual([{ line: 11, commands: '# by hand: it is slow\nnpm test\n' }]);
+test('controls: blocks that run and those that do not, output that is printed and that is not', () => {
+  const page = 'A\n\n```sh\necho a\n```\n\n```text\na…c\n```\n\n```sh by-hand\nnpm test\n```\n';
+  expect(fencesOf(page).map(({ language }) => language)).toEqual(['sh', 'text', 'sh by-hand']);
+  expect(commandBlocksOf(page)).toEqual([{ line: 3, commands: 'echo a\n', output: 'a…c\n' }]);
+  const apart = '```sh\nls\n```\n\nThen:\n\n```text\nx\n```\n';
+  expect(commandBlocksOf(apart)).toEqual([{ line: 1, commands: 'ls\n' }]);
   expect(isPrinted('a…c\n', 'a b\nc\n')).toBe(true);
   expect(isPrinted('a…c\n', 'a b\nd\n')).toBe(false);
   expect(isPrinted('a.c', 'abc')).toBe(false);
-  expect(commandBlocksOf('```sh\nls\n```\n\nThen:\n\n```text\nx\n```\n').run).toEqual([
-    { line: 1, commands: 'ls\n' },
-  ]);
 });
 
-/** Answers the environment of a shell whose folder has a sandbox, and in which `npx mandate` is the built program. */
+/** The environment of a shell in whose folder a sandbox runs, and in which `npx mandate` is the built program. */
 async function startSandbox() {
   const { folder, remove } = temporaryFolder();
   onTestFinished(remove);
@@ -91,13 +91,13 @@ async function startSandbox() {
   symlinkSync(join(repository, 'examples'), join(folder, 'examples'));
   const { PATH = '', HOME = '' } = process.env;
   const RECEIVER_PORT = String(await freePort());
-  return { folder, ...{ ...settings, HOME, RECEIVER_PORT, PATH: `${join(folder, 'bin')}:${PATH}` } };
+  return { folder, ...settings, HOME, RECEIVER_PORT, PATH: `${join(folder, 'bin')}:${PATH}` };
 }
 
 async function runScript(script: string, { folder, ...env }: Awaited<ReturnType<typeof startSandbox>>) {
   const file = join(folder, 'page.sh');
   writeFileSync(file, script);
-  // In a group of its own: what a page left running would keep its output open.
+  // In its own process group: a program that a page left running would keep the output open.
   const child = spawn('bash', [file], {
     cwd: folder,
     env,

@@ -1,15 +1,13 @@
 // The command blocks of a Markdown page, and what the page says they print.
 
-export type Fence = { readonly language: string; readonly content: string; readonly line: number };
-export type CommandBlock = {
+type Fence = { readonly language: string; readonly content: string; readonly line: number };
+type CommandBlock = {
   readonly line: number;
   readonly commands: string;
   /** The `text` block that follows it. */
   readonly output?: string;
 };
 
-/** The first line of a block that is not run, with the reason: `# by hand: it runs until you stop it`. */
-const byHand = /^# by hand: \S/;
 /** Printed between the outputs of two blocks. */
 const separator = '\u001E';
 
@@ -21,18 +19,15 @@ export function fencesOf(page: string): (Fence & { readonly followsFence: boolea
   });
 }
 
-export function commandBlocksOf(page: string): { run: CommandBlock[]; byHand: CommandBlock[] } {
+/** Those that run as they stand. A block that cannot is marked `sh by-hand`. */
+export function commandBlocksOf(page: string): CommandBlock[] {
   const fences = fencesOf(page);
-  const blocks = fences.flatMap(({ language, content, line }, index): CommandBlock[] => {
+  return fences.flatMap(({ language, content, line }, index) => {
     if (language !== 'sh') return [];
     const next = fences[index + 1];
     const hasOutput = next?.language === 'text' && next.followsFence;
     return [{ line, commands: content, ...(hasOutput ? { output: next.content } : {}) }];
   });
-  return {
-    run: blocks.filter(({ commands }) => !byHand.test(commands)),
-    byHand: blocks.filter(({ commands }) => byHand.test(commands)),
-  };
 }
 
 /** One script of all of them, which ends at the first command that fails. */
