@@ -36,7 +36,7 @@ new_invoice() {
   api POST /v2/processing/invoices '{
     "shopID": "TEST", "dueDate": "2040-01-01T00:00:00Z",
     "amount": '"${1:-49900}"', "currency": "RUB", "product": "One month"
-  }' | field invoice.id
+  }' | sed 's/.*"invoice":{"id":"\([^"]*\)".*/\1/'
 }
 
 # new_card [NUMBER]: store a test card and print the response with its token.

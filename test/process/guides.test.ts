@@ -60,7 +60,7 @@ test('the commands of every page run, and print what the page shows', async () =
       expect(isAsShown, `${page}:${line} printed\n${outputs[index]}\nand not\n${output}`).toBe(true);
     }
   }
-});
+}, 300_000);
 
 test('controls: blocks that run and those that do not, output that is printed and that is not', () => {
   const page = 'A\n\n```sh\necho a\n```\n\n```text\na…c\n```\n\n```sh by-hand\nnpm test\n```\n';
