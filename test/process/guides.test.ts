@@ -19,10 +19,10 @@ import {
 import { startServer } from '../support/processes/program.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
-const generated = ['access.md', 'errors.md'];
-const guides = readdirSync(join(repository, 'docs/guide')).filter((name) => !generated.includes(name));
-const pages = ['README.md', ...guides.sort().map((name) => `docs/guide/${name}`)];
 const textOf = (page: string) => readFileSync(join(repository, page), 'utf8');
+const guides = readdirSync(join(repository, 'docs/guide')).map((name) => `docs/guide/${name}`);
+const isGenerated = (page: string) => /^<!-- Printed from .*`npm run docs`/m.test(textOf(page));
+const pages = ['README.md', ...guides.sort().filter((page) => !isGenerated(page))];
 
 /** Blocks marked `sh by-hand`, by page: they install, start or test the service, or run until you stop them. */
 const blocksByHand = { 'README.md': 2, 'docs/guide/webhooks.md': 1 };
