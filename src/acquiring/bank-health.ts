@@ -1,5 +1,5 @@
-// Which banks this node has found unreachable. New payments avoid such a bank for 10 s, then one of them probes it.
-// Kept in memory only: each node pays for the knowledge with one failed attempt, and a restart forgets it.
+// The banks this node has found unreachable: new payments avoid such a bank for 10 s, then one of them probes it.
+// Kept in memory only, so each node pays one failed attempt, and a restart forgets it.
 import type { BankResponse } from './domain/bank-port.ts';
 
 export type BankHealth = {

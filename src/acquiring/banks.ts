@@ -1,5 +1,5 @@
 // Selects the bank for a shop's payments and for a party's payouts: the first terminal by priority whose bank is reachable.
-// Banks are rows with encrypted secrets. Their adapters are opened on first use.
+// Banks are rows with encrypted secrets, and their adapters are opened on first use.
 import { epochMsOf, type Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';

@@ -1,5 +1,4 @@
-// Lets a job send a bank operation without doing it twice: the ID is stored before the first send, so any node can
-// query the status.
+// Lets a job send a bank operation without doing it twice: its ID is stored first, so any node can query the status.
 import type { BankResponse } from './domain/bank-port.ts';
 
 /** The bank's response proves nothing. The job is retried with growing delays, then stuck. */

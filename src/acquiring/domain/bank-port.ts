@@ -1,6 +1,5 @@
 // The port to acquirers: the operations Mandate sends to a bank, and the outcomes a bank can report.
 // The ID of an operation is stored before the first send, so sending it again never does it twice.
-// Adapters implement this port; docs/bank-protocol.md is the open protocol.
 import type { Currency, Money } from '../../money.ts';
 
 /** A shop's or party's account at a bank. */
@@ -71,7 +70,7 @@ export type Interaction =
 export type BankResponse =
   | {
       readonly outcome: 'approved';
-      /** The retrieval reference, 12 letters or digits. */
+      /** The retrieval reference, 12 alphanumeric characters. */
       readonly reference: string;
       readonly approvalCode?: string;
       readonly networkTransactionId?: string;

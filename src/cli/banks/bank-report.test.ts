@@ -45,7 +45,7 @@ test.each<[string, { bank: string; bankId?: string }, string]>([
   ['nothing like it', { bank: 'THREE' }, 'THREE is no bank, no address with https:// and no file'],
   ['a file of any bank', { bank: file }, 'say with --bank-id whose book it is; the banks are ONE, TWO'],
   ['a file of no bank', { bank: file, bankId: 'THREE' }, 'there is no bank THREE; the banks are ONE, TWO'],
-  ['an address in the clear', { bank: 'http://x.example', bankId: 'ONE' }, 'must be https'],
+  ['an address in the clear', { bank: 'http://x.example', bankId: 'ONE' }, 'must use https'],
 ])('%s is refused', async (_, asked, problem) => expect(await open(asked)).toContain(problem));
 
 test('an address nobody knows needs the secret it signs with', async () => {

@@ -87,7 +87,7 @@ test('a file that differs is told to programs, and that is 1', { timeout: 120_00
         operationId: expect.stringMatching(/^\w+\.1\.100$/),
         atStakeMinor: -100,
         currency: 'RUB',
-        means: 'Booked with another amount.',
+        means: 'Reported with another amount.',
         advice: expect.any(String),
         ours: expect.objectContaining({
           kind: 'refund',
@@ -108,7 +108,7 @@ test('what the bank itself does wrong is told to people', { timeout: 120_000 }, 
   expect(errors).toBe('');
   expect(output).toMatch(/ 5 lines\.\n4 equal, .* 1 different\.\n/);
   expect(output).toMatch(/\nduplicate +1 +\+199917 RUB\n/);
-  expect(output).toContain('duplicate: The bank has booked one operation again.\nHave the bank take');
+  expect(output).toContain('duplicate: The bank reports the operation again.\nHave the bank remove');
   expect(output).toContain(`\n${id}.1.a  +199917 RUB\n  here  payment ${id}.1 of party `);
   expect(output).toMatch(/, captured: authorise \+199917 RUB by BANK\n {2}bank {2}line 5, \S+: authorise /);
   expect(code).toBe(1);
@@ -120,7 +120,7 @@ test.each<[string, () => string[], RegExp]>([
     () => ['--bank', 'http://127.0.0.1:9', '--bank-id', 'BANK'],
     /cannot be read: ECONNREFUSED/,
   ],
-  ['a file that was cut off', () => ['--bank', written('{"entries":[')], /it ends in the middle/],
+  ['a file that was cut off', () => ['--bank', written('{"entries":[')], /the JSON is incomplete/],
   ['no time', () => ['--bank', 'BANK', '--from', 'yesterday'], /--from yesterday is no time/],
   ['an option there is not', () => ['--bank', 'BANK', '--fix'], /unknown option '--fix'/],
 ])(

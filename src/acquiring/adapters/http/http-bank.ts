@@ -1,5 +1,5 @@
 // Bank adapter for the open protocol (docs/bank-protocol.md): each operation is one signed HTTP exchange.
-// Card data is in clear text only here, during that exchange. No error, result or log line contains any of it.
+// Card data is in clear text only here, and never in an error, a result or a log line.
 import { Compile } from 'typebox/compile';
 import { epochMsOf, type Clock } from '../../../clock.ts';
 import type { Logger } from '../../../platform/log.ts';

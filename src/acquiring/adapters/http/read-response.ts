@@ -1,5 +1,5 @@
-// Interprets a bank's HTTP responses. Only a response the protocol documents proves an outcome.
-// Any other outcome is unknown, because a gateway or a proxy can produce any status.
+// Interprets a bank's HTTP responses: only a response the protocol documents proves an outcome.
+// After any other the outcome is unknown, because a gateway or a proxy can produce any status.
 import { Compile } from 'typebox/compile';
 import type { BankResponse, BankOperation, Interaction } from '../../domain/bank-port.ts';
 import type { Headers } from './link.ts';

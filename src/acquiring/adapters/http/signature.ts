@@ -1,5 +1,5 @@
-// Signs the messages between Mandate and a bank, in both directions: HMAC-SHA-256 over time, method, target and body.
-// docs/bank-protocol.md describes the signature and has a test vector.
+// The HMAC-SHA-256 signature of messages between Mandate and a bank, in both directions.
+// docs/bank-protocol.md describes it and has a test vector.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type SignedMessage = {
