@@ -229,7 +229,7 @@ describe('after a disaster', slow, () => {
     expect(again.startedHere).toBe(true);
     expect(again.connection).toEqual(server.connection);
     expect(await query(again, 'select * from kept')).toEqual([{ one: 1 }]);
-    expect(said).toContain('private PostgreSQL has gone away');
+    expect(said).toContain('private PostgreSQL connection lost');
     // The old handle must not stop a server that the new one uses.
     await server.stop();
     expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }]);

@@ -160,7 +160,7 @@ describe('a start that cannot work says why and what to do', () => {
     const data = dataFolder();
     const { code, output, errors } = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
     expect({ code, output }).toEqual({ code: 1, output: '' });
-    expect(errors).toContain(`there is no database in ${data}: set DATABASE_URL`);
+    expect(errors).toContain(`No database in ${data}. Set DATABASE_URL`);
     expect(errors).not.toContain('try again');
     expect(readdirSync(data)).toEqual([]);
     // As the first start leaves it for the seconds in which it makes one.
