@@ -310,7 +310,7 @@ describe('the security code', () => {
     await new Promise((resolve) => server.close(resolve));
     const bank = open(url, { detokeniseCard: () => Promise.resolve({ ...card, returnCode }) });
     expect(await bank.send(authorise())).toMatchObject({ outcome: 'notSent', noBytesSent: true });
-    expect(JSON.stringify(logged.at(-1))).toContain('could not be given back');
+    expect(JSON.stringify(logged.at(-1))).toContain('unused security code could not be returned');
     expect(JSON.stringify(logged.at(-1))).not.toContain(card.securityCode);
   });
 });
