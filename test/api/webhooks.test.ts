@@ -634,7 +634,7 @@ describe('webhooks of identities', () => {
     const byNumber = await post(`${webhook.id}/replay`, { fromEventID: 1 });
     expect(byNumber).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('give since') },
+      body: { message: expect.stringContaining('Give since') },
     });
     const bySince = await post(`${webhook.id}/replay`, { since: '2020-01-01T00:00:00Z' });
     expect(bySince.body).toEqual({ queues: 0 });

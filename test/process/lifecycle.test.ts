@@ -167,7 +167,7 @@ describe('a start that cannot work says why and what to do', () => {
     mkdirSync(join(data, 'pg'));
     const meanwhile = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
     expect(meanwhile.code).toBe(1);
-    expect(meanwhile.errors).toContain('if one is just being made there: try again in a moment');
+    expect(meanwhile.errors).toContain('If another process is creating one there, try again in a moment');
   });
 
   test('a sandbox that was never started', async () => {

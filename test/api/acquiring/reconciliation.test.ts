@@ -259,7 +259,7 @@ test('rows of a crashed run are deleted a day later', async () => {
 test('a line with an invalid time stops the run and leaves no rows', async () => {
   const [first, ...others] = clean;
   await expect(run([{ ...first!, at: '2026-13-01T00:00:00Z' }, ...others])).rejects.toThrow(
-    /line 1 has no time/,
+    /Line 1 of the transaction report has an invalid time/,
   );
   expect(await leftLines()).toBe(0);
 });
