@@ -1,5 +1,5 @@
-// npm run check: everything that has to be green, here and in CI. Two quick checks run at a time, all of them to the end, so that one
-// run shows every fault. The tests take minutes and run when the quick checks have passed.
+// npm run check: everything that has to be green, here and in CI. One run shows every fault of the quick checks, which run two
+// at a time; the tests take minutes and run when those have passed.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { readOptions } from './script-options.ts';

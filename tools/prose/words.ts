@@ -37,7 +37,7 @@ export const retiredWords: readonly RetiredWord[] = [
   ),
   retired('kept cards?', 'retained card, saved card'),
   retired('test charges?', 'verification charge'),
-  retired('owe|owes|owed', 'pending, due'),
+  retired('owed', 'pending, due'),
   retired('sets? aside|setting aside', 'reserved'),
   retired('anew', 'again'),
   retired('for ever|forever', 'permanently'),
