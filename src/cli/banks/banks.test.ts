@@ -97,7 +97,9 @@ describe('a bank', () => {
     await expect(add('../..')).rejects.toThrow('the id of a bank');
     await expect(add('A', 'bank.example')).rejects.toThrow('is not a valid bank address');
     await expect(add('A', 'http://bank.example')).rejects.toThrow('must use https');
-    await expect(add('A', 'https://name:word@bank.example')).rejects.toThrow('Remove the user name and the password');
+    await expect(add('A', 'https://name:word@bank.example')).rejects.toThrow(
+      'Remove the user name and the password',
+    );
     await expect(checkBank('A', {})).rejects.toThrow('mandate bank list');
     await expect(changeBank('A', { url: bank.url })).rejects.toThrow('there is no bank A');
     vi.stubEnv('BANK_SECRET', '');
