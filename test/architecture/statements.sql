@@ -1080,7 +1080,7 @@ coalesce(settled, case when status in ('reversing', 'cancelling') then 'open' wh
 when status = 'failed' then 'undoes' else 'never' end),
 case when status = 'failed' then payment.created_at else reversal_asked_at end, reversed_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
-where invoice_id between $1::text and $2::text) as room
+where invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || '.' || refund_id as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -1099,7 +1099,7 @@ where aggregate_id = invoice_id and "paymentId" = payment_id and "refundId" = re
 ) as log
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
-where invoice_id between $1::text and $2::text) as room
+where invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -1136,7 +1136,7 @@ case when charged_at is null then created_at else coalesce(reversal_asked_at, ch
 coalesce(closed, case when not is_refunded then 'never' when status = 'refunding' then 'open' else 'done' end),
 refund_asked_at, ended_at)
 ) as operation (suffix, kind, sign, certainty, asked_at, known_at)
-where customer_id between $1::text and $2::text) as room
+where customer_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select withdrawal_id as aggregate_id, withdrawal_id || '.p' as operation_id, terms -> 'route' ->> 'bankId' as bank_id,
@@ -1148,7 +1148,7 @@ from withdrawal
 left join destination using (destination_id)
 left join ledger_transfer as ended on ended.aggregate_id = withdrawal_id and ended.operation_id = 'withdrawal'
 and ended.step = 'payout' and ended.completes_pending
-where withdrawal_id between $1::text and $2::text) as room
+where withdrawal_id between $1::text and $2::text) as source
 ), line as (
 select *, row_number() over (partition by operation_id order by sequence) as copy
 from report_line where run_id = $3::text and aggregate_id between $1::text and $2::text
@@ -3215,7 +3215,7 @@ least(excluded.replay_until, coalesce(queue.resume_at, queue.next_position) - 1)
 resume_at = case
 when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then queue.resume_at
 else coalesce(queue.resume_at, queue.next_position) end,
--- Whoever has it in hand then knows that it is no longer where he found it.
+-- Tells the node that has claimed the queue that it was rewound.
 rewinds = queue.rewinds + case
 when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then 0 else 1 end,
 waiting_since = coalesce(queue.waiting_since, excluded.waiting_since),
@@ -3389,7 +3389,7 @@ number int, aggregate_id text, webhook_id text, lease_end timestamptz, rewinds i
 resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
 event_type text, attempted_at timestamptz, duration_ms int, status int, attempt_failure text)
 ), ours as (
--- In one order, as everybody takes them who takes many: nobody waits in a circle.
+-- Every writer locks in this order, so that writers cannot deadlock.
 select written.number, queue.rewinds <> written.rewinds as is_rewound
 from webhook_queue as queue join written
 on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id

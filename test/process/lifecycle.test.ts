@@ -168,14 +168,14 @@ describe('an error at the start says why and what to do:', () => {
     const data = dataFolder();
     const { code, output, errors } = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
     expect({ code, output }).toEqual({ code: 1, output: '' });
-    expect(errors).toContain(`there is no database in ${data}: set DATABASE_URL`);
+    expect(errors).toContain(`No database in ${data}. Set DATABASE_URL`);
     expect(errors).not.toContain('try again');
     expect(readdirSync(data)).toEqual([]);
     // The first start leaves it so for some seconds.
     mkdirSync(join(data, 'pg'));
     const meanwhile = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
     expect(meanwhile.code).toBe(1);
-    expect(meanwhile.errors).toContain('if one is just being made there: try again in a moment');
+    expect(meanwhile.errors).toContain('If another process is creating one there, try again in a moment');
   });
 
   test('a sandbox never started', async () => {

@@ -59,7 +59,7 @@ test.each<[string, { bank: string; bankId?: string }, string]>([
     { bank: file, bankId: 'THREE' },
     'Bank THREE not found. Known banks: ONE, TWO.',
   ],
-  ['an address without TLS', { bank: 'http://x.example', bankId: 'ONE' }, 'must be https'],
+  ['an address without TLS', { bank: 'http://x.example', bankId: 'ONE' }, 'must use https'],
 ])('%s is refused', async (_, asked, problem) => expect(await open(asked)).toContain(problem));
 
 test('the address of an unknown bank requires BANK_SECRET', async () => {

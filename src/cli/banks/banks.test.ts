@@ -67,7 +67,7 @@ describe('a bank', () => {
     await changeBank('ONE', { secretFile: secretFile(`${secret}\r\n`) });
     await checkBank('ONE', { json: true });
     expect(json()).toMatchObject({ works: true });
-    await expect(changeBank('ONE', { secretFile: secretFile('short') })).rejects.toThrow('32 characters');
+    await expect(changeBank('ONE', { secretFile: secretFile('short') })).rejects.toThrow('Use at least 32');
     await expect(changeBank('ONE', { secretFile: join(folder, 'none') })).rejects.toThrow('ENOENT');
     await expect(changeBank('ONE', {})).rejects.toThrow('Nothing to change');
   });
@@ -90,7 +90,7 @@ describe('a bank', () => {
   test('cannot be moved by writing to the database', async () => {
     await add('ONE', 'https://bank.example');
     await db.database.withClient((client) => client.query('update bank set url = $1', [bank.url]));
-    await expect(checkBank('ONE', {})).rejects.toThrow(`was not sealed for ${bank.url}`);
+    await expect(checkBank('ONE', {})).rejects.toThrow(`was not encrypted for the address ${bank.url}`);
     await changeBank('ONE', { url: bank.url, newSecret: true });
     await checkBank('ONE', {});
   });
@@ -98,9 +98,11 @@ describe('a bank', () => {
   test('is refused with an invalid ID, address or secret', async () => {
     await expect(add('A/B')).rejects.toThrow('"A/B" is not an ID of a bank');
     await expect(add('../..')).rejects.toThrow('"../.." is not an ID of a bank');
-    await expect(add('A', 'bank.example')).rejects.toThrow('write it with https://');
-    await expect(add('A', 'http://bank.example')).rejects.toThrow('must be https');
-    await expect(add('A', 'https://name:word@bank.example')).rejects.toThrow('no name and no password');
+    await expect(add('A', 'bank.example')).rejects.toThrow('is not a valid bank address');
+    await expect(add('A', 'http://bank.example')).rejects.toThrow('must use https');
+    await expect(add('A', 'https://name:word@bank.example')).rejects.toThrow(
+      'Remove the user name and the password',
+    );
     await expect(checkBank('A', {})).rejects.toThrow('mandate bank list');
     await expect(changeBank('A', { url: bank.url })).rejects.toThrow('Bank A not found');
     vi.stubEnv('BANK_SECRET', '');

@@ -87,7 +87,7 @@ test('a difference in a file is printed as JSON and ends with 1', { timeout: 120
         operationId: expect.stringMatching(/^\w+\.1\.100$/),
         atStakeMinor: -100,
         currency: 'RUB',
-        means: 'Booked with another amount.',
+        means: 'Reported with another amount.',
         advice: expect.any(String),
         ours: expect.objectContaining({
           kind: 'refund',
@@ -108,7 +108,7 @@ test('a mistake of the bank is printed as text', { timeout: 120_000 }, async () 
   expect(errors).toBe('');
   expect(output).toMatch(/ 5 lines\.\n4 equal, .* 1 different\.\n/);
   expect(output).toMatch(/\nduplicate +1 +\+199917 RUB\n/);
-  expect(output).toContain('duplicate: The bank has booked one operation again.\nHave the bank take');
+  expect(output).toContain('duplicate: The bank reports the operation again.\nHave the bank remove');
   expect(output).toContain(`\n${id}.1.a  +199917 RUB\n  here  payment ${id}.1 of party `);
   expect(output).toMatch(/, captured: authorise \+199917 RUB by BANK\n {2}bank {2}line 5, \S+: authorise /);
   expect(code).toBe(1);
@@ -120,7 +120,7 @@ test.each<[string, () => string[], RegExp]>([
     () => ['--bank', 'http://127.0.0.1:9', '--bank-id', 'BANK'],
     /cannot be read: ECONNREFUSED/,
   ],
-  ['a truncated file', () => ['--bank', written('{"entries":[')], /it ends in the middle/],
+  ['a truncated file', () => ['--bank', written('{"entries":[')], /the JSON is incomplete/],
   [
     'an invalid time',
     () => ['--bank', 'BANK', '--from', 'yesterday'],

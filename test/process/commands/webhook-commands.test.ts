@@ -65,7 +65,7 @@ test(
     const [, signingPublicKey = ''] = /^signingPublicKey (\S+)$/m.exec(output) ?? [];
     for (const key of [secret, signingPublicKey])
       expect(standardIsSigned(handed!, key, Math.floor(Date.now() / 1_000))).toBe(true);
-    expect(lines.slice(0, 2)).toEqual(['Keys for as long as this runs:', `signingSecret ${secret}`]);
+    expect(lines.slice(0, 2)).toEqual(['Temporary keys for this run:', `signingSecret ${secret}`]);
     listening.kill('SIGINT');
 
     const arrived = (times: number) => () =>
