@@ -356,3 +356,23 @@ test.each(['/health/live', '/health/ready', '/metrics', '/openapi.json', '/docs'
     expect(head.text).toBe('');
   },
 );
+
+describe('the log line of a request', () => {
+  async function levelsOf(request: () => Promise<Answer>): Promise<string[]> {
+    const before = service.logged.length;
+    await request();
+    const lines = service.logged
+      .slice(before)
+      .map((line) => JSON.parse(line) as { level: string; msg: string });
+    return lines.filter(({ msg }) => msg === 'request').map(({ level }) => level);
+  }
+
+  test.each(['/health/live', '/health/ready'])('has level debug for %s', async (url) => {
+    expect(await levelsOf(() => service.call('GET', url))).toEqual(['debug']);
+    expect(await levelsOf(() => service.call('HEAD', url))).toEqual(['debug']);
+  });
+
+  test('has level info for an operation of the API', async () => {
+    expect(await levelsOf(() => get(me))).toEqual(['info']);
+  });
+});
