@@ -22,7 +22,7 @@ test('mandate vault rotate seals every card anew, and the running service opens 
   // This node has not read the new key yet: it goes on with the one before, and opens both.
   expect((await tokenise()).status).toBe(201);
   for (const { body } of made) {
-    const revealed = await service.vault.reveal({
+    const revealed = await service.vault.detokenise({
       token: body.paymentToolToken,
       session: body.paymentSession,
     });
