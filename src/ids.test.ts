@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { randomIds, randomText } from './ids.ts';
 
-test('ids are short, alphanumeric and never the same', () => {
+test('IDs are short, alphanumeric and unique', () => {
   const ids = Array.from({ length: 10_000 }, () => randomIds.next());
   expect(new Set(ids).size).toBe(ids.length);
   for (const id of ids) expect(id).toMatch(/^[0-9A-Za-z]{23}$/);
