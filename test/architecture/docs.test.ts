@@ -1,5 +1,5 @@
-// Documents say what the code does: those that are printed are current, those that are written point at what is there, and
-// what they are printed from fits together.
+// Documents say what the code does: generated ones are current, written ones refer only to what exists, and what they are generated
+// from is consistent.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/app/config.ts';
@@ -20,16 +20,16 @@ import { brokenLinks, filesEndingIn, missingFiles, textOf } from './mentions.ts'
 
 const endpoints = [...routes, ...sandboxRoutes];
 const settingNames = settings.map(({ name }): string => name);
-/** The page whose tables have a name that is gone in their first column. */
+/** The page whose tables have an old name in their first column. */
 const renames = 'docs/renames.md';
 const newNames = (text: string) => text.replace(/^\| [^|]+\|/gm, '|');
 const sources = filesEndingIn('.ts').filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'));
 
-test('the printed documents are current; npm run docs writes them', async () => {
+test('the generated documents are current; npm run docs writes them', async () => {
   for (const [path, text] of await documents()) expect(textOf(path), path).toBe(text);
 });
 
-test('every refusal of the catalogue is answered by an operation', () => {
+test('every error of the catalogue is returned by an operation', () => {
   expect(unusedRefusals(Object.keys(errorCatalogue), endpoints.map(refusalsOf))).toEqual([]);
 });
 
@@ -37,40 +37,40 @@ test('every operation has one name, and its access fits its path', () => {
   expect(accessFaults(endpoints)).toEqual([]);
 });
 
-test('no security code is remembered under an Idempotency-Key, and what is named for that is there', () => {
+test('no security code is hashed under an Idempotency-Key, and excluded members exist', () => {
   expect(memoryFaults(endpoints)).toEqual([]);
   const body = Type.Object({ card: Type.Object({ cvv: Type.String() }), name: Type.String() });
   const endpoint = { operation: 'createPayment', body } as unknown as AnyEndpoint;
-  expect(memoryFaults([endpoint])).toEqual(['createPayment remembers card.cvv']);
+  expect(memoryFaults([endpoint])).toEqual(['createPayment hashes card.cvv']);
   expect(memoryFaults([{ ...endpoint, excludeFromHash: ['card.cvv', 'card.ccv'] }])).toEqual([
     'createPayment has no member card.ccv',
   ]);
 });
 
-test('every scope opens something', () => {
+test('every scope is used by an operation', () => {
   const opening = new Set(endpoints.map(({ access }) => access.scope));
   expect([...opening].sort()).toEqual([...scopes].sort());
 });
 
-test('the settings are the names that are read, and nobody else reads the environment', () => {
+test('the settings are the names that are read, and no other file reads the environment', () => {
   const read = namesReadBy((environment) => readConfig(environment, '/'));
   expect(read.sort()).toEqual([...settingNames].sort());
   expect(sources.flatMap((file) => environmentFaults(file, textOf(file), settingNames))).toEqual([]);
 });
 
-test('every link of a document leads somewhere', () => {
+test('every link of a document has a target', () => {
   const found = filesEndingIn('.md');
   expect(found).toContain('README.md');
   expect(found.flatMap((file) => brokenLinks(file, textOf(file)))).toEqual([]);
 });
 
-test('every file a document or a comment speaks of is there', () => {
+test('every file that a document or a comment names exists', () => {
   const files = [...filesEndingIn('.md'), ...sources];
   const spokenIn = (file: string) => (file === renames ? newNames(textOf(file)) : textOf(file));
   expect(files.flatMap((file) => missingFiles(file, spokenIn(file)))).toEqual([]);
 });
 
-test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
+test('controls: an unused error, and routes and rows that do not fit', () => {
   const endpoint: AnyEndpoint = {
     operation: 'getInvoice',
     access: { scope: 'invoices:read' },
@@ -82,7 +82,7 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
     errors: ['invoiceNotFound'],
     handle: () => Promise.reject(new Error('not to be called')),
   };
-  expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is answered by no operation']);
+  expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is returned by no operation']);
   const faultsOf = (access: Access) => accessFaults([{ ...endpoint, access }]);
   const scope = 'invoices:read';
   expect(accessFaults([endpoint])).toEqual([]);
@@ -99,7 +99,7 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
   ]);
 });
 
-test('controls: the environment read in the wrong place, or for a name that is no setting', () => {
+test('controls: the environment read in the wrong file, or for a name that is not a setting', () => {
   expect(namesReadBy((environment) => [environment['ONE'], environment['TWO']])).toEqual(['ONE', 'TWO']);
   const faults = (file: string, text: string) => environmentFaults(file, text, ['PORT']);
   expect(faults('src/cli/serve.ts', "readConfig(process.env); process.env['PORT']")).toEqual([]);
@@ -110,7 +110,7 @@ test('controls: the environment read in the wrong place, or for a name that is n
   expect(faults('src/sandbox/postgres/binaries.ts', 'process.env.HOME')).toHaveLength(1);
 });
 
-test('controls: links that lead nowhere, and files that are not there', () => {
+test('controls: links without a target, and files that do not exist', () => {
   const links = (text: string) => brokenLinks('docs/guide/access.md', text).length;
   expect(links('[a](errors.md) ![b](../architecture.svg) [c](https://example.org) `[d](e.md)`')).toBe(0);
   expect(links('[a](errors.md#invalidrequest) [b](#a-heading)\n\n## A heading\n')).toBe(0);

@@ -1,4 +1,4 @@
-// What documents and comments point at must be there: links with their headings, and files of the repository by their path.
+// What documents and comments refer to must exist: links with their headings, and files of the repository by their path.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 const notOurs = ['node_modules', '.git', 'dist', 'data', 'coverage'];
 
-/** The files of the repository that end so, by their path. */
+/** The files of the repository with that ending, by their path. */
 export function filesEndingIn(ending: string, folder = repository): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => !notOurs.includes(name))
@@ -23,7 +23,7 @@ export function textOf(file: string): string {
   return readFileSync(join(repository, file), 'utf8');
 }
 
-/** The links of a document that lead to no file, or to no heading of the document they lead to. */
+/** The links of a document without a file, or without a heading, as their target. */
 export function brokenLinks(file: string, text: string): string[] {
   const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '').replace(/`[^`\n]*`/g, '');
   const inline = [...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)];
@@ -32,7 +32,7 @@ export function brokenLinks(file: string, text: string): string[] {
   return [...inline, ...named, ...html]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(file, text, target))
-    .map((target) => `${file} links to ${target}, which is not there`);
+    .map((target) => `${file} links to ${target}, which does not exist`);
 }
 
 function leadsSomewhere(file: string, text: string, target: string): boolean {
@@ -54,7 +54,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-/** The files of ours a text speaks of that do not exist; named from the top of the repository, src or pages, or as an import. */
+/** The files of this repository that a text names and that do not exist; named by full path, from src or pages, or as an import. */
 export function missingFiles(file: string, text: string): string[] {
   const spoken = file.endsWith('.md') ? text : commentsOf(text);
   return [...spoken.matchAll(/(?<![\w./@:-])(?:[\w-]+\/)+[\w.-]+\.(?:ts|js|sql|md|svg|json)\b(?!\/)/g)]
@@ -70,7 +70,7 @@ export function missingFiles(file: string, text: string): string[] {
             .map(([name]) => name)
             .filter((name) => !basenames().has(name)),
     )
-    .map((path) => `${file} speaks of ${path}, which is not there`);
+    .map((path) => `${file} names ${path}, which does not exist`);
 }
 
 let found: Set<string> | undefined;

@@ -1,12 +1,12 @@
-// A mail server for tests, small and on the loopback: it takes letters, or does what a test wants of a bad day.
+// A small mail server for tests on the loopback address: it accepts emails, or fails as a test wants.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 
 export type MailListener = {
   readonly port: number;
-  /** Every letter whose end was heard, as it came. */
+  /** Every email that arrived completely. */
   readonly letters: ReceivedLetter[];
-  /** Every line that was said to it outside of letters. */
+  /** Every line that was sent to it outside of emails. */
   readonly said: string[];
   /** From the next connection on. */
   behave(mood: Mood): void;
@@ -14,9 +14,9 @@ export type MailListener = {
 };
 
 export type Mood = {
-  /** What it answers to the name of a recipient. */
+  /** Its response to the address of a recipient. */
   readonly toRecipient?: string;
-  /** Hears the whole letter and hangs up without a word. */
+  /** Reads the whole email and disconnects without a response. */
   readonly hangsUpAfterLetter?: boolean;
   readonly saysNothing?: boolean;
   /** Offers STARTTLS, and nothing else before it. */
