@@ -1,5 +1,5 @@
-// The SQL of jobs, the same for every table that has them. A claim takes the earliest due rows, skips those that another node is
-// claiming, and moves their wake_at to the end of the lease on the party's own clock.
+// The SQL of jobs, the same for every table that has them. A claim takes the earliest due rows, skips those another node is claiming,
+// and moves their wake_at to the end of the lease.
 import { list, text } from '../database/codec.ts';
 import { statement, stored, type Values } from '../database/statement.ts';
 
@@ -116,7 +116,7 @@ function statementsFor(table: string, keys: readonly string[]) {
     // Something outside may have changed, so a due job runs sooner than planned. That uses up none of the attempts after which a
     // job is stuck, and is never attempt 1.
     expedite: statement({
-      name: `hasten_${table}`,
+      name: `expedite_${table}`,
       parameters: { key: keyColumn, now: 'timestamptz' },
       row: { key: keyColumn },
       text: `update ${table} set wake_at = :now, attempts = case when attempts > 2 then attempts - 1 else attempts end
@@ -131,7 +131,7 @@ function statementsFor(table: string, keys: readonly string[]) {
              where ${isTheRow} and attempts = :attempts and wake_at is not null`,
     }),
     markStuck: statement({
-      name: `give_up_${table}`,
+      name: `mark_stuck_${table}`,
       parameters: { key: keyColumn, attempts: 'int4', now: 'timestamptz', reason: 'text' },
       row: {},
       text: `update ${table} set wake_at = null, stuck_at = :now, stuck_reason = :reason
