@@ -37,7 +37,7 @@ test('a letter goes over TLS to a server that is trusted, and not even the passw
 
   const trusted = await tried(urlOf('smtps', server.port), trust);
   expect(trusted).toMatchObject({ code: 0, errors: '' });
-  expect(server.letters).toMatchObject([
+  expect(server.emails).toMatchObject([
     { to: ['operator@example.com'], headers: { subject: 'Mandate test email' } },
   ]);
 });
@@ -47,7 +47,7 @@ test('or after STARTTLS', async () => {
   expect(await tried(urlOf('smtp', server.port))).toMatchObject({ code: 1 });
   expect(server.said.join()).not.toContain('AUTH');
   expect(await tried(urlOf('smtp', server.port), trust)).toMatchObject({ code: 0 });
-  expect(server.letters).toHaveLength(1);
+  expect(server.emails).toHaveLength(1);
 });
 
 test('without settings it says which are missing', async () => {

@@ -29,9 +29,9 @@ const ed25519 = generateKeyPairSync('ed25519').privateKey;
 const secret = randomBytes(32);
 const timeoutMs = 10_000;
 
-export type CourierWorld = Awaited<ReturnType<typeof startCourierWorld>>;
+export type DeliveryWorld = Awaited<ReturnType<typeof startDeliveryWorld>>;
 
-export async function startCourierWorld() {
+export async function startDeliveryWorld() {
   const db: TestDatabase = await createTestDatabase();
   const clock = testClock();
   const logged: string[] = [];

@@ -1,6 +1,6 @@
-// A merchant's server in its own process that fails a share of deliveries, is sometimes slow and may be killed. It writes each delivery
-// into a journal before it responds. Environment: RECEIVER_PORT, RECEIVER_JOURNAL (a file), RECEIVER_FAILING (a share), RECEIVER_KEYS
-// (JSON: publicKey, signingSecret, signingPublicKey; without it nothing is verified or written).
+// A merchant's server in its own process, which fails a share of deliveries and writes each into a journal before it responds. Its
+// environment: RECEIVER_PORT, RECEIVER_JOURNAL (a file), RECEIVER_FAILING (a share), RECEIVER_KEYS (JSON: publicKey, signingSecret,
+// signingPublicKey; without it nothing is verified or written).
 import { createHash } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -44,7 +44,7 @@ export async function startReceiver(): Promise<Receiver> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notices`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook-events`,
     deliveries,
     behave: (next) => void (behaviour = next),
     async stop() {

@@ -1,5 +1,4 @@
-// Many webhooks for tests: one is created over the API, and the others are copies with the same keys, because a new RSA pair takes
-// over 100 ms.
+// Many webhooks for tests: one is created over the API, and the others are copies with the same keys. A new RSA pair takes over 100 ms.
 import { decrypt, encrypt } from '../../../src/platform/keys/master-key.ts';
 import { loadWebhook, storeNewWebhook } from '../../../src/webhooks/registration/webhooks.store.ts';
 import { webhookIdOf, type Webhook } from '../../../src/webhooks/domain/webhook.ts';
@@ -7,7 +6,7 @@ import type { Merchant, TestService } from '../service/test-service.ts';
 
 export const webhooksUrl = '/v2/processing/webhooks';
 /** No server listens there, so every delivery fails immediately. */
-export const nowhere = 'http://127.0.0.1:9/notices';
+export const nowhere = 'http://127.0.0.1:9/webhook-events';
 
 export async function makeWebhook(
   service: TestService,
