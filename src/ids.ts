@@ -1,5 +1,5 @@
-// New identifiers. They begin with the second of their creation, so that the newest rows are together at the end of every index, and
-// continue with about 100 random bits, so that they cannot be guessed.
+// New identifiers: the second of their creation, and about 100 random bits. The newest rows are together at the end of every index, and
+// an identifier cannot be guessed.
 import { randomBytes } from 'node:crypto';
 
 export type Ids = { next(): string };
@@ -15,7 +15,7 @@ export function randomText(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length + 8)) {
-      // 248 is the largest multiple of 62 in a byte; larger bytes would favour the first letters.
+      // 248 is the largest multiple of 62 in a byte; larger bytes would favour the first characters.
       if (byte < 248 && text.length < length) text += alphabet[byte % 62];
     }
   }

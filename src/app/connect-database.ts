@@ -33,7 +33,7 @@ export async function connectDatabase(
     });
   let server: EmbeddedServer = await start();
   let restarting: Promise<void> | undefined;
-  // The private server was killed. The first caller that notices restarts it, and the others wait for that.
+  // The private server was killed. The first caller to find that out restarts it, and the others wait for that.
   const restartServer = () =>
     (restarting ??= start()
       .then((started) => void (server = started))

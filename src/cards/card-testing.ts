@@ -1,5 +1,4 @@
-// Limits card testing, in which an attacker tries stolen numbers on a payment page: a payer may enter a few different cards and then
-// has to wait. A merchant's server is limited by the request pipeline instead.
+// Limits card testing: a payer may enter a few different cards and then waits, while the request pipeline limits merchants' servers.
 // Counts are per node and in memory, because a table of who used which cards would be worth stealing.
 import { createHash } from 'node:crypto';
 import { networkOf } from '../platform/http/request/client-address.ts';

@@ -1,5 +1,5 @@
-// Rotates the cards' key while the service runs: a new key encrypts from now on, and the cards under older keys are re-encrypted batch
-// by batch. It can be stopped at any time; the next run continues.
+// Rotates the cards' key while the service runs: a new key encrypts from now on, and older cards are re-encrypted in batches. A run can
+// be stopped at any time, and the next one continues.
 import type { Database } from '../platform/database/database.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import {

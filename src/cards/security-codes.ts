@@ -1,6 +1,5 @@
-// Security codes between tokenisation and authorisation: stored for at most 15 minutes, for one use, under a key that lives for at most
-// an hour. Both tables are unlogged, and once the key's row is gone no surviving copy can be read. The master key wraps that key, so
-// every node can use it.
+// Security codes between tokenisation and authorisation: stored for 15 minutes, for one use, under a key that lives for at most an hour.
+// The tables are unlogged, so without the key's row, which the master key wraps for every node, no copy can be read.
 import { randomBytes } from 'node:crypto';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';

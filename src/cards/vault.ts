@@ -1,5 +1,5 @@
-// The vault: the only module that sees card numbers. It stores cards and returns tokens. Only `detokenise` returns a number, and only
-// the bank adapter gets it. Cards cannot be listed. The reasons are in docs/decisions/0011-card-vault.md.
+// The vault: the only module that sees card numbers. It returns tokens for cards, which cannot be listed, and only the bank adapter gets
+// a number, with `detokenise` (docs/decisions/0011-card-vault.md).
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { FoundByExternalId } from '../platform/database/external-id.ts';
@@ -82,7 +82,7 @@ export type Cards = {
   findForPayout(db: Database, partyId: string, token: string): Promise<PaymentResource | undefined>;
   /**
    * Belongs in the transaction that creates what the card is retained for, unless `retainCard` does both in one statement. False if the
-   * card was purged first, after its token had expired. It does not prolong the token.
+   * card was purged first; it never prolongs the token.
    */
   keep(db: Database, partyId: string, token: string, reason: RetentionReason): Promise<boolean>;
   has(db: Database, partyId: string, token: string): Promise<boolean>;

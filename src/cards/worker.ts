@@ -6,8 +6,8 @@ import { retentionReasonFrom, type RetentionReason } from './domain/card-retenti
 import { findRetained, reschedule, removeRetained } from './store/retained-cards.ts';
 
 /**
- * `no` is final, also for an object that does not exist. The end of a need `until` an instant or `permanently` may come earlier and
- * then expedites the card's job; nothing reports the end of an `unknown` one.
+ * `no` is final, also for an object that does not exist. An earlier end of a need with an instant, or a permanent one, expedites the
+ * card's job; nothing reports the end of an `unknown` one.
  */
 export type RetentionNeed = 'no' | { readonly until: Instant | 'permanently' | 'unknown' };
 
@@ -19,9 +19,9 @@ export type CardNeeds = {
   ) => Promise<RetentionNeed>;
 };
 
-/** How soon the end of an unknown need is noticed. */
+/** How soon the end of an unknown need is found. */
 const unknownMs = 24 * 3_600_000;
-/** How soon the end of another need is noticed if its report is missing. */
+/** How soon the end of another need is found if its report is missing. */
 const unreportedMs = 90 * unknownMs;
 /** Jobs run at full minutes, so that a party's clock that moves over years finds many cards at one stop. */
 const minuteMs = 60_000;

@@ -1,5 +1,5 @@
-// Structured logs: one JSON line per event, with only the fields given to it. Request bodies are never logged.
-// As a last resort, every run of digits that looks like a card number is masked before the line is written.
+// Structured logs: one JSON line per event, with only the fields given to it and never a request body. As a last resort, whatever looks
+// like a card number is masked before the line is written.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
@@ -52,8 +52,8 @@ const longDigits = /\d(?:[ .-]?\d){11,}/g;
 const cardLengths = { min: 12, max: 19 };
 
 /**
- * Shows a run of digits that looks like a card number as its first 6 and last 4, also with separators. If only a part of the run
- * looks like one, as with an expiry date after it, every digit from the seventh of that part is hidden.
+ * Shows a run of digits that looks like a card number as its first 6 and last 4, also with separators. If only a part looks like one,
+ * as with an expiry date after it, its digits from the seventh on are hidden.
  */
 export function maskCardNumbers(text: string): string {
   return text.replace(longDigits, (run) => {

@@ -1,5 +1,5 @@
-// By which column each table could be spread over several machines, and why a few stay whole. docs/operations/citus.sql says the same
-// to Citus; tests compare the migrations with it, and run the service on partitioned tables.
+// By which column each table could be spread over several machines, and why a few stay whole. Tests compare this with the migrations and
+// with docs/operations/citus.sql.
 
 /** The first column of each primary key: the ID of the row's aggregate, or, if unique across aggregates, the owner of the name. */
 export const distributedBy: Readonly<Record<string, string>> = {

@@ -54,7 +54,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-/** The files of this repository that a text names and that do not exist; named by full path, from src or pages, or as an import. */
+/** The files of this repository that a text names and that do not exist. Paths are full, from src or pages, or as in an import. */
 export function missingFiles(file: string, text: string): string[] {
   const spoken = file.endsWith('.md') ? text : commentsOf(text);
   return [...spoken.matchAll(/(?<![\w./@:-])(?:[\w-]+\/)+[\w.-]+\.(?:ts|js|sql|md|svg|json)\b(?!\/)/g)]

@@ -1,5 +1,5 @@
-// Old and new nodes run together during an upgrade, so a migration only adds: it never removes, renames or narrows what an old node
-// reads or writes. Exceptions stand here with their reason.
+// Old and new nodes run together during an upgrade, so a migration only adds and never changes what an old node uses. Exceptions stand
+// here with their reason.
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 

@@ -1,5 +1,5 @@
-// Runs once per test run: starts a temporary PostgreSQL with a migrated template database, which every test file copies, and builds the
-// program for tests that start processes.
+// Runs once per test run: starts a temporary PostgreSQL with a migrated template database, which every test file copies. It also builds
+// the program for tests that start processes.
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/platform/database/database.ts';

@@ -1,5 +1,5 @@
-// For tests that run without PostgreSQL and without other processes (tools/tests/test-kinds.ts): a test that starts a process fails and
-// is told what to do.
+// For tests that run without PostgreSQL and without other processes (tools/tests/test-kinds.ts). A test that starts a process fails, with
+// a message that says what to do.
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -8,7 +8,7 @@ export const CardNumber = Type.String({ pattern: '^\\d{12,19}$', description: 'D
 export const CardHolder = Type.String({
   // The symbols at the end are not punctuation in Unicode, but some keyboards write names with them.
   pattern: '^[\\p{L}\\p{M}\\p{P}\\s$+<=>^`|~]{1,100}$',
-  description: 'As on the card: letters of any script, spaces and punctuation.',
+  description: 'As on the card: characters of any script, spaces and punctuation.',
 });
 /** What every response shows of a card. */
 export const shownOfCard = {

@@ -16,8 +16,8 @@ export function retentionReasonFrom(text: string): RetentionReason {
 export const retainedCardParameters = { retained_card: 'text?', retained_for: 'text?' } as const;
 
 /**
- * The part of a statement that retains a card of the party if `whileThereIs` has a row; it returns a row if the card still exists. The
- * card's job first runs in the minute after its token expires (cards/worker.ts).
+ * The part of a statement that retains a card of the party if `whileThereIs` has a row. It returns a row if the card still exists; the
+ * card's job first runs in the minute after its token expires.
  */
 export function retainCard(whileThereIs: string): string {
   return `update card

@@ -1,5 +1,5 @@
-// What a card is: its network, whether the entered data can be a card, and what may be shown of it. Pure. It handles full numbers, so
-// only the vault and tokenisation call it.
+// What a card is: its network, whether the entered data can be a card, and what may be shown of it. It is pure and handles full
+// numbers, so only the vault and tokenisation call it.
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { defined } from '../../defined.ts';

@@ -1,4 +1,4 @@
-// Whether the entered data can be a card for payouts. The number is enough, and everything else that is given must be right. Pure.
+// Whether the entered data can be a card for payouts; pure. The number is enough, and everything else that is given must be right.
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import {

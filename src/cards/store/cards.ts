@@ -1,5 +1,5 @@
-// The vault in SQL. One statement writes a card, its security code and its external ID. Reading a security code deletes it, so that
-// two concurrent readers cannot both get it.
+// The vault in SQL: one statement writes a card, its security code and its external ID. Reading a security code deletes it, so that two
+// concurrent readers cannot both get it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';

@@ -1,5 +1,5 @@
-// How a value of the program is stored in a column, declared once for writing and reading. Reading a value of another type throws an
-// error that names its place but not its content. Undeclared members pass unchanged: during an upgrade an older program meets them.
+// How a value of the program is stored in a column, declared once for writing and reading. Reading another type fails with its place but
+// not its content; undeclared members pass, because a newer node may write them.
 import { isInstant, type Instant } from '../../clock.ts';
 import { livemodeOf, modeName } from '../../livemode.ts';
 import { isKnownCurrency, type Currency, type Money } from '../../money.ts';

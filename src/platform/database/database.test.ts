@@ -38,7 +38,7 @@ beforeAll(async () => {
   await db.database.withClient((client) =>
     client.query(`create table note (text text);
       create function raise_state(state text) returns void language plpgsql as
-      $$ begin raise exception using errcode = state, message = 'as told'; end $$`),
+      $$ begin raise exception using errcode = state, message = 'as requested'; end $$`),
   );
 });
 afterAll(() => db.drop());
@@ -274,7 +274,7 @@ test('a statement with its own limit is waited for longer than usual', async () 
 
 test('an unreachable server is a separate error, because nothing was sent', async () => {
   const nowhere = openDatabase({
-    connection: { url: 'postgresql://nobody@127.0.0.1:1/none' },
+    connection: { url: 'postgresql://unknown@127.0.0.1:1/none' },
     maxConnections: 1,
   });
   await expect(nowhere.run(readNotes, {})).rejects.toThrow(DatabaseUnavailable);

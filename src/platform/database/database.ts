@@ -1,5 +1,5 @@
-// The one way to PostgreSQL: run a statement, or several in a transaction. Statements are prepared once per connection.
-// A connection is held for one statement or transaction, and never while the program waits for a bank or a merchant.
+// The one way to PostgreSQL: run a prepared statement, or several in a transaction. A connection is held only for that, and never while
+// the program waits for a bank or a merchant.
 import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
 import { keepIdle, type ConnectionPool } from './idle-connections.ts';

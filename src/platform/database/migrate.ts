@@ -1,5 +1,5 @@
-// Forward-only migrations: numbered SQL files, each applied once in its own transaction. A lock lets any number of nodes start
-// together. A file edited after it was applied is refused.
+// Forward-only migrations: numbered SQL files, each applied once in its own transaction, under a lock for nodes that start together.
+// A file edited after it was applied is refused.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';

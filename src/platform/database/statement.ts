@@ -1,5 +1,5 @@
-// SQL as visible text next to the function that needs it. A statement declares its parameters and the types of its columns once.
-// TypeScript types follow from that, and test/architecture/statements.test.ts compares them with the migrated schema.
+// SQL as visible text next to the function that needs it, with its parameters and column types declared once. TypeScript types follow
+// from that, and test/architecture/statements.test.ts compares them with the migrated schema.
 import { defined } from '../../defined.ts';
 import { instantFromDatabase, type Instant } from '../../clock.ts';
 import { objectOf, UnreadableError, type Codec } from './codec.ts';

@@ -1,5 +1,5 @@
-// The log: what happened to each aggregate, in order, without gaps, never changed. A row is one atomic group of facts, and its sequence
-// is the aggregate's version after it. Polling endpoints and webhooks read the same rows.
+// The log: what happened to each aggregate, in order, without gaps, never changed. A row is one atomic group of facts, whose sequence is
+// the aggregate's version after it; polling endpoints and webhooks read the same rows.
 
 import { list, type Codec } from '../database/codec.ts';
 import { stored } from '../database/statement.ts';

@@ -1,5 +1,5 @@
 // Idempotency-Key: a repeated request gets the first response, byte for byte, and does nothing. Key, effect and response are one
-// transaction, and a concurrent repeat waits on the key's row. Schema errors and retryable responses leave the key free.
+// transaction; schema errors and retryable responses leave the key free.
 import { createHmac } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';

@@ -1,6 +1,5 @@
-// A create with a merchant's own ID (externalID) creates one object, however many requests arrive together. A repeat gets the object
-// as it is now, a request with other parameters a conflict; both come before the object's own rules. A refused request leaves the
-// external ID free.
+// A create with a merchant's own ID (externalID) creates one object, however many requests arrive together. A repeat gets the object as
+// it is now, and another request a conflict; a refused request leaves the ID free.
 import { createHash } from 'node:crypto';
 import { defined } from '../../defined.ts';
 import { refuse, type Outcome, type Refusal } from '../../refusal.ts';

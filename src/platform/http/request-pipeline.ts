@@ -1,5 +1,5 @@
-// The life of a request. Its exits, in this order: preflight, authentication, scope, request ID, deadline, rate, body, schema, limit,
-// prepare, repeat, handler, response. What a request means is decided in the modules.
+// The life of a request; what it means is decided in the modules. Its exits, in this order: preflight, authentication, scope, request
+// ID, deadline, rate, body, schema, limit, prepare, repeat, handler, response.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Clock, Instant } from '../../clock.ts';
@@ -219,8 +219,8 @@ async function performOnce<Deps extends { readonly db: Database }>(
 }
 
 /**
- * Limits failures per network. A key that has never worked here counts as a failure until it has worked, so a flood of made-up keys
- * does not reach the database.
+ * Limits failures per network. A key counts as a failure until it has worked here, so a flood of made-up keys does not reach the
+ * database.
  */
 async function authenticate(
   { apiKeys, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,

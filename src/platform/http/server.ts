@@ -171,8 +171,8 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
 }
 
 /**
- * A request through a proxy may name its whole URL, which a server must read as the path in it (RFC 9112, 3.2.2). /v1 is another name
- * for /v2, also percent-encoded.
+ * A request through a proxy may name its whole URL, and only the path counts (RFC 9112, 3.2.2). /v1 is another name for /v2, also
+ * percent-encoded.
  */
 function pathForRouter(target: string): string {
   if (target.startsWith('/v2/')) return target;

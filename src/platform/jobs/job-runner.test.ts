@@ -345,9 +345,9 @@ describe("moving a party's clock", () => {
 
   test('takes three statements per stop, however many tables there are', async () => {
     const start = clock.now();
-    await sql('create table chore (like task including all)');
+    await sql('create table errand (like task including all)');
     for (const minutes of [1, 2, 3]) await addTask(`${minutes}`, laterBy(start, minutes * minute));
-    await sql("insert into chore (task_id, party_id, wake_at) values ('chore', 'P', $1)", [
+    await sql("insert into errand (task_id, party_id, wake_at) values ('errand', 'P', $1)", [
       laterBy(start, 2 * minute),
     ]);
     const seen: string[] = [];
@@ -370,13 +370,13 @@ describe("moving a party's clock", () => {
       },
       clock,
       log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-      handlers: [work('chore'), work('task')],
+      handlers: [work('errand'), work('task')],
       periodicTasks: [],
       countJobRun: () => {},
     });
     engines.push(jobs);
     await jobs.advance('P', laterBy(start, 60 * minute));
-    expect(seen).toEqual(['1', 'chore', '2', '3']);
+    expect(seen).toEqual(['1', 'errand', '2', '3']);
     // Per stop: find it, move there, claim what is due. The second stop claims twice, and the end takes one query and one move.
     expect(statements).toBe(3 * 3 + 1 + 2);
   });
@@ -447,8 +447,8 @@ test("a party's clock waits for jobs that a step starts", async () => {
   const jobs = node(async (id, now) => {
     begun.push(id);
     if (id === 'charge') {
-      await addTask('letter', initialClaim(now).wake_at);
-      jobs.run('task', ['letter'], now);
+      await addTask('email', initialClaim(now).wake_at);
+      jobs.run('task', ['email'], now);
     } else {
       await sql('select pg_sleep(0.1)');
     }
@@ -456,7 +456,7 @@ test("a party's clock waits for jobs that a step starts", async () => {
   });
   await addTask('charge', laterBy(start, minute));
   await jobs.advance('P', laterBy(start, 60 * minute));
-  expect(begun).toEqual(['charge', 'letter']);
+  expect(begun).toEqual(['charge', 'email']);
 });
 
 test('a step that waits for a slow bank does not delay other due jobs', async () => {

@@ -1,6 +1,5 @@
-// Runs jobs. A row with a job carries the time in `wake_at`. A node claims it by moving that time forward by a lease, so a crash loses
-// only the lease. Polls find what other nodes left. The runner knows tables and times, no business.
-// Every step must be harmless when run twice: the row's version guards its write.
+// Runs jobs: a node claims a due row by moving its `wake_at` forward by a lease, so a crash loses only the lease. The runner knows tables
+// and times; every step must be harmless when run twice, because the row's version guards its write.
 import type { Logger } from '../log.ts';
 import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';

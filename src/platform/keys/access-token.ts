@@ -1,6 +1,5 @@
-// Access tokens: a merchant's server gives one to a browser, which may then act on one invoice, customer or template and nothing else.
-// They are JSON Web Tokens signed with HMAC-SHA-256, because only this service verifies them (docs/decisions/0006-access-tokens.md).
-// The algorithm is fixed here and never read from a token.
+// Access tokens, with which a browser may act on one invoice, customer or template and nothing else. They are JSON Web Tokens with a
+// fixed algorithm, HMAC-SHA-256, because only this service verifies them (docs/decisions/0006-access-tokens.md).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Clock, epochMsOf } from '../../clock.ts';
 import { randomText } from '../../ids.ts';

@@ -1,5 +1,5 @@
-// Data keys by purpose and key version. The newest version signs and encrypts; all versions verify and decrypt. A rotation adds the
-// next version, and nothing that was issued before stops working.
+// Data keys by purpose and key version: the newest version signs and encrypts, and all versions verify and decrypt. A rotation adds the
+// next version, so nothing that was issued before stops working.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';

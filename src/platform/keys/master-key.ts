@@ -1,5 +1,5 @@
-// The key that wraps all data keys, and never encrypts data itself. In the sandbox it is a file in the data folder, created on the
-// first start. In live mode the operator provides it.
+// The key that wraps all data keys, and never encrypts data itself. In the sandbox it is a file in the data folder, created on the first
+// start; in live mode the operator provides it.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

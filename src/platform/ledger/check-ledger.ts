@@ -13,8 +13,8 @@ export type Finding = Pick<Invariant, 'id' | 'says'> & {
 };
 
 /**
- * The limit of one statement. Checking a whole large ledger takes minutes. Checking what is new takes moments and repeats every minute,
- * so a silent connection must not hold it up for long.
+ * The limit of one statement: checking a whole large ledger takes minutes. A check of what is new takes moments and repeats every
+ * minute, so a silent connection must not hold it up for long.
  */
 const timeoutMs = { all: 3_600_000, recent: 600_000 } as const;
 /** How much sooner the server ends a statement than this program stops waiting. */

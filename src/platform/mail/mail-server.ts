@@ -1,5 +1,5 @@
-// Sends emails over SMTP with nodemailer, which is loaded with the first email. The result says that the server accepted the email,
-// or that the address accepts none. Any other failure is an error, without the address or the server's text, which may repeat it.
+// Sends emails over SMTP with nodemailer: the server accepts an email, or its address accepts none. Any other failure is an error without
+// the address or the server's text, which may repeat it.
 import type { Instant } from '../../clock.ts';
 
 /** The mail server of `SMTP_URL`. */

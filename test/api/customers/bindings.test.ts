@@ -343,7 +343,7 @@ describe('while the bank is being asked', () => {
         customer: 'deleted',
         active: null,
         binding: 'failed',
-        owed: null,
+        refundDue: null,
       });
     },
   );

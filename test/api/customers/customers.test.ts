@@ -277,7 +277,7 @@ describe('a customer who is deleted', () => {
       active: null,
       // The bank may have been quicker than the one who deletes him.
       binding: card === good ? expect.stringMatching(/^(failed|succeeded)$/) : 'failed',
-      owed: null,
+      refundDue: null,
     });
     expect(await world.differences()).toEqual([]);
   });

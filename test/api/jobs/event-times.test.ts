@@ -215,7 +215,7 @@ describe('a node whose clock is behind', () => {
 });
 
 test('an operator, whose clock ignores the test clock, can end an object on it', async () => {
-  bank.always('reverse', { outcome: 'unknown', why: 'nobody knows' });
+  bank.always('reverse', { outcome: 'unknown', why: 'no response' });
   const bound = await world.bound(await world.createCustomer(), good);
   const now = '2026-03-01T00:00:00Z';
   expect((await post(world.service, '/sandbox/clock', { now })).status).toBe(200);

@@ -61,19 +61,19 @@ test('a receipt is passed on as read', async () => {
   const recurring = recurringWorld(world);
   const parent = await recurring.parent();
   const { database, jobs } = world.service;
-  const letters: { known: PreloadedEmail; key: readonly string[] }[] = [];
+  const emails: { known: PreloadedEmail; key: readonly string[] }[] = [];
   const { run } = jobs;
   vi.spyOn(jobs, 'run').mockImplementation((...work) => {
     const [table, key, , known] = work;
-    if (table === 'payer_email') letters.push({ key, known: known as PreloadedEmail });
+    if (table === 'payer_email') emails.push({ key, known: known as PreloadedEmail });
     else run(...work);
   });
   await recurring.charged(parent);
-  const [{ key: [invoiceId = '', paymentId = ''], known } = { key: [], known: undefined }] = letters;
-  const { series, ...letter } = known as PreloadedEmail;
-  expect(letter).toStrictEqual(await findPayerEmail(database, { invoiceId, paymentId }));
+  const [{ key: [invoiceId = '', paymentId = ''], known } = { key: [], known: undefined }] = emails;
+  const { series, ...email } = known as PreloadedEmail;
+  expect(email).toStrictEqual(await findPayerEmail(database, { invoiceId, paymentId }));
   // Its consent and its card: only the series has changed by the charge.
-  const read = await findSeriesWithSettings(database, letter.seriesId);
+  const read = await findSeriesWithSettings(database, email.seriesId);
   expect(series.settings).toStrictEqual(read?.settings);
   expect(series.series.mandate).toStrictEqual(read?.series.mandate);
   expect(series.series.card).toStrictEqual(read?.series.card);

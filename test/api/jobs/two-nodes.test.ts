@@ -1,5 +1,5 @@
-// Two nodes and one payment. A bank that is slower than a lease makes both nodes send; a merchant may call one of each.
-// In any order, the bank does each operation once, and both nodes reach the same result.
+// Two nodes and one payment: a bank that is slower than a lease makes both send, and a merchant may call one of each. In any order, the
+// bank does each operation once, and both nodes reach the same result.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
 import { notFinal } from '../../support/checks/ledger-check.ts';

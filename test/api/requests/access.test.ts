@@ -1,5 +1,5 @@
-// Who may call what: every operation with every kind of token, for its own entity, for another party's and for an unknown one, compared
-// with a table written from the contract.
+// Who may call what: every operation with every kind of token, for its own, a foreign and an unknown entity. The result is compared with
+// a table written from the contract.
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { epochMsOf, laterBy } from '../../../src/clock.ts';
@@ -30,7 +30,7 @@ import type { Answer, Merchant, TestService } from '../../support/service/test-s
 const threeDaysMs = 3 * 24 * 3_600_000;
 /** A caller: what it sends, and who it is. */
 type CallerKind =
-  | { readonly kind: 'nobody' }
+  | { readonly kind: 'stranger' }
   | { readonly kind: 'key'; readonly scopes: readonly string[] }
   | { readonly kind: 'token'; readonly of: TokenKind; readonly entity?: 'own' | 'foreign' };
 type Caller = CallerKind & { readonly name: string; readonly authorization: string | undefined };
@@ -100,7 +100,7 @@ beforeAll(async () => {
       categoryId: '999',
       cardToken,
       receiverId,
-      identityId: 'nobody',
+      identityId: 'stranger',
       challengeId: 'none',
       walletId: 'nothing',
       bankCard: `r1.${'x'.repeat(23)}`,
@@ -235,7 +235,7 @@ async function allCallers({
     authorization: `Bearer ${token}`,
     ...who,
   });
-  const nobody = { kind: 'nobody' } as const;
+  const stranger = { kind: 'stranger' } as const;
   const sibling = await makeInvoiceThatIs('cancelled', service, merchant);
   const key = merchant.apiKey;
   const revoked = await keyWith(scopes);
@@ -272,7 +272,7 @@ async function allCallers({
       of: 'customer',
       entity: 'foreign',
     }),
-    bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'someone' }), {
+    bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'another' }), {
       kind: 'token',
       of: 'customer',
     }),
@@ -289,31 +289,31 @@ async function allCallers({
       tokenOf({ kind: 'invoice-template', entityId: own.id }),
       { kind: 'token', of: 'invoice-template' },
     ),
-    bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), nobody),
-    ...Object.entries(forged).map(([name, token]) => bearer(`a token ${name}`, token, nobody)),
-    bearer('a revoked key', revoked, nobody),
-    bearer('an expired key', expired, nobody),
-    bearer('a key that claims live mode', checksummed(key.replace('_test_', '_live_')), nobody),
-    bearer('a key of no mode', checksummed(key.replace('_test_', '_none_')), nobody),
-    bearer('a key with another secret', checksummed(changed(key, -10)), nobody),
-    bearer('an unknown key', checksummed(changed(key, 15)), nobody),
-    bearer('a mistyped key', changed(key, -10), nobody),
-    bearer('a key cut short', key.slice(0, -1), nobody),
-    bearer('a key with something after it', `${key}0`, nobody),
-    bearer('garbage', 'garbage', nobody),
-    bearer('two tokens', `${key} ${key}`, nobody),
-    { name: 'an empty token', authorization: 'Bearer ', ...nobody },
-    { name: 'an empty header', authorization: '', ...nobody },
-    { name: 'the key without a scheme', authorization: key, ...nobody },
-    { name: 'the key as a Basic password', authorization: `Basic ${btoa(`${key}:`)}`, ...nobody },
-    { name: 'the key under another scheme', authorization: `Token ${key}`, ...nobody },
-    { name: 'no header', authorization: undefined, ...nobody },
+    bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), stranger),
+    ...Object.entries(forged).map(([name, token]) => bearer(`a token ${name}`, token, stranger)),
+    bearer('a revoked key', revoked, stranger),
+    bearer('an expired key', expired, stranger),
+    bearer('a key that claims live mode', checksummed(key.replace('_test_', '_live_')), stranger),
+    bearer('a key of no mode', checksummed(key.replace('_test_', '_none_')), stranger),
+    bearer('a key with another secret', checksummed(changed(key, -10)), stranger),
+    bearer('an unknown key', checksummed(changed(key, 15)), stranger),
+    bearer('a mistyped key', changed(key, -10), stranger),
+    bearer('a key cut short', key.slice(0, -1), stranger),
+    bearer('a key with something after it', `${key}0`, stranger),
+    bearer('garbage', 'garbage', stranger),
+    bearer('two tokens', `${key} ${key}`, stranger),
+    { name: 'an empty token', authorization: 'Bearer ', ...stranger },
+    { name: 'an empty header', authorization: '', ...stranger },
+    { name: 'the key without a scheme', authorization: key, ...stranger },
+    { name: 'the key as a Basic password', authorization: `Basic ${btoa(`${key}:`)}`, ...stranger },
+    { name: 'the key under another scheme', authorization: `Token ${key}`, ...stranger },
+    { name: 'no header', authorization: undefined, ...stranger },
   ];
 }
 
 const keyIdOf = (key: string) => key.split('_')[2] ?? '';
 
-/** With the checksum that anyone who knows the format can compute. */
+/** With a valid checksum, which takes only the format to compute. */
 function checksummed(key: string): string {
   const text = key.slice(0, -6);
   return text + crc32(text).toString(16).padStart(8, '0').slice(2);
@@ -326,7 +326,7 @@ function changed(key: string, place: number): string {
 }
 
 function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
-  if (caller.kind === 'nobody') return unauthorized;
+  if (caller.kind === 'stranger') return unauthorized;
   if (caller.kind === 'key') return caller.scopes.includes(row.scope) ? row.toKey[entity] : unauthorized;
   const toKind = row.toTokensOf?.[caller.of];
   if (toKind) return toKind;

@@ -388,7 +388,7 @@ describe('too many requests', () => {
   });
 });
 
-/** With the right checksum, which anyone who has seen one key can compute. */
+/** With a valid checksum, which takes only one key to know. */
 function madeUpKey(): string {
   const text = `mandate_test_${randomText(12)}_${randomText(43)}`;
   return text + crc32(text).toString(16).padStart(8, '0').slice(2);

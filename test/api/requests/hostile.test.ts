@@ -1,6 +1,5 @@
-// Tens of thousands of hostile requests over every route. None may break the service, get an undocumented response, or show one
-// merchant the data of another.
-//   HOSTILE_REQUESTS how many (2000, or 10000), HOSTILE_SEED which (1, or SEED)
+// Tens of thousands of hostile requests (HOSTILE_REQUESTS, HOSTILE_SEED or SEED) over every route. None may break the service, get an
+// undocumented response, or show one merchant the data of another.
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy } from '../../../src/clock.ts';
@@ -359,7 +358,7 @@ async function makeWorld(): Promise<typeof world> {
   return { callers: [...bearers, undefined, '', 'Basic eDp5'], ownIds: own, victimIds };
 }
 
-/** In the shops that the fuzz run seldom names, so that the other has room for more. No server listens there. */
+/** In the shops that the fuzz run seldom names, so that the other shop can have more. No server listens there. */
 async function makeWebhooks(...merchants: [Merchant, identityId: string][]): Promise<string[]> {
   const ids: string[] = [];
   for (const [merchant, identityId] of merchants) {

@@ -354,9 +354,9 @@ describe('a stored response', () => {
       vi.useRealTimers();
     }
     expectReplay(await create(young, {}, busy), kept);
-    const anew = await create(old, {}, busy);
-    expect(anew.status).toBe(201);
-    expect(wasReplayed(anew)).toBe(false);
+    const second = await create(old, {}, busy);
+    expect(second.status).toBe(201);
+    expect(wasReplayed(second)).toBe(false);
     expect(await countInvoices(busy)).toBe(3);
   });
 });

@@ -90,7 +90,7 @@ test('the deadline of a caller that hangs up ends immediately', async () => {
       'Content-Type: application/json',
       'Content-Length: 100',
     );
-    // The caller is told to continue with its body, and does not.
+    // The caller gets the interim response for its body, and does not send it.
     expect(await talk(start, (heard) => heard.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 100 /);
     await expect.poll(() => ended.mock.calls.length, { timeout: 30_000 }).toBeGreaterThan(0);
   } finally {

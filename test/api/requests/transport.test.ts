@@ -302,7 +302,7 @@ describe('a preflight', () => {
   };
   const columnList = (header: unknown) => String(header).split(/,\s*/).sort();
 
-  test.each([invoicesUrl, invoiceUrlOfNobody(), me, '/v1/processing/shops'])(
+  test.each([invoicesUrl, unknownInvoiceUrl(), me, '/v1/processing/shops'])(
     'of %s needs no token',
     async (url) => {
       const answer = await service.call('OPTIONS', url, { headers: { ...asked, 'x-request-id': undefined } });
@@ -337,7 +337,7 @@ describe('a preflight', () => {
   });
 });
 
-function invoiceUrlOfNobody(): string {
+function unknownInvoiceUrl(): string {
   return `${invoicesUrl}/1Cg2mCUVy4m`;
 }
 

@@ -1,5 +1,5 @@
-// Compares a response with the OpenAPI document: a documented status, exactly the documented body, a listed code, the fixed headers, and
-// no data of another party. It shares no code with the service.
+// Compares a response with the OpenAPI document: its status, body, code and headers, and no data of another party. It shares no code
+// with the service.
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import {

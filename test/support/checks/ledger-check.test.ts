@@ -103,7 +103,7 @@ test('an entry that is duplicate, unknown, or has another currency or direction 
     expect(await compare(bookWith(entry.operationId, { sign: entry.sign === 1 ? 0 : 1 }))).not.toEqual([]);
   }
   const foreign = { ...book[0]!, operationId: 'unknown.1.a' };
-  expect((await compare([...book, foreign])).join()).toContain('nobody here knows unknown.1');
+  expect((await compare([...book, foreign])).join()).toContain('the service does not know unknown.1');
 });
 
 test('a charge by the bank for a failed payment is found', async () => {

@@ -114,7 +114,7 @@ export async function differences(database: DatabasePool, book: readonly BookEnt
     ),
     ...[...entries.keys()]
       .filter((name) => !known.has(name))
-      .map((name) => `nobody here knows ${name}, which is in the bank's book`),
+      .map((name) => `the service does not know ${name}, which is in the bank's report`),
     ...differencesInAll(
       uncleared,
       book.filter(({ kind }) => kind !== 'payout'),
@@ -157,7 +157,7 @@ function byPayment(book: readonly BookEntry[]): Map<string, BookEntry[]> {
 function bookedTwice(book: readonly BookEntry[]): string[] {
   const seen = new Set<string>();
   return book.flatMap(({ operationId }) => {
-    if (seen.has(operationId)) return [`${operationId} is in the bank's book more than once`];
+    if (seen.has(operationId)) return [`${operationId} is in the bank's report more than once`];
     seen.add(operationId);
     return [];
   });

@@ -16,7 +16,7 @@ const planted: Record<string, string> = {
   'with spaces': '5555 5555 5555 4444',
   'with dashes': '5555-5555-5555-4444',
   'with dots': '5555.5555.5555.4444',
-  'between letters': `card${number}card`,
+  'between characters': `card${number}card`,
   'next to other numbers': `1 ${number} 2`,
   'in URL encoding': encodeURIComponent(json).replace(/5/g, '%35'),
   'with encoded spaces': '5555%205555%205555%204444',

@@ -1,6 +1,5 @@
-// Searches for card numbers and security codes where none may be: in every column of a database, in log lines, and in any text. It
-// finds numbers with separators, in URL encoding, base64 and hex, and given ones also as packed digits. Its reports are masked, so that
-// a failing test leaks nothing.
+// Searches every column of a database, log lines and any text for card numbers and security codes, also encoded or with separators. Its
+// reports are masked, so that a failing test leaks nothing.
 import type { DatabasePool } from '../../../src/platform/database/database.ts';
 import { passesLuhn, paymentSystemOf } from '../../../src/cards/domain/card.ts';
 import { maskCardNumbers } from '../../../src/platform/log.ts';

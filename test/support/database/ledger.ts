@@ -1,4 +1,4 @@
-// For tests of the ledger: merchants, payments and wallets that exist only in the ledger, each with its own IDs, so that tests of one
+// For tests of the ledger: merchants, payments and wallets that exist only in the ledger. Each has its own IDs, so that tests of one
 // file share no account.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { instantAt } from '../../../src/clock.ts';

@@ -1,5 +1,5 @@
-// Runs a subcommand of the program in the test's own process: what it prints, and its exit code. test/process tests it as a separate
-// process that reads its settings and ends.
+// Runs a subcommand in the test's own process and returns what it prints and its exit code. test/process tests the separate process with
+// its settings.
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 

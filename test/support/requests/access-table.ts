@@ -1,5 +1,5 @@
-// What every operation of the API returns to whom: the scope it needs of a key, and its response to each kind of token, for its own, a
-// foreign and an unknown entity. Written from the contract, independent of the service's own table.
+// The scope that every operation needs, and its response to each kind of token for its own, a foreign and an unknown entity.
+// Written from the contract, independent of the service's own table.
 import type { TokenKind } from '../../../src/caller.ts';
 import { cardBody, paymentResourcesUrl } from '../worlds/cards.ts';
 import { customersUrl } from '../worlds/customer-world.ts';

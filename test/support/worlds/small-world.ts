@@ -1,5 +1,5 @@
-// One of each kind of object, all in their final state, with the responses to their clients, the deliveries to the receiver and the
-// bank's report. For tests of what reads all of that.
+// One of each kind of object in its final state, with the clients' responses, the deliveries and the bank's report. For tests of what
+// reads all of that.
 import type { Acknowledged, BankEntry, CheckWorld, Delivery } from '../../../simulation/checks/index.ts';
 import { epochMsOf, instantAt } from '../../../src/clock.ts';
 import { readBook } from '../checks/ledger-check.ts';

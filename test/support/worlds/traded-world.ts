@@ -1,5 +1,5 @@
-// A bank and a service with a few hundred payments and payouts of every kind: with lost responses, reversals, all sorts of refunds, and
-// some that are still in progress, in part since yesterday.
+// A bank and a service with a few hundred payments and payouts of every kind. Some lost responses, some were reversed or refunded, and
+// some are still in progress, in part since yesterday.
 import { openBookReader, type ReportReader } from '../../../src/acquiring/adapters/http/read-report.ts';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { seededRandom } from '../../../src/sandbox/bank/random.ts';
@@ -18,7 +18,7 @@ const neverCaptured = 199_914;
 const neverPaidOut = 99_916;
 
 export type TradedWorld = PaymentWorld & {
-  /** The bank's book, over HTTP. */
+  /** The bank's transaction report, over HTTP. */
   openBook(): ReportReader;
   /** All of it, as it is now. */
   readBook(): Promise<BookEntry[]>;

@@ -1,5 +1,5 @@
-// Turns a refusal into a response, in the form that the contract has for each API family. Under /v2/processing it has a code and a
-// message. Under /wallet/v0 and /payres/v0 a bad request has an errorType and a name, and a 404 has no body.
+// Turns a refusal into a response, in the form of its API family. Under /v2/processing it has a code and a message; under /wallet/v0
+// and /payres/v0 a bad request has an errorType.
 import { epochMsOf, type Instant } from '../../../clock.ts';
 import type { Refusal } from '../../../refusal.ts';
 import type { StoredResponse } from '../idempotency.ts';

@@ -1,5 +1,5 @@
-// The client's address. Behind trusted proxies it is the right-most entry of X-Forwarded-For that is not one of them, because a client
-// can make up what stands further left. Without trusted proxies the header is ignored.
+// The client's address, which behind trusted proxies is the right-most entry of X-Forwarded-For that is not one of them. A client can
+// make up what stands further left, and without trusted proxies the whole header.
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
@@ -23,8 +23,8 @@ function plain(address: string): string {
 }
 
 /**
- * What limits count callers by: an IPv4 address in any form, or the first half of an IPv6 address, whose second half the subscriber
- * can choose.
+ * What limits count callers by: an IPv4 address in any form, or the first half of an IPv6 address. A subscriber can choose the second
+ * half.
  */
 export function networkOf(address: string): string {
   const bare = plain(address);

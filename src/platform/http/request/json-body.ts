@@ -1,5 +1,5 @@
-// Reads JSON from clients. It must be possible to store and return it unchanged: PostgreSQL stores no NUL and no lone surrogate, and
-// a number beyond 2^53 would come back as another number.
+// Reads JSON from clients, which must be possible to store and return unchanged. PostgreSQL stores no NUL and no lone surrogate, and a
+// number beyond 2^53 would come back as another number.
 
 export type JsonProblem = { readonly where: string; readonly what: string };
 

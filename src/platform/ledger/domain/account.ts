@@ -1,5 +1,5 @@
-// Accounts: where money is, or to whom it is due. An account's ID is made of its parts and begins with mode and currency, so the
-// database can see from two IDs that a transfer stays within both.
+// Accounts: where money is, or to whom it is due. An account's ID begins with mode and currency, so the database can see from two IDs
+// that a transfer stays within both.
 import { modeName } from '../../../livemode.ts';
 import type { Currency } from '../../../money.ts';
 

@@ -1,6 +1,5 @@
-// Double entry: every movement of money is a transfer between two accounts. A single transfer is final. A pending one is reserved on both
-// sides, and later posted, up to its amount, or voided.
-// Pure: postings.ts says which transfers belong to which business event, and store/journals.ts writes them.
+// Double entry: every movement of money is a transfer between two accounts, either single or first pending. A pending amount is reserved
+// on both sides, and later posted, up to its amount, or voided.
 import type { Account } from './account.ts';
 
 /** The step distinguishes the transfers of one operation. A posting or voiding has the step of what it completes. */

@@ -1,5 +1,5 @@
-// What must be true of the ledger at any moment. Each invariant is a query that lists its cases and whether it holds in each, over
-// everything or over what came since the watermark. In the latter case sums start from the checkpoint.
+// What must be true of the ledger at any moment: queries that list their cases and whether each holds. A check covers everything, or what
+// came since the watermark, with sums from the checkpoint.
 import { anything, list } from '../../database/codec.ts';
 import { statement, stored, type Statement } from '../../database/statement.ts';
 
@@ -22,8 +22,8 @@ export type Invariant = {
 const eventMargin = `interval '10 minutes'`;
 
 /**
- * `cases` has one row per case, with a column `holds`. It may use `since`, `touched` (aggregates whose money has moved) and `changed`
- * (aggregates with any event, which finds money that should have moved and did not).
+ * `cases` has one row per case, with a column `holds`. It may use `since`, `touched` (aggregates with transfers) and `changed`
+ * (aggregates with any event, which finds missing transfers).
  */
 export function invariant(id: string, says: string, cases: string): Invariant {
   const find = statement({

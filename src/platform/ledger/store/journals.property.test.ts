@@ -1,5 +1,5 @@
-// Random journals of a few shops and a wallet, concurrent, repeated or interrupted: the balances agree with a reference ledger without
-// a database, and every invariant holds.
+// Random journals of a few shops and a wallet, concurrent, repeated or interrupted. The balances agree with a reference ledger without a
+// database, and every invariant holds.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { often } from '../../../../test/support/service/campaign.ts';

@@ -326,8 +326,8 @@ describe('the database', () => {
   });
 
   test('reports zero for an account that was never used', async () => {
-    const nobody = acquirerUncleared({ ...kind, acquirerId: 'nobody' });
-    expect(await readBalance(db, nobody)).toEqual({ own: 0n, available: 0n, most: 0n });
+    const unused = acquirerUncleared({ ...kind, acquirerId: 'unused' });
+    expect(await readBalance(db, unused)).toEqual({ own: 0n, available: 0n, most: 0n });
   });
 });
 

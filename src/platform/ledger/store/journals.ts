@@ -1,5 +1,5 @@
-// The ledger in SQL. A module writes its journal inside the statement that changes its own row (recordJournal), so the balances of busy
-// accounts are locked only for that statement and the commit. It writes one journal only, so no two transactions wait for each other.
+// The ledger in SQL: a module writes its journal inside the statement that changes its own row. The balances of busy accounts are locked
+// only for that statement, and one journal per statement means that no two transactions wait for each other.
 import { codeOf } from '../../../error-code.ts';
 import type { Database } from '../../database/database.ts';
 import { statement, type Values } from '../../database/statement.ts';

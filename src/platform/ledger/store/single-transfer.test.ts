@@ -81,7 +81,7 @@ test.each<[string, () => Entry[]]>([
   ['it moves nothing', () => [sale({ minor: '0' })]],
   ['its money is missing', () => [sale({ minor: null })]],
   ['it lowers an account that forbids an overdraft', () => [sale({ debit: creditOf(), credit: debitOf() })]],
-  ['an account is not open', () => [sale({ credit: 'test:RUB:merchant.settlement:NOBODY:SHOP' })]],
+  ['an account is not open', () => [sale({ credit: 'test:RUB:merchant.settlement:UNKNOWN:SHOP' })]],
 ])('the short way leaves a journal to post_journal when %s', async (_, entries) => {
   const { outcome, transfers } = await written('post_single', 'unusual', entries());
   expect({ outcome, transfers }).toEqual({ outcome: null, transfers: [] });
