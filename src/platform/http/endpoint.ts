@@ -5,10 +5,10 @@ import type { Instant } from '../../clock.ts';
 import type { Busy, Outcome } from '../../refusal.ts';
 import type { Access } from './access.ts';
 import type { Caller } from '../../caller.ts';
-import type { ErrorCode, refusalsOfEveryOperation } from './errors/error-codes.ts';
+import type { ErrorCode, errorsOfEveryOperation } from './errors/error-codes.ts';
 
 /** Every operation can return these. Any other code must stand in the endpoint's own list. */
-type AlwaysPossible = (typeof refusalsOfEveryOperation)[number];
+type AlwaysPossible = (typeof errorsOfEveryOperation)[number];
 
 type Declared<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined;
 

@@ -5,8 +5,8 @@ import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
 import { maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
 import {
   errorCatalogue,
-  refusalsOfEveryBody,
-  refusalsOfEveryOperation,
+  errorsOfEveryBody,
+  errorsOfEveryOperation,
   type ErrorCode,
 } from './errors/error-codes.ts';
 import { defined } from '../../defined.ts';
@@ -104,10 +104,10 @@ const headerParameters = {
 };
 
 /** The wallets API accepts longer ones. */
-function requestIdParameter(side: ApiFamily): Json {
+function requestIdParameter(family: ApiFamily): Json {
   const shared = headerParameters['X-Request-ID'];
-  if (side === 'processing') return { $ref: '#/components/parameters/X-Request-ID' };
-  return { ...shared, schema: { ...shared.schema, maxLength: maxRequestIdCharacters[side] } };
+  if (family === 'processing') return { $ref: '#/components/parameters/X-Request-ID' };
+  return { ...shared, schema: { ...shared.schema, maxLength: maxRequestIdCharacters[family] } };
 }
 
 const dateTime = (description: string) => ({ type: 'string', format: 'date-time', description });
@@ -235,9 +235,9 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
 
 /** Every error an operation can return, its own and those all operations share. */
 export function refusalsOf(endpoint: AnyEndpoint): ErrorCode[] {
-  const ofBody = endpoint.method === 'GET' ? [] : refusalsOfEveryBody;
+  const ofBody = endpoint.method === 'GET' ? [] : errorsOfEveryBody;
   const possible = ofBody.filter((code) => code !== 'idempotencyKeyReused' || takesIdempotencyKey(endpoint));
-  return [...new Set([...refusalsOfEveryOperation, ...possible, ...endpoint.errors])];
+  return [...new Set([...errorsOfEveryOperation, ...possible, ...endpoint.errors])];
 }
 
 function refusalsByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
@@ -250,12 +250,12 @@ function refusalsByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]>
 }
 
 /** Undefined if the response has no body. */
-function schemaOfError(side: ApiFamily, status: number, codes: readonly ErrorCode[]): Json | undefined {
-  if (side === 'wallets' && status === 404) return undefined;
-  return { content: { 'application/json': { schema: errorSchemaOf(side, status, codes) } } };
+function schemaOfError(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json | undefined {
+  if (family === 'wallets' && status === 404) return undefined;
+  return { content: { 'application/json': { schema: errorSchemaOf(family, status, codes) } } };
 }
 
-function errorSchemaOf(side: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
+function errorSchemaOf(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
   const named = (schema: string) => ({
     allOf: [
       { $ref: `#/components/schemas/${schema}` },
@@ -264,7 +264,7 @@ function errorSchemaOf(side: ApiFamily, status: number, codes: readonly ErrorCod
   });
   if (codes.includes('externalIDConflict')) return { $ref: '#/components/schemas/ExternalIDConflictError' };
   if (status !== 400 && status !== 422) return { $ref: '#/components/schemas/GeneralError' };
-  if (side === 'processing') return named('LogicError');
+  if (family === 'processing') return named('LogicError');
   return named(status === 400 ? 'BadRequest' : 'InvalidOperationParameters');
 }
 

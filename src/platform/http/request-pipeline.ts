@@ -80,23 +80,23 @@ export async function openRequest(
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
   const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
   if (refused === 'unauthorized') return void sendUnauthorized(reply);
-  const side = apiFamilyOf(endpoint.path);
-  if (refused) return void sendRefusal(side, reply, { code: refused });
+  const family = apiFamilyOf(endpoint.path);
+  if (refused) return void sendRefusal(family, reply, { code: refused });
 
   const requestId = request.headers['x-request-id'];
-  const maxCharacters = maxRequestIdCharacters[side];
+  const maxCharacters = maxRequestIdCharacters[family];
   if (typeof requestId !== 'string' || requestId.length > maxCharacters || requestId.length === 0) {
     const keyword = requestId === undefined ? 'required' : 'maxLength';
     const description = `send a header of 1 to ${maxCharacters} characters`;
     return void sendRefusal(
-      side,
+      family,
       reply,
-      validationRefusal(side, { where: 'X-Request-ID', keyword, description }),
+      validationRefusal(family, { where: 'X-Request-ID', keyword, description }),
     );
   }
   if (waitMs === undefined) {
-    const details = side === 'wallets' ? { details: { name: 'X-Request-Deadline' } } : {};
-    return void sendRefusal(side, reply, { code: 'invalidDeadline', ...details });
+    const details = family === 'wallets' ? { details: { name: 'X-Request-Deadline' } } : {};
+    return void sendRefusal(family, reply, { code: 'invalidDeadline', ...details });
   }
 
   const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
@@ -113,18 +113,18 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
   const read = requestReader(endpoint);
   const write = responseWriter(endpoint);
   const takesKey = takesIdempotencyKey(endpoint);
-  const side = apiFamilyOf(endpoint.path);
+  const family = apiFamilyOf(endpoint.path);
 
   return async (context, request, reply) => {
     const input = read(request);
     if ('unsupported' in input) return void reply.code(415).send();
-    if ('refusal' in input) return sendRefusal(side, reply, input.refusal);
+    if ('refusal' in input) return sendRefusal(family, reply, input.refusal);
 
     const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
     if (key !== undefined && !idempotencyKeyPattern.test(key)) {
       const description = 'send 1 to 64 of A-Z a-z 0-9 . _ -';
       const validationMessage = { where: 'Idempotency-Key', keyword: 'pattern', description };
-      return sendRefusal(side, reply, validationRefusal(side, validationMessage));
+      return sendRefusal(family, reply, validationRefusal(family, validationMessage));
     }
 
     const { caller, deadline } = context;
@@ -152,7 +152,7 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     // The work was done all the same; this caller does not learn its outcome.
     if (deadline.isOver) return;
     if (result.kind === 'busy') return sendTooMany(reply, result.waitSeconds);
-    if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
+    if (result.kind === 'other-request') return sendRefusal(family, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
     const { response } = result;
     reply.code(response.status);
@@ -273,7 +273,7 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
   const checks = (['params', 'query'] as const).map((part) => [part, checkOf(endpoint[part])] as const);
   const checkBody = checkOf(endpoint.body);
   const queryNumbers = integersOf(endpoint.query);
-  const side = apiFamilyOf(endpoint.path);
+  const family = apiFamilyOf(endpoint.path);
   const title = (endpoint.body as { title?: string } | undefined)?.title ?? 'Body';
 
   return (request) => {
@@ -284,7 +284,7 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
     };
     for (const [part, check] of checks) {
       const problem = check?.(input[part]) ?? unstorableText(input[part]);
-      if (problem) return { refusal: validationRefusal(side, problem) };
+      if (problem) return { refusal: validationRefusal(family, problem) };
     }
     if (!checkBody) return input;
     if (!jsonType.test(request.contentType)) return { unsupported: true };
@@ -293,12 +293,12 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
     if ('problem' in parsed) {
       const { where, what: description } = parsed.problem;
       const keyword = bytes.length === 0 ? 'absent' : 'unreadable';
-      return { refusal: validationRefusal(side, { where, keyword, description }, { title }) };
+      return { refusal: validationRefusal(family, { where, keyword, description }, { title }) };
     }
     const problem = checkBody(parsed.value);
-    if (problem) return { refusal: validationRefusal(side, problem, { title }) };
+    if (problem) return { refusal: validationRefusal(family, problem, { title }) };
     const message = endpoint.validateBody?.(parsed.value);
-    const details = side === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
+    const details = family === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
     if (message !== undefined) return { refusal: { code: 'invalidRequest', message, ...details } };
     input.body = parsed.value;
     return input;
@@ -343,8 +343,8 @@ function clamped(number: number): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number));
 }
 
-export function sendRefusal(side: ApiFamily, reply: FastifyReply, refusal: Refusal<ErrorCode>): void {
-  const response = errorResponse(side, refusal);
+export function sendRefusal(family: ApiFamily, reply: FastifyReply, refusal: Refusal<ErrorCode>): void {
+  const response = errorResponse(family, refusal);
   reply.code(response.status);
   if (response.body === '') return void reply.send();
   void reply.type('application/json; charset=utf-8').send(response.body);

@@ -124,11 +124,11 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const code = codeOf(error);
     // The framework's own errors about the request, or a caller that disconnected in the middle of it. Every other error is a fault.
-    const side = apiFamilyOf(request.url);
-    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(side, reply, { code: 'requestTooLarge' });
+    const family = apiFamilyOf(request.url);
+    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(family, reply, { code: 'requestTooLarge' });
     const isCutOff = request.raw.destroyed && !request.raw.complete;
     if (isCutOff || /^FST_ERR_(BAD_URL|MAX_PARAM_LENGTH|CTP_|ROUTE_MISSING|.*INVALID)/.test(code)) {
-      return sendRefusal(side, reply, { code: 'invalidRequest', message: 'The request cannot be read' });
+      return sendRefusal(family, reply, { code: 'invalidRequest', message: 'The request cannot be read' });
     }
     const status = statusOfFault(error);
     if (status === 503) reply.header('Retry-After', '1');

@@ -1,7 +1,7 @@
 // The catalogue of errors: each code with its status, its default message, and what to do about it. Clients switch on the code; the
 // messages are for people. docs/guide/errors.md is printed from this file and payout-error-codes.ts.
 import { withStatus } from './error-entry.ts';
-import { payoutRefusals } from './payout-error-codes.ts';
+import { payoutErrorCodes } from './payout-error-codes.ts';
 
 export const errorCatalogue = {
   ...withStatus(400, {
@@ -280,17 +280,17 @@ export const errorCatalogue = {
       advice: 'Wait for the seconds in Retry-After.',
     },
   }),
-  ...payoutRefusals,
+  ...payoutErrorCodes,
 };
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
 /** Every operation can return these. Each operation declares its other codes. */
-export const refusalsOfEveryOperation = [
+export const errorsOfEveryOperation = [
   'invalidRequest',
   'invalidDeadline',
   'tooManyRequests',
 ] as const satisfies ErrorCode[];
 
 /** Every operation that can have a body can also return these, even if it needs no body. */
-export const refusalsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];
+export const errorsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];

@@ -15,13 +15,13 @@ export function apiFamilyOf(path: string): ApiFamily {
 
 export const maxRequestIdCharacters: Readonly<Record<ApiFamily, number>> = { processing: 40, wallets: 128 };
 
-export function errorResponse(side: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {
+export function errorResponse(family: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {
   const { code, details } = refusal;
   const entry = errorCatalogue[code];
   const { status } = entry;
   const message = refusal.message ?? entry.message;
   const named = status === 400 || status === 422 ? { code } : {};
-  if (side === 'processing') return { status, body: JSON.stringify({ ...named, ...details, message }) };
+  if (family === 'processing') return { status, body: JSON.stringify({ ...named, ...details, message }) };
   if (status === 404) return { status, body: '' };
   if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message }) };
   const { errorType = 'SchemaViolated' } = entry;
@@ -43,12 +43,12 @@ export function waitSecondsOf(
 
 /** About a parameter in the URL, a header, or the body. */
 export function validationRefusal(
-  side: ApiFamily,
+  family: ApiFamily,
   validationMessage: ValidationError,
   body?: { readonly title: string },
 ): Refusal<'invalidRequest'> {
   const message = validationMessageOf(validationMessage);
-  if (side === 'processing') return { code: 'invalidRequest', message };
+  if (family === 'processing') return { code: 'invalidRequest', message };
   const errorType = body
     ? errorTypeOfBody(validationMessage)
     : (errorTypes[validationMessage.keyword] ?? 'SchemaViolated');

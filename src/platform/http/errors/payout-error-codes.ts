@@ -1,7 +1,7 @@
 // The error codes that only the wallets API uses, a part of the catalogue in error-codes.ts.
 import { withStatus } from './error-entry.ts';
 
-export const payoutRefusals = {
+export const payoutErrorCodes = {
   ...withStatus(422, {
     noSuchProvider: {
       message: 'No such provider',
