@@ -271,7 +271,7 @@ describe('with a mail server', () => {
           ({ kind, partyId }) => kind === 'payer_email' && partyId === merchant.partyId,
         );
       expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
-      const logged = world.service.logged.filter((line) => line.includes('did not take the letter'));
+      const logged = world.service.logged.filter((line) => line.includes('did not accept the email'));
       expect(logged.length).toBeGreaterThan(0);
       for (const line of logged) expect(line).not.toContain('payer@example.com');
       server.behave({});
@@ -353,7 +353,7 @@ describe('the way to the mail server', () => {
     const { port } = dripping.address() as AddressInfo;
     const began = performance.now();
     await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(letter)).rejects.toThrow(
-      'not take',
+      'not accept',
     );
     expect(performance.now() - began).toBeLessThan(30_000);
     await new Promise((resolve) => dripping.close(resolve));
