@@ -126,7 +126,7 @@ test('the repeat of a merchant who had called it something pays nothing', { time
   await paidAtBank('LOST3', 700);
   const taken = await restore('LOST3.p', '--external-id', 'salary');
   expect(taken.errors).toContain(
-    `another withdrawal of party ${world.merchant.partyId} is called salary by now. Nothing was done`,
+    `Another withdrawal of party ${world.merchant.partyId} has the external ID salary. Nothing was done`,
   );
   expect(await factsOf('LOST3')).toEqual([]);
 });
@@ -149,7 +149,7 @@ test(
       `by which grant party ${other.partyId} paid out`,
     );
     expect((await restore('LOST7.p', ...by, ...grant)).errors).toContain(
-      `is one of party ${merchant.partyId}. If that party asked for the payout, say --party ${merchant.partyId}`,
+      `belongs to party ${merchant.partyId}. If that party requested the payout, pass --party ${merchant.partyId}`,
     );
     expect((await restore('LOST7.p', ...grant)).errors).toContain('say with --party who had it');
     expect((await restore('LOST7.p', '--party', 'GONE')).errors).toContain('there is no party GONE');
@@ -180,7 +180,7 @@ test(
 
     await paidAtBank('LOST8', 100);
     const used = ['--party', other.partyId, ...grant, '--destination-party', merchant.partyId];
-    expect((await restore('LOST8.p', ...used)).errors).toContain('was used or ended by now');
+    expect((await restore('LOST8.p', ...used)).errors).toContain('was already used or revoked');
     expect(await factsOf('LOST8')).toEqual([]);
   },
 );
@@ -204,7 +204,7 @@ test('a grant that still holds is told of, and ended by hand', { timeout: 120_00
   await paidAtBank('LOST12', 700);
   expect((await restore('LOST12.p')).output).toContain(grantId);
   const otherwise = await restore('LOST12.p', ...by, '--wallet-grant', token);
-  expect(otherwise.errors).toContain('that stays so. Nothing was done. By these grants');
+  expect(otherwise.errors).toContain('without an external ID. Nothing was done. By these grants');
   // Nothing written, nothing to end.
   await paidAtBank('LOST13', 699);
   const refused = await restore('LOST13.p', ...by, '--wallet-grant', token, '--destination', 'GONE');
@@ -242,7 +242,7 @@ test('what was written down otherwise stays so, and that is said', { timeout: 12
   ]) {
     const again = await restore('LOST9.p', ...otherwise);
     expect(again).toMatchObject({ code: 1, output: '' });
-    expect(again.errors).toContain(`LOST9 is known already: of party ${world.merchant.partyId}, from wallet`);
+    expect(again.errors).toContain(`LOST9 exists already: of party ${world.merchant.partyId}, from wallet`);
   }
   expect(await world.account()).toEqual(before);
 });
@@ -258,7 +258,7 @@ test('a wallet that has not so much any more loses nothing', { timeout: 120_000 
   await paidAtBank('LOST4', own - 19);
   const poor = await restore('LOST4.p');
   expect(poor.code).toBe(1);
-  expect(poor.errors).toContain(`wallet ${world.wallet} has less than ${own - 19} RUB and its fee of 20`);
+  expect(poor.errors).toContain(`Wallet ${world.wallet} has less than ${own - 19} RUB and its fee of 20`);
   expect((await world.account()).own).toBe(own);
   expect(await factsOf('LOST4')).toEqual([]);
   await run('wallet', 'deposit', world.wallet, '--amount', '1', '--from-bank', 'NOSTRO');
@@ -269,8 +269,8 @@ test('a wallet that has not so much any more loses nothing', { timeout: 120_000 
 });
 
 test.each<[string, string, string[], string, ((text: string) => string)?]>([
-  ['nobody was paid', 'NEVER.p', [], 'NEVER.p is not in the book of the bank'],
-  ['a payment', 'INVOICE.1.a', [], 'INVOICE.1.a is no payout'],
+  ['nobody was paid', 'NEVER.p', [], "NEVER.p is not in the bank's report"],
+  ['a payment', 'INVOICE.1.a', [], 'INVOICE.1.a is not a payout'],
   ['a wallet that is not there', 'LOST5.p', ['--wallet', 'GONE'], 'there is no wallet GONE. If it was lost'],
   ['a card that is not there', 'LOST5.p', ['--destination', 'GONE'], 'there is no destination GONE. If'],
   ['another currency', 'LOST5.p', [], 'has paid out 800 EUR', (text) => text.replaceAll('RUB', 'EUR')],
@@ -289,7 +289,7 @@ test('is not written down with another card than the bank’s', { timeout: 120_0
   const { id: other } = await world.destinationFor(otherCardNumber);
   const refused = await restore('LOST5.p', '--destination', other);
   expect(refused.errors).toContain(
-    `to 424242******4242, and destination ${other} is the card 555555******4444`,
+    `to 424242******4242, but destination ${other} is the card 555555******4444`,
   );
   expect(await factsOf('LOST5')).toEqual([]);
 });
@@ -300,7 +300,9 @@ test('is left alone while it is under way here', { timeout: 120_000 }, async () 
   await world.service.jobs.whenIdle();
   writeFileSync(bookFile, JSON.stringify({ entries: await world.book() }));
   const refused = await restore(`${id}.p`);
-  expect(refused.errors).toContain(`withdrawal ${id} is known, and under way: a node asks the bank about it`);
+  expect(refused.errors).toContain(
+    `Withdrawal ${id} exists and is pending: a node is asking the bank about it`,
+  );
 });
 
 test('is not held up by a limit, and counts towards it', { timeout: 120_000 }, async () => {
