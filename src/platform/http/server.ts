@@ -171,7 +171,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
 }
 
 /**
- * A request through a proxy may name its whole URL, and only the path counts (RFC 9112, 3.2.2). /v1 is another name for /v2, also
+ * A request through a proxy may name its whole URL; only the path counts (RFC 9112, 3.2.2). /v1 is another name for /v2, also
  * percent-encoded.
  */
 function pathForRouter(target: string): string {
