@@ -1377,8 +1377,40 @@ returning turnover.period
 )
 select record_journal(changed.withdrawal_id, $10::text, changed.changed_at, $11::json) as journal from changed, (select count(*) from uncounted) as before;
 
+-- expedite_binding
+update binding set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(customer_id, binding_id) as key;
+
+-- expedite_card
+update card set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where card_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(card_id) as key;
+
+-- expedite_destination
+update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
+
+-- expedite_invoice
+update invoice set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(invoice_id) as key;
+
+-- expedite_payer_email
+update payer_email set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
+
+-- expedite_payment
+update payment set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
+
 -- expedite_retained_card
 update card set wake_at = $1::timestamptz, attempts = 0 where card_id = $2::text and wake_at > $1::timestamptz;
+
+-- expedite_series
+update series set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(series_id) as key;
+
+-- expedite_withdrawal
+update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
 
 -- find_broken_b1
 with since as (
@@ -1881,70 +1913,6 @@ returning owner_id;
 -- forget_ledger_checkpoint
 delete from ledger_checkpoint;
 
--- give_up_binding
-update binding set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_card
-update card set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_destination
-update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_invoice
-update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_payer_email
-update payer_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_payment
-update payment set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_series
-update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_withdrawal
-update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- hasten_binding
-update binding set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(customer_id, binding_id) as key;
-
--- hasten_card
-update card set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where card_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(card_id) as key;
-
--- hasten_destination
-update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
-
--- hasten_invoice
-update invoice set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where invoice_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(invoice_id) as key;
-
--- hasten_payer_email
-update payer_email set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
-
--- hasten_payment
-update payment set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
-
--- hasten_series
-update series set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(series_id) as key;
-
--- hasten_withdrawal
-update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
-
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
 
@@ -2415,6 +2383,38 @@ returning aggregate_id, chunk, base;
 
 -- mark_cluster_mismatch
 update webhook_feed set mismatch_since = $1::timestamptz where mismatch_since is null;
+
+-- mark_stuck_binding
+update binding set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_card
+update card set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_destination
+update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_invoice
+update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_payer_email
+update payer_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_payment
+update payment set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_series
+update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_withdrawal
+update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- move_test_clock
 insert into test_clock (party_id, offset_ms) values ($1::text, $2::int8)

@@ -3,16 +3,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import {
   delivered,
-  startCourierWorld,
+  startDeliveryWorld,
   until,
   type Arrival,
-  type CourierWorld,
+  type DeliveryWorld,
 } from '../../../test/support/receivers/couriers.ts';
 import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import type { PostResponse } from './http-sender.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 

@@ -1,14 +1,14 @@
 // Event numbers are assigned once by any node, and increase within an aggregate.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
 import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { instantAt } from '../../clock.ts';
 import { invoicesTopic } from '../../payments/webhook-events.ts';
 import { messagesFor, type Selection } from './messages.store.ts';
 import { rewind } from './replay.store.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 

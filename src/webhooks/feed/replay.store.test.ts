@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   delivered,
-  startCourierWorld,
+  startDeliveryWorld,
   until,
   type Arrival,
-  type CourierWorld,
+  type DeliveryWorld,
 } from '../../../test/support/receivers/couriers.ts';
 import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { epochMsOf, instantAt } from '../../clock.ts';
@@ -14,8 +14,8 @@ import { rewind } from './replay.store.ts';
 import type { PostResponse } from '../delivery/http-sender.ts';
 import type { Webhook } from '../domain/webhook.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
 import { instantAt } from '../../clock.ts';
 import { DatabaseUnavailable, type Database } from '../../platform/database/database.ts';
 import { loadWebhook, storeNextKey } from './webhooks.store.ts';
 import type { EncryptedKeys } from './webhook-keys.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 
 const key = (keyVersion: number): EncryptedKeys => ({

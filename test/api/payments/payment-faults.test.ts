@@ -59,7 +59,7 @@ async function startImpatientNode(): Promise<Node> {
         secret: world.bankSecret,
         clock,
         log,
-        detokeniseCard: (card) => vault.reveal(card),
+        detokeniseCard: (card) => vault.detokenise(card),
         callbackUrl: callbackUrlOf(address, 'BANK'),
         timeouts,
       });

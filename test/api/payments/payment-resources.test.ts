@@ -370,7 +370,7 @@ test.each([
   expect([again.status, again.text]).toEqual([201, first.text]);
   expect(again.headers['idempotent-replayed']).toBe('true');
   const { paymentToolToken, paymentSession } = first.body;
-  const revealed = await service.vault.reveal({ token: paymentToolToken, session: paymentSession });
+  const revealed = await service.vault.detokenise({ token: paymentToolToken, session: paymentSession });
   expect(revealed.securityCode, 'what came first counts').toBe('737');
 });
 
@@ -399,7 +399,10 @@ describe('limits against trying out cards', () => {
     }
     const headers = { 'idempotency-key': 'fourth' };
     const fourth = await send(token, numbers[3]!, '192.0.2.9', headers);
-    expect([fourth.status, fourth.body]).toEqual([429, { message: 'Too many requests' }]);
+    expect([fourth.status, fourth.body]).toEqual([
+      429,
+      { message: 'Too many requests. Wait for the seconds in Retry-After.' },
+    ]);
     expect(Number(fourth.headers['retry-after'])).toBeGreaterThan(71 * 3_600);
     const { rows } = await strict.database.withClient((client) =>
       client.query('select 1 from idempotency_key'),
@@ -434,7 +437,7 @@ test('the cards’ key changes while requests run: none fails, no card is left b
       const { status, body } = await tokenise();
       statuses.push(status);
       tokens.push(body.paymentToolToken);
-      await service.vault.reveal({ token: body.paymentToolToken, session: body.paymentSession });
+      await service.vault.detokenise({ token: body.paymentToolToken, session: body.paymentSession });
     }
   });
   const { database: db, keyring } = service;
@@ -445,7 +448,7 @@ test('the cards’ key changes while requests run: none fails, no card is left b
   expect(result.unreadable).toEqual([]);
   expect(await sql('select distinct key_version as g from card')).toEqual([{ g: result.keyVersion }]);
   for (const token of tokens.slice(0, 20)) {
-    expect(await service.vault.reveal({ token })).toMatchObject({ number: '4242424242424242' });
+    expect(await service.vault.detokenise({ token })).toMatchObject({ number: '4242424242424242' });
   }
 });
 
@@ -518,7 +521,7 @@ describe('after every test card was tokenised in every way', () => {
 
   test('and an hour later, swept, neither cards nor codes nor their keys are there', async () => {
     watched.clock.advance(hourMs + 1);
-    await watched.vault.sweep();
+    await watched.vault.purge();
     for (const table of ['card', 'security_code', 'security_code_key', 'external_id']) {
       const { rows } = await watched.database.withClient((client) => client.query(`select 1 from ${table}`));
       expect(rows, table).toEqual([]);

@@ -201,15 +201,15 @@ describe('with a mail server', () => {
   beforeEach(async () => void (merchant = await world.createMerchant()));
   afterEach(() => {
     server.behave({});
-    server.letters.length = 0;
+    server.emails.length = 0;
   });
 
   test('a receipt is sent once, whole, with nothing of the card but its last digits', async () => {
     const parent = await parentOf();
     await look();
     await look();
-    expect(server.letters).toHaveLength(1);
-    const [letter] = server.letters;
+    expect(server.emails).toHaveLength(1);
+    const [letter] = server.emails;
     expect(letter).toMatchObject({ from: 'receipts@shop.example', to: ['payer@example.com'] });
     expect(letter?.headers).toMatchObject({
       from: 'Example <receipts@shop.example>',
@@ -229,7 +229,7 @@ describe('with a mail server', () => {
   });
 
   test('whose word was lost is sent again, under the same id', async () => {
-    server.behave({ hangsUpAfterLetter: true });
+    server.behave({ hangsUpAfterEmail: true });
     const parent = await parentOf();
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
@@ -237,8 +237,8 @@ describe('with a mail server', () => {
     world.service.clock.advance(1_000);
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
-    const [lost, again] = server.letters;
-    expect(server.letters).toHaveLength(2);
+    const [lost, again] = server.emails;
+    expect(server.emails).toHaveLength(2);
     expect(again?.headers['message-id']).toBe(lost?.headers['message-id']);
     expect(again?.headers.date).toBe(lost?.headers.date);
     expect(again?.parts).toEqual(lost?.parts);
@@ -271,7 +271,7 @@ describe('with a mail server', () => {
           ({ kind, partyId }) => kind === 'payer_email' && partyId === merchant.partyId,
         );
       expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
-      const logged = world.service.logged.filter((line) => line.includes('did not take the letter'));
+      const logged = world.service.logged.filter((line) => line.includes('did not accept the email'));
       expect(logged.length).toBeGreaterThan(0);
       for (const line of logged) expect(line).not.toContain('payer@example.com');
       server.behave({});
@@ -284,7 +284,7 @@ describe('with a mail server', () => {
       await look();
       expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
       expect(await letters()).toEqual([]);
-      expect(server.letters).toHaveLength(1);
+      expect(server.emails).toHaveLength(1);
     },
   );
 
@@ -340,7 +340,7 @@ describe('the way to the mail server', () => {
     const demanding = openMailServer({ ...settings, port, tls: 'demanded' });
     await expect(demanding.send(letter)).rejects.toThrow('ETLS');
     expect(server.said.join()).not.toContain('AUTH');
-    expect(server.letters).toEqual([]);
+    expect(server.emails).toEqual([]);
   });
 
   test('ends in time, also when the server goes on and on', async () => {
@@ -353,7 +353,7 @@ describe('the way to the mail server', () => {
     const { port } = dripping.address() as AddressInfo;
     const began = performance.now();
     await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(letter)).rejects.toThrow(
-      'not take',
+      'not accept',
     );
     expect(performance.now() - began).toBeLessThan(30_000);
     await new Promise((resolve) => dripping.close(resolve));

@@ -37,7 +37,7 @@ test('an email goes over TLS to a trusted server; another server gets not even t
 
   const trusted = await tried(urlOf('smtps', server.port), trust);
   expect(trusted).toMatchObject({ code: 0, errors: '' });
-  expect(server.letters).toMatchObject([
+  expect(server.emails).toMatchObject([
     { to: ['operator@example.com'], headers: { subject: 'Mandate test email' } },
   ]);
 });
@@ -47,7 +47,7 @@ test('an email goes after STARTTLS to a trusted server', async () => {
   expect(await tried(urlOf('smtp', server.port))).toMatchObject({ code: 1 });
   expect(server.said.join()).not.toContain('AUTH');
   expect(await tried(urlOf('smtp', server.port), trust)).toMatchObject({ code: 0 });
-  expect(server.letters).toHaveLength(1);
+  expect(server.emails).toHaveLength(1);
 });
 
 test('missing settings are named', async () => {

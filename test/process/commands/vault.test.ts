@@ -22,7 +22,7 @@ test('mandate vault rotate encrypts every card with a new key, and the running s
   // This node has not read the new key yet: it encrypts with the previous one and decrypts both.
   expect((await tokenise()).status).toBe(201);
   for (const { body } of made) {
-    const revealed = await service.vault.reveal({
+    const revealed = await service.vault.detokenise({
       token: body.paymentToolToken,
       session: body.paymentSession,
     });

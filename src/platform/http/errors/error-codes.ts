@@ -1,15 +1,14 @@
-// The catalogue of refusals: every name by which the service says no, the status it has on the wire, the sentence the
-// client gets when the place of refusal has none of its own, and what to do about it. Clients switch on the code;
-// the sentences are for people. docs/guide/errors.md is printed from this page and its second half.
+// The catalogue of errors: each code with its status, its default message, and what to do about it. Clients switch on the code; the
+// messages are for people. docs/guide/errors.md is printed from this file and payout-error-codes.ts.
 import { withStatus } from './error-entry.ts';
-import { payoutRefusals } from './payout-error-codes.ts';
+import { payoutErrorCodes } from './payout-error-codes.ts';
 
 export const errorCatalogue = {
   ...withStatus(400, {
     invalidRequest: {
       message: 'Invalid request',
       advice:
-        'The request does not fit the schema; the message names the parameter. Correct it and send it again.',
+        'The request does not fit the schema. The message names the parameter. Correct it and send it again.',
     },
     invalidDeadline: {
       message: 'Invalid data in X-Request-Deadline header',
@@ -17,7 +16,7 @@ export const errorCatalogue = {
     },
     invalidPartyID: {
       message: 'Party not found',
-      advice: 'Leave partyID out, or send the id of the party the API key belongs to.',
+      advice: 'Leave partyID out, or send the ID of the party the API key belongs to.',
     },
     invalidPartyStatus: {
       message: 'Invalid party status',
@@ -25,7 +24,7 @@ export const errorCatalogue = {
     },
     invalidShopID: {
       message: 'Shop not found',
-      advice: 'Use the id of one of your shops; `GET /v2/processing/shops` lists them.',
+      advice: 'Use the ID of one of your shops; `GET /v2/processing/shops` lists them.',
     },
     invalidShopStatus: {
       message: 'Invalid shop status',
@@ -38,25 +37,25 @@ export const errorCatalogue = {
     },
     invalidInvoiceCart: {
       message: 'Wrong size. Path to item: cart',
-      advice: 'A cart has 1 to 100 lines. Leave it out when there is none.',
+      advice: 'Send a cart of 1 to 100 lines, or none.',
     },
     invalidInvoiceStatus: {
       message: 'Invalid invoice status',
       advice:
-        'Read the invoice: its status does not allow this. Only a paid invoice is fulfilled, only an unpaid one rescinded.',
+        'Read the invoice: its status does not allow this. Only a paid invoice can be fulfilled, only an unpaid one rescinded.',
     },
     allocationNotPermitted: {
       message: 'Allocation not permitted',
-      advice: 'Split payments are not offered. Leave allocation out.',
+      advice: 'Split payments are not available. Leave allocation out.',
     },
     invoicePaymentPending: {
       message: 'Invoice payment pending',
-      advice: 'A payment of the invoice is in progress. Follow its events; when it has failed, try again.',
+      advice: 'A payment of the invoice is in progress. Follow its events, and try again if it fails.',
     },
     invalidPaymentToolToken: {
       message: 'Specified payment tool token is invalid',
       advice:
-        'Tokenize the card again: a token is good for an hour, for the party and the object it was made for.',
+        'Tokenise the card again: a token is valid for an hour, for the party and the object it was created for.',
     },
     invalidPaymentSession: {
       message: 'Specified payment session is invalid',
@@ -69,70 +68,70 @@ export const errorCatalogue = {
     invalidPaymentStatus: {
       message: 'Invalid payment status',
       advice:
-        'Read the payment: only a held one (`processed`) is captured or cancelled, only a `captured` one refunded.',
+        'Read the payment: only a held one (`processed`) can be captured or cancelled, only a `captured` one refunded.',
     },
     operationNotPermitted: {
       message: 'Operation not permitted',
-      advice: 'The shop or the payment does not allow it; the message says more.',
+      advice: 'The shop or the payment does not allow it. The message says why.',
     },
     invalidBindingStatus: {
       message: 'Invalid binding status',
-      advice: 'Read the binding: only one that has `succeeded` is withdrawn.',
+      advice: 'Read the binding: only one that has `succeeded` can be revoked.',
     },
     customerNotReady: {
       message: 'Specified customer is not ready',
       advice:
-        'Bind a card to the customer first; he is `ready` when one has succeeded and none is charged before.',
+        'Save a card for the customer first. The customer is `ready`, and can be charged, once a binding has succeeded.',
     },
     invalidRecurrentParent: {
       message: 'Specified recurrent parent is invalid',
       advice:
-        'Name a captured payment of the same shop that was made with `makeRecurrent: true`; best the latest of its chain.',
+        'Name a captured payment of the same shop that was created with `makeRecurrent: true`, preferably the latest of its chain.',
     },
     recurrentStopped: {
-      message: 'Recurring charges of this card have been stopped for good',
+      message: 'Recurring charges of this card are stopped permanently. Ask the payer to pay again.',
       advice:
-        'The issuer or the payer has ended it. Ask the payer to pay again himself, with 3-D Secure and `makeRecurrent`.',
+        'The issuer or the payer has ended it. Ask the payer to pay again themselves, with 3-D Secure and `makeRecurrent`.',
     },
     recurrentConsentRevoked: {
-      message: 'The payer or the merchant has withdrawn the consent',
-      advice: 'Charge no more. Only a new payment by the payer himself gives a new consent.',
+      message: 'The consent was revoked. Charge again only after the payer gives a new one.',
+      advice: 'Stop charging. Only a new payment by the payer themselves gives a new consent.',
     },
     recurrentConsentExpired: {
-      message: 'The consent of the payer has ended',
-      advice: 'It was given until a day that is over. Ask the payer for a new payment.',
+      message: 'The consent has expired. Ask the payer for a new payment.',
+      advice: 'The consent had an end date, which has passed. Ask the payer for a new payment.',
     },
     recurrentCardExpired: {
-      message: 'The card has expired',
-      advice: 'Ask the payer to pay again himself with his new card.',
+      message: 'The card has expired. Ask the payer to pay again with a new card.',
+      advice: 'Ask the payer to pay again themselves with a new card.',
     },
     recurrentRetryWindowExpired: {
-      message: 'The 31 days in which this invoice could be tried again are over',
-      advice: 'It is not charged any more. A later invoice may be.',
+      message: 'The 31 days to retry this invoice have passed. Do not charge it again.',
+      advice: 'Do not charge this invoice again. You may charge a later one.',
     },
     recurrentRetryTooEarly: {
-      message: 'After a failure recurring charges are tried once a day, or later where the issuer says so',
-      advice: 'Wait until `retryAfter`; without one a charge is still pending: follow that.',
+      message: 'Too early to retry this charge. Wait until retryAfter.',
+      advice: 'Wait until `retryAfter`. Without it, a charge is still pending: wait for its result.',
     },
     recurrentRetryLimitReached: {
-      message: 'The card has been declined so often that the card network forbids another attempt for now',
-      advice: 'Wait until `retryAfter`, or ask the payer to pay himself.',
+      message: 'The card network forbids another attempt after so many declines. Wait until retryAfter.',
+      advice: 'Wait until `retryAfter`, or ask the payer to pay themselves.',
     },
     recurrentParentStale: {
-      message: 'The last charge was more than six months ago',
-      advice: 'The shop does not charge after so long a gap. Ask the payer for a new payment.',
+      message: 'The last charge was more than six months ago. Ask the payer for a new payment.',
+      advice: 'The shop does not allow a charge after so long a gap. Ask the payer for a new payment.',
     },
     inconsistentCaptureCurrency: {
-      message: 'The currency differs from that of the payment',
+      message: 'The currency differs from that of the payment. Send the currency of the payment, or none.',
       advice: 'Send the currency of the payment, or none.',
     },
     amountExceededCaptureBalance: {
-      message: 'More than is held',
-      advice: 'Capture at most what is held; the message says how much that is.',
+      message: 'The amount is larger than the hold. Capture at most what is held.',
+      advice: 'Capture at most what is held. The message says how much that is.',
     },
     refundCartConflict: {
       message: 'Inconsistent Refund Cart',
-      advice: 'Send a cart or an allocation, not both; split payments are not offered.',
+      advice: 'Send a cart or an allocation, not both. Split payments are not available.',
     },
     inconsistentRefundCurrency: {
       message: 'Inconsistent refund currency',
@@ -140,67 +139,67 @@ export const errorCatalogue = {
     },
     invoicePaymentAmountExceeded: {
       message: 'Payment amount exceeded',
-      advice: 'Refund at most what is left of the payment: what was captured, less what has been given back.',
+      advice: 'Refund at most what is left of the payment: what was captured, less what was refunded.',
     },
     insufficentAccountBalance: {
       message: 'Insufficient account balance',
       advice:
-        'The shop’s balance cannot bear the refund and its fee. Take payments first, or ask the operator.',
+        'The shop’s balance does not cover the refund and its fee. Take payments first, or ask the operator.',
     },
     webhookEventNotFound: {
-      message: 'No notice has this eventID',
-      advice: 'Send the `eventID` of a notice you were sent, or `since`.',
+      message: 'This webhook has no event with this eventID. Check the ID, or replay with `since`.',
+      advice: 'Send the `eventID` of an event this webhook was sent, or `since`.',
     },
     webhookRotationInProgress: {
-      message: 'The keys are being changed already',
-      advice: 'Wait until a day after the next keys have taken over: `GET` the webhook shows when that is.',
+      message: 'The keys are already being rotated. Wait until a day after the next keys take over.',
+      advice: 'Wait until a day after the next keys take over. `GET` the webhook to see when that is.',
     },
     invalidTestClock: {
-      message: 'The test clock only moves forward, by ten years at most',
-      advice: 'Send a later `now`, before the year 9000; `GET /sandbox/clock` shows the present one.',
+      message: 'The test clock only moves forward, by at most ten years. Send a later time.',
+      advice: 'Send a later `now`, before the year 9000. `GET /sandbox/clock` returns the current one.',
     },
     invalidResourceToken: {
       errorType: 'InvalidResourceToken',
       message: 'Specified resource token is invalid',
-      advice: 'Store the card again: its token is good for an hour, and for your party alone.',
+      advice: 'Store the card again: its token is valid for an hour, and only for your party.',
     },
     invalidContinuationToken: {
       errorType: 'InvalidToken',
-      message: 'The continuation token is of another query',
-      advice: 'Send it with exactly the parameters of the page it came with, or begin again without one.',
+      message: 'The continuation token belongs to another query. Repeat that query, or send no token.',
+      advice: 'Send it with exactly the parameters of the page it came with, or start again without it.',
     },
     invalidSearchRange: {
       errorType: 'NoMatch',
-      message: 'createdAtFrom is later than createdAtTo',
-      advice: 'Turn them round.',
+      message: 'createdAtFrom is later than createdAtTo. Swap them.',
+      advice: 'Send the earlier time as `createdAtFrom`.',
     },
   }),
   ...withStatus(404, {
-    invoiceNotFound: { message: 'Invoice not found', advice: 'Check the id and whose token was sent.' },
+    invoiceNotFound: { message: 'Invoice not found', advice: 'Check the ID, and which token you send.' },
     paymentNotFound: {
       message: 'Payment not found',
-      advice: 'Check the id; it counts the payments of its invoice.',
+      advice: 'Check the ID: it is the number of the payment within its invoice.',
     },
     refundNotFound: {
       message: 'Refund not found',
-      advice: 'Check the id; it counts the refunds of its payment, from 100.',
+      advice: 'Check the ID: it is the number of the refund within its payment, from 100.',
     },
     chargebackNotFound: {
       message: 'Invoice payment chargeback not found',
-      advice: 'Check the id; the list shows what there is.',
+      advice: 'Check the ID. The list shows all chargebacks.',
     },
     customerNotFound: {
       message: 'Customer not found',
-      advice: 'Check the id and whose token was sent; a deleted customer is not found either.',
+      advice: 'Check the ID, and which token you send. A deleted customer is not found either.',
     },
     bindingNotFound: {
       message: 'Customer binding not found',
-      advice: 'Check the id; the list of bindings shows what the customer has.',
+      advice: 'Check the ID. The list of bindings shows what the customer has.',
     },
     recurringNotFound: {
-      message: 'It belongs to no series of recurring charges',
+      message: 'This payment or binding belongs to no series of recurring charges',
       advice:
-        'Name a captured payment that was made with `makeRecurrent`, a recurring payment, or a binding that succeeded.',
+        'Use a captured payment that was created with `makeRecurrent`, a recurring payment, or a binding that succeeded.',
     },
     webhookNotFound: {
       message: 'Webhook not found',
@@ -220,7 +219,7 @@ export const errorCatalogue = {
     },
     challengeNotFound: {
       message: 'Identification not found',
-      advice: 'Check the id; the list of the identity shows them all.',
+      advice: 'Check the ID. The list of the identity shows all its identifications.',
     },
     walletNotFound: {
       message: 'Wallet not found',
@@ -228,7 +227,7 @@ export const errorCatalogue = {
     },
     bankCardNotFound: {
       message: 'Bank card not found',
-      advice: 'The token is unknown or an hour old: store the card again.',
+      advice: 'The token is unknown, or older than an hour. Store the card again.',
     },
     destinationNotFound: {
       message: 'Destination not found',
@@ -238,54 +237,60 @@ export const errorCatalogue = {
       message: 'Withdrawal not found',
       advice: 'Check the id; `GET /wallet/v0/withdrawals` lists yours.',
     },
-    transferNotFound: { message: 'Transfer not found', advice: 'Check the id.' },
-    providerNotFound: { message: 'Provider not found', advice: '`GET /wallet/v0/providers` lists them.' },
-    residenceNotFound: { message: 'Residence not found', advice: 'Providers say where they serve.' },
-    currencyNotFound: { message: 'Currency not found', advice: 'Send a code of ISO 4217.' },
+    transferNotFound: { message: 'Transfer not found', advice: 'Check the ID.' },
+    providerNotFound: {
+      message: 'Provider not found',
+      advice: 'List the providers with `GET /wallet/v0/providers`.',
+    },
+    residenceNotFound: { message: 'Residence not found', advice: 'Use a residence that a provider lists.' },
+    currencyNotFound: { message: 'Currency not found', advice: 'Send an ISO 4217 code.' },
   }),
   ...withStatus(409, {
     externalIDConflict: {
       message: "This 'externalID' has been used by another request",
       advice:
-        'The id in the answer was made with this externalID and other fields. Use a new externalID for a new entity.',
+        'The `id` in the response was created with this externalID and other fields. Use a new externalID for a new object.',
     },
   }),
   ...withStatus(413, {
     requestTooLarge: {
-      message: 'The request body is larger than 256 KiB',
-      advice: "Send less; metadata, the largest free field, may have 4 KiB, and 16 KiB on the wallets' side.",
+      message: 'The request body is larger than 256 KiB. Send less.',
+      advice: 'Send less. The largest free field, metadata, may have 4 KiB, or 16 KiB in the wallets API.',
     },
   }),
   ...withStatus(422, {
     idempotencyKeyReused: {
-      message: 'This Idempotency-Key has been used with another request',
-      advice: 'Use a new key for every new request; repeat a key only with the very same request.',
+      message: 'This Idempotency-Key was used with another request. Use a new key.',
+      advice: 'Use a new key for every new request. Repeat a key only with the same request.',
     },
   }),
   ...withStatus(429, {
     tooManyBindings: {
-      message: 'Too many cards were tried',
+      message: 'Too many cards were tried. Wait for the seconds in Retry-After.',
       advice:
-        'Somebody may be trying out cards. Wait for the seconds in Retry-After; the message says whether it is the ' +
-        'customer or the card.',
+        'This may be card testing. Wait for the seconds in Retry-After. The message says whether the limit is that of the ' +
+        'customer or of the card.',
     },
     webhookLimitExceeded: {
       message: 'Webhook limit exceeded',
-      advice: 'There are at most 10 webhooks for each shop. Delete one first.',
+      advice: 'A shop has at most 10 webhooks. Delete one first.',
     },
-    tooManyRequests: { message: 'Too many requests', advice: 'Wait for the seconds in Retry-After.' },
+    tooManyRequests: {
+      message: 'Too many requests. Wait for the seconds in Retry-After.',
+      advice: 'Wait for the seconds in Retry-After.',
+    },
   }),
-  ...payoutRefusals,
+  ...payoutErrorCodes,
 };
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** Those any operation can answer with; the others are named by the operations that use them. */
-export const refusalsOfEveryOperation = [
+/** Every operation can return these. Each operation declares its other codes. */
+export const errorsOfEveryOperation = [
   'invalidRequest',
   'invalidDeadline',
   'tooManyRequests',
 ] as const satisfies ErrorCode[];
 
-/** Those of every operation that may come with a body, also where nobody asked for one. */
-export const refusalsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];
+/** Every operation that can have a body can also return these, even if it needs no body. */
+export const errorsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];
