@@ -76,7 +76,10 @@ export type Names = Record<
 export const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
-const noSeries: Expected = { status: 404, body: { message: 'It belongs to no series of recurring charges' } };
+const noSeries: Expected = {
+  status: 404,
+  body: { message: 'The payment or binding belongs to no series of recurring charges' },
+};
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noCustomer: Expected = { status: 404, body: { message: 'Customer not found' } };
@@ -171,7 +174,9 @@ export const expectations: Record<string, Row> = {
     scope: 'webhooks:write',
     request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/rotate-keys`, {}),
     // They were changed a moment before the walk.
-    toKey: byWebhook(refusal('webhookRotationInProgress', 'The keys are being changed already')),
+    toKey: byWebhook(
+      refusal('webhookRotationInProgress', 'A key rotation is in progress. Wait until it has ended.'),
+    ),
     toOtherTokens: unauthorized,
   },
   createWalletWebhook: {
