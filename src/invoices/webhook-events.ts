@@ -1,4 +1,4 @@
-// What merchants are told about invoices, and an invoice as it stands in what they are told.
+// Webhook event types of invoices, and an invoice in a webhook event.
 import { filled, hasMembers } from '../platform/events/domain/topic.ts';
 import { lineCostMinor, type CartLine, type Invoice, type InvoiceFact } from './domain/invoice.ts';
 

@@ -1,5 +1,5 @@
-// What merchants are told about an invoice, its payments and their refunds. They are one log, so they are one queue: its
-// facts are followed one by one, and each notice shows the state right after its own.
+// Webhook events of an invoice, its payments and refunds. They share one log and one queue. Each event shows the state
+// right after its fact.
 import type { ContactInfo } from '../recurring/domain/mandate.ts';
 import type { CardDetails } from '../cards/domain/card.ts';
 import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
@@ -25,11 +25,11 @@ import type { Refund } from './domain/refund.ts';
 
 type Told = {
   readonly registeredType: string;
-  /** Where it bears another name than it is subscribed by. */
+  /** Set if the payload's event type differs from the registered type. */
   readonly eventType?: string;
 };
 
-/** What is not here is internal: nobody is told. */
+/** Facts without an entry are internal and produce no webhook event. */
 const toldOf: Partial<Record<PaymentFact['type'], Told>> = {
   payment_started: { registeredType: 'PaymentStarted' },
   payment_processed: { registeredType: 'PaymentProcessed' },
@@ -42,7 +42,7 @@ const toldOf: Partial<Record<PaymentFact['type'], Told>> = {
   refund_failed: { registeredType: 'PaymentRefundFailed', eventType: 'RefundFailed' },
 };
 
-/** The invoice with everything that is told of it, after some of its facts. */
+/** The invoice, payments and refunds after some of the facts. */
 type Story = {
   readonly invoice?: Invoice;
   readonly payments: Readonly<Record<string, Payment>>;
@@ -59,7 +59,7 @@ export const invoicesTopic: Topic = {
   ownersOf: ([first]) => {
     const fact = invoiceLogFact.read(first);
     if (fact.type !== 'invoice_created')
-      throw new Error('a log of an invoice does not begin with its making');
+      throw new Error('The log of an invoice does not start with invoice_created.');
     return [{ id: fact.terms.shopId }];
   },
   webhookEventsOf(log) {
@@ -103,7 +103,7 @@ function refundAfter({ refunds }: Story, fact: PaymentFact, paymentId: string): 
   if (fact.type !== 'refund_succeeded' && fact.type !== 'refund_failed') return {};
   const name = `${paymentId}/${fact.refundId}`;
   const refund = refunds[name];
-  if (!refund) throw new Error(`refund ${name} ends without having begun`);
+  if (!refund) throw new Error(`Refund ${name} ended without having started.`);
   return {
     [name]:
       fact.type === 'refund_failed'
@@ -112,13 +112,13 @@ function refundAfter({ refunds }: Story, fact: PaymentFact, paymentId: string): 
   };
 }
 
-/** The one a fact is about. */
+/** The refund a fact is about. */
 function refundIdIn(fact: PaymentFact): string | undefined {
   return fact.type === 'refund_started' ? fact.refund.id : 'refundId' in fact ? fact.refundId : undefined;
 }
 
 function membersOf({ invoice, payments, refunds }: Story, fact: InvoiceLogFact): Record<string, unknown> {
-  if (!invoice) throw new Error('something is told of an invoice that is not there');
+  if (!invoice) throw new Error('A fact of the log names a missing invoice.');
   const members = { invoice: invoiceInNotice(invoice) };
   if (!('paymentId' in fact)) return members;
   const payment = payments[fact.paymentId];
@@ -152,7 +152,7 @@ function paymentInNotice(payment: Payment): Record<string, unknown> {
   });
 }
 
-/** Neither token nor session: nobody may charge a card with what a notice says. */
+/** No token and no session: a receiver must not be able to charge the card. */
 function payerInNotice(payer: Payer): Record<string, unknown> {
   const contactInfo = contactInNotice(payer.contactInfo);
   if (payer.type === 'recurrent') {
@@ -170,7 +170,7 @@ function payerInNotice(payer: Payer): Record<string, unknown> {
   };
 }
 
-/** Where the payer can be reached, and no more of him than that. */
+/** Only email and phone number. */
 export function contactInNotice({ email, phoneNumber }: ContactInfo): Record<string, unknown> {
   return filled({ email, phoneNumber });
 }
@@ -180,7 +180,7 @@ export function cardInNotice({ bin, lastDigits, paymentSystem }: CardDetails): R
     detailsType: 'PaymentToolDetailsBankCard',
     bin,
     lastDigits,
-    // Six stars whatever the true length.
+    // Six stars, whatever the length of the number.
     cardNumberMask: `${bin}******${lastDigits}`,
     paymentSystem,
   };

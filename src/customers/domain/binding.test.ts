@@ -308,7 +308,7 @@ describe('what an answer means', () => {
   test('what was taken back on suspicion has failed for its own reason', () => {
     for (const code of ['21', '25', '79'])
       expect(meaning('reversing', { ...declined, code } as BankResponse)).toEqual({
-        unknown: `the bank refused with ${code}`,
+        unknown: `the bank declined with code ${code}`,
       });
     expect(meaning('reversing', approved)).toEqual({ facts: [facts.binding_failed] });
     for (const answer of [...silence, declined, payerNeeded])

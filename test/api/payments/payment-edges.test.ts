@@ -162,8 +162,13 @@ describe.each([
 
 describe('a capture the bank will not do', () => {
   test.each([
-    ['since its hold is over', 6_000, 2 * bankHoldMs, /^OutcomeUnknown: the bank refused with 12$/],
-    ['since it does not find the hold', captureDeclined, 0, /^OutcomeUnknown: the bank refused with 25$/],
+    ['since its hold is over', 6_000, 2 * bankHoldMs, /^OutcomeUnknown: the bank declined with code 12$/],
+    [
+      'since it does not find the hold',
+      captureDeclined,
+      0,
+      /^OutcomeUnknown: the bank declined with code 25$/,
+    ],
   ])(
     '%s, stays processed, is tried for an hour and more, and waits for an operator with its money on hold',
     async (_why, amount, waitMs, reason) => {
