@@ -174,7 +174,7 @@ describe('the terms', () => {
     const line = ['shop', 'recurring', 'TEST', '--party', party, '--schedule', schedule];
     expect(await commandLine(line, {})).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('--schedule has '),
+      errors: expect.stringContaining('--schedule must not '),
     });
   });
 
@@ -322,7 +322,7 @@ describe('withdrawing', () => {
     expect(question.text).toContain('<button>Прекратить списания</button>');
     const ended = await world.service.call('POST', link, { headers });
     expect(ended.text).toContain('<html lang="ru">');
-    expect(ended.text).toContain('4242, больше ничего не списывают');
+    expect(ended.text).toContain('4242, больше ничего не спишут');
     for (const page of [question, ended]) expect(page.text).not.toMatch(/card|charge/i);
   });
 
@@ -335,10 +335,10 @@ describe('withdrawing', () => {
         const inRussian = await world.service.call(method, link, {
           headers: { 'accept-language': 'ru-RU,ru;q=0.9,en;q=0.8' },
         });
-        expect(inRussian).toMatchObject({ status: 404, text: expect.stringContaining('Такой ссылки нет') });
+        expect(inRussian).toMatchObject({ status: 404, text: expect.stringContaining('Ссылка не найдена') });
         expect(inRussian.text).toContain('<html lang="ru">');
         const inEnglish = await world.service.call(method, link);
-        expect(inEnglish).toMatchObject({ status: 404, text: expect.stringContaining('No such link') });
+        expect(inEnglish).toMatchObject({ status: 404, text: expect.stringContaining('Link not found') });
         expect(inEnglish.text).toContain('<html lang="en">');
       }
     }
@@ -396,7 +396,10 @@ describe('the bundle', () => {
       'consent_withdrawn',
     ]);
     expect(text).not.toContain('v1.');
-    expect(verifyBundle(text, ['A'.repeat(43)])).toEqual({ ok: false, why: 'somebody else has sealed it' });
+    expect(verifyBundle(text, ['A'.repeat(43)])).toEqual({
+      ok: false,
+      why: 'The bundle is sealed with another key.',
+    });
   });
 
   test('that was changed anywhere does not: 10,000 changes, each found', async () => {

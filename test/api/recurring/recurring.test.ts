@@ -214,7 +214,7 @@ describe('after a failure', () => {
       body: {
         rule: 'onceADay',
         rulePack: 'house@2026-01-01',
-        message: expect.stringContaining('once a day'),
+        message: expect.stringContaining('Too early to retry'),
       },
     });
     expect((await charge(parent)).headers['retry-after']).toBe('1');
