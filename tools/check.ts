@@ -1,5 +1,5 @@
-// npm run check: everything that has to be green, the same here and in CI. The quick checks run two at a time and all of
-// them to the end, so that one run shows everything that is wrong; the tests, which take minutes, run when they passed.
+// npm run check: everything that has to be green, here and in CI. One run shows every fault of the quick checks, which run two
+// at a time; the tests take minutes and run when those have passed.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { readOptions } from './script-options.ts';
@@ -15,7 +15,8 @@ const quickChecks: Record<string, string> = {
   arrows: 'imports point one way',
   'format:check': 'the form is right; npm run format makes it so',
   lint: 'no careless code',
-  'dead-code': 'nothing is exported, installed or kept that nobody uses',
+  prose: 'texts and commit subjects follow the rules of CONTRIBUTING.md',
+  'dead-code': 'no export, package or file is unused',
 };
 const atOnce = 2;
 

@@ -1,0 +1,61 @@
+// npm run prose: what a program can judge of the texts and commit subjects, with the line and what to write instead.
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readOptions, refuse } from '../script-options.ts';
+import { repository } from '../source-files.ts';
+import { faultsIn, projectAllowed, projectTexts, reviewOf, unusedAllowed } from './project.ts';
+import { subjectFaults } from './rules.ts';
+import { wordsToReview } from './words.ts';
+
+const { options, words } = readOptions(
+  `npm run prose -- [--review] [paths…]: checks words, sentences, comments, headings and page lengths.
+
+Without paths it reads every text of the repository, and the subjects of commits.
+  --review  lists words that need judgement instead; it never fails
+Example: npm run prose -- docs/guide src/webhooks`,
+  { review: { type: 'boolean' } },
+  { maxWords: Infinity },
+);
+
+/** Subjects follow the rules from the commit after this one. */
+const rulesSince = '8b03f88835dfc81848a7114baadf3416b6591929';
+
+const texts = projectTexts();
+const allowed = projectAllowed();
+const chosen = [...texts].filter(
+  ([path]) =>
+    words.length === 0 ||
+    words.some((word) => path === word || path.startsWith(`${word.replace(/\/$/, '')}/`)),
+);
+if (chosen.length === 0) refuse(`no text lies under ${words.join(', ')}`);
+
+const found = chosen.flatMap(([path, text]) =>
+  (options.review ? reviewOf(path, text, wordsToReview) : faultsIn(path, text, allowed)).map(
+    ({ line, what }) => `${path}:${line}  ${what}`,
+  ),
+);
+if (words.length === 0 && !options.review) {
+  found.push(
+    ...unusedAllowed(allowed, texts).map(
+      ({ files, phrase }) => `allowed.txt: nothing in ${files} says “${phrase}”`,
+    ),
+    ...newSubjects().flatMap(subjectFaults),
+  );
+}
+console.log(found.join('\n'));
+console.log(`${found.length === 0 ? 'No faults' : `${found.length} found`} in ${chosen.length} files.`);
+process.exitCode = found.length === 0 || options.review ? 0 : 1;
+
+function newSubjects(): string[] {
+  if (!existsSync(join(repository, '.git'))) {
+    console.log('Commit subjects are not checked: this is not a git checkout.');
+    return [];
+  }
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: repository, encoding: 'utf8' });
+  if (!git('rev-list', 'HEAD').includes(rulesSince))
+    throw new Error(`the history lacks ${rulesSince}; fetch it whole`);
+  return git('log', '--no-merges', '--format=%s', `${rulesSince}..HEAD`)
+    .split('\n')
+    .filter((subject) => subject !== '');
+}
