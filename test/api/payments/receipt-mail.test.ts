@@ -1,5 +1,5 @@
-// Receipts by mail: the outbox of the sandbox, and a real mail server on a real socket that has good days and bad ones. Whatever
-// becomes of a letter, the payment stands.
+// Emailed receipts: the sandbox outbox, and a mail server on a real socket with faults. A failed email never affects the
+// payment.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { instantAt } from '../../../src/clock.ts';
@@ -25,7 +25,7 @@ async function open(environment: Record<string, string> = {}): Promise<void> {
   world = await startPaymentWorld(environment);
   recurring = recurringWorld(world);
 }
-/** The engine looks at what is due, until nothing is. */
+/** Runs jobs until none is due. */
 async function look(): Promise<void> {
   await world.service.jobs.whenIdle();
   world.service.jobs.wake();
@@ -50,7 +50,7 @@ describe('without a mail server', () => {
   afterAll(() => world.close());
   beforeEach(async () => void (merchant = await world.createMerchant()));
 
-  test('the receipts of the first payment and of each charge are kept to be looked at', async () => {
+  test('the receipts of the first payment and of each charge are kept in the outbox', async () => {
     const parent = await parentOf();
     const charge = await charged(parent);
     await look();
@@ -75,7 +75,7 @@ describe('without a mail server', () => {
     expect(await mailOf(charge)).toMatchObject({ to: 'payer@example.com', status: 'kept' });
   });
 
-  test('a payment that is not recurring, or failed, has none', async () => {
+  test('a failed or non-recurring payment has no receipt', async () => {
     const parent = await parentOf();
     await charged(parent, insufficientFunds);
     const invoice = await makeInvoice(world.service, merchant);
@@ -93,7 +93,7 @@ describe('without a mail server', () => {
     expect(await outbox()).toMatchObject([{ invoiceID: parent.invoiceID }]);
   });
 
-  test('goes to the address of the charge, else to that of the consent; without either there is none', async () => {
+  test('goes to the address of the charge, else of the consent, and needs one of them', async () => {
     const parent = await parentOf();
     const own = await charged(parent, 100, { email: 'new@example.com' });
     const none = await charged(parent, 200);
@@ -116,31 +116,28 @@ describe('without a mail server', () => {
   test.each([
     ['alone', {}],
     ['when the charge is to be a parent', { makeRecurrent: true }],
-  ])(
-    'goes to the address of the consent where an invoice’s token charges, which may be a stranger’s: %s',
-    async (_, more) => {
-      const parent = await parentOf();
-      const { id, token } = await recurring.invoice(4_200, {}, merchant);
-      const contactInfo = { email: 'stranger@example.com' };
-      const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
-      const made = await world.service.call('POST', `${invoicesUrl}/${id}/payments`, {
-        token,
-        body: { payer, ...more },
-      });
-      expect(made).toMatchObject({ status: 201, body: { payer: { contactInfo } } });
-      await look();
-      expect(await outbox(`?invoiceID=${id}`)).toMatchObject([{ to: 'payer@example.com' }]);
-      // Nor does he read there whose card it was.
-      for (const path of ['payments/1', 'events?limit=100']) {
-        const { status, text } = await world.service.call('GET', `${invoicesUrl}/${id}/${path}`, { token });
-        expect(status).toBe(200);
-        expect(text).toContain('stranger@example.com');
-        expect(text).not.toMatch(/payer@example\.com|lastDigits|cardNumberMask/);
-      }
-    },
-  );
+  ])('goes to the address of the consent if an invoice token starts the charge: %s', async (_, more) => {
+    const parent = await parentOf();
+    const { id, token } = await recurring.invoice(4_200, {}, merchant);
+    const contactInfo = { email: 'stranger@example.com' };
+    const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
+    const made = await world.service.call('POST', `${invoicesUrl}/${id}/payments`, {
+      token,
+      body: { payer, ...more },
+    });
+    expect(made).toMatchObject({ status: 201, body: { payer: { contactInfo } } });
+    await look();
+    expect(await outbox(`?invoiceID=${id}`)).toMatchObject([{ to: 'payer@example.com' }]);
+    // The holder of the token must not see whose card it was.
+    for (const path of ['payments/1', 'events?limit=100']) {
+      const { status, text } = await world.service.call('GET', `${invoicesUrl}/${id}/${path}`, { token });
+      expect(status).toBe(200);
+      expect(text).toContain('stranger@example.com');
+      expect(text).not.toMatch(/payer@example\.com|lastDigits|cardNumberMask/);
+    }
+  });
 
-  test('is not mailed where an invoice’s token charges and the consent has no address', async () => {
+  test('is not sent if an invoice token starts the charge and the consent has no address', async () => {
     const invoice = await makeInvoice(world.service, merchant);
     const { token: paymentToolToken } = await world.tokenize('4242424242424242', merchant.apiKey);
     const present = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
@@ -162,11 +159,11 @@ describe('without a mail server', () => {
     expect(await outbox(`?invoiceID=${id}`)).toEqual([]);
   });
 
-  test('is as the shop wants it, where the payer’s language is not known, whoever takes the charge', async () => {
+  test('uses the shop’s settings if the payer’s language is unknown, whichever node takes the charge', async () => {
     const name = { partyId: merchant.partyId, shopId: 'TEST' };
     await storeSettings(world.service.database, name, { language: 'ru', contact: 'help@shop.example' });
     const parent = await parentOf();
-    // By the node that began the charge, and by one that comes after it has died.
+    // One charge by the node that started it, and one by a node that continues after a crash.
     const charge = await charged(parent);
     const jobs = vi.spyOn(world.service.jobs, 'run').mockImplementation(() => {});
     const left = await charged(parent);
@@ -204,7 +201,7 @@ describe('with a mail server', () => {
     server.letters.length = 0;
   });
 
-  test('a receipt is sent once, whole, with nothing of the card but its last digits', async () => {
+  test('a receipt is sent once, complete, with only the last digits of the card', async () => {
     const parent = await parentOf();
     await look();
     await look();
@@ -228,7 +225,7 @@ describe('with a mail server', () => {
     expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
   });
 
-  test('whose word was lost is sent again, under the same id', async () => {
+  test('is sent again with the same message ID if the server’s response was lost', async () => {
     server.behave({ hangsUpAfterLetter: true });
     const parent = await parentOf();
     await look();
@@ -244,7 +241,7 @@ describe('with a mail server', () => {
     expect(again?.parts).toEqual(lost?.parts);
   });
 
-  test('to an address nobody has is not tried again', async () => {
+  test('is not retried for an address that does not exist', async () => {
     server.behave({ toRecipient: '550 5.1.1 <payer@example.com>: nobody here' });
     const parent = await parentOf();
     await look();
@@ -255,10 +252,10 @@ describe('with a mail server', () => {
   });
 
   test.each([
-    ['does not let us send', { toRecipient: '550 5.7.1 <payer@example.com>: relay access denied' }],
-    ['wants to be asked later', { toRecipient: '451 4.7.1 <payer@example.com>: later' }],
+    ['denies relaying', { toRecipient: '550 5.7.1 <payer@example.com>: relay access denied' }],
+    ['returns a temporary error', { toRecipient: '451 4.7.1 <payer@example.com>: later' }],
   ])(
-    'is with the operator after fifteen tries at a server that %s, and goes out when he says so',
+    'is stuck after fifteen attempts at a server that %s, and is sent when the operator retries',
     async (_, mood) => {
       server.behave(mood);
       const parent = await parentOf();
@@ -288,7 +285,7 @@ describe('with a mail server', () => {
     },
   );
 
-  test('is not waited for: the payment stands, and a server that says nothing is asked again later', async () => {
+  test('does not block the payment, and is retried after a silent server', async () => {
     server.behave({ saysNothing: true });
     const parent = await parentOf();
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
@@ -301,7 +298,7 @@ describe('with a mail server', () => {
   });
 });
 
-describe('the way to the mail server', () => {
+describe('the connection to the mail server', () => {
   const letter = {
     id: 'receipt.1.1',
     at: instantAt(0),
@@ -324,7 +321,7 @@ describe('the way to the mail server', () => {
   );
   afterEach(() => server.close());
 
-  test('needs its password', async () => {
+  test('requires the password', async () => {
     const { port } = server;
     expect(await openMailServer({ ...settings, port }).send(letter)).toEqual({ taken: true });
     const credentials = { user: 'shop', password: 'another secret word' };
@@ -335,7 +332,7 @@ describe('the way to the mail server', () => {
     expect(String(failure)).not.toContain('secret word');
   });
 
-  test('is not taken in the open where it must be encrypted: not even the password is said', async () => {
+  test('sends neither password nor email unencrypted if TLS is demanded', async () => {
     const { port } = server;
     const demanding = openMailServer({ ...settings, port, tls: 'demanded' });
     await expect(demanding.send(letter)).rejects.toThrow('ETLS');
@@ -343,7 +340,7 @@ describe('the way to the mail server', () => {
     expect(server.letters).toEqual([]);
   });
 
-  test('ends in time, also when the server goes on and on', async () => {
+  test('times out if the server never finishes', async () => {
     const dripping = createServer((socket) => {
       socket.write('220 mail.example\r\n');
       const timer = setInterval(() => socket.write('250-SIZE\r\n'), 50);
