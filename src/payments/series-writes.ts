@@ -37,7 +37,7 @@ async function write(
       return recurring.recordDecline(tx, { ...payment, ...member, token: effect.token }, now);
     case 'parentMade':
       return parentMade(tx, payment, member, effect.approval, now, recurring);
-    case 'receiptOwed':
+    case 'receiptDue':
       return recurring.queueReceipt(tx, effect.seriesId, effect.receipt, now);
   }
 }

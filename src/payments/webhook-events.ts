@@ -1,4 +1,4 @@
-// Webhook events of an invoice, its payments and refunds. They share one log and one queue. Each event shows the state
+// Webhook events of an invoice, its payments and refunds, which share one log and one queue. Each event shows the state
 // right after its fact.
 import type { ContactInfo } from '../recurring/domain/mandate.ts';
 import type { CardDetails } from '../cards/domain/card.ts';

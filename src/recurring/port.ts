@@ -6,7 +6,7 @@ import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
 import type { Bundle } from './consent-bundle.ts';
-import type { PayerEmail, Paid, ReceiptOwed } from '../receipts/domain/payer-email.ts';
+import type { PayerEmail, Paid, ReceiptRequest } from '../receipts/domain/payer-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';
 import type { Charge, ChargeDecision } from '../retry-rules/domain/may-charge.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
@@ -65,8 +65,8 @@ export type Recurring = {
   /** Starts the series of a bound card, or renews its consent. Returns the ID of the series. */
   startForBinding(tx: Database, consent: Consent & BindingRef, now: Instant): Promise<string>;
   /**
-   * The series of a customer's card. Its ID is stored with the binding, because the card may be deleted. Older bindings
-   * have none; their series follows from the card, which stays.
+   * The series of a customer's card; its ID is stored with the binding, because the card may be deleted. For older bindings
+   * it follows from the card, which stays.
    */
   seriesOfCustomer(
     tx: Database,
@@ -100,7 +100,7 @@ export type Recurring = {
   chargeApproved(
     db: Database,
     charge: PaymentRef & { readonly seriesId: string; readonly preloaded?: PendingCharge },
-    approved: { readonly ending: ChargeOutcome; readonly receipt: ReceiptOwed | undefined },
+    approved: { readonly ending: ChargeOutcome; readonly receipt: ReceiptRequest | undefined },
     now: Instant,
   ): Promise<ApprovedCharge | undefined>;
   /** Records the outcome of a charge once. Later outcomes change nothing. */
@@ -146,7 +146,7 @@ export type Recurring = {
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined>;
   /** Queues the receipt as an email, if the payer has an address and this service sends emails. */
-  queueReceipt(tx: Database, seriesId: string, receipt: ReceiptOwed, now: Instant): Promise<void>;
+  queueReceipt(tx: Database, seriesId: string, receipt: ReceiptRequest, now: Instant): Promise<void>;
   /** The email of a payment's receipt, with its status. */
   payerEmail(db: Database, payment: PaymentRef): Promise<PayerEmail | undefined>;
   verifyRevokeLink(seriesId: string, secret: string): Promise<boolean>;

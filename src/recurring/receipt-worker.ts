@@ -22,9 +22,9 @@ export async function runPayerEmailJob(
   now: Instant,
   preloaded?: PreloadedEmail,
 ): Promise<void> {
-  const letter = preloaded ?? (await findPayerEmail(db, { invoiceId, paymentId }));
-  if (letter?.status !== 'waiting') return;
-  const { paid, seriesId, recipient, createdAt } = letter;
+  const payerEmail = preloaded ?? (await findPayerEmail(db, { invoiceId, paymentId }));
+  if (payerEmail?.status !== 'waiting') return;
+  const { paid, seriesId, recipient, createdAt } = payerEmail;
   const receipt = await recurring.receipt(db, preloaded?.series ?? seriesId, paid);
   if (!receipt) throw new Error(`Series ${seriesId} not found: its receipt cannot be sent.`);
   const { subject, text, html } = receipt;

@@ -1,5 +1,5 @@
-// Implements port.ts. What changes a series is written with its payment, in one transaction or statement, and only if the
-// series has not changed since it was evaluated.
+// Implements port.ts. A change of a series is written with its payment, and only if the series has not changed since it was
+// evaluated.
 import { seriesFact } from './store/codec.ts';
 import { createHash } from 'node:crypto';
 import { latest, laterBy, type Instant } from '../clock.ts';
@@ -18,7 +18,7 @@ import {
 import { approvedChargeOf, startedChargeOf, type PendingCharge } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
-import type { ReceiptOwed } from '../receipts/domain/payer-email.ts';
+import type { ReceiptRequest } from '../receipts/domain/payer-email.ts';
 import { findPayerEmail, storePayerEmail } from '../receipts/store/payer-emails.ts';
 import { mandateOf } from './domain/mandate.ts';
 import { canNeverCharge, mayCharge, type Charge } from '../retry-rules/domain/may-charge.ts';
@@ -68,7 +68,7 @@ export function openRecurring({
   const seals = openConsentSeals(keyring, publicUrl);
   const writeReceipt = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf });
 
-  const mailed = (receipt: ReceiptOwed | undefined) => (sendsEmail ? receipt : undefined);
+  const mailed = (receipt: ReceiptRequest | undefined) => (sendsEmail ? receipt : undefined);
 
   async function credentialOf(
     tx: Database,
@@ -242,8 +242,8 @@ export function openRecurring({
     payerEmail: findPayerEmail,
 
     async queueReceipt(tx, seriesId, receipt, now) {
-      const owed = mailed(receipt);
-      if (owed) await storePayerEmail(tx, seriesId, owed, now);
+      const request = mailed(receipt);
+      if (request) await storePayerEmail(tx, seriesId, request, now);
     },
 
     verifyRevokeLink: seals.isLink,

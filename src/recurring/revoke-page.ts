@@ -1,5 +1,5 @@
 // The page on which a payer ends recurring charges, opened by the link on each receipt. Only its button changes something,
-// because mail programs open links. It works without scripts, in the language of the receipt.
+// because mail programs open links.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';

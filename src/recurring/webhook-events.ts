@@ -1,5 +1,4 @@
 // Webhook events of a series. They show the same changes as its event feed, each with the series right after the change.
-// Pure.
 import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve, type PaymentRef, type Series, type SeriesFact } from './domain/series.ts';
 import { seriesFact } from './store/codec.ts';

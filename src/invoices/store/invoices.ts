@@ -1,4 +1,4 @@
-// Invoices in SQL. One statement writes the row, guarded by its version, its event and `wake_at`. Facts store amounts as
+// Invoices in SQL: one statement writes the row, guarded by its version, its event and `wake_at`. Facts store amounts as
 // JSON integers: the largest amount is far below 2^53.
 import type { Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
@@ -150,8 +150,8 @@ export const findInvoiceByExternalId = findByExternalId(
 const changeTries = 10;
 
 /**
- * Reads the invoice, decides and writes the decision. After a version conflict it reads and decides again. Undefined if the
- * party has no such invoice.
+ * Reads the invoice, decides and writes; after a version conflict it starts again. Undefined if the party has no such
+ * invoice.
  */
 export async function changeInvoice<Code extends string>(
   db: Database,

@@ -49,8 +49,7 @@ export const getReceipt = endpoint({
   summary: "Get the payer's receipt of a recurring payment",
   description:
     'As text and as HTML, with the marker, schedule and lifetime that card networks require, and a link with which the ' +
-    'payer ends the charges. The link works for anyone who has it, so the scope `payments:write` is required. Only for ' +
-    'captured payments.',
+    'payer ends the charges. The link needs no key, so the scope `payments:write` is required. Only for captured payments.',
   params: PaymentPath,
   query: Type.Object({
     language: Type.Optional(

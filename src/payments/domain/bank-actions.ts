@@ -1,5 +1,5 @@
-// What to send to the bank about a payment, and what its response means. Both follow from state and time alone, so a crash
-// loses nothing. A response that proves nothing changes nothing.
+// What to send to the bank about a payment, and what its response means: pure functions of state and time. A response that
+// proves nothing changes nothing.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';

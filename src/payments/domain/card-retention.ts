@@ -1,4 +1,4 @@
-// How long a payment needs its card. Pure. Captures, reversals and refunds refer to the authorisation, so only a pending
+// How long a payment needs its card. Captures, reversals and refunds refer to the authorisation, so only a pending
 // authorisation and a possible series need the card.
 import type { Payment } from './payment.ts';
 

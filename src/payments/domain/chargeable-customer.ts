@@ -1,4 +1,4 @@
-// What payments need to know of a customer to charge its card. Pure.
+// What payments need to know of a customer to charge its card.
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 

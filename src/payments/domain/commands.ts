@@ -1,5 +1,4 @@
-// What a merchant or payer can request of a payment, and when it is refused. Pure. The guards follow the order of the
-// contract.
+// What a merchant or payer can request of a payment. The guards follow the order of the contract.
 import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';

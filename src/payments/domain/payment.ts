@@ -1,5 +1,5 @@
-// A payment: one attempt to collect an invoice's amount from a card, from authorisation to the last refund. Pure. Requests
-// are in commands.ts, bank operations in bank-actions.ts.
+// A payment: one attempt to collect an invoice's amount from a card, from authorisation to the last refund. Requests are in
+// commands.ts, bank operations in bank-actions.ts.
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';

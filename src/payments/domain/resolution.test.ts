@@ -86,7 +86,7 @@ test.each<[string, PaymentState, ManualOutcome, PaymentState]>([
   ]);
 });
 
-const told = (fact: PaymentFact | undefined) =>
+const reported = (fact: PaymentFact | undefined) =>
   fact && (fact.type === 'payment_cancelled' ? fact.reason : fact);
 const approved: BankResponse = { outcome: 'approved', reference: '900000000001' };
 
@@ -99,14 +99,14 @@ test('a merchant sees the reason for a release, but not for a cancellation they 
     const meaning = interpret(payment, approved, now);
     return 'events' in meaning ? meaning.events.flat().at(-1) : undefined;
   };
-  expect(told(last(cancelling))).toBe('the bank refused');
-  expect(told(last(inState(states.cancelling)))).toBeUndefined();
-  expect(told(resolutionFacts(cancelling, 'cancelled', 'it told us')?.flat().at(-1))).toBe(
+  expect(reported(last(cancelling))).toBe('the bank refused');
+  expect(reported(last(inState(states.cancelling)))).toBeUndefined();
+  expect(reported(resolutionFacts(cancelling, 'cancelled', 'reported by the bank')?.flat().at(-1))).toBe(
     'the bank refused',
   );
-  expect(told(resolutionFacts(inState(capturing), 'cancelled', 'it told us')?.flat().at(-1))).toBe(
-    'it told us',
-  );
+  expect(
+    reported(resolutionFacts(inState(capturing), 'cancelled', 'reported by the bank')?.flat().at(-1)),
+  ).toBe('reported by the bank');
 });
 
 test.each<[string, BankResponse, object]>([

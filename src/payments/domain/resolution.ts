@@ -1,4 +1,4 @@
-// What an operator can record about a stuck payment, when the bank does not report the outcome. Pure.
+// What an operator can record about a stuck payment, when the bank does not report the outcome.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { cancelled } from './bank-actions.ts';
 import { deadlineReached, threeDsNotFinished, type PaymentFailure } from './payment-failure.ts';

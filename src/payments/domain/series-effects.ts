@@ -1,8 +1,8 @@
-// What a change of a payment means for its series. Pure: series-writes.ts writes it.
+// What a change of a payment means for its series. series-writes.ts writes it.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
-import type { Paid, ReceiptOwed } from '../../receipts/domain/payer-email.ts';
+import type { Paid, ReceiptRequest } from '../../receipts/domain/payer-email.ts';
 import { countsAsDecline, seriesIdOf, type ChargeOutcome } from '../../recurring/domain/series.ts';
 import { approvalIn, evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
 
@@ -12,7 +12,7 @@ export type SeriesEffect =
   | { readonly effect: 'cardDeclined'; readonly token: string }
   /** The payment can now be a parent, which starts or continues a series. */
   | { readonly effect: 'parentMade'; readonly approval: Approval }
-  | { readonly effect: 'receiptOwed'; readonly seriesId: string; readonly receipt: ReceiptOwed };
+  | { readonly effect: 'receiptDue'; readonly seriesId: string; readonly receipt: ReceiptRequest };
 
 /** In order of occurrence. `answer` is the bank's response that led to the change, if any. */
 export function seriesEffectsOf(
@@ -46,17 +46,17 @@ function effectsOfCapture(payment: Payment, amount: Money): SeriesEffect[] {
   const receipt = { paid: paidOf(payment, amount, approval), ...defined({ email }) };
   return [
     ...(makeRecurrent ? [{ effect: 'parentMade', approval } as const] : []),
-    { effect: 'receiptOwed', seriesId, receipt },
+    { effect: 'receiptDue', seriesId, receipt },
   ];
 }
 
 /** The approved charge and its receipt, if nothing else follows. */
 export function approvedAlone(effects: readonly SeriesEffect[]) {
-  const [ended, owed, ...more] = effects;
+  const [ended, due, ...more] = effects;
   if (ended?.effect !== 'chargeEnded' || ended.ending.outcome !== 'approved') return undefined;
-  if ((owed && owed.effect !== 'receiptOwed') || more.length > 0) return undefined;
+  if ((due && due.effect !== 'receiptDue') || more.length > 0) return undefined;
   const { seriesId, ending } = ended;
-  return { seriesId, ending, receipt: owed?.receipt };
+  return { seriesId, ending, receipt: due?.receipt };
 }
 
 /** Undefined means the address of the consent. */

@@ -1,5 +1,5 @@
-// For monitoring: the age of the oldest unfinished payment and refund. Waiting rows are due within minutes or stuck, so two
-// small indexes find them. Parties with a moved test clock are left out.
+// For monitoring: the age of the oldest unfinished payment and refund, without parties whose test clock was moved. Such
+// rows are due within minutes or stuck, so two small indexes find them.
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';

@@ -45,7 +45,7 @@ const parameters = {
 } as const;
 
 /**
- * One event for each list of facts. `more` adds writes. `first` comes before the change and has a row `held` for what the
+ * One event for each list of facts; `more` adds writes. `first` comes before the change and has a row `held` for what the
  * payment belongs to.
  */
 function changeText(more = '', first = ''): string {

@@ -1,4 +1,4 @@
-// New payments and reads, in SQL. The facts of a payment are in its invoice's log. Changes are in payment-changes.ts.
+// New payments and reads, in SQL; changes are in payment-changes.ts. The facts of a payment are in its invoice's log.
 import { invoiceStatus } from '../../invoices/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import {

@@ -1,4 +1,4 @@
-// A payer email: the receipt of one recurring payment on its way to the payer. Pure.
+// A payer email: the receipt of one recurring payment on its way to the payer.
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import { receiptLanguages, type ReceiptLanguage } from './receipt.ts';
@@ -13,7 +13,7 @@ export type Paid = {
 };
 
 /** A receipt to send to `email`, or to the address of the consent. Without either, no email is sent. */
-export type ReceiptOwed = { readonly paid: Paid; readonly email?: string };
+export type ReceiptRequest = { readonly paid: Paid; readonly email?: string };
 
 export type PaymentOfEmail = Pick<Paid, 'invoiceId' | 'paymentId'>;
 

@@ -1,5 +1,5 @@
-// The receipt of a recurring payment as text and HTML, in English and Russian. Its linter requires the marker, schedule and
-// lifetime. Stored words that must not be shown are replaced, so that there always is a receipt.
+// The receipt of a recurring payment, as text and HTML, in English and Russian. Its linter requires marker, schedule and
+// lifetime; stored words that must not be shown are replaced.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';

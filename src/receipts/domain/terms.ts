@@ -1,4 +1,4 @@
-// The terms of recurring charges as each receipt shows them: schedule, lifetime and amounts. Pure.
+// The terms of recurring charges as each receipt shows them: schedule, lifetime and amounts.
 
 export type AmountRule =
   | { readonly kind: 'fixed' | 'upTo'; readonly amountMinor: number }

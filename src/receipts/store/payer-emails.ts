@@ -3,7 +3,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
-import type { PayerEmail, PaymentOfEmail, ReceiptOwed } from '../domain/payer-email.ts';
+import type { PayerEmail, PaymentOfEmail, ReceiptRequest } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
 
 export const payerEmailParameters = {
@@ -34,8 +34,8 @@ export function payerEmailOf(series: string, claimedUntil?: string): string {
     )`;
 }
 
-export function payerEmailValues(owed: ReceiptOwed | undefined): Values<typeof payerEmailParameters> {
-  const { email, paid } = owed ?? {};
+export function payerEmailValues(request: ReceiptRequest | undefined): Values<typeof payerEmailParameters> {
+  const { email, paid } = request ?? {};
   return {
     email_recipient: email ?? null,
     email_paid_at: paid?.at ?? null,
@@ -122,15 +122,15 @@ const endPayerEmailRow = statement({
 export async function storePayerEmail(
   tx: Database,
   seriesId: string,
-  owed: ReceiptOwed,
+  request: ReceiptRequest,
   now: Instant,
 ): Promise<void> {
   await tx.run(insertPayerEmail, {
-    invoice_id: owed.paid.invoiceId,
-    payment_id: owed.paid.paymentId,
+    invoice_id: request.paid.invoiceId,
+    payment_id: request.paid.paymentId,
     series_id: seriesId,
     happened_at: now,
-    ...payerEmailValues(owed),
+    ...payerEmailValues(request),
   });
 }
 

@@ -1,5 +1,5 @@
 // Advance notices: what a merchant should know before it happens to a series, so that they can inform the payer. Each is
-// sent once. Pure.
+// sent once.
 import { laterBy, type Instant } from '../../clock.ts';
 import { endOfDay, monthsAfter } from '../../retry-rules/domain/calendar.ts';
 import { maxGapMonths } from '../../retry-rules/domain/may-charge.ts';
@@ -8,7 +8,7 @@ import type { AdvanceNotice, Series } from './series.ts';
 const dayMs = 24 * 3_600_000;
 const rareAfterDays = 180;
 
-/** Undefined if no notice is left to send. */
+/** Undefined if no advance notice is left to send. */
 export function nextAdvanceNotice(series: Series): AdvanceNotice | undefined {
   if (series.state.name !== 'active') return undefined;
   return noticesOf(series)

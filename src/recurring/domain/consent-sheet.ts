@@ -1,4 +1,4 @@
-// The consent bundle as one printable HTML file without scripts. It shows nothing that the bundle does not contain. Pure.
+// The consent bundle as one printable HTML file without scripts. It shows nothing that the bundle does not contain.
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import type { AmountRule } from '../../receipts/domain/terms.ts';

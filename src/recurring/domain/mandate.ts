@@ -1,5 +1,4 @@
 // The mandate: what the payer agreed to, with its evidence. Terms come from the payment, then from the shop's defaults.
-// Pure.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';

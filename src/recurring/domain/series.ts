@@ -1,5 +1,5 @@
-// A series: all recurring charges that rest on one consent, with their retry state. Pure. may-charge.ts decides whether a
-// charge is allowed.
+// A series: all recurring charges that rest on one consent, with their retry state. may-charge.ts decides whether a charge
+// is allowed.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Currency, Money } from '../../money.ts';
@@ -114,7 +114,7 @@ export type Attempt = PaymentRef & {
 export type AdvanceNotice = {
   readonly kind:
     'cardExpiring' | 'gapNearing' | 'rareChargeNearing' | 'trialEnding' | 'consentEnding' | 'consentEnded';
-  /** When the notice is sent, and the time of what it announces. */
+  /** When the advance notice is sent, and the time of what it announces. */
   readonly at: Instant;
   readonly about: Instant;
 };

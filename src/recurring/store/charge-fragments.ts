@@ -1,11 +1,11 @@
 // What a charge changes of its series, as part of the statement that changes the payment, in one round trip. A version
-// conflict of the series fails the whole statement. `recordOutcome` uses the same parts in a transaction.
+// conflict of the series fails the whole statement.
 import type { Instant } from '../../clock.ts';
 import { oneOf } from '../../platform/database/codec.ts';
 import { stored, type Values } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import type { Money } from '../../money.ts';
-import type { PayerEmail, ReceiptOwed } from '../../receipts/domain/payer-email.ts';
+import type { PayerEmail, ReceiptRequest } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
 import { payerEmailOf, payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
 import { changeOf, seriesChange, type SeriesWithSettings, type StoredSeries } from './series.ts';
@@ -113,7 +113,7 @@ export function endedChargeOf(
 export function approvedChargeOf(
   charge: PendingCharge,
   end: ChargeEnd,
-  owed: ReceiptOwed | undefined,
+  receipt: ReceiptRequest | undefined,
   now: Instant,
 ): ApprovedCharge {
   const { series } = charge.stored;
@@ -122,11 +122,11 @@ export function approvedChargeOf(
   return {
     written: {
       ...endedChargeOf(charge, end, now),
-      ...payerEmailValues(owed),
+      ...payerEmailValues(receipt),
       email_claimed_until: initialClaim(now).wake_at,
     },
-    payerEmail: owed && {
-      paid: owed.paid,
+    payerEmail: receipt && {
+      paid: receipt.paid,
       partyId,
       seriesId,
       createdAt: now,

@@ -1,4 +1,4 @@
-// The time in which a failed charge can be retried. It starts with a failure and lasts as long as the rule packs say. Pure.
+// The time in which a failed charge can be retried. It starts with a failure and lasts as long as the rule packs say.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import { packsInForce, type RulePack } from './rule-packs.ts';

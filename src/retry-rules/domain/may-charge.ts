@@ -1,5 +1,5 @@
-// Decides whether a series may be charged now; if not, by which rule and until when. Pure. A merchant's check and the
-// charge itself both use it, so that they cannot differ.
+// Decides whether a series may be charged now; if not, by which rule and until when. A merchant's check and the charge
+// itself both use it, so that they cannot differ.
 import { laterBy, type Instant } from '../../clock.ts';
 import { monthsAfter } from './calendar.ts';
 import { nextPackAfter, packIdOf, packsInForce, type Counter, type RulePack } from './rule-packs.ts';
@@ -203,7 +203,7 @@ function waits(
   return found;
 }
 
-/** When the counter's window has room again. Undefined if it has room now. */
+/** When the counter's window has space again. Undefined if it has space now. */
 function fullUntil(
   { maxDeclines, withinMs, of }: Counter,
   declines: readonly Decline[],

@@ -1,5 +1,5 @@
-// The rules of recurring charges as dated data, by Mandate and by card networks. Add a pack to change a rule: decisions are
-// stored with the pack's name. The strictest pack wins.
+// The rules of recurring charges as dated data; the strictest pack wins. Add a pack to change a rule: decisions are stored
+// with the pack's name.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 

@@ -196,7 +196,7 @@ describe('the events of an invoice', () => {
   const events = (id: string, query: string, token?: string) => get(`/${id}/events${query}`, token);
 
   test('start with the created invoice and are numbered from 1 without gaps', async () => {
-    const { id } = await makeInvoice(service, merchant, { externalID: 'told', metadata: { a: 1 } });
+    const { id } = await makeInvoice(service, merchant, { externalID: 'events', metadata: { a: 1 } });
     const made = (await get(`/${id}`)).body;
     await payInvoice(service, merchant, id);
     await post(`/${id}/fulfill`, { reason: 'delivered' });

@@ -1,5 +1,5 @@
-// A node dies after each write and before and after each bank message, in turn. Another node continues when the lease
-// expires, and the merchant repeats unanswered requests. In the end payments, ledger and bank report agree.
+// A node dies after each write and around each bank message, in turn; another continues when the lease expires. In the end
+// payments, ledger and bank report agree.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { notFinal } from '../../support/checks/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../../support/worlds/invoices.ts';

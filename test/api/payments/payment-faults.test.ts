@@ -1,5 +1,5 @@
-// Payments on two nodes through a bank with a fault in every fifth message and callback. Once the faults stop and time has
-// passed, nothing is open and nothing differs.
+// Payments on two nodes with a fault in every fifth bank message and callback; afterwards nothing is open and nothing
+// differs.
 //   FAULTY_PAYMENTS how many (100, or 150), FAULTY_SEED which (1, or SEED)
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';

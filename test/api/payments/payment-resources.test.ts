@@ -248,7 +248,7 @@ describe('access to tokenization', () => {
     const scopes = ['invoices:write', 'invoices:read'];
     const narrow = await service.apiKeys.create({ partyId: merchant.partyId, name: 'narrow', scopes });
     const template = accessToken('invoice-template', 'T');
-    const noParty = accessToken('invoice', 'I', 'nobody');
+    const noParty = accessToken('invoice', 'I', 'unknown');
     for (const token of [narrow, template, noParty, 'garbage']) {
       const answer = await tokenise({ token });
       expect([answer.status, answer.text]).toEqual([401, '']);

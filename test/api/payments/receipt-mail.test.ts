@@ -54,13 +54,13 @@ describe('without a mail server', () => {
     const parent = await parentOf();
     const charge = await charged(parent);
     await look();
-    const letters = await outbox();
-    expect(letters.map(({ invoiceID }) => invoiceID).sort()).toEqual(
+    const emails = await outbox();
+    expect(emails.map(({ invoiceID }) => invoiceID).sort()).toEqual(
       [parent.invoiceID, charge.invoiceID].sort(),
     );
-    for (const letter of letters) {
-      expect(letter).toMatchObject({ to: 'payer@example.com', status: 'kept', endedAt: expect.any(String) });
-      for (const part of [letter.text, letter.html]) {
+    for (const email of emails) {
+      expect(email).toMatchObject({ to: 'payer@example.com', status: 'kept', endedAt: expect.any(String) });
+      for (const part of [email.text, email.html]) {
         expect(part).toContain('recurring transaction');
         expect(part).toContain('as agreed with the merchant');
         expect(part).toContain('until cancelled');
@@ -170,11 +170,11 @@ describe('without a mail server', () => {
     jobs.mockRestore();
     world.service.clock.advance(61_000);
     await look();
-    const letters = await outbox();
-    expect(letters.map(({ invoiceID }) => invoiceID).sort()).toEqual(
+    const emails = await outbox();
+    expect(emails.map(({ invoiceID }) => invoiceID).sort()).toEqual(
       [parent, charge, left].map(({ invoiceID }) => invoiceID).sort(),
     );
-    for (const { text } of letters) {
+    for (const { text } of emails) {
       expect(text).toContain('регулярный платёж');
       expect(text).toContain('help@shop.example');
     }
@@ -206,9 +206,9 @@ describe('with a mail server', () => {
     await look();
     await look();
     expect(server.letters).toHaveLength(1);
-    const [letter] = server.letters;
-    expect(letter).toMatchObject({ from: 'receipts@shop.example', to: ['payer@example.com'] });
-    expect(letter?.headers).toMatchObject({
+    const [email] = server.letters;
+    expect(email).toMatchObject({ from: 'receipts@shop.example', to: ['payer@example.com'] });
+    expect(email?.headers).toMatchObject({
       from: 'Example <receipts@shop.example>',
       to: 'payer@example.com',
       subject: 'Receipt: recurring transaction, TEST',
@@ -218,9 +218,9 @@ describe('with a mail server', () => {
     });
     const [kept] = await outbox();
     expect(kept).toMatchObject({ status: 'sent' });
-    expect(letter?.parts['text/plain']).toBe(kept.text);
-    expect(letter?.parts['text/html']).toBe(kept.html);
-    const numbers = (JSON.stringify(letter).match(/\d{13,19}/g) ?? []).filter(passesLuhn);
+    expect(email?.parts['text/plain']).toBe(kept.text);
+    expect(email?.parts['text/html']).toBe(kept.html);
+    const numbers = (JSON.stringify(email).match(/\d{13,19}/g) ?? []).filter(passesLuhn);
     expect(numbers).toEqual([]);
     expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
   });
@@ -242,7 +242,7 @@ describe('with a mail server', () => {
   });
 
   test('is not retried for an address that does not exist', async () => {
-    server.behave({ toRecipient: '550 5.1.1 <payer@example.com>: nobody here' });
+    server.behave({ toRecipient: '550 5.1.1 <payer@example.com>: no such mailbox' });
     const parent = await parentOf();
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'refused' });
@@ -263,7 +263,7 @@ describe('with a mail server', () => {
         await look();
         world.service.clock.advance(600_000);
       }
-      const letters = async () =>
+      const emails = async () =>
         (await world.service.jobs.stuckJobs()).filter(
           ({ kind, partyId }) => kind === 'payer_email' && partyId === merchant.partyId,
         );
@@ -273,14 +273,14 @@ describe('with a mail server', () => {
       for (const line of logged) expect(line).not.toContain('payer@example.com');
       server.behave({});
 
-      const [stuck] = await letters();
+      const [stuck] = await emails();
       expect(stuck).toMatchObject({ id: `${parent.invoiceID}/1`, partyId: merchant.partyId });
       expect(stuck?.reason).toMatch(/^EmailNotAccepted: /);
       expect(stuck?.reason).not.toContain('payer@example.com');
       expect(await world.service.jobs.retry('payer_email', `${parent.invoiceID}/1`)).toBe(true);
       await look();
       expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
-      expect(await letters()).toEqual([]);
+      expect(await emails()).toEqual([]);
       expect(server.letters).toHaveLength(1);
     },
   );
@@ -299,7 +299,7 @@ describe('with a mail server', () => {
 });
 
 describe('the connection to the mail server', () => {
-  const letter = {
+  const email = {
     id: 'receipt.1.1',
     at: instantAt(0),
     to: 'payer@example.com',
@@ -323,10 +323,10 @@ describe('the connection to the mail server', () => {
 
   test('requires the password', async () => {
     const { port } = server;
-    expect(await openMailServer({ ...settings, port }).send(letter)).toEqual({ taken: true });
+    expect(await openMailServer({ ...settings, port }).send(email)).toEqual({ taken: true });
     const credentials = { user: 'shop', password: 'another secret word' };
     const failure = await openMailServer({ ...settings, port, credentials })
-      .send(letter)
+      .send(email)
       .catch((error: unknown) => error);
     expect(String(failure)).toContain('EAUTH 535');
     expect(String(failure)).not.toContain('secret word');
@@ -335,7 +335,7 @@ describe('the connection to the mail server', () => {
   test('sends neither password nor email unencrypted if TLS is demanded', async () => {
     const { port } = server;
     const demanding = openMailServer({ ...settings, port, tls: 'demanded' });
-    await expect(demanding.send(letter)).rejects.toThrow('ETLS');
+    await expect(demanding.send(email)).rejects.toThrow('ETLS');
     expect(server.said.join()).not.toContain('AUTH');
     expect(server.letters).toEqual([]);
   });
@@ -349,7 +349,7 @@ describe('the connection to the mail server', () => {
     await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
     const { port } = dripping.address() as AddressInfo;
     const began = performance.now();
-    await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(letter)).rejects.toThrow(
+    await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(email)).rejects.toThrow(
       'not take',
     );
     expect(performance.now() - began).toBeLessThan(30_000);

@@ -407,16 +407,18 @@ describe('the bundle', () => {
     const { text } = await read(parent, 'recurring/consent');
     let state = 7;
     const random = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below;
-    const letters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "{}[]:,-_.';
+    const characters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "{}[]:,-_.';
     const unfound: string[] = [];
     for (let each = 0; each < 10_000; each++) {
       const place = random(text.length);
-      const letter = letters[random(letters.length)]!;
+      const character = characters[random(characters.length)]!;
       const [before, after] = [text.slice(0, place), text.slice(place)];
-      const tampered = [before + letter + after.slice(1), before + letter + after, before + after.slice(1)][
-        each % 3
-      ]!;
-      if (tampered !== text && verifyBundle(tampered).ok) unfound.push(`${place}: ${letter}`);
+      const tampered = [
+        before + character + after.slice(1),
+        before + character + after,
+        before + after.slice(1),
+      ][each % 3]!;
+      if (tampered !== text && verifyBundle(tampered).ok) unfound.push(`${place}: ${character}`);
     }
     expect(unfound).toEqual([]);
   });

@@ -351,7 +351,7 @@ test('a checkout token pays with an entered card and charges no saved card', asy
   const refused = { status: 400, body: { code: 'operationNotPermitted' } };
   expect(await pay(kept)).toMatchObject(refused);
   expect(
-    await pay({ ...kept, recurrentParentPayment: { invoiceID: 'nobody', paymentID: '1' } }),
+    await pay({ ...kept, recurrentParentPayment: { invoiceID: 'unknown', paymentID: '1' } }),
   ).toMatchObject(refused);
   expect(await pay({ payerType: 'CustomerPayer', customerID: customer.id })).toMatchObject(refused);
 

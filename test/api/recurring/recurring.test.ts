@@ -143,11 +143,11 @@ describe('a recurring payment', () => {
 });
 
 describe('a parent', () => {
-  const nobody = { invoiceID: 'nobody', paymentID: '1' };
+  const missing = { invoiceID: 'unknown', paymentID: '1' };
 
   test('of another shop or party is refused like one that does not exist', async () => {
     const parent = await parentOf();
-    const unknown = await charge(nobody);
+    const unknown = await charge(missing);
     expect(unknown).toMatchObject(refused('invalidRecurrentParent'));
     const usd = await recurring.invoice(100, { shopID: 'TEST_USD', currency: 'USD' }, merchant);
     const ofOtherShop = await recurring.charge(parent, usd, { by: merchant });
@@ -192,7 +192,7 @@ describe('a parent', () => {
     const invoice = await recurring.invoice(100, {}, merchant);
     const parent = await parentOf();
     await recurring.charged(parent, invoice, { by: merchant });
-    const answer = await recurring.charge(nobody, invoice, { by: merchant });
+    const answer = await recurring.charge(missing, invoice, { by: merchant });
     expect(answer).toMatchObject(refused('invalidInvoiceStatus'));
   });
 });

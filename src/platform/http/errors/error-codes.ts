@@ -1,5 +1,5 @@
-// All error codes: status, default message, and advice. Clients switch on the code; messages are for people. `npm run docs`
-// generates docs/guide/errors.md from this file.
+// All error codes: status, default message and advice. Clients switch on the code; `npm run docs` generates
+// docs/guide/errors.md from this file.
 import { withStatus } from './error-entry.ts';
 import { payoutRefusals } from './payout-error-codes.ts';
 
