@@ -79,7 +79,7 @@ export const recurringTopic: Topic = {
         const fact = seriesFact.read(json);
         series = evolve(series, fact, happenedAt);
         const { changeType, ...change } = seriesChangeOf(fact);
-        const members = filled({ series: seriesInNotice(series), ...change });
+        const members = filled({ series: seriesPayload(series), ...change });
         return { sequence, index, registeredType: changeType, eventType: changeType, happenedAt, members };
       }),
     );
@@ -87,7 +87,7 @@ export const recurringTopic: Topic = {
 };
 
 /** No token, and only the card digits that a receipt shows. */
-function seriesInNotice(series: Series): Record<string, unknown> {
+function seriesPayload(series: Series): Record<string, unknown> {
   const { id, shopId, kind, root, latest, card, state, failingSince } = series;
   return filled({
     id,

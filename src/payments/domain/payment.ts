@@ -109,7 +109,7 @@ export type PaymentState =
     }
   | ({ readonly name: 'captured' } & Taken)
   /** One refund is in progress. */
-  | ({ readonly name: 'refunding'; readonly refund: RefundUnderWay } & Taken)
+  | ({ readonly name: 'refunding'; readonly refund: RefundInProgress } & Taken)
   /** Payments cancelled before the approval was stored have none. */
   | { readonly name: 'cancelled'; readonly approval?: Approval }
   | { readonly name: 'refunded'; readonly approval: Approval; readonly amount: Money }
@@ -123,7 +123,7 @@ type Taken = {
   readonly refundsMade: number;
 };
 
-export type RefundUnderWay = { readonly id: string; readonly minor: bigint; readonly feeMinor: bigint };
+export type RefundInProgress = { readonly id: string; readonly minor: bigint; readonly feeMinor: bigint };
 
 export type PaymentStateName = PaymentState['name'];
 export type Payment = PaymentTerms & { readonly state: PaymentState };
@@ -360,7 +360,7 @@ function takenIn({ state }: Payment): Taken {
   return { approval, amount, refundedMinor, refundsMade };
 }
 
-function refundIn({ state }: Payment, refundId: string): RefundUnderWay {
+function refundIn({ state }: Payment, refundId: string): RefundInProgress {
   if (state.name === 'refunding' && state.refund.id === refundId) return state.refund;
   throw new Error(`Refund ${refundId} is not in progress.`);
 }
