@@ -1,4 +1,4 @@
-// Tokenization over the API, and what must not be stored or logged.
+// Tokenisation over the API, and what must not be stored or logged.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { reencryptCards } from '../../../src/cards/reencrypt.ts';
@@ -42,7 +42,7 @@ const complaintAbout = async (card: Record<string, unknown>) =>
   (await tokenise({ body: cardBody(card) })).body;
 const invalid = (message: unknown) => ({ code: 'invalidRequest', message });
 
-describe('tokenizing a card', () => {
+describe('tokenising a card', () => {
   test('returns an opaque token and session, the mask and the client', async () => {
     const answer = await tokenise();
     expect(answer.status).toBe(201);
@@ -237,7 +237,7 @@ describe('the payer’s client info', () => {
   });
 });
 
-describe('access to tokenization', () => {
+describe('access to tokenisation', () => {
   test('is granted to a key with the scope and to tokens of invoices and customers of the party', async () => {
     for (const token of [merchant.apiKey, accessToken('invoice', 'I'), accessToken('customer', 'C')]) {
       expect((await tokenise({ token })).status).toBe(201);
@@ -452,7 +452,7 @@ test('a rotation of the card key fails no request and leaves every card readable
   }
 });
 
-describe('after tokenizing every test card in every way', () => {
+describe('after tokenising every test card in every way', () => {
   const codes = ['737', '8317'];
   const cardNumbers = [...Object.keys(testCards), '378282246310005'];
   const holder = 'QUENTIN HOLDERMANN';

@@ -55,7 +55,7 @@ export const errorCatalogue = {
     invalidPaymentToolToken: {
       message: 'Specified payment tool token is invalid',
       advice:
-        'Tokenize the card again. A token is valid for one hour, for one party, and for the invoice or customer it was created for.',
+        'Tokenise the card again. A token is valid for one hour, for one party, and for the invoice or customer it was created for.',
     },
     invalidPaymentSession: {
       message: 'Specified payment session is invalid',
@@ -163,7 +163,7 @@ export const errorCatalogue = {
     invalidResourceToken: {
       errorType: 'InvalidResourceToken',
       message: 'Specified resource token is invalid',
-      advice: 'Tokenize the card again. A token is valid for one hour and only for your party.',
+      advice: 'Tokenise the card again. A token is valid for one hour and only for your party.',
     },
     invalidContinuationToken: {
       errorType: 'InvalidToken',
@@ -233,7 +233,7 @@ export const errorCatalogue = {
     },
     bankCardNotFound: {
       message: 'Bank card not found',
-      advice: 'The token is unknown or older than one hour. Tokenize the card again.',
+      advice: 'The token is unknown or older than one hour. Tokenise the card again.',
     },
     destinationNotFound: {
       message: 'Destination not found',
