@@ -110,7 +110,7 @@ function errorsOfStatus(status: number): string {
 
 function errorText(code: ErrorCode): string {
   const { message, advice } = errorCatalogue[code];
-  return `### \`${code}\`\n\n“${message}”${message.endsWith('.') ? '' : '.'} ${advice}\n\nFrom ${answeredBy(code)}.`;
+  return `### \`${code}\`\n\n“${message}”. ${advice}\n\nFrom ${answeredBy(code)}.`;
 }
 
 /** A refusal many share is said to be of all that share it, where they have a word in common. */

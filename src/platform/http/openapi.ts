@@ -5,7 +5,6 @@ import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
 import { maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
 import {
   errorCatalogue,
-  messageSentence,
   refusalsOfEveryBody,
   refusalsOfEveryOperation,
   type ErrorCode,
@@ -224,7 +223,7 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
   };
   for (const [status, codes] of refusalsByStatus(refusalsOf(endpoint))) {
     responses[status] = {
-      description: codes.map((code) => `\`${code}\`: ${messageSentence(code)}`).join('\n\n'),
+      description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].message}.`).join('\n\n'),
       ...schemaOfError(apiFamilyOf(endpoint.path), status, codes),
     };
   }

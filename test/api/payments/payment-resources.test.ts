@@ -402,7 +402,10 @@ describe('card-testing limits', () => {
     }
     const headers = { 'idempotency-key': 'fourth' };
     const fourth = await send(token, numbers[3]!, '192.0.2.9', headers);
-    expect([fourth.status, fourth.body]).toEqual([429, { message: 'Too many requests' }]);
+    expect([fourth.status, fourth.body]).toEqual([
+      429,
+      { message: 'Too many requests. Wait for the seconds in Retry-After.' },
+    ]);
     expect(Number(fourth.headers['retry-after'])).toBeGreaterThan(71 * 3_600);
     const { rows } = await strict.database.withClient((client) =>
       client.query('select 1 from idempotency_key'),

@@ -535,7 +535,7 @@ test('a quote is not offered', async () => {
   const cash = { amount: 1, currency: 'USD' };
   const body = { walletID: world.wallet, currencyFrom: 'RUB', currencyTo: 'USD', cash };
   const answer = await world.post('/wallet/v0/withdrawal-quotes', body);
-  expect(answer).toMatchObject({ status: 501, body: { message: expect.stringContaining('not supported') } });
+  expect(answer).toMatchObject({ status: 501, body: { message: expect.stringContaining('not available') } });
 });
 
 test('what can be looked up', async () => {

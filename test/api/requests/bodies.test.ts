@@ -168,7 +168,7 @@ describe('a body', () => {
     const more = await post(`${exactly} `);
     expect({ status: more.status, body: more.body }).toEqual({
       status: 413,
-      body: { message: 'The request body is larger than 256 KiB. Send a smaller one.' },
+      body: { message: 'The request body is larger than 256 KiB. Send less.' },
     });
   });
 

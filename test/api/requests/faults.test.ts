@@ -250,7 +250,10 @@ describe('without its database the service', () => {
 describe('too many requests', () => {
   function expectTooMany(answer: Answer): void {
     const { status, body, headers } = answer;
-    expect({ status, body }).toEqual({ status: 429, body: { message: 'Too many requests' } });
+    expect({ status, body }).toEqual({
+      status: 429,
+      body: { message: 'Too many requests. Wait for the seconds in Retry-After.' },
+    });
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
     expect(String(headers['retry-after'])).toMatch(/^[1-9]\d*$/);
     expectUsualHeaders(answer);

@@ -45,7 +45,7 @@ function expectReplay(again: Answer, first: Answer): void {
 }
 
 function expectReused(answer: Answer): void {
-  const message = 'This Idempotency-Key has been used with another request. Use a new key.';
+  const message = 'This Idempotency-Key was used with another request. Use a new key.';
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: 422,
     body: { code: 'idempotencyKeyReused', message },

@@ -78,7 +78,7 @@ const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
 const noSeries: Expected = {
   status: 404,
-  body: { message: 'The payment or binding belongs to no series of recurring charges' },
+  body: { message: 'This payment or binding belongs to no series of recurring charges' },
 };
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
@@ -175,7 +175,10 @@ export const expectations: Record<string, Row> = {
     request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/rotate-keys`, {}),
     // They were changed a moment before the walk.
     toKey: byWebhook(
-      refusal('webhookRotationInProgress', 'A key rotation is in progress. Wait until it has ended.'),
+      refusal(
+        'webhookRotationInProgress',
+        'The keys are already being rotated. Wait until a day after the next keys take over.',
+      ),
     ),
     toOtherTokens: unauthorized,
   },

@@ -153,7 +153,7 @@ export const errorCatalogue = {
       advice: 'Send the `eventID` of an event this webhook received, or replay with `since`.',
     },
     webhookRotationInProgress: {
-      message: 'A key rotation is in progress. Wait until it has ended.',
+      message: 'The keys are already being rotated. Wait until a day after the next keys take over.',
       advice: 'A rotation ends one day after the new keys take over. `GET` the webhook shows that time.',
     },
     invalidTestClock: {
@@ -203,7 +203,7 @@ export const errorCatalogue = {
       advice: 'Check the ID. List the bindings of the customer.',
     },
     recurringNotFound: {
-      message: 'The payment or binding belongs to no series of recurring charges',
+      message: 'This payment or binding belongs to no series of recurring charges',
       advice:
         'Name a captured payment created with `makeRecurrent`, a recurring payment, or a binding that has succeeded.',
     },
@@ -266,19 +266,19 @@ export const errorCatalogue = {
   }),
   ...withStatus(413, {
     requestTooLarge: {
-      message: 'The request body is larger than 256 KiB. Send a smaller one.',
+      message: 'The request body is larger than 256 KiB. Send less.',
       advice: '`metadata`, the largest free field, may have 4 KiB, and 16 KiB in wallet requests.',
     },
   }),
   ...withStatus(422, {
     idempotencyKeyReused: {
-      message: 'This Idempotency-Key has been used with another request. Use a new key.',
+      message: 'This Idempotency-Key was used with another request. Use a new key.',
       advice: 'Use a new key for each new request. Repeat a key only with the identical request.',
     },
   }),
   ...withStatus(429, {
     tooManyBindings: {
-      message: 'Too many cards were tried. Wait for the time in Retry-After.',
+      message: 'Too many cards were tried. Wait for the seconds in Retry-After.',
       advice:
         'This may be card testing. The message says whether the limit of the customer or of the card is reached.',
     },
@@ -286,18 +286,15 @@ export const errorCatalogue = {
       message: 'Webhook limit exceeded',
       advice: 'A shop can have at most 10 webhooks. Delete one first.',
     },
-    tooManyRequests: { message: 'Too many requests', advice: 'Wait for the seconds in Retry-After.' },
+    tooManyRequests: {
+      message: 'Too many requests. Wait for the seconds in Retry-After.',
+      advice: 'Wait for the seconds in Retry-After.',
+    },
   }),
   ...payoutRefusals,
 };
 
 export type ErrorCode = keyof typeof errorCatalogue;
-
-/** The default message as a sentence: messages of the contract have no full stop. */
-export function messageSentence(code: ErrorCode): string {
-  const { message } = errorCatalogue[code];
-  return message.endsWith('.') ? message : `${message}.`;
-}
 
 /** Errors of every operation. The others are listed by the operations that return them. */
 export const refusalsOfEveryOperation = [

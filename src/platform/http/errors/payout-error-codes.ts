@@ -56,15 +56,18 @@ export const payoutRefusals = {
         'The amount exceeds the limit for one payout of this identity. Raise its level, or ask the operator.',
     },
     payoutLimitPerDay: {
-      message: 'The daily payout limit is reached. Wait until retryAfter.',
+      message:
+        'The daily payout limit is reached. Wait until retryAfter, or raise the level of the identity.',
       advice: 'Wait until `retryAfter`, raise the level of the identity, or ask the operator.',
     },
     payoutLimitPerMonth: {
-      message: 'The monthly payout limit is reached. Wait until retryAfter.',
+      message:
+        'The monthly payout limit is reached. Wait until retryAfter, or raise the level of the identity.',
       advice: 'Wait until `retryAfter`, raise the level of the identity, or ask the operator.',
     },
     payoutLimitNumberPerDay: {
-      message: 'The daily number of payouts is reached. Wait until retryAfter, if present.',
+      message:
+        'The daily number of payouts is reached. Wait until retryAfter, or raise the level of the identity.',
       advice:
         'Wait until `retryAfter`, raise the level of the identity, or ask the operator. Without `retryAfter`, waiting does not help.',
     },
@@ -109,14 +112,13 @@ export const payoutRefusals = {
   }),
   ...withStatus(501, {
     quotesNotOffered: {
-      message:
-        'Quotes are not supported: wallet, destination and payout have one currency. Create the withdrawal without a quote.',
-      advice: 'Create the withdrawal without a quote.',
+      message: 'Quotes are not available. Create the withdrawal without one.',
+      advice: 'Create the withdrawal without a quote: wallet, destination and payout have the same currency.',
     },
   }),
   ...withStatus(409, {
     challengeUnderWay: {
-      message: 'An identification is already in progress. Wait until it has ended.',
+      message: 'An identification of this identity is in progress. Wait until it ends.',
       advice: 'Follow the identification until it has ended.',
     },
   }),
