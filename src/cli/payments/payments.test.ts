@@ -125,7 +125,7 @@ test(
     await getStuck(invoice);
     const refused = await run('payments', 'release', invoice.id, '1', ...because);
     expect(refused).toMatchObject({ code: 1 });
-    expect(refused.errors).toContain('the bank has captured it');
+    expect(refused.errors).toContain('The bank has captured the payment.');
     expect(await world.payment(invoice)).toMatchObject({ status: 'processed' });
     wayward.always('capture', undefined);
     world.service.clock.set(Date.now());
@@ -144,7 +144,7 @@ describe('an outcome that no bank reports can be resolved:', () => {
     await post(invoice, 'capture', { reason: 'shipped', amount: 5_000, currency: 'RUB' });
     await getStuck(invoice);
     const wrong = await run('payments', 'resolve', invoice.id, '1', '--as', 'failed', ...because);
-    expect(wrong.errors).toContain('can be resolved as captured or cancelled, not as failed');
+    expect(wrong.errors).toContain('cannot be resolved as failed. Use captured or cancelled.');
     await getStuck(invoice);
     wayward.always('capture', undefined);
     const right = await run('payments', 'resolve', invoice.id, '1', '--as', 'captured', ...because);

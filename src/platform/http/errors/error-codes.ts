@@ -1,5 +1,5 @@
-// The catalogue of errors: each code with its status, its default message, and what to do about it. Clients switch on the code; the
-// messages are for people. docs/guide/errors.md is printed from this file and payout-error-codes.ts.
+// All error codes: status, default message and advice. Clients switch on the code; `npm run docs` generates
+// docs/guide/errors.md from this file.
 import { withStatus } from './error-entry.ts';
 import { payoutErrorCodes } from './payout-error-codes.ts';
 
@@ -8,7 +8,7 @@ export const errorCatalogue = {
     invalidRequest: {
       message: 'Invalid request',
       advice:
-        'The request does not fit the schema. The message names the parameter. Correct it and send it again.',
+        'The request does not match the schema. The message names the parameter. Correct it and send it again.',
     },
     invalidDeadline: {
       message: 'Invalid data in X-Request-Deadline header',
@@ -16,7 +16,7 @@ export const errorCatalogue = {
     },
     invalidPartyID: {
       message: 'Party not found',
-      advice: 'Leave partyID out, or send the ID of the party the API key belongs to.',
+      advice: 'Omit partyID, or send the ID of the party of your API key.',
     },
     invalidPartyStatus: {
       message: 'Invalid party status',
@@ -24,7 +24,7 @@ export const errorCatalogue = {
     },
     invalidShopID: {
       message: 'Shop not found',
-      advice: 'Use the ID of one of your shops; `GET /v2/processing/shops` lists them.',
+      advice: 'Use the ID of one of your shops. `GET /v2/processing/shops` lists them.',
     },
     invalidShopStatus: {
       message: 'Invalid shop status',
@@ -33,33 +33,33 @@ export const errorCatalogue = {
     invalidInvoiceCost: {
       message: 'Invalid invoice amount',
       advice:
-        'Send an amount, a cart, or both; with both, the sum of price × quantity must equal the amount.',
+        'Send an amount, a cart, or both. With both, the sum of price × quantity must equal the amount.',
     },
     invalidInvoiceCart: {
       message: 'Wrong size. Path to item: cart',
-      advice: 'Send a cart of 1 to 100 lines, or none.',
+      advice: 'A cart has 1 to 100 lines. Without lines, omit the cart.',
     },
     invalidInvoiceStatus: {
       message: 'Invalid invoice status',
       advice:
-        'Read the invoice: its status does not allow this. Only a paid invoice can be fulfilled, only an unpaid one rescinded.',
+        'Read the status of the invoice. Only a paid invoice can be fulfilled, only an unpaid one paid or rescinded.',
     },
     allocationNotPermitted: {
       message: 'Allocation not permitted',
-      advice: 'Split payments are not available. Leave allocation out.',
+      advice: 'Split payments are not supported. Omit allocation.',
     },
     invoicePaymentPending: {
       message: 'Invoice payment pending',
-      advice: 'A payment of the invoice is in progress. Follow its events, and try again if it fails.',
+      advice: 'Another payment of the invoice is in progress. Follow its events. Try again if it fails.',
     },
     invalidPaymentToolToken: {
       message: 'Specified payment tool token is invalid',
       advice:
-        'Tokenise the card again: a token is valid for an hour, for the party and the object it was created for.',
+        'Tokenise the card again. A token is valid for one hour, for one party, and for the invoice or customer it was created for.',
     },
     invalidPaymentSession: {
       message: 'Specified payment session is invalid',
-      advice: 'Send the session that came with the token, or none.',
+      advice: 'Send the session returned with the token, or none.',
     },
     invalidProcessingDeadline: {
       message: 'Specified processing deadline is invalid',
@@ -68,70 +68,72 @@ export const errorCatalogue = {
     invalidPaymentStatus: {
       message: 'Invalid payment status',
       advice:
-        'Read the payment: only a held one (`processed`) can be captured or cancelled, only a `captured` one refunded.',
+        'Read the status of the payment. Only a held one (`processed`) can be captured or cancelled, only a `captured` one refunded.',
     },
     operationNotPermitted: {
       message: 'Operation not permitted',
-      advice: 'The shop or the payment does not allow it. The message says why.',
+      advice:
+        'The settings of the shop, or the kind of token or payment, do not allow this. The message has details.',
     },
     invalidBindingStatus: {
-      message: 'Invalid binding status',
-      advice: 'Read the binding: only one that has `succeeded` can be revoked.',
+      message: 'Only a binding that has succeeded can be revoked',
+      advice: 'Read the status of the binding. Revoke it once it has `succeeded`.',
     },
     customerNotReady: {
       message: 'Specified customer is not ready',
-      advice:
-        'Save a card for the customer first. The customer is `ready`, and can be charged, once a binding has succeeded.',
+      advice: 'Save a card for the customer first. A customer is `ready` once a binding has succeeded.',
     },
     invalidRecurrentParent: {
       message: 'Specified recurrent parent is invalid',
       advice:
-        'Name a captured payment of the same shop that was created with `makeRecurrent: true`, preferably the latest of its chain.',
+        'Name a captured payment of the same shop created with `makeRecurrent: true`, preferably the latest of the series.',
     },
     recurrentStopped: {
-      message: 'Recurring charges of this card are stopped permanently. Ask the payer to pay again.',
+      message: 'The issuer or card network has stopped this charge permanently. Ask the payer to pay again.',
       advice:
-        'The issuer or the payer has ended it. Ask the payer to pay again themselves, with 3-D Secure and `makeRecurrent`.',
+        'Do not retry. Ask the payer for a new payment with `makeRecurrent`, authenticated with 3-D Secure.',
     },
     recurrentConsentRevoked: {
-      message: 'The consent was revoked. Charge again only after the payer gives a new one.',
-      advice: 'Stop charging. Only a new payment by the payer themselves gives a new consent.',
+      message: 'The payer or merchant has revoked the consent. Ask the payer for a new payment.',
+      advice: 'Do not retry. Only a new payment by the payer gives a new consent.',
     },
     recurrentConsentExpired: {
-      message: 'The consent has expired. Ask the payer for a new payment.',
-      advice: 'The consent had an end date, which has passed. Ask the payer for a new payment.',
+      message: 'The consent of the payer has expired. Ask the payer for a new payment.',
+      advice:
+        'Do not retry. The last day of the consent has passed; only a new payment by the payer gives a new consent.',
     },
     recurrentCardExpired: {
-      message: 'The card has expired. Ask the payer to pay again with a new card.',
-      advice: 'Ask the payer to pay again themselves with a new card.',
+      message: 'The card has expired. Ask the payer to pay with a new card.',
+      advice: 'Do not retry. Ask the payer for a new payment with another card.',
     },
     recurrentRetryWindowExpired: {
-      message: 'The 31 days to retry this invoice have passed. Do not charge it again.',
-      advice: 'Do not charge this invoice again. You may charge a later one.',
+      message: 'The 31 days for retries of this invoice have passed. Create a new invoice.',
+      advice: 'Do not retry this invoice. You can charge a new invoice.',
     },
     recurrentRetryTooEarly: {
-      message: 'Too early to retry this charge. Wait until retryAfter.',
-      advice: 'Wait until `retryAfter`. Without it, a charge is still pending: wait for its result.',
+      message:
+        'Too early to retry this charge. Wait until retryAfter, or until the pending charge has ended.',
+      advice: 'Retry at `retryAfter`. Without `retryAfter`, another charge is pending: follow its events.',
     },
     recurrentRetryLimitReached: {
-      message: 'The card network forbids another attempt after so many declines. Wait until retryAfter.',
-      advice: 'Wait until `retryAfter`, or ask the payer to pay themselves.',
+      message: 'The card was declined too often. Wait until retryAfter.',
+      advice: 'Retry at `retryAfter`, or ask the payer to pay. Card networks limit the declines of one card.',
     },
     recurrentParentStale: {
       message: 'The last charge was more than six months ago. Ask the payer for a new payment.',
-      advice: 'The shop does not allow a charge after so long a gap. Ask the payer for a new payment.',
+      advice: 'Do not retry. The shop is set to refuse a charge after so long a gap.',
     },
     inconsistentCaptureCurrency: {
-      message: 'The currency differs from that of the payment. Send the currency of the payment, or none.',
+      message: 'The currency differs from the currency of the payment',
       advice: 'Send the currency of the payment, or none.',
     },
     amountExceededCaptureBalance: {
-      message: 'The amount is larger than the hold. Capture at most what is held.',
-      advice: 'Capture at most what is held. The message says how much that is.',
+      message: 'The amount is larger than the held amount',
+      advice: 'Capture at most the held amount. The message has it.',
     },
     refundCartConflict: {
       message: 'Inconsistent Refund Cart',
-      advice: 'Send a cart or an allocation, not both. Split payments are not available.',
+      advice: 'Send a cart without allocation. Split payments are not supported.',
     },
     inconsistentRefundCurrency: {
       message: 'Inconsistent refund currency',
@@ -139,20 +141,20 @@ export const errorCatalogue = {
     },
     invoicePaymentAmountExceeded: {
       message: 'Payment amount exceeded',
-      advice: 'Refund at most what is left of the payment: what was captured, less what was refunded.',
+      advice: 'Refund at most the captured amount minus earlier refunds.',
     },
     insufficentAccountBalance: {
       message: 'Insufficient account balance',
       advice:
-        'The shop’s balance does not cover the refund and its fee. Take payments first, or ask the operator.',
+        'The balance of the shop does not cover the refund and its fee. Take payments first, or ask the operator.',
     },
     webhookEventNotFound: {
-      message: 'This webhook has no event with this eventID. Check the ID, or replay with `since`.',
-      advice: 'Send the `eventID` of an event this webhook was sent, or `since`.',
+      message: 'This webhook has no event with this eventID. Check the ID, or replay with since.',
+      advice: 'Send the `eventID` of an event this webhook received, or replay with `since`.',
     },
     webhookRotationInProgress: {
       message: 'The keys are already being rotated. Wait until a day after the next keys take over.',
-      advice: 'Wait until a day after the next keys take over. `GET` the webhook to see when that is.',
+      advice: 'A rotation ends one day after the new keys take over. `GET` the webhook shows that time.',
     },
     invalidTestClock: {
       message: 'The test clock only moves forward, by at most ten years. Send a later time.',
@@ -161,89 +163,99 @@ export const errorCatalogue = {
     invalidResourceToken: {
       errorType: 'InvalidResourceToken',
       message: 'Specified resource token is invalid',
-      advice: 'Store the card again: its token is valid for an hour, and only for your party.',
+      advice: 'Tokenise the card again. A token is valid for one hour and only for your party.',
     },
     invalidContinuationToken: {
       errorType: 'InvalidToken',
-      message: 'The continuation token belongs to another query. Repeat that query, or send no token.',
-      advice: 'Send it with exactly the parameters of the page it came with, or start again without it.',
+      message: 'The continuation token belongs to another query. Send it with the same parameters.',
+      advice: 'Send the token with the parameters of the page it came with, or start again without a token.',
     },
     invalidSearchRange: {
       errorType: 'NoMatch',
       message: 'createdAtFrom is later than createdAtTo. Swap them.',
-      advice: 'Send the earlier time as `createdAtFrom`.',
+      advice: 'Send a `createdAtFrom` that is not later than `createdAtTo`.',
     },
   }),
   ...withStatus(404, {
-    invoiceNotFound: { message: 'Invoice not found', advice: 'Check the ID, and which token you send.' },
+    invoiceNotFound: {
+      message: 'Invoice not found',
+      advice: 'Check the ID, and that the token belongs to the same party or invoice.',
+    },
     paymentNotFound: {
       message: 'Payment not found',
-      advice: 'Check the ID: it is the number of the payment within its invoice.',
+      advice: 'Check the ID. Payments are numbered within their invoice, from 1.',
     },
     refundNotFound: {
       message: 'Refund not found',
-      advice: 'Check the ID: it is the number of the refund within its payment, from 100.',
+      advice: 'Check the ID. Refunds are numbered within their payment, from 100.',
     },
     chargebackNotFound: {
       message: 'Invoice payment chargeback not found',
-      advice: 'Check the ID. The list shows all chargebacks.',
+      advice: 'Check the ID. List the chargebacks of the payment.',
     },
     customerNotFound: {
       message: 'Customer not found',
-      advice: 'Check the ID, and which token you send. A deleted customer is not found either.',
+      advice:
+        'Check the ID, and that the token belongs to the same party or customer. A deleted customer is not found.',
     },
     bindingNotFound: {
       message: 'Customer binding not found',
-      advice: 'Check the ID. The list of bindings shows what the customer has.',
+      advice: 'Check the ID. List the bindings of the customer.',
     },
     recurringNotFound: {
       message: 'This payment or binding belongs to no series of recurring charges',
       advice:
-        'Use a captured payment that was created with `makeRecurrent`, a recurring payment, or a binding that succeeded.',
+        'Name a captured payment created with `makeRecurrent`, a recurring payment, or a binding that has succeeded.',
     },
     webhookNotFound: {
       message: 'Webhook not found',
-      advice: 'Check the id; `GET /v2/processing/webhooks` lists yours.',
+      advice: 'Check the ID. `GET /v2/processing/webhooks` lists your webhooks.',
     },
     shopNotFound: {
       message: 'Shop not found',
-      advice: 'Check the id; `GET /v2/processing/shops` lists yours.',
+      advice: 'Check the ID. `GET /v2/processing/shops` lists your shops.',
     },
     categoryNotFound: {
       message: 'Category not found',
-      advice: 'Check the id; `GET /v2/processing/categories` lists them.',
+      advice: 'Check the ID. `GET /v2/processing/categories` lists the categories.',
     },
     identityNotFound: {
       message: 'Identity not found',
-      advice: 'Check the id; `GET /wallet/v0/identities` lists yours.',
+      advice: 'Check the ID. `GET /wallet/v0/identities` lists your identities.',
     },
     challengeNotFound: {
       message: 'Identification not found',
-      advice: 'Check the ID. The list of the identity shows all its identifications.',
+      advice: 'Check the ID. List the identifications of the identity.',
     },
     walletNotFound: {
       message: 'Wallet not found',
-      advice: 'Check the id; `GET /wallet/v0/wallets` lists yours.',
+      advice: 'Check the ID. `GET /wallet/v0/wallets` lists your wallets.',
     },
     bankCardNotFound: {
       message: 'Bank card not found',
-      advice: 'The token is unknown, or older than an hour. Store the card again.',
+      advice: 'The token is unknown or older than one hour. Tokenise the card again.',
     },
     destinationNotFound: {
       message: 'Destination not found',
-      advice: 'Check the id; `GET /wallet/v0/destinations` lists yours.',
+      advice: 'Check the ID. `GET /wallet/v0/destinations` lists your destinations.',
     },
     withdrawalNotFound: {
       message: 'Withdrawal not found',
-      advice: 'Check the id; `GET /wallet/v0/withdrawals` lists yours.',
+      advice: 'Check the ID. `GET /wallet/v0/withdrawals` lists your withdrawals.',
     },
     transferNotFound: { message: 'Transfer not found', advice: 'Check the ID.' },
     providerNotFound: {
       message: 'Provider not found',
-      advice: 'List the providers with `GET /wallet/v0/providers`.',
+      advice: 'Check the ID. `GET /wallet/v0/providers` lists the providers.',
     },
-    residenceNotFound: { message: 'Residence not found', advice: 'Use a residence that a provider lists.' },
-    currencyNotFound: { message: 'Currency not found', advice: 'Send an ISO 4217 code.' },
+    residenceNotFound: {
+      message: 'Residence not found',
+      advice: 'Use one of the `residences` of a provider.',
+    },
+    currencyNotFound: {
+      message: 'Currency not found',
+      advice: 'Send an ISO 4217 code of a supported currency.',
+    },
   }),
   ...withStatus(409, {
     externalIDConflict: {
@@ -255,25 +267,24 @@ export const errorCatalogue = {
   ...withStatus(413, {
     requestTooLarge: {
       message: 'The request body is larger than 256 KiB. Send less.',
-      advice: 'Send less. The largest free field, metadata, may have 4 KiB, or 16 KiB in the wallets API.',
+      advice: '`metadata`, the largest free field, may have 4 KiB, and 16 KiB in wallet requests.',
     },
   }),
   ...withStatus(422, {
     idempotencyKeyReused: {
       message: 'This Idempotency-Key was used with another request. Use a new key.',
-      advice: 'Use a new key for every new request. Repeat a key only with the same request.',
+      advice: 'Use a new key for each new request. Repeat a key only with the identical request.',
     },
   }),
   ...withStatus(429, {
     tooManyBindings: {
       message: 'Too many cards were tried. Wait for the seconds in Retry-After.',
       advice:
-        'This may be card testing. Wait for the seconds in Retry-After. The message says whether the limit is that of the ' +
-        'customer or of the card.',
+        'This may be card testing. The message says whether the limit of the customer or of the card is reached.',
     },
     webhookLimitExceeded: {
       message: 'Webhook limit exceeded',
-      advice: 'A shop has at most 10 webhooks. Delete one first.',
+      advice: 'A shop can have at most 10 webhooks. Delete one first.',
     },
     tooManyRequests: {
       message: 'Too many requests. Wait for the seconds in Retry-After.',
@@ -285,12 +296,12 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** Every operation can return these. Each operation declares its other codes. */
+/** Errors of every operation. The others are listed by the operations that return them. */
 export const errorsOfEveryOperation = [
   'invalidRequest',
   'invalidDeadline',
   'tooManyRequests',
 ] as const satisfies ErrorCode[];
 
-/** Every operation that can have a body can also return these, even if it needs no body. */
+/** Errors of every operation other than GET, because any such request can have a body. */
 export const errorsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];

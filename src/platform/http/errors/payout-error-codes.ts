@@ -1,15 +1,16 @@
-// The error codes that only the wallets API uses, a part of the catalogue in error-codes.ts.
+// The error codes that only the wallet API uses.
+
 import { withStatus } from './error-entry.ts';
 
 export const payoutErrorCodes = {
   ...withStatus(422, {
     noSuchProvider: {
       message: 'No such provider',
-      advice: 'List the providers with `GET /wallet/v0/providers`.',
+      advice: '`GET /wallet/v0/providers` lists the providers.',
     },
     noSuchIdentityClass: {
       message: 'No such identity class',
-      advice: 'List the provider’s classes under `identity-classes`.',
+      advice: 'List the classes of the provider under `identity-classes`.',
     },
     partyInaccessible: {
       message: 'Party inaccessible',
@@ -20,10 +21,13 @@ export const payoutErrorCodes = {
       message: 'Identity inaccessible',
       advice: 'The identity is blocked. Ask the operator of the service.',
     },
-    currencyNotSupported: { message: 'Currency not supported', advice: 'Send an ISO 4217 currency code.' },
+    currencyNotSupported: {
+      message: 'Currency not supported',
+      advice: 'Send an ISO 4217 code of a supported currency.',
+    },
     unsupportedCard: {
       message: 'Unsupported card',
-      advice: 'The network of this card is not supported. Use another card.',
+      advice: 'The number belongs to no supported card network. Use another card.',
     },
     invalidCardData: {
       message: 'Card data is invalid',
@@ -31,25 +35,25 @@ export const payoutErrorCodes = {
     },
     noSuchWallet: {
       message: 'No such wallet',
-      advice: 'Use one of your wallets, or a grant that is valid for this one.',
+      advice: 'Use one of your wallets, or a valid grant for this one.',
     },
     walletInaccessible: {
       message: 'Wallet inaccessible',
       advice:
-        'Its identity is blocked, or the party that owns it may not trade. Ask the operator of the service.',
+        'The identity of the wallet is blocked, or its party is blocked or suspended. Ask the operator of the service.',
     },
     noSuchDestination: {
       message: 'No such destination',
-      advice: 'Use one of your destinations, or a grant that is valid for this one.',
+      advice: 'Use one of your destinations, or a valid grant for this one.',
     },
     invalidCashAmount: {
       message: 'Invalid cash amount',
-      advice: 'Send at least 100 minor units for a payout, and at most twelve digits for any amount.',
+      advice: 'Send at least 100 minor units for a payout, and at most twelve digits.',
     },
     payoutLimitPerPayout: {
       message: 'Invalid cash amount',
       advice:
-        'The amount is above this identity’s limit for one payout. Raise its level, or ask the operator.',
+        'The amount exceeds the limit for one payout of this identity. Raise its level, or ask the operator.',
     },
     payoutLimitPerDay: {
       message:
@@ -73,11 +77,11 @@ export const payoutErrorCodes = {
     },
     destinationUnauthorized: {
       message: 'Destination unauthorized',
-      advice: 'Wait until the destination is `Authorized`; its events say when.',
+      advice: 'Wait until the destination is `Authorized`. Its events show the change.',
     },
     differentProviders: {
       message: 'This wallet and destination cannot be used together',
-      advice: 'The identities of both must have the same provider.',
+      advice: 'The identities of wallet and destination must have the same provider.',
     },
     expiredGrant: {
       message: 'Invalid expiration: already expired',
@@ -90,23 +94,20 @@ export const payoutErrorCodes = {
       advice: 'Both wallets and the body must have the same currency.',
     },
     badTransferAmount: { message: 'Bad transfer amount', advice: 'Send 1 minor unit or more.' },
-    transferNotAllowed: {
-      message: 'W2W transfer not allowed',
-      advice: 'Use different wallets as sender and receiver.',
-    },
+    transferNotAllowed: { message: 'W2W transfer not allowed', advice: 'Use two different wallets.' },
     noSuchChallengeType: { message: 'No such challenge type', advice: 'Use `esia` or `in-person`.' },
-    proofNotFound: { message: 'Proof not found', advice: 'Send a proof with a supported type and a token.' },
+    proofNotFound: { message: 'Proof not found', advice: 'Send proofs with a supported type and a token.' },
     insufficientProof: {
       message: 'Insufficient proof',
-      advice: 'Send a proof of every type the identification asks for.',
+      advice: 'Send a proof of every type the identification requires.',
     },
     illegalChallengeType: {
       message: 'Illegal identification type for current identity level',
-      advice: 'The identity already has this level, or lacks the level before it.',
+      advice: 'The identity already has the level of this identification, or lacks the level before it.',
     },
     tooManyWalletWebhooks: {
       message: 'Webhook limit exceeded',
-      advice: 'An identity has at most 10 webhooks. Delete one first.',
+      advice: 'An identity can have at most 10 webhooks. Delete one first.',
     },
   }),
   ...withStatus(501, {
@@ -118,7 +119,7 @@ export const payoutErrorCodes = {
   ...withStatus(409, {
     challengeUnderWay: {
       message: 'An identification of this identity is in progress. Wait until it ends.',
-      advice: 'Wait until it has ended.',
+      advice: 'Follow the identification until it has ended.',
     },
   }),
 };
