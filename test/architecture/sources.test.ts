@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { filesEndingIn } from './mentions.ts';
 
 /** Functions of src with more lines than one takes in at a glance. It only goes down: whoever shortens one lowers it. */
-const longFunctions = 40;
+const longFunctions = 37;
 const linesMost = 50;
 
 /** Files directly in a folder; its subfolders do not count. */

@@ -537,7 +537,7 @@ describe('the page to print', () => {
     expect(refused).toMatchObject({
       code: 1,
       output: '',
-      errors: expect.stringContaining('not to be believed'),
+      errors: expect.stringContaining('is not a valid consent bundle'),
     });
   });
 });
