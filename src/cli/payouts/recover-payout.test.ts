@@ -130,7 +130,7 @@ test('a repeat with the externalID of a recovered payout pays nothing', { timeou
   await paidAtBank('LOST3', 700);
   const taken = await restore('LOST3.p', '--external-id', 'salary');
   expect(taken.errors).toContain(
-    `another withdrawal of party ${world.merchant.partyId} is called salary by now. Nothing was recorded.`,
+    `Another withdrawal of party ${world.merchant.partyId} has the external ID salary. Nothing was recorded.`,
   );
   expect(await factsOf('LOST3')).toEqual([]);
 });
@@ -153,7 +153,7 @@ test(
       `Pass the grant that party ${other.partyId} used with --wallet-grant`,
     );
     expect((await restore('LOST7.p', ...by, ...grant)).errors).toContain(
-      `is one of party ${merchant.partyId}. If that party asked for the payout, say --party ${merchant.partyId}`,
+      `belongs to party ${merchant.partyId}. If that party requested the payout, pass --party ${merchant.partyId}`,
     );
     expect((await restore('LOST7.p', ...grant)).errors).toContain(
       'pass the merchant that used it with --party',
@@ -186,7 +186,7 @@ test(
 
     await paidAtBank('LOST8', 100);
     const used = ['--party', other.partyId, ...grant, '--destination-party', merchant.partyId];
-    expect((await restore('LOST8.p', ...used)).errors).toContain('was used or ended by now');
+    expect((await restore('LOST8.p', ...used)).errors).toContain('was already used or revoked');
     expect(await factsOf('LOST8')).toEqual([]);
   },
 );
@@ -212,7 +212,7 @@ test('a grant that is still valid is named, and can be revoked', { timeout: 120_
   await paidAtBank('LOST12', 700);
   expect((await restore('LOST12.p')).output).toContain(grantId);
   const otherwise = await restore('LOST12.p', ...by, '--wallet-grant', token);
-  expect(otherwise.errors).toContain('that stays so. Nothing was recorded. These grants');
+  expect(otherwise.errors).toContain('without an external ID. Nothing was recorded. These grants');
   // Nothing was recorded, so no grant is named.
   await paidAtBank('LOST13', 699);
   const refused = await restore('LOST13.p', ...by, '--wallet-grant', token, '--destination', 'GONE');
@@ -248,7 +248,7 @@ test('a payout recorded with other details is refused and stays', { timeout: 120
   ]) {
     const again = await restore('LOST9.p', ...otherwise);
     expect(again).toMatchObject({ code: 1, output: '' });
-    expect(again.errors).toContain(`LOST9 is known already: of party ${world.merchant.partyId}, from wallet`);
+    expect(again.errors).toContain(`LOST9 exists already: of party ${world.merchant.partyId}, from wallet`);
   }
   expect(await world.account()).toEqual(before);
 });
@@ -264,7 +264,7 @@ test('a wallet with too little money is not debited', { timeout: 120_000 }, asyn
   await paidAtBank('LOST4', own - 19);
   const poor = await restore('LOST4.p');
   expect(poor.code).toBe(1);
-  expect(poor.errors).toContain(`wallet ${world.wallet} has less than ${own - 19} RUB and its fee of 20`);
+  expect(poor.errors).toContain(`Wallet ${world.wallet} has less than ${own - 19} RUB and its fee of 20`);
   expect((await world.account()).own).toBe(own);
   expect(await factsOf('LOST4')).toEqual([]);
   await run('wallet', 'deposit', world.wallet, '--amount', '1', '--from-bank', 'NOSTRO');
@@ -275,8 +275,8 @@ test('a wallet with too little money is not debited', { timeout: 120_000 }, asyn
 });
 
 test.each<[string, string, string[], string, ((text: string) => string)?]>([
-  ['an operation the bank does not know', 'NEVER.p', [], 'NEVER.p is not in the book of the bank'],
-  ['a payment', 'INVOICE.1.a', [], 'INVOICE.1.a is no payout'],
+  ['an operation the bank does not know', 'NEVER.p', [], "NEVER.p is not in the bank's report"],
+  ['a payment', 'INVOICE.1.a', [], 'INVOICE.1.a is not a payout'],
   ['an unknown wallet', 'LOST5.p', ['--wallet', 'GONE'], 'Wallet GONE not found. If the restore lost it'],
   ['an unknown destination', 'LOST5.p', ['--destination', 'GONE'], 'Destination GONE not found. If'],
   ['another currency', 'LOST5.p', [], 'has paid out 800 EUR', (text) => text.replaceAll('RUB', 'EUR')],
@@ -295,7 +295,7 @@ test('is not recorded for another card than the report has', { timeout: 120_000 
   const { id: other } = await world.destinationFor(otherCardNumber);
   const refused = await restore('LOST5.p', '--destination', other);
   expect(refused.errors).toContain(
-    `to 424242******4242, and destination ${other} is the card 555555******4444`,
+    `to 424242******4242, but destination ${other} is the card 555555******4444`,
   );
   expect(await factsOf('LOST5')).toEqual([]);
 });
@@ -306,7 +306,9 @@ test('is not recorded while the withdrawal is in progress', { timeout: 120_000 }
   await world.service.jobs.whenIdle();
   writeFileSync(bookFile, JSON.stringify({ entries: await world.book() }));
   const refused = await restore(`${id}.p`);
-  expect(refused.errors).toContain(`withdrawal ${id} is known, and under way: a node asks the bank about it`);
+  expect(refused.errors).toContain(
+    `Withdrawal ${id} exists and is pending: a node is asking the bank about it`,
+  );
 });
 
 test('ignores a limit, and counts towards it', { timeout: 120_000 }, async () => {
