@@ -116,13 +116,14 @@ export const settings = [
     name: 'BINDINGS_PER_CUSTOMER_PER_DAY',
     byDefault: '0 in the sandbox, 5 in live mode',
     range: [0, 10_000],
-    meaning: 'How many times a card may be saved for one customer within 24 hours; 0 for no limit.',
+    meaning: 'How many attempts to save a card one customer has within 24 hours; 0 for no limit.',
   },
   {
     name: 'BINDINGS_PER_CARD_PER_DAY',
     byDefault: '0 in the sandbox, 9 in live mode',
     range: [0, 10_000],
-    meaning: 'How many times one card may be saved within 24 hours, for any customer; 0 for no limit.',
+    meaning:
+      'How many attempts to save it one card has within 24 hours, for all customers together; 0 for no limit.',
   },
   {
     name: 'BANK_URL',

@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
 import { misspeltIn, readConfig } from '../app/config.ts';
-import { openLog } from '../platform/log.ts';
+import { openLog, type Logger } from '../platform/log.ts';
 import { sandboxShopIds, setUpSandbox, type SandboxInfo } from '../sandbox/sandbox-setup.ts';
 import { firstSignal } from './signals.ts';
 import { invoiceExample } from '../invoices/api/schema.ts';
@@ -40,9 +40,7 @@ export async function serve(): Promise<void> {
     const address = await service.app.listen({ host: config.host, port: config.port });
     // With PORT=0 the address is known only after listening.
     if (new URL(publicUrl).port === '0') publicUrl = address;
-    if ((config.mode === 'live' || isForAll(config.host)) && isLoopback(publicUrl)) {
-      log.warn({ publicUrl }, 'PUBLIC_URL is a loopback address; payers and banks cannot reach it');
-    }
+    if (config.mode === 'live' || isForAll(config.host)) warnOfLoopback(log, publicUrl);
     if (config.mode === 'sandbox') {
       const sandbox = await openSandbox(foundation, service, publicUrl);
       ({ apiKey } = sandbox.facts);
@@ -113,8 +111,9 @@ function isForAll(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-function isLoopback(url: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+function warnOfLoopback(log: Logger, publicUrl: string): void {
+  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(publicUrl).hostname))
+    log.warn({ publicUrl }, 'PUBLIC_URL is a loopback address; payers and banks cannot reach it');
 }
 
 function readable(error: unknown, { host, port }: { host: string; port: number }): unknown {

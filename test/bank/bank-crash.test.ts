@@ -121,7 +121,7 @@ test('mandate bank conformance prints numbered checks and fails when a check fai
   expect(bad.output).toContain('the outcome is approved, not declined');
   expect(bad.code).toBe(1);
   const second = await mandate(['bank'], { MANDATE_DATA: data });
-  expect(second.errors).toContain(`open already, at ${bank.url}`);
+  expect(second.errors).toContain(`runs already, at ${bank.url}`);
   expect(second.code).toBe(1);
   expect(await bank.kill('SIGTERM')).toBe(0);
 }, 60_000);

@@ -30,7 +30,8 @@ const factsOf = async (data: string) => {
 describe('the sandbox', () => {
   test('starts in an empty folder, keeps its data over restarts, and leaves nothing running', async () => {
     const data = dataFolder("a sandbox's data, with spaces");
-    const first = await startServer({ MANDATE_DATA: data }, { file: programOfSources });
+    const first = await startServer({ MANDATE_DATA: data, PUBLC_URL: 'x' }, { file: programOfSources });
+    expect(first.output()).toContain('"name":"PUBLC_URL","nearest":"PUBLIC_URL","msg":"unknown setting"');
     const facts = await factsOf(data);
     expect(facts).toMatchObject({
       url: first.url,

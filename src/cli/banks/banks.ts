@@ -16,7 +16,7 @@ export async function addBank(id: string, options: SecretOptions & { url: string
   // It is part of the callback address.
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/.test(id)) {
     throw new Error(
-      `"${id}" is not an ID of a bank. Use 1 to 40 of A-Z a-z 0-9 . _ - and begin with a letter or digit.`,
+      `"${id}" is not an ID of a bank. Use 1 to 40 of A-Z a-z 0-9 . _ - beginning with A-Z, a-z or 0-9.`,
     );
   }
   await withBanks(async (banks, { config }) => {

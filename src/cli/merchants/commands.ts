@@ -33,6 +33,7 @@ export function addMerchantCommands(program: MandateCommand): void {
     examples: ['mandate shop list --party P1'],
   });
   addShopCommands(shop);
+  addRecurringSettings(shop);
   addShopSettings(shop);
 }
 
@@ -89,7 +90,7 @@ function addShopCommands(shop: MandateCommand): void {
   }
 }
 
-function addShopSettings(shop: MandateCommand): void {
+function addRecurringSettings(shop: MandateCommand): void {
   const yesOrNo = (flags: string, meaning: string) => new Option(flags, meaning).choices(['yes', 'no']);
   shop
     .subcommand('recurring', {
@@ -115,6 +116,9 @@ function addShopSettings(shop: MandateCommand): void {
     .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'save no card without evidence of consent'))
     .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse recurring charges by access token'))
     .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
+}
+
+function addShopSettings(shop: MandateCommand): void {
   shop
     .subcommand('fees', {
       summary: 'Show or change the fees of a shop',

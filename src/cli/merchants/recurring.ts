@@ -22,8 +22,9 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
   const { party: partyId, schedule, validUntil, contact, language } = options;
   if (validUntil !== undefined && !isDate(validUntil))
     throw new Error(`--valid-until "${validUntil}" is not a day. Write it as 2030-12-31.`);
+  // The value is not quoted: it may contain a card number.
   const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
-  if (ofSchedule !== undefined) throw new Error(`--schedule "${schedule}" ${ofSchedule}. Use P1M, or words.`);
+  if (ofSchedule !== undefined) throw new Error(`--schedule ${ofSchedule}. Use P1M, or words.`);
   await withFoundation(async ({ database }) => {
     await requireShop(database, partyId, shopId);
     const name = { partyId, shopId };

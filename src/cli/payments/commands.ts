@@ -22,7 +22,7 @@ function addStuckPaymentCommands(program: MandateCommand): void {
   payments
     .subcommand('release', {
       summary: 'Give up a capture that the bank declines',
-      details: 'The bank is queried once more, then told to release the hold. The payment is cancelled.',
+      details: 'The bank is queried once more, then gets a release of the hold. The payment is cancelled.',
       examples: ['mandate payments release 1NvbIoO4BTk 1 --reason "bank declines the capture"'],
     })
     .argument('<invoiceID>', 'the invoice')

@@ -155,7 +155,7 @@ function addPayoutRepairs(payout: MandateCommand): void {
   payout
     .subcommand('revoke-grant', {
       summary: 'Revoke a grant to pay out from a wallet',
-      details: 'Withdrawals already created with the grant continue.',
+      details: 'A grant that was already used cannot be revoked: it pays nothing more.',
       examples: ['mandate payout revoke-grant 1NvbIoO4BTk'],
     })
     .argument('<grantID>', 'an ID that mandate payout recover prints; in a token, the part between the dots')

@@ -541,7 +541,7 @@ describe('the printable page', () => {
     expect(refused).toMatchObject({
       code: 1,
       output: '',
-      errors: expect.stringContaining('not to be believed'),
+      errors: expect.stringContaining('is not a valid consent bundle'),
     });
   });
 });
