@@ -129,7 +129,8 @@ function readable(error: unknown, { host, port }: { host: string; port: number }
 }
 
 function greet(facts: SandboxInfo, dataFolder: string): void {
-  const elsewhere = dataFolder === resolve('data') ? '' : `  export MANDATE_DATA='${dataFolder}'\n`;
+  const quoted = `'${dataFolder.replaceAll("'", `'\\''`)}'`;
+  const elsewhere = dataFolder === resolve('data') ? '' : `  export MANDATE_DATA=${quoted}\n`;
   const bold = (text: string) => (process.stdout.isTTY ? styleText('bold', text) : text);
   console.log(`
 ${bold('Mandate is ready.')} This is a sandbox: no real money moves.

@@ -43,6 +43,7 @@ describe('the sandbox', () => {
     expect(only).toMatchObject({ code: 0, output: `${first.url}\n` });
     expect(first.output()).toContain(facts.apiKey);
     expect(first.output()).toContain(`${first.url}/demo`);
+    expect(first.output()).toContain(`export MANDATE_DATA='${data.replace("'", `'\\''`)}'`);
     const bought = await request('POST', `${first.url}/demo/orders/once`, {
       token: '',
     });
