@@ -13,7 +13,7 @@ import {
 
 const frictionless = '4242424242424242';
 const challenged = '4012888888881881';
-const soon = { timeout: 30_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 100 };
 const maxBindings = 4;
 
 describeInBrowser('the checkout for customers', () => {
@@ -28,7 +28,7 @@ describeInBrowser('the checkout for customers', () => {
 
   const box = () => page.getByRole('checkbox', { name: 'keeps this card on file' });
   const bank = () => page.frameLocator('iframe.challenge');
-  const heading = () => page.getByRole('heading', { level: 2 }).filter({ visible: true });
+  const heading = () => page.locator('h2:visible');
   async function expectHeading(text: string): Promise<void> {
     await expect.poll(() => heading().textContent(), soon).toBe(text);
   }

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
-import { obstacles } from './accessible.ts';
+import { obstacles } from './accessibility/obstacles.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { withoutDatabase } from '../support/database/database-away.ts';
 import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
@@ -11,7 +11,7 @@ const good = '4242424242424242';
 const tokenLifeMs = 3 * 24 * 60 * 60_000;
 const shopOrigin = 'http://localhost:1';
 /** How long a page, a bank and a busy machine may take together. */
-const soon = { timeout: 30_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 100 };
 
 describeInBrowser('the checkout', () => {
   let world: CheckoutWorld;
@@ -27,7 +27,7 @@ describeInBrowser('the checkout', () => {
   afterEach(() => world.leave());
 
   const notice = () => page.locator('#notice');
-  const heading = () => page.getByRole('heading', { level: 2 }).filter({ visible: true });
+  const heading = () => page.locator('h2:visible');
   const payButton = () => page.locator('#pay');
   const bank = () => page.frameLocator('iframe.challenge');
 
