@@ -1,5 +1,5 @@
-// The checkout for every payer: each state light and dark, large and small, read out, on a slow phone and without scripts.
-// all-looks.test.ts, a campaign, judges each state in every language, theme and size.
+// Whether every payer can use the checkout: in light and dark, with a screen reader, on a slow phone, without scripts.
+// In `npm test` each state is judged once. The campaign all-looks.test.ts judges it in every language, theme and size.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
@@ -52,13 +52,13 @@ describeInBrowser('the checkout', () => {
     const wanted = [
       'heading: Payment RUB 60.00',
       'status',
-      'textbox: Card number: Card: Mastercard The number is not complete',
+      'textbox: Card number: Card: Mastercard Enter the full card number',
       'textbox: Valid until: Enter the month and year, as on the card',
-      'textbox: Security code: 3 digits on the back of the card The code has 3 digits',
-      'textbox: Name on the card: Enter the name as it stands on the card',
+      'textbox: Security code: 3 digits on the back of the card Enter all 3 digits of the code',
+      'textbox: Name on the card: Enter the name as on the card',
       'textbox: E-mail for the receipt: Enter your e-mail address',
       'checkbox: I agree that TEST keeps this card on file and charges it for further payments without asking me each time: as agreed with the shop, until I cancel.: ' +
-        'You can end this at any time: tell TEST, and no further payment is taken. Tick the box if you agree. Without it the card cannot be kept on file',
+        'You can end this at any time: tell TEST, and no further payment is taken. Tick the box if you agree. Otherwise the card cannot be saved',
       'button: Pay RUB 60.00',
     ];
     expect(read.sort()).toEqual(wanted.sort());

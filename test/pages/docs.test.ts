@@ -1,4 +1,4 @@
-// The reference page in a real browser, against a whole service: it must say what the service does, and be able to use it.
+// The reference page in a real browser, against a whole service: it describes the service and sends requests to it.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
@@ -30,7 +30,7 @@ describeInBrowser('the reference page', () => {
   describe('with all operations, loaded once', () => {
     beforeAll(() => reference.show('all'));
 
-    test('shows every operation of the document, and complains about nothing', async () => {
+    test('shows every operation of the document without an error', async () => {
       const { paths } = (await service.call('GET', '/openapi.json')).body;
       const documented = Object.values(paths as Paths)
         .flatMap((methods) => Object.values(methods))
@@ -45,7 +45,7 @@ describeInBrowser('the reference page', () => {
       expect(complaints).toEqual([]);
     });
 
-    test('says who may call an operation, what it takes and what can go wrong', async () => {
+    test('shows who may call an operation, its parameters and its errors', async () => {
       const create = operation('createInvoice');
       await expect.poll(() => create.textContent()).toContain('an API key with the scope invoices:write');
       const due = create.locator('li', { hasText: 'dueDate' }).first();
@@ -103,7 +103,7 @@ describeInBrowser('the reference page', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
     });
 
-    test('opens what is inside a field, and tells the members of a choice apart', async () => {
+    test('opens nested fields, and names the members of a choice', async () => {
       const events = operation('listInvoiceEvents');
       await events.getByText('InvoiceStatusChanged').first().waitFor({ state: 'detached' });
       await events.locator('summary', { hasText: 'changes' }).click();
@@ -113,7 +113,7 @@ describeInBrowser('the reference page', () => {
       await events.getByText('fulfilled').waitFor();
     });
 
-    test('finds operations by what is typed, and goes to the first of them', async () => {
+    test('finds operations by typed text, and Enter opens the first', async () => {
       await page.keyboard.press('/');
       await page.keyboard.type('rescind');
       const links = page.getByRole('navigation').getByRole('link', { name: 'POST' });
@@ -131,7 +131,7 @@ describeInBrowser('the reference page', () => {
       await expect.poll(() => current.textContent()).toContain('List your shops');
     });
 
-    test('a key creates an invoice, and the next request knows its id and can use its token', async () => {
+    test('fills the ID and the token of a created invoice into the next request', async () => {
       await token().fill(apiKey);
       const send = await tryIt('createInvoice');
       const body = operation('createInvoice').getByLabel('Body');
@@ -157,7 +157,7 @@ describeInBrowser('the reference page', () => {
       expect(complaints).toEqual([]);
     });
 
-    test('every request has a name of its own', async () => {
+    test('gives every request its own request ID', async () => {
       await token().fill(apiKey);
       const send = await tryIt('getMe');
       const requestId = operation('getMe').getByLabel('X-Request-ID');
@@ -168,7 +168,7 @@ describeInBrowser('the reference page', () => {
       expect(await requestId.inputValue()).not.toBe(first);
     });
 
-    test('the command line is the request that is sent, but for the secret in it', async () => {
+    test('the command line is the request that is sent, with a shortened token', async () => {
       await tryIt('findInvoice');
       await operation('findInvoice').getByRole('textbox', { name: 'externalID' }).fill('order 1 & 2');
       const command = operation('findInvoice').getByLabel('Command line');
@@ -179,7 +179,7 @@ describeInBrowser('the reference page', () => {
       await expect.poll(shown).toContain(`Bearer ${apiKey.slice(0, 16)}…${apiKey.slice(-4)}'`);
     });
 
-    test('a token that may not do this is answered with what would', async () => {
+    test('names the scope that a refused token lacks', async () => {
       const send = await tryIt('createInvoice');
       await send.click();
       await expect.poll(() => outcome('createInvoice').textContent()).toContain('401');
@@ -191,7 +191,7 @@ describeInBrowser('the reference page', () => {
       expect(await advice.textContent()).toContain('an API key with the scope invoices:write');
     });
 
-    test('an address with a hole is not sent', async () => {
+    test('sends no request without a path parameter', async () => {
       const send = await tryIt('getInvoice');
       await send.click();
       await operation('getInvoice').getByText('invoiceID: part of the address').waitFor();
@@ -200,7 +200,7 @@ describeInBrowser('the reference page', () => {
       expect(await outcome('getInvoice').count()).toBe(0);
     });
 
-    test('the token is kept for this tab alone', async () => {
+    test('keeps the token in this tab only', async () => {
       await token().fill(apiKey);
       await page.reload();
       expect(await token().inputValue()).toBe(apiKey);

@@ -32,7 +32,7 @@ export async function walkThroughPayment(
     declined: async () => {
       await page.goto(world.link(invoice, { locale, paymentFlowHold: 'true' }));
       await payBy(declined);
-      await seen('#notice.shown');
+      await seen('#banner.shown');
     },
     waiting: async () => {
       await page.route('**/payments', (route) => answered.then(() => route.continue()));
@@ -45,7 +45,7 @@ export async function walkThroughPayment(
     },
     offline: async () => {
       await page.context().setOffline(true);
-      await seen('#notice.shown');
+      await seen('#banner.shown');
     },
     left: async () => {
       await page.context().setOffline(false);
@@ -96,7 +96,7 @@ export async function walkThroughBinding(
     declined: async () => {
       await page.locator('#consent').check();
       await payBy(declined);
-      await seen('#notice.shown');
+      await seen('#banner.shown');
     },
     left: async () => {
       await payBy(challenged);
