@@ -1,4 +1,4 @@
-// The demo shop. A click creates an invoice or a customer and opens the checkout with its token.
+// A click in the demo shop creates an invoice or a customer and opens the checkout with its token.
 // The page shows each request and webhook event of the shop's server.
 import { existing, h, type Child } from '../docs/elements.ts';
 import { exchangeEntry, note, show, webhookEntry, type Exchange, type WebhookEvent } from './entries.ts';

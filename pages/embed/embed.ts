@@ -1,5 +1,5 @@
-// The script that shops put on their pages. It opens the checkout and sees no card data. Its
-// callbacks are hints: the shop's server queries the service.
+// The script that shops put on their pages opens the checkout and sees no card data.
+// Its callbacks are hints: the shop's server queries the service.
 import { element, openFrame, type Opened } from './frame.ts';
 import { addressOf, readAttributes, type Options } from './options.ts';
 

@@ -1,6 +1,5 @@
-// The consent behind a bound card, from both ends. A card whose last binding is withdrawn is not charged any more: that is written
-// where the consent is kept. A consent that is withdrawn takes the bindings of its card with it, so that nobody is called ready
-// who cannot be charged. Either happens in the transaction of what came first.
+// Revokes the consent with the last binding of a card, and the bindings of a card with its consent, in the same transaction.
+// So a `ready` customer always has a card that can be charged.
 import { latest, type Instant } from '../clock.ts';
 import { retryOnConflict, type Database } from '../platform/database/database.ts';
 import type { Revocation } from '../recurring/domain/series.ts';
@@ -18,7 +17,7 @@ import type { Recurring } from '../recurring/port.ts';
 export type SeriesOfCustomers = Pick<Recurring, 'seriesOfCustomer' | 'revoke'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
-/** By which the bound cards of the customer are charged. */
+/** The series of the customer's bound cards. */
 export async function seriesOfBindings(
   tx: Database,
   recurring: SeriesOfCustomers,
@@ -33,20 +32,20 @@ export async function seriesOfBindings(
   return series;
 }
 
-/** Of a card that is bound no more. One that is still bound by another binding stays as it is. */
+/** Does nothing while another binding of the customer binds the same card. */
 export async function revokeConsentOf(
   tx: Database,
   recurring: SeriesOfCustomers,
-  withdrawn: StoredBinding,
+  revoked: StoredBinding,
   how: Revocation,
   now: Instant,
 ): Promise<void> {
-  const its = await seriesOf(tx, recurring, withdrawn);
-  if (!(await seriesOfBindings(tx, recurring, withdrawn.binding)).has(its))
+  const its = await seriesOf(tx, recurring, revoked);
+  if (!(await seriesOfBindings(tx, recurring, revoked.binding)).has(its))
     await recurring.revoke(tx, its, how, now);
 }
 
-/** The bindings of the card whose consent was withdrawn. */
+/** Revokes the bindings of the card whose consent was revoked. */
 export async function revokeBindingsOf(
   tx: Database,
   recurring: SeriesOfCustomers,
@@ -57,11 +56,11 @@ export async function revokeBindingsOf(
   for (const bindingId of await findBindingsOfSeries(tx, { customerId, seriesId })) {
     const stored = await loadBinding(tx, { customerId, bindingId });
     const its = stored && (await seriesOf(tx, recurring, stored));
-    if (its === seriesId) await withdrawOne(tx, customer, bindingId, now);
+    if (its === seriesId) await revokeOne(tx, customer, bindingId, now);
   }
 }
 
-function withdrawOne(tx: Database, customer: CustomerName, bindingId: string, now: Instant): Promise<void> {
+function revokeOne(tx: Database, customer: CustomerName, bindingId: string, now: Instant): Promise<void> {
   return retryOnConflict(`customer ${customer.customerId}`, async () => {
     const found = await findBinding(tx, { ...customer, bindingId });
     if (!found?.stored) return undefined;
@@ -72,7 +71,7 @@ function withdrawOne(tx: Database, customer: CustomerName, bindingId: string, no
   });
 }
 
-/** Also of a binding that does not say by which series its card is charged. */
+/** Also finds the series of a binding that does not name it. */
 export function seriesOf(
   tx: Database,
   recurring: Pick<Recurring, 'seriesOfCustomer'>,

@@ -1,4 +1,4 @@
-// The payer's browser, back from a challenge for a binding.
+// The page a payer's browser returns to after a challenge for a binding.
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../platform/database/database.ts';
 import { addPayerReturn } from '../platform/http/pages/payer-return.ts';
@@ -8,7 +8,7 @@ import { loadBinding } from './store/bindings.ts';
 
 const returnPath = '/payer/return/customers';
 
-/** The IDs cannot be guessed, and who knows the address only gets a page that says "done". */
+/** Needs no token: the IDs cannot be guessed, and the page only says "done". */
 export function bindingReturnUrlOf(publicUrl: string, binding: Binding): string {
   return `${publicUrl}${returnPath}/${binding.customerId}/${binding.id}`;
 }

@@ -1,5 +1,5 @@
-// What the room of payments may ask about customers: who he is and which card he is charged with. He is held until the
-// transaction ends, so that the card is not withdrawn between the question and the payment.
+// What other modules may use of customers. A chargeable customer is locked until the transaction ends, so that its card is
+// not revoked before the payment is stored.
 import type { ChargeableCustomers } from '../payments/port.ts';
 import type { ConsentFollowers } from '../recurring/port.ts';
 import { revokeBindingsOf } from './card-consents.ts';

@@ -1,4 +1,4 @@
-// What a change of a binding writes of the series its card begins or belongs to, in the transaction of the change.
+// What a change of a binding writes about the series of its card, in the same transaction.
 import type { BankResponse } from '../acquiring/domain/bank-port.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -9,7 +9,7 @@ import { consentAfter, isNetworksDecline } from './domain/series-effects.ts';
 import { nameSeries } from './store/binding-changes.ts';
 import { isBindingFact } from './store/codec.ts';
 
-/** Undefined when the change concerns no series and no counter. `answer` is what the bank said, where it led to the change. */
+/** Undefined if there is nothing to write. `answer` is the bank response that led to the change, if one did. */
 export function seriesWriteOf(
   before: Binding,
   facts: readonly (BindingFact | CustomerFact)[],

@@ -1,9 +1,9 @@
-// Once a minute somebody looks whether payers have their test charges back. What is late is an alarm; what the engine has given
-// up is asked for again after an hour, whether or not an operator has looked.
+// Once a minute, checks whether verification refunds are overdue. Their stuck jobs are resumed after an hour, without an
+// operator.
 import { laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
-import { countPendingVerificationRefunds, resumeOwedReturns } from './store/verification-refunds.ts';
+import { countPendingVerificationRefunds, resumeStuckRefunds } from './store/verification-refunds.ts';
 
 const resumedAfterMs = 60 * 60_000;
 
@@ -14,6 +14,6 @@ export async function watchVerificationRefunds(
 ): Promise<void> {
   const { pending, overdue } = await countPendingVerificationRefunds(db, now);
   if (overdue > 0) log.error({ pending, overdue }, 'verification refunds overdue');
-  const resumed = await resumeOwedReturns(db, now, laterBy(now, -resumedAfterMs));
-  if (resumed > 0) log.warn({ resumed }, 'returns that had been given up are asked for again');
+  const resumed = await resumeStuckRefunds(db, now, laterBy(now, -resumedAfterMs));
+  if (resumed > 0) log.warn({ resumed }, 'stuck verification refunds resumed');
 }

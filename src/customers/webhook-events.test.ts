@@ -13,7 +13,7 @@ const terms: CustomerTerms = {
   partyId: 'P',
   shopId: 'SHOP',
   createdAt: at,
-  contactInfo: { email: 'payer@example.com', firstName: 'Not told' },
+  contactInfo: { email: 'payer@example.com', firstName: 'Not sent' },
   metadata: { client: '42' },
 };
 const bindingTerms: BindingTerms = {
@@ -62,7 +62,7 @@ const binding = (status: string) => ({
   },
 });
 
-test('a first binding is told in the order of the contract, each notice with the state right after its own fact', () => {
+test('webhook events of a first binding have the order of the contract, each with the state after its fact', () => {
   const webhookEvents = customersTopic.webhookEventsOf(log);
   expect(
     webhookEvents.map(({ sequence, index, eventType, members }) => [sequence, index, eventType, members]),
@@ -74,13 +74,13 @@ test('a first binding is told in the order of the contract, each notice with the
     [6, 0, 'CustomerDeleted', { customer: customer('unready') }],
   ]);
   for (const { sequence, facts } of log) {
-    const told = webhookEvents.filter((notice) => notice.sequence === sequence);
-    expect(customersTopic.typesOf(facts)).toEqual(told.map(({ registeredType }) => registeredType));
+    const sent = webhookEvents.filter((event) => event.sequence === sequence);
+    expect(customersTopic.typesOf(facts)).toEqual(sent.map(({ registeredType }) => registeredType));
   }
   expect(customersTopic.ownersOf(story[0]!)).toEqual([{ id: 'SHOP' }]);
 });
 
-test('a failed binding says why, and nothing says how to charge the card', () => {
+test('the event of a failed binding has the failure, and no event has the card token', () => {
   const failed = { type: 'binding_failed', failure: ['authorization_failed', 'insufficient_funds'] } as const;
   const webhookEvents = customersTopic.webhookEventsOf([
     ...log.slice(0, 2),
@@ -98,7 +98,7 @@ test('a failed binding says why, and nothing says how to charge the card', () =>
   expect(JSON.stringify([customersTopic.webhookEventsOf(log), webhookEvents])).not.toContain('secret');
 });
 
-test('what a newer node wrote is passed over, and what this one knows is told', () => {
+test('unknown facts from a newer node are skipped, and known ones are sent', () => {
   expect(
     customersTopic.typesOf([{ type: 'fact_of_tomorrow' }, { type: 'customer_ready', bindingId: 'B' }]),
   ).toEqual(['CustomerReady']);

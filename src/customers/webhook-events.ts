@@ -1,13 +1,13 @@
-// What merchants are told about a customer and his bindings. They are one log, so they are one queue: its facts are followed
-// one by one, and each notice shows the state right after its own.
+// Webhook events about a customer and its bindings. They share one log, hence one queue; each event shows the state right
+// after its fact.
 import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { cardInNotice, contactInNotice } from '../payments/webhook-events.ts';
 import { bindingStatus, evolveBinding, type Binding } from './domain/binding.ts';
 import { customerLogFact, isBindingFact, type CustomerLogFact } from './store/codec.ts';
 import { customerStateAfter, newCustomer, type Customer } from './domain/customer.ts';
 
-/** What is not here is internal: nobody is told. */
-const toldOf: Partial<Record<CustomerLogFact['type'], string>> = {
+/** Facts that are not here are internal and not sent. */
+const registeredTypes: Partial<Record<CustomerLogFact['type'], string>> = {
   customer_created: 'CustomerCreated',
   customer_ready: 'CustomerReady',
   customer_deleted: 'CustomerDeleted',
@@ -16,20 +16,20 @@ const toldOf: Partial<Record<CustomerLogFact['type'], string>> = {
   binding_failed: 'CustomerBindingFailed',
 };
 
-/** The customer with his bindings, after some of the facts. */
+/** The customer with its bindings, after some of the facts. */
 type Story = { readonly customer?: Customer; readonly bindings: Readonly<Record<string, Binding>> };
 
 export const customersTopic: Topic = {
   name: 'CustomersTopic',
   payloadTopic: 'CustomersTopic',
   aggregate: 'customer',
-  eventTypes: Object.values(toldOf),
+  eventTypes: Object.values(registeredTypes),
   eventId: 'number',
-  typesOf: (facts) => customerLogFact.known(facts).flatMap(({ type }) => toldOf[type] ?? []),
+  typesOf: (facts) => customerLogFact.known(facts).flatMap(({ type }) => registeredTypes[type] ?? []),
   ownersOf: ([first]) => {
     const fact = customerLogFact.read(first);
     if (fact.type !== 'customer_created')
-      throw new Error('a log of a customer does not begin with his making');
+      throw new Error('the log of a customer does not begin with customer_created');
     return [{ id: fact.terms.shopId }];
   },
   webhookEventsOf(log) {
@@ -41,16 +41,16 @@ export const customersTopic: Topic = {
         const fact = customerLogFact.read(json);
         const before = story.customer;
         story = after(story, fact);
-        const told = toldOf[fact.type];
-        if (told === undefined) continue;
-        // Of a deletion: as he was before.
-        const customer = told === 'CustomerDeleted' ? before : story.customer;
+        const registeredType = registeredTypes[fact.type];
+        if (registeredType === undefined) continue;
+        // A deletion shows the customer as it was before.
+        const customer = registeredType === 'CustomerDeleted' ? before : story.customer;
         const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, fact);
         webhookEvents.push({
           sequence,
           index: index++,
-          registeredType: told,
-          eventType: told,
+          registeredType,
+          eventType: registeredType,
           happenedAt,
           members,
         });
@@ -72,15 +72,15 @@ function after(story: Story, fact: CustomerLogFact): Story {
 }
 
 function membersOf({ customer, bindings }: Story, fact: CustomerLogFact): Record<string, unknown> {
-  if (!customer) throw new Error('something is told of a customer who is not there');
+  if (!customer) throw new Error('a webhook event has no customer');
   const binding = isBindingFact(fact) ? bindings[fact.bindingId] : undefined;
   return {
-    customer: customerInNotice(customer),
-    ...(binding ? { binding: bindingInNotice(binding) } : {}),
+    customer: customerPayload(customer),
+    ...(binding ? { binding: bindingPayload(binding) } : {}),
   };
 }
 
-function customerInNotice({ id, shopId, state, contactInfo, metadata }: Customer): Record<string, unknown> {
+function customerPayload({ id, shopId, state, contactInfo, metadata }: Customer): Record<string, unknown> {
   return {
     id,
     shopID: shopId,
@@ -90,8 +90,8 @@ function customerInNotice({ id, shopId, state, contactInfo, metadata }: Customer
   };
 }
 
-/** Neither token nor session: nobody may charge a card with what a notice says. */
-function bindingInNotice({ id, card, state }: Binding): Record<string, unknown> {
+/** Neither token nor session: a webhook event must not be enough to charge the card. */
+function bindingPayload({ id, card, state }: Binding): Record<string, unknown> {
   const { fingerprint, ip } = card.clientInfo;
   return filled({
     id,

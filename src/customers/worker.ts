@@ -1,5 +1,5 @@
-// The engine's step of a binding: look what is next, ask the bank without holding a connection, write what its answer means.
-// Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
+// The job of a binding: sends the next bank operation while it holds no connection, and writes what the response means.
+// Running it twice is harmless: the bank knows each operation by its ID, and every write is guarded by the version.
 import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import { runningFrom, type Clock, type Instant } from '../clock.ts';
 import { retryOnConflict, type Database } from '../platform/database/database.ts';
@@ -22,7 +22,7 @@ export type BindingJobDeps = {
   readonly clock: Clock;
   readonly recurring: Pick<Recurring, 'startForBinding' | 'recordDecline'>;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
-  /** Another terminal of the shop, whose bank is not known to be away. */
+  /** Another terminal of the shop whose bank is not known to be unavailable. */
   readonly alternateTerminal: (binding: Binding) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (binding: Binding) => string;
@@ -35,19 +35,19 @@ export async function runBindingJob(
   [customerId = '', bindingId = '']: readonly string[],
   now: Instant,
   attempt: number,
-  /** As its maker wrote it, who began this at once. */
+  /** Given when the node that created the binding runs its job immediately. */
   preloaded?: StoredBinding,
 ): Promise<void> {
   let stored = preloaded ?? (await loadBinding(deps.db, { customerId, bindingId }));
-  // A bank may take its time: what it says is true from when it says it, and so is what follows.
+  // A bank may be slow. Its response counts from when it arrives, so the clock keeps running.
   const onItsClock = { ...deps, clock: runningFrom(now, deps.clock) };
-  // One step leads to the next at once: what was charged is returned.
+  // One step leads to the next immediately: a charge is followed by its refund.
   for (let step = 0; stored && step < stepsInARow; step++) {
     stored = await takeStep(onItsClock, stored, step === 0 ? attempt : 1);
   }
 }
 
-/** The binding after the step when there is more to do at once, else undefined. */
+/** The binding after the step if there is more to do immediately, else undefined. */
 async function takeStep(
   deps: BindingJobDeps,
   stored: StoredBinding,
@@ -76,8 +76,8 @@ async function takeStep(
 }
 
 /**
- * What an answer means may depend on the customer: he may have been deleted, or bound another card, since the bank was
- * asked. Then it is decided again with him as he is now, as long as the binding is as it was.
+ * What a response means may depend on the customer, which may have changed while the bank was asked. Then it is interpreted
+ * again with the current customer, as long as the binding has not changed.
  */
 function write(
   { db, recurring }: BindingJobDeps,
@@ -97,7 +97,7 @@ function write(
     if (written) return isReturning(written.binding) ? written : undefined;
     const { customerId, id: bindingId } = read.binding;
     const again = await loadBinding(db, { customerId, bindingId });
-    // Whoever was quicker has written what comes next, and does it.
+    // Another node has changed the binding and continues with it.
     if (again?.version !== read.version) return undefined;
     stored = again;
     return 'versionConflict';
@@ -144,7 +144,7 @@ async function ask(
   }
 }
 
-/** The card is stored for charges without the payer, so he is always authenticated. */
+/** Later charges come without the payer present, so the payer always authenticates now. */
 function sendCharge(deps: BindingJobDeps, bank: Bank, binding: Binding): Promise<BankResponse> {
   const { amount, terminal, card, email } = binding;
   return bank.send({

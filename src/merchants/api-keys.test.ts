@@ -1,4 +1,4 @@
-// API keys below the wire: what is refused before anything is read, and how long a key that was replaced goes on.
+// API keys below the API: what is refused before anything is read, and how long a replaced key still works.
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -48,14 +48,14 @@ const create = (keys: ApiKeys) => keys.create({ partyId, name: 'till', scopes: [
 const checksumOf = (text: string) => crc32(text).toString(16).padStart(8, '0').slice(2);
 const keyIdOf = (text: string) => text.split('_')[2] ?? '';
 
-/** As the database has it, whatever is remembered. */
+/** As stored in the database, whatever is cached. */
 async function stored(text: string): Promise<ApiKey | undefined> {
   const list = await keysOf('test').list(partyId);
   return list.find(({ keyId }) => keyId === keyIdOf(text));
 }
 
-describe('a key', () => {
-  test('is known by its text', async () => {
+describe('an API key', () => {
+  test('authenticates its caller with one query', async () => {
     const keys = keysOf('test');
     const text = await create(keys);
     const caller = { kind: 'apiKey', keyId: keyIdOf(text), partyId, scopes: ['invoices:read'] };
@@ -63,7 +63,7 @@ describe('a key', () => {
     expect(queries).toBe(1);
   });
 
-  test('that has just worked does not let another secret with its name in, nor itself once it is revoked', async () => {
+  test('that has just worked is refused with another secret, and once it is revoked', async () => {
     const keys = keysOf('test');
     const text = await create(keys);
     expect(await keys.authenticate(text)).toBeDefined();
@@ -76,7 +76,7 @@ describe('a key', () => {
     expect(await keys.authenticate(text)).toBeUndefined();
   });
 
-  test('with another checksum is refused before anything is read', async () => {
+  test('with a wrong checksum is refused before anything is read', async () => {
     const keys = keysOf('test');
     const text = await create(keys);
     const checksum = text.slice(-6);
@@ -91,7 +91,7 @@ describe('a key', () => {
   test.each<[ModeName, ModeName]>([
     ['live', 'test'],
     ['test', 'live'],
-  ])('made for %s is refused in %s, also when its text says otherwise', async (made, asked) => {
+  ])('for %s mode is refused in %s mode, even if its text is changed', async (made, asked) => {
     const text = await create(keysOf(made));
     expect(await keysOf(asked).authenticate(text)).toBeUndefined();
     expect(queries).toBe(0);
@@ -101,8 +101,8 @@ describe('a key', () => {
   });
 });
 
-describe('rotating a key', () => {
-  test('gives one with the same name and scopes, and lets the old one go on for the overlap', async () => {
+describe('rotating an API key', () => {
+  test('returns a key with the same name and scopes, and the old key works until the overlap ends', async () => {
     const old = await create(keysOf('test'));
     const text = (await keysOf('test').rotate(keyIdOf(old), hourMs)) ?? '';
     expect(await stored(text)).toMatchObject({ name: 'till', scopes: ['invoices:read'], expiresAt: null });
@@ -113,7 +113,7 @@ describe('rotating a key', () => {
     expect(await keysOf('test').authenticate(text)).toBeDefined();
   });
 
-  test('again and with a longer overlap does not let the old one live longer', async () => {
+  test('again with a longer overlap does not extend the old key', async () => {
     const old = await create(keysOf('test'));
     const end = laterBy(clock.now(), hourMs);
     await keysOf('test').rotate(keyIdOf(old), hourMs);
@@ -121,14 +121,14 @@ describe('rotating a key', () => {
     expect((await stored(old))?.expiresAt).toBe(end);
   });
 
-  test('again and with a shorter overlap ends the old one sooner', async () => {
+  test('again with a shorter overlap ends the old key sooner', async () => {
     const old = await create(keysOf('test'));
     await keysOf('test').rotate(keyIdOf(old), 2 * hourMs);
     await keysOf('test').rotate(keyIdOf(old), hourMs);
     expect((await stored(old))?.expiresAt).toBe(laterBy(clock.now(), hourMs));
   });
 
-  test('that was revoked gives none and leaves it revoked', async () => {
+  test('that is revoked returns no key and leaves it revoked', async () => {
     const old = await create(keysOf('test'));
     await keysOf('test').revoke(keyIdOf(old));
     const before = await keysOf('test').list(partyId);
@@ -136,7 +136,7 @@ describe('rotating a key', () => {
     expect(await keysOf('test').list(partyId)).toEqual(before);
   });
 
-  test('that has expired gives none, from the moment of its end on', async () => {
+  test('that has just expired returns no key', async () => {
     const old = await create(keysOf('test'));
     await keysOf('test').rotate(keyIdOf(old), hourMs);
     clock.advance(hourMs);
@@ -145,8 +145,8 @@ describe('rotating a key', () => {
     expect(await keysOf('test').list(partyId)).toEqual(before);
   });
 
-  test('that nobody has gives none', async () => {
-    expect(await keysOf('test').rotate('nobodyhasit0', hourMs)).toBeUndefined();
+  test('that does not exist returns no key', async () => {
+    expect(await keysOf('test').rotate('unknownkey00', hourMs)).toBeUndefined();
     expect(await keysOf('test').list(partyId)).toEqual([]);
   });
 });

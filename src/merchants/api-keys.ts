@@ -1,5 +1,5 @@
-// API keys: 256 random bits shown once, stored as a keyed hash. The text carries the key's own id, so that it is found
-// by that and compared in constant time, and a checksum, so that a mistyped key costs nothing and scanners know one.
+// API keys: 256 random bits shown once, stored as a keyed hash. The checksum saves a query for a mistyped key and lets
+// scanners recognise a key.
 //   mandate_test_<id, 12 characters>_<secret, 43 characters><checksum, 6 characters>
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -15,14 +15,14 @@ import { insertApiKey, listApiKeys, readApiKey, revokeApiKey } from './store/api
 export type ApiKey = Awaited<ReturnType<typeof apiKeysOf>>[number];
 
 export type ApiKeys = {
-  /** The text of the new key, which cannot be had again. */
+  /** The text of the new key, which is shown only once. */
   create(key: { partyId: string; name: string; scopes: readonly string[] }): Promise<string>;
-  /** A new key with the same name and scopes; the old one goes on for the overlap. */
+  /** A new key with the same name and scopes. The old key works until the overlap ends. */
   rotate(keyId: string, overlapMs: number): Promise<string | undefined>;
   revoke(keyId: string): Promise<boolean>;
   list(partyId: string): Promise<ApiKey[]>;
   authenticate(text: string): Promise<Caller | undefined>;
-  /** Whether this node has seen that key work before; whether it still does is not said. Looks nowhere. */
+  /** Whether this key has worked on this node before. It reads nothing, so the key may be revoked since. */
   hasWorked(text: string): boolean;
 };
 
@@ -32,7 +32,7 @@ const maxWorked = 10_000;
 
 export function openApiKeys(options: {
   db: Database;
-  /** On connections nobody holds. */
+  /** The read-only pool, which no transaction holds connections of. */
   lookups: Pick<Database, 'run'>;
   keyring: Keyring;
   clock: Clock;
@@ -45,8 +45,8 @@ export function openApiKeys(options: {
     load: async (keyId: string) => (await options.lookups.run(readApiKey, { key_id: keyId }))[0],
   });
   /**
-   * The keys that worked on this node, the longest known first: which text of which row. Until the row is read again, a second
-   * later at most, the same text needs no second proof.
+   * The keys that worked on this node, oldest first, with the digest of their text. Until the row is read again, after 1 s at
+   * most, the same text is not hashed again.
    */
   const worked = new Map<string, { readonly row: object; readonly digest: string }>();
 
@@ -109,7 +109,7 @@ export function openApiKeys(options: {
     async authenticate(text) {
       const [, keyMode, keyId, secret, checksum] = keyText.exec(text) ?? [];
       if (keyMode !== modeName(livemode) || !keyId || !secret) return undefined;
-      // Not the text itself: a secret is kept nowhere.
+      // A digest instead of the text: no secret is kept.
       const digest = hash('sha256', text, 'base64');
       const before = worked.get(keyId);
       const hasWorked = before?.digest === digest;
@@ -129,7 +129,7 @@ export function openApiKeys(options: {
   };
 }
 
-/** Of either mode, and without what proves them: no data key is needed. */
+/** Keys of both modes, without their hashes, so that no data key is needed. */
 export async function apiKeysOf(db: Pick<Database, 'run'>, partyId: string) {
   const rows = await db.run(listApiKeys, { party_id: partyId });
   return rows.map((row) => ({

@@ -1,9 +1,9 @@
-// Money of one mode must not be booked in the other: which mode a database is for.
+// A database is for one mode, because money of one mode must not be booked in the other.
 import type { Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { readHasLivemode, readModes } from './store/api-keys.ts';
 
-/** Only looks, also at a database of an older version or at an empty one, which is for either. */
+/** Only reads. An empty database, or one of an older version without modes, is for either. */
 export async function requireSameMode(
   database: Pick<Database, 'run'>,
   livemode: boolean,
@@ -14,13 +14,13 @@ export async function requireSameMode(
   const [row] = await database.run(readModes, { now: clock.now() });
   if (!livemode && row?.is_live) {
     throw new Error(
-      'this database is a live one, with live API keys or shops: set MANDATE_MODE=live to work with it',
+      'This database is in live mode: it has live API keys or shops. Set MANDATE_MODE=live to use it.',
     );
   }
   if (livemode && row?.party_id) {
     throw new Error(
-      `this database has ${row.test_keys} sandbox API keys that still work; live mode wants a database of its own, ` +
-        `or the keys revoked (mandate keys list --party ${row.party_id}, mandate keys revoke)`,
+      `This database has ${row.test_keys} active sandbox API keys. Use another database for live mode, or revoke the keys: ` +
+        `"mandate keys list --party ${row.party_id}" shows them, "mandate keys revoke" revokes one.`,
     );
   }
 }

@@ -1,5 +1,5 @@
-// What the rest of the house asks about merchants: a party, one of its shops, and what time it is for them. Answers may
-// be a second old; a write that must not be fooled by that repeats the question in its own statement.
+// What other modules read of merchants: a party, its shops, and its time. Results may be 1 s old; a write that needs the
+// current state reads it again in its own statement.
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -12,19 +12,19 @@ export type Merchants = {
   /** A shop of the other mode counts as blocked. */
   shop(partyId: string, shopId: string): Promise<Shop | undefined>;
   shops(partyId: string): Promise<Shop[]>;
-  /** The shop, if it is there and may trade, and its party too. */
+  /** The shop, if it exists and both it and its party may trade. */
   trading(shop: { partyId: string; shopId: string }): Promise<Outcome<Shop, TradingRefusal>>;
   /** Real time, moved forward by the party's test clock. */
   timeOf(party: Party): Instant;
-  /** After a change this node made itself, so that its own next request sees it. */
+  /** Called after a change on this node, so that its next request sees the change. */
   forget(partyId: string): void;
 };
 
 const maxAgeMs = 1_000;
 
-/** `lookups` are connections nobody holds: a transaction may ask in its middle. */
+/** `lookups` is the read-only pool, so a call inside a transaction does not wait for a second connection. */
 export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, livemode: boolean): Merchants {
-  // One of a sandbox that was made a live database: what it took through a bank would be real, and booked as play.
+  // A sandbox shop in a database that became live: its charges would be real, but booked as test money.
   const asHere = (shop: Shop): Shop => (shop.livemode === livemode ? shop : { ...shop, isBlocked: true });
 
   const parties = ttlCache({
@@ -54,7 +54,7 @@ export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, live
       (await lookups.run(listShopsOf, { party_id: partyId })).map((row) => asHere(shopFromRow(row))),
     async trading({ partyId, shopId }) {
       const party = await parties.get(partyId);
-      if (!party) throw new Error(`there is no party ${partyId}`);
+      if (!party) throw new Error(`party ${partyId} not found`);
       return requireTrading(party, await shopOf(partyId, shopId));
     },
     timeOf: (party) => laterBy(clock.now(), party.clockOffsetMs),

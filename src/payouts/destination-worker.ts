@@ -1,6 +1,5 @@
-// The engine's step of a destination: ask the bank whether the card takes payouts, or what became of that question, without
-// holding a connection, and write what it says. Running it twice is harmless: a check moves no money, and the bank knows it by
-// its one id.
+// The job of a destination: asks the bank, while it holds no connection, whether the card takes payouts, and writes the result.
+// Running it twice is harmless: a check moves no money and has one ID.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -8,7 +7,7 @@ import { checkIdOf, interpret } from './domain/destination.ts';
 import { findDestination, letRest, storeDestinationFact } from './store/destinations.ts';
 import { sendOrInquire } from '../acquiring/send-or-inquire.ts';
 
-/** The bank said nothing that proves anything. Tried again later and later, then in the operator's list. */
+/** The bank's response proves nothing. The job is retried with growing delays, then stuck. */
 class CardCheckPending extends Error {
   override readonly name = 'CardCheckPending';
 }
@@ -43,5 +42,5 @@ export async function runDestinationJob(
   if ('unknown' in meaning) throw new CardCheckPending(meaning.unknown);
   await storeDestinationFact(db, stored, meaning.fact, now);
   if (meaning.fact.type === 'destination_check_failed')
-    throw new CardCheckPending(`the bank cannot tell now, ${meaning.fact.code}`);
+    throw new CardCheckPending(`the check was inconclusive, code ${meaning.fact.code}`);
 }

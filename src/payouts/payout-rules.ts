@@ -1,5 +1,4 @@
-// By which rules payouts are made here: whose money it is, which providers there are, and what was agreed with each party.
-// What was agreed may be a second old.
+// The rules of payouts: the mode, the providers, and the limits and fees of each party, which may be 1 s old.
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database } from '../platform/database/database.ts';
 import { feeOf, noFee } from '../platform/ledger/domain/fee.ts';
@@ -12,11 +11,11 @@ export type PayoutRules = ReturnType<typeof openPayoutRules>;
 
 const maxAgeMs = 1_000;
 
-/** `lookups` are connections nobody holds: a transaction may ask in its middle. */
+/** `lookups` is the read-only pool, so a call inside a transaction does not wait for a second connection. */
 export function openPayoutRules(options: {
   lookups: Pick<Database, 'run'>;
   livemode: boolean;
-  /** What a wallet of the test provider opens with; nought for nothing. */
+  /** What a wallet of the test provider opens with. 0 means no deposit. */
   openingDepositMinor: bigint;
 }) {
   const { lookups, livemode, openingDepositMinor } = options;
@@ -39,7 +38,7 @@ export function openPayoutRules(options: {
           feeOf(minor, fees.get(currency) ?? noFee),
       };
     },
-    /** After a change this node made itself. */
+    /** Called after a change on this node. */
     forget: (partyId: string) => agreed.forget(partyId),
   };
 }

@@ -1,5 +1,5 @@
-// A payout that a restored database lost is written down again, as it would have been made and ended: its row, both its events and
-// its money, in one transaction. Nothing is asked of the bank, and nothing is due of it afterwards.
+// Recovers a payout that a restored database has lost: one transaction writes its row, both events and its journals. No bank is
+// contacted, and no job is due afterwards.
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -12,11 +12,11 @@ import type { WithdrawalTerms } from './domain/withdrawal.ts';
 export type Recovered =
   | 'restored'
   | 'knownBefore'
-  /** `isKnown` when it is written down, but otherwise than was said. */
+  /** `isKnown`: the payout is stored, but differs from what the operator said. */
   | { readonly problem: string; readonly isKnown?: true };
 
-/** Takes back what the transaction has written. */
-class NotRestored extends Error {}
+/** Thrown to roll the transaction back. */
+class NotRecovered extends Error {}
 
 export async function recoverWithdrawal(
   db: Database,
@@ -26,7 +26,7 @@ export async function recoverWithdrawal(
     readonly livemode: boolean;
     readonly reason: string;
     readonly now: Instant;
-    /** The token of the grant by which he who asked paid out from the wallet. */
+    /** The token of the grant the payout was requested with. */
     readonly walletGrant?: string;
   },
 ): Promise<Recovered> {
@@ -41,26 +41,26 @@ export async function recoverWithdrawal(
     await db.transaction(async (tx) => {
       const made = await storeNewWithdrawal(tx, started, {
         livemode,
-        // The bank has paid: it counts, and no limit undoes it.
+        // The bank has paid, so no limit applies. The payout still counts towards limits.
         limits: {},
         fingerprint: fingerprintOfRequest(terms, walletGrant),
         claim: { wake_at: null, attempts: 0 },
         ...(context.walletGrant ? { grantId: context.walletGrant.id } : {}),
       });
-      if ('notMade' in made) throw new NotRestored(inTheWay(terms, made.notMade));
-      if (made.withdrawal.state.status !== 'sending') throw new NotRestored(lacking(terms));
+      if ('notMade' in made) throw new NotRecovered(inTheWay(terms, made.notMade));
+      if (made.withdrawal.state.status !== 'sending') throw new NotRecovered(lacking(terms));
       const succeeded = { type: 'withdrawal_succeeded', reference: 'operator', reason } as const;
       if (!(await storeEnd(tx, made, succeeded, { livemode, now })))
-        throw new NotRestored('it was changed by somebody else');
+        throw new NotRecovered(`Withdrawal ${terms.id} was changed meanwhile. Try again`);
     });
   } catch (error) {
-    if (error instanceof NotRestored) return { problem: error.message };
+    if (error instanceof NotRecovered) return { problem: error.message };
     throw error;
   }
   return 'restored';
 }
 
-/** Undefined when nobody here knows of it. */
+/** Undefined if the withdrawal is not stored. */
 async function whatIsKnown(
   db: Database,
   { withdrawalId, line }: Paid,
@@ -70,18 +70,20 @@ async function whatIsKnown(
   if (!known) return undefined;
   const { state, amount, route } = known;
   if (state.status === 'sending')
-    return { problem: `withdrawal ${withdrawalId} is known, and under way: a node asks the bank about it` };
+    return {
+      problem: `Withdrawal ${withdrawalId} exists and is pending: a node is asking the bank about it`,
+    };
   const isPaid = amount.minor === line.minor && amount.currency === line.currency;
   if (state.status !== 'succeeded' || !isPaid || route?.bankId !== context.route.bankId) {
     return {
-      problem: `withdrawal ${withdrawalId} is known, and ${state.status}; mandate reconcile says what to do about it`,
+      problem: `Withdrawal ${withdrawalId} exists, with status ${state.status}. "mandate reconcile" says what to do about it`,
     };
   }
   if (isAsSaid(known, context)) return 'knownBefore';
   const { partyId, walletId, destinationId, externalId } = known;
-  const name = externalId === undefined ? 'without a name' : `called ${externalId}`;
+  const name = externalId === undefined ? 'without an external ID' : `with external ID ${externalId}`;
   return {
-    problem: `withdrawal ${withdrawalId} is known already: of party ${partyId}, from wallet ${walletId} to destination ${destinationId}, ${name}; that stays so`,
+    problem: `Withdrawal ${withdrawalId} exists already: of party ${partyId}, from wallet ${walletId} to destination ${destinationId}, ${name}`,
     isKnown: true,
   };
 }
@@ -95,7 +97,7 @@ function isAsSaid(known: WithdrawalTerms, said: RecoveryContext): boolean {
   );
 }
 
-/** Of the request as it most likely was, so that the same one comes to this withdrawal; any other is a conflict, and pays nothing. */
+/** Of the request as it most likely was. Its repeat finds this withdrawal; any other request is a conflict and pays nothing. */
 function fingerprintOfRequest(terms: WithdrawalTerms, walletGrant: string | undefined): Buffer {
   const { walletId, destinationId, amount, externalId } = terms;
   return withdrawalFingerprint({
@@ -108,11 +110,11 @@ function fingerprintOfRequest(terms: WithdrawalTerms, walletGrant: string | unde
 
 function inTheWay({ partyId, externalId }: WithdrawalTerms, because: NotMade): string {
   return because === 'externalIdTaken'
-    ? `another withdrawal of party ${partyId} is called ${externalId} by now`
-    : 'that grant of the wallet was used or ended by now; --wallet-grant lost writes the payout down without it';
+    ? `Another withdrawal of party ${partyId} has the external ID ${externalId}`
+    : 'The wallet grant was already used or revoked. To recover the payout without it, pass --wallet-grant lost';
 }
 
 function lacking({ walletId, amount, feeMinor }: WithdrawalTerms): string {
   const fee = feeMinor > 0n ? ` and its fee of ${feeMinor}` : '';
-  return `wallet ${walletId} has less than ${amount.minor} ${amount.currency}${fee}; put on it what is lacking (mandate wallet deposit), and try again`;
+  return `Wallet ${walletId} has less than ${amount.minor} ${amount.currency}${fee}. Deposit what is missing with "mandate wallet deposit", then try again`;
 }

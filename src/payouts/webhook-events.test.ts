@@ -18,11 +18,11 @@ const withdrawal = {
   currency: 'RUB',
   feeMinor: 500,
   externalId: 'payout-2024-03-01-7',
-  // Left out of what is told, as everything empty.
+  // Empty members are not sent.
   metadata: {},
 };
 
-test('a payout that fails is told with what it was and why', () => {
+test('the events of a failed withdrawal have its terms and its failure', () => {
   const log = events(
     { type: 'withdrawal_started', terms: withdrawal },
     { type: 'withdrawal_failed', failure: ['authorization_failed', 'account_not_found'] },
@@ -48,7 +48,7 @@ test('a payout that fails is told with what it was and why', () => {
   expect(withdrawalsTopic.ownersOf(log[0]!.facts)).toEqual([{ id: '1Bq5', part: '10068321' }]);
 });
 
-test('a destination is told as made and unauthorized at once, then authorized', () => {
+test('a new destination makes a created and an unauthorized event, then an authorized one', () => {
   const terms = {
     id: '107498',
     partyId: 'PARTY',
@@ -92,7 +92,7 @@ test('a destination is told as made and unauthorized at once, then authorized', 
   expect(destinationsTopic.ownersOf(log[0]!.facts)).toEqual([{ id: '1Bq5' }]);
 });
 
-test('what a newer node wrote is passed over', () => {
+test('unknown facts from a newer node are skipped', () => {
   expect(withdrawalsTopic.typesOf([{ type: 'fact_of_tomorrow' }])).toEqual([]);
   expect(destinationsTopic.typesOf([{ type: 'fact_of_tomorrow' }])).toEqual([]);
 });

@@ -1,5 +1,4 @@
-// What merchants are told about payouts: withdrawals, and the destinations they go to. The first notice of each shows all of
-// it, the others name it and say what became of it.
+// Webhook events about withdrawals and destinations. The first event shows the whole object, later ones its ID and the change.
 import { assetBody } from '../identities/api/shared-schema.ts';
 import type { VariantsCodec } from '../platform/database/codec.ts';
 import { filled, hasMembers, type Owner, type Topic } from '../platform/events/domain/topic.ts';
@@ -11,14 +10,14 @@ import {
   type WithdrawalLogFact,
 } from './store/codec.ts';
 
-/** What a fact is told as; what is not here is internal. */
-type Told<Fact extends { readonly type: string }> = Partial<Record<Fact['type'], readonly string[]>>;
-const withdrawalTypes: Told<WithdrawalLogFact> = {
+/** The event types sent for a fact. Facts that are not here are internal and not sent. */
+type EventTypes<Fact extends { readonly type: string }> = Partial<Record<Fact['type'], readonly string[]>>;
+const withdrawalTypes: EventTypes<WithdrawalLogFact> = {
   withdrawal_started: ['WithdrawalStarted'],
   withdrawal_succeeded: ['WithdrawalSucceeded'],
   withdrawal_failed: ['WithdrawalFailed'],
 };
-const destinationTypes: Told<DestinationLogFact> = {
+const destinationTypes: EventTypes<DestinationLogFact> = {
   destination_created: ['DestinationCreated', 'DestinationUnauthorized'],
   destination_authorized: ['DestinationAuthorized'],
 };
@@ -32,7 +31,7 @@ export const withdrawalsTopic: Topic = {
   aggregate: 'withdrawal',
   eventTypes: Object.values(withdrawalTypes).flat(),
   eventId: 'sequence',
-  ...toldBy({
+  ...webhookEventsBy({
     codec: withdrawalFact,
     types: withdrawalTypes,
     termsIn: (fact) => (fact.type === 'withdrawal_started' ? fact.terms : undefined),
@@ -47,9 +46,9 @@ export const destinationsTopic: Topic = {
   payloadTopic: 'DestinationTopic',
   aggregate: 'destination',
   eventTypes: Object.values(destinationTypes).flat(),
-  // The first event has two notices, which must not share their number.
+  // The first log event makes two webhook events, which must not share an ID.
   eventId: 'position',
-  ...toldBy({
+  ...webhookEventsBy({
     codec: destinationFact,
     types: destinationTypes,
     termsIn: (fact) => (fact.type === 'destination_created' ? fact.terms : undefined),
@@ -58,8 +57,8 @@ export const destinationsTopic: Topic = {
   }),
 };
 
-/** What a topic says of a log, whose first fact has the terms. */
-function toldBy<Fact extends { readonly type: string }, Terms>(log: {
+/** For a log whose first fact has the terms. */
+function webhookEventsBy<Fact extends { readonly type: string }, Terms>(log: {
   readonly codec: VariantsCodec<Fact>;
   readonly types: Partial<Readonly<Record<string, readonly string[]>>>;
   readonly termsIn: (fact: Fact) => Terms | undefined;
@@ -70,7 +69,7 @@ function toldBy<Fact extends { readonly type: string }, Terms>(log: {
   const typesOf = (fact: Fact) => types[fact.type] ?? [];
   const firstTerms = ([first]: readonly unknown[]) => {
     const terms = termsIn(codec.read(first));
-    if (terms === undefined) throw new Error('a log does not begin with the making of what it is about');
+    if (terms === undefined) throw new Error('the log does not begin with the creation of its object');
     return terms;
   };
   return {

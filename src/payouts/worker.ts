@@ -1,6 +1,5 @@
-// The engine's step of a withdrawal: send the payout, or ask what became of it, without holding a connection, and write what the
-// answer proves with what it means for the money. Running it twice is harmless: the bank knows the payout by its one id, and
-// every write is guarded by the version.
+// The job of a withdrawal: sends the payout or queries its status while it holds no connection, and writes what the response
+// proves. Running it twice is harmless: the payout has one ID, and every write is guarded by the version.
 import type { BankResponse } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { runningFrom, type Clock, type Instant } from '../clock.ts';
@@ -26,7 +25,7 @@ export async function runWithdrawalJob(
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
-  /** As its maker wrote it, who began this at once. */
+  /** Given when the node that created the withdrawal runs its job immediately. */
   preloaded?: StoredWithdrawal,
 ): Promise<void> {
   const stored = preloaded ?? (await findWithdrawal(db, null, id));
@@ -34,7 +33,7 @@ export async function runWithdrawalJob(
   const { withdrawal } = stored;
   if (withdrawal.state.status !== 'sending') return reschedule(db, stored, null);
 
-  // A bank may take its time; what it says is true from when it says it.
+  // A bank may be slow. Its response counts from when it arrives, so the clock keeps running.
   const clock = runningFrom(now, ownClock);
   const answer = await ask({ db, banks }, withdrawal, attempt);
   const meaning =
@@ -47,14 +46,14 @@ export async function runWithdrawalJob(
     await logContradiction({ db, log }, withdrawal, meaning.fact);
 }
 
-/** It was allowed when it was made. Until the bank has it, an operator can still say no. */
+/** Until the bank has received the payout, a block by the operator still stops it. */
 async function ask(
   { db, banks }: Pick<WithdrawalJobDeps, 'db' | 'banks'>,
   withdrawal: Withdrawal,
   attempt: number,
 ): Promise<BankResponse | 'blocked'> {
   const { route, amount, cardToken } = withdrawal;
-  if (!route) throw new Error(`withdrawal ${withdrawal.id} has no way to a bank`);
+  if (!route) throw new Error(`withdrawal ${withdrawal.id} has no route`);
   const { terminal } = route;
   const bank = await banks.bankOf(terminal);
   const operationId = operationIdOf(withdrawal);
@@ -71,19 +70,19 @@ async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal):
   return !wallet || wallet.isBlocked || !destination || destination.isBlocked;
 }
 
-/** Whoever was quicker has written the same: the bank says one thing under one id. An operator may have said another. */
+/** Another node writes the same, because the bank has one answer per ID. An operator may have stored another outcome. */
 async function logContradiction(
   { db, log }: Pick<WithdrawalJobDeps, 'db' | 'log'>,
   withdrawal: Withdrawal,
   fact: WithdrawalEnd,
 ): Promise<void> {
   const { id, partyId, walletId } = withdrawal;
-  const written = (await findWithdrawal(db, null, id))?.withdrawal.state.status;
-  const proved = evolve(withdrawal, fact).state.status;
-  if (written === proved) return;
+  const stored = (await findWithdrawal(db, null, id))?.withdrawal.state.status;
+  const fromBank = evolve(withdrawal, fact).state.status;
+  if (stored === fromBank) return;
   const operationId = operationIdOf(withdrawal);
   log.error(
-    { withdrawalId: id, operationId, partyId, walletId, written, proved },
-    'a payout ended otherwise than it is written down: find out at the bank; mandate reconcile shows it too',
+    { withdrawalId: id, operationId, partyId, walletId, stored, fromBank },
+    'payout outcome contradicts the stored result',
   );
 }

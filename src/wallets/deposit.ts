@@ -1,5 +1,5 @@
-// Money into a wallet: from a bank account of the house, or from the balance of a shop. The deposit and its journal are one
-// statement, so a deposit that is there has succeeded.
+// Deposits into a wallet, from a bank account of the operator or from the balance of a shop. One statement writes the deposit
+// and its journal, so every stored deposit has succeeded.
 import { createHash } from 'node:crypto';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -17,18 +17,18 @@ type NewDeposit = {
   readonly description?: string;
 };
 
-/** With `isNew` false, one of that id was there before, and nothing was done: the deposit is that one, and may be another. */
+/** If `isNew` is false, a deposit with that ID existed and nothing was done. `deposit` is the existing one. */
 export type Made =
   | { readonly deposit: Deposit; readonly isNew: true }
   | {
       readonly deposit: Deposit;
       readonly isNew: false;
-      /** As much, and out of the same account. */
+      /** The same amount from the same account. */
       readonly isAsGiven: boolean;
       readonly debitAccount: string;
     };
 
-/** Of a deposit that an operator has a name of his own for: said again, it is the same deposit. */
+/** Derived from the operator's own reference, so that a repeat is the same deposit. */
 export function depositIdOf(walletId: string, name: string): string {
   return createHash('sha256')
     .update(JSON.stringify([walletId, name]))
@@ -49,7 +49,7 @@ export async function depositFromBank(
   return stored === 'stored' ? { deposit, isNew: true } : madeBefore(db, deposit, journal);
 }
 
-/** Undefined when the shop lacks the money: then nothing was done. */
+/** Undefined if the shop has too little money. Then nothing was done. */
 export async function depositFromShop(
   db: Database,
   wallet: WalletTerms,
@@ -66,7 +66,7 @@ export async function depositFromShop(
 
 async function madeBefore(db: Database, given: Deposit, journal: Journal): Promise<Made> {
   const earlier = await findDeposit(db, given.id);
-  if (!earlier) throw new Error(`deposit ${given.id} was neither made nor found`);
+  if (!earlier) throw new Error(`deposit ${given.id} was neither created nor found`);
   const { deposit, debitAccount } = earlier;
   const isFromThere = accountsIn(journal).some(({ id }) => id === debitAccount);
   const isAsGiven = isFromThere && deposit.amount.minor === given.amount.minor;

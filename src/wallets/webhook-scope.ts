@@ -1,4 +1,4 @@
-// Whose payouts a merchant may have himself told about: those of an identity of his, or of one of its wallets.
+// A merchant can register webhooks for the payouts of its own identity, or of one of that identity's wallets.
 import type { Database } from '../platform/database/database.ts';
 import type { Owner } from '../platform/events/domain/topic.ts';
 import { findIdentity } from '../identities/store/identities.ts';

@@ -1,4 +1,4 @@
-// What a merchant reads about himself, and the sandbox's test clock, over the API.
+// A merchant's reads of its own party, shops and categories, and the sandbox's test clock, over the API.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseInstant } from '../../src/clock.ts';
 import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
@@ -29,7 +29,7 @@ const get = (url: string, by: Merchant = merchant) => service.call('GET', url, {
 const essence = ({ status, body }: Answer) => ({ status, body });
 
 describe('me', () => {
-  test('is the party of the key', async () => {
+  test('returns the party of the API key', async () => {
     expect(essence(await get(`${processing}/me`))).toEqual({
       status: 200,
       body: { id: merchant.partyId, isBlocked: false, isSuspended: false },
@@ -39,10 +39,10 @@ describe('me', () => {
   test.concurrent.each([
     ['is_blocked', { isBlocked: true, isSuspended: false }],
     ['is_suspended', { isBlocked: false, isSuspended: true }],
-  ] as const)('tells that it %s', async (flag, told) => {
+  ] as const)('shows that the party %s', async (flag, shown) => {
     const stopped = await service.createMerchant();
     await setTradingFlag(service, stopped, { of: 'party', flag }, true);
-    const body = { id: stopped.partyId, ...told };
+    const body = { id: stopped.partyId, ...shown };
     expect(essence(await get(`${processing}/me`, stopped))).toEqual({ status: 200, body });
   });
 });
@@ -68,13 +68,13 @@ describe('shops', () => {
     });
   });
 
-  test('are got one by one, the same as in the list', async () => {
+  test('are returned one by one as in the list', async () => {
     for (const listed of (await get(`${processing}/shops`)).body) {
       expect(essence(await get(`${processing}/shops/${listed.id}`))).toEqual({ status: 200, body: listed });
     }
   });
 
-  test('are none for a party that has none', async () => {
+  test('are an empty list for a party without shops', async () => {
     const partyId = service.ports.ids.next();
     const created_at = service.clock.now();
     await service.database.run(insertParty, { party_id: partyId, name: 'Without shops', created_at });
@@ -82,7 +82,7 @@ describe('shops', () => {
     expect(essence(await get(`${processing}/shops`, { partyId, apiKey }))).toEqual({ status: 200, body: [] });
   });
 
-  test('tell when they may not trade', async () => {
+  test('show when they may not trade', async () => {
     const stopped = await service.createMerchant();
     await setTradingFlag(service, stopped, { of: 'shop', flag: 'is_blocked' }, true);
     expect((await get(`${processing}/shops/TEST`, stopped)).body.isBlocked).toBe(true);
@@ -91,7 +91,7 @@ describe('shops', () => {
     expect(listed.filter(({ isBlocked }) => isBlocked).map(({ id }) => id)).toEqual(['TEST']);
   });
 
-  test('are found by their exact id alone', async () => {
+  test('are found only by their exact ID', async () => {
     for (const id of ['NOWHERE', 'test', 'TEST%20', '%', `${'T'.repeat(41)}`]) {
       const { status, body } = await get(`${processing}/shops/${id}`);
       expect({ id, status, ...body }).toMatchObject(
@@ -102,7 +102,7 @@ describe('shops', () => {
 });
 
 describe('categories', () => {
-  test('are listed and got', async () => {
+  test('are listed, and returned one by one', async () => {
     const all = await get(`${processing}/categories`);
     expect(all.status).toBe(200);
     expect(all.body[0]).toEqual({ categoryID: 1, name: expect.any(String), description: expect.any(String) });
@@ -112,14 +112,14 @@ describe('categories', () => {
     }
   });
 
-  test('hold every category a shop is in', async () => {
+  test('include the category of every shop', async () => {
     const known = (await get(`${processing}/categories`)).body.map(
       (each: { categoryID: number }) => each.categoryID,
     );
     for (const { categoryID } of (await get(`${processing}/shops`)).body) expect(known).toContain(categoryID);
   });
 
-  test('are not found under an unknown number', async () => {
+  test('are not found by an unknown ID', async () => {
     expect(essence(await get(`${processing}/categories/999`))).toEqual({
       status: 404,
       body: { message: 'Category not found' },
@@ -145,7 +145,7 @@ describe('the test clock', () => {
     });
   });
 
-  test('runs what falls due on the way, in order, each thing at its own time, before it answers', async () => {
+  test('runs what falls due on the way before the response, in order and each at its own time', async () => {
     const mine = await service.createMerchant();
     const dueDates = [
       '2026-05-01T00:00:00.000000Z',
@@ -169,7 +169,7 @@ describe('the test clock', () => {
     }
     expect((await invoice(paid.id, mine)).status).toBe('paid');
     expect((await invoice(later.id, mine)).status).toBe('unpaid');
-    // In which order it was done is told by the transactions that did it.
+    // The transaction IDs show the order in which it was done.
     const { rows } = await service.database.withClient((client) =>
       client.query(
         `select aggregate_id from event where party_id = $1 and created_at > $2
@@ -192,13 +192,13 @@ describe('the test clock', () => {
     await expect.poll(() => invoice(past.id, mine), bound).toMatchObject({ status: 'cancelled' });
     const [, overdue] = (await get(`${invoicesUrl}/${past.id}/events?limit=9`, mine)).body;
     expect(overdue.createdAt >= '2027-03-01T00:00:00.000000Z').toBe(true);
-    // Its tokens go by real time: moving the clock locks nobody out.
+    // Tokens use real time, so they still work after the clock has moved.
     expect((await service.call('GET', `${invoicesUrl}/${created.id}`, { token: created.token })).status).toBe(
       200,
     );
   });
 
-  test('goes on from where it was set', async () => {
+  test('continues from where it was set', async () => {
     const mine = await service.createMerchant();
     await move('2026-06-01T00:00:00Z', mine);
     service.clock.advance(90_000);
@@ -208,7 +208,7 @@ describe('the test clock', () => {
     expect(await timeOf(mine)).toBe('2026-06-01T00:01:31.000000Z');
   });
 
-  test('may be set to the time it shows, and does nothing then, however often', async () => {
+  test('can be set to its current time repeatedly, which does nothing', async () => {
     const mine = await service.createMerchant();
     const now = await timeOf(mine);
     for (let time = 0; time < 3; time++) {
@@ -217,7 +217,7 @@ describe('the test clock', () => {
     expect(await timeOf(mine)).toBe(now);
   });
 
-  test('stops before the years end, so that what is counted from now can still be written', async () => {
+  test('stops before year 9000, so that later times can still be stored', async () => {
     const mine = await service.createMerchant();
     await service.jobs.advance(mine.partyId, parseInstant('8995-01-01T00:00:00Z')!);
     expect(essence(await move('9000-01-01T00:00:00Z', mine))).toEqual(refused);
@@ -237,7 +237,7 @@ describe('the test clock', () => {
     expect(await timeOf(mine)).toBe('2026-06-01T00:00:00.000000Z');
   });
 
-  test('moves ten years at most at once', async () => {
+  test('moves ten years at most per request', async () => {
     const mine = await service.createMerchant();
     expect(essence(await move('2037-01-19T10:00:00Z', mine))).toEqual(refused);
     expect(essence(await move('9999-12-31T23:59:59Z', mine))).toEqual(refused);
@@ -277,7 +277,7 @@ describe('the test clock', () => {
     expect(await timeOf(other)).toBe(before);
   });
 
-  test('moved by several at once ends at the latest time, with everything done once', async () => {
+  test('moved by concurrent requests ends at the latest time, with everything done once', async () => {
     const mine = await service.createMerchant();
     const ids: string[] = [];
     for (let day = 10; day <= 28; day++) {
@@ -302,7 +302,7 @@ describe('in live mode', () => {
   });
   afterAll(() => live.close());
 
-  test('a shop that a sandbox left there trades no more, for what it took would be real money', async () => {
+  test('a shop that was created in a sandbox may not trade', async () => {
     const owner = await live.createMerchant();
     const left = {
       party_id: owner.partyId,
@@ -327,7 +327,7 @@ describe('in live mode', () => {
     expect(blocked).toEqual([shop.body]);
   });
 
-  test('there is no test clock, for nobody', async () => {
+  test('there is no test clock for any caller', async () => {
     const { apiKey } = await live.createMerchant();
     for (const token of [apiKey, undefined, 'garbage']) {
       for (const method of ['GET', 'POST', 'DELETE'] as const) {
@@ -340,7 +340,7 @@ describe('in live mode', () => {
     }
   });
 
-  test('the document does not mention it, and mentions everything else', async () => {
+  test('the API document has every operation but those of the sandbox', async () => {
     const pathsOf = async (of: TestService) =>
       Object.keys((await of.call('GET', '/openapi.json')).body.paths);
     const sandboxPaths = await pathsOf(service);
@@ -350,7 +350,7 @@ describe('in live mode', () => {
     );
   });
 
-  test('keys say that they are live, work there, and not in a sandbox', async () => {
+  test('API keys are live keys, which do not work in a sandbox', async () => {
     const { apiKey } = await live.createMerchant();
     expect(apiKey).toMatch(/^mandate_live_/);
     expect((await live.call('GET', `${processing}/me`, { token: apiKey })).status).toBe(200);
@@ -358,7 +358,7 @@ describe('in live mode', () => {
     expect((await live.call('GET', `${processing}/me`, { token: merchant.apiKey })).status).toBe(401);
   });
 
-  test('invoices are made as everywhere', async () => {
+  test('invoices are created as in a sandbox', async () => {
     const { apiKey: token } = await live.createMerchant();
     expect((await live.call('POST', invoicesUrl, { token, body: order })).status).toBe(201);
   });

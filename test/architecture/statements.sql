@@ -99,7 +99,7 @@ from held left join changed on true;
 -- change_destination
 with changed as (
 update destination set version = version + 1, changed_at = greatest(destination.changed_at, $1::timestamptz), status = $2::text, failure = $3::json,
--- Of a check that failed the engine decides when the next is due.
+-- After an inconclusive check the job runner decides when the next is due.
 wake_at = case when $2::text = 'checking' then wake_at end,
 attempts = case when $2::text = 'checking' then attempts else 0 end,
 stuck_at = null, stuck_reason = null
@@ -1185,13 +1185,13 @@ select count(*) filter (where verdict = 'equal') as equal,
 coalesce(json_agg(pair order by operation_id, sequence) filter (where verdict = 'doubtful'), '[]') as pairs
 from pair;
 
--- count_owed_returns
-select count(*) as owed, count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
-from binding left join test_clock using (party_id) where refund_due_at is not null;
-
 -- count_parked_webhook_queues
 select count(*) as parked from webhook_queue
 where stuck_at is not null and exists (select from webhook where webhook.webhook_id = webhook_queue.webhook_id);
+
+-- count_pending_refunds
+select count(*) as pending, count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
+from binding left join test_clock using (party_id) where refund_due_at is not null;
 
 -- count_unbalanced
 with account as (
@@ -1224,7 +1224,7 @@ with changed as (
 update customer set version = version + 1, changed_at = greatest(customer.changed_at, $1::timestamptz), status = 'deleted', active_binding_id = null
 where customer_id = $2::text and version = $3::int4
 returning customer_id, party_id, version, changed_at
-), hastened as (
+), expedited as (
 update binding set wake_at = $1::timestamptz
 from changed where binding.customer_id = changed.customer_id and wake_at > $1::timestamptz
 ), logged as (
@@ -1945,15 +1945,6 @@ where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_bu
 update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
 
--- hold_chargeable_customer
-select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.shop_id as of_shop, series_id, contact_info,
-customer.active_binding_id is not null as is_ready
-from customer left join binding
-on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
-where customer.customer_id = $1::text and customer.party_id = $2::text
-and customer.status <> 'deleted'
-for share of customer;
-
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
 
@@ -2347,15 +2338,15 @@ and ($4::text is null or identity.level = $4::text)
 and ($5::timestamptz is null or (identity.created_at, identity.identity_id) < ($5::timestamptz, $6::text))
 order by identity.created_at desc, identity.identity_id desc limit $7::int4;
 
--- list_owed_returns
+-- list_parties
+select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+from party left join test_clock using (party_id) order by party.created_at;
+
+-- list_pending_refunds
 select customer_id, binding_id, party_id, status, amount_minor, currency, refund_due_at,
 refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as is_overdue, stuck_reason
 from binding left join test_clock using (party_id)
 where refund_due_at is not null order by refund_due_at limit 1000;
-
--- list_parties
-select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id) order by party.created_at;
 
 -- list_shops
 select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
@@ -2388,6 +2379,15 @@ and ($10::int8 is null or withdrawal.amount_minor >= $10::int8)
 and ($11::int8 is null or withdrawal.amount_minor <= $11::int8)
 and ($12::timestamptz is null or (withdrawal.created_at, withdrawal.withdrawal_id) < ($12::timestamptz, $13::text))
 order by withdrawal.created_at desc, withdrawal.withdrawal_id desc limit $14::int4;
+
+-- lock_chargeable_customer
+select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, customer.shop_id as of_shop, series_id, contact_info,
+customer.active_binding_id is not null as is_ready
+from customer left join binding
+on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id
+where customer.customer_id = $1::text and customer.party_id = $2::text
+and customer.status <> 'deleted'
+for share of customer;
 
 -- lock_party_for_webhooks
 select party_id from party where party_id = $1::text for no key update;
@@ -3029,19 +3029,19 @@ where withdrawal_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
 -- reroute_binding
-with held as (
+with locked as (
 select version from customer where customer_id = $1::text for update
-), moved as (
-update binding set version = held.version + 1, wake_at = $2::timestamptz, terms = (
+), rerouted as (
+update binding set version = locked.version + 1, wake_at = $2::timestamptz, terms = (
 select json_object_agg(key, case key when 'terminal' then $3::json else value end order by place)
 from json_each(terms) with ordinality as term (key, value, place)
 )
-from held
+from locked
 where customer_id = $1::text and binding_id = $4::text and binding.version = $5::int4 and attempts = 1 and status = 'authorising'
 returning customer_id, binding.version
 ), changed as (
-update customer set version = moved.version, changed_at = greatest(customer.changed_at, $6::timestamptz)
-from moved where customer.customer_id = moved.customer_id
+update customer set version = rerouted.version, changed_at = greatest(customer.changed_at, $6::timestamptz)
+from rerouted where customer.customer_id = rerouted.customer_id
 returning customer.customer_id, party_id, customer.version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -3100,7 +3100,7 @@ where withdrawal_id = $2::text and version = $3::int4;
 -- reset_ledger_watermark
 update ledger_watermark set reached_at = '-infinity';
 
--- resume_owed_returns
+-- resume_stuck_refunds
 update binding set wake_at = $1::timestamptz, attempts = 1, stuck_at = null, stuck_reason = null
 where refund_due_at is not null and stuck_at < $2::timestamptz + coalesce((
 select offset_ms from test_clock where test_clock.party_id = binding.party_id), 0) * interval '1 ms'

@@ -1,5 +1,5 @@
-// Whether every payer can use the checkout: in light and dark, with a screen reader, on a slow phone, without scripts.
-// In `npm test` each state is judged once. The campaign all-looks.test.ts judges it in every language, theme and size.
+// Whether every payer can use the checkout: each state is judged once, in light and dark.
+// The campaign all-looks.test.ts judges it in every language, theme and size.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';

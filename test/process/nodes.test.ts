@@ -95,7 +95,9 @@ test('neither mode works on a database of the other, but for showing and revokin
   const inLiveMode = { ...environment, MANDATE_MODE: 'live' };
   const refused = await mandate(['serve'], { ...inLiveMode, PORT: '0' });
   expect(refused.code).toBe(1);
-  expect(refused.errors).toContain('mandate keys list --party SANDBOX, mandate keys revoke');
+  expect(refused.errors).toContain(
+    '"mandate keys list --party SANDBOX" shows them, "mandate keys revoke" revokes one',
+  );
 
   const list = ['keys', 'list', '--party', 'SANDBOX'];
   // Whoever goes live has a master key of his own by now, and the sandbox made one for itself.
@@ -112,14 +114,14 @@ test('neither mode works on a database of the other, but for showing and revokin
   expect((await mandate(create, inLiveMode)).code).toBe(0);
   for (const command of [create, ['serve'], ['ledger', 'check']]) {
     const { errors } = await mandate(command, { ...environment, PORT: '0' });
-    expect(errors).toContain('set MANDATE_MODE=live');
+    expect(errors).toContain('Set MANDATE_MODE=live');
   }
   // Nor does it bring the migrations of its own version there before it refuses.
   const newest = 'select max(number) as newest from migration';
   const forgotten = `delete from migration where number = (${newest}) returning number - 1 as newest`;
   const query = (text: string) => testDatabase.database.withClient((client) => client.query(text));
   const before = (await query(forgotten)).rows;
-  expect((await mandate(['ledger', 'check'], environment)).errors).toContain('set MANDATE_MODE=live');
+  expect((await mandate(['ledger', 'check'], environment)).errors).toContain('Set MANDATE_MODE=live');
   expect((await query(newest)).rows).toEqual(before);
   expect((await mandate(list, inLiveMode)).output).toMatch(/ live +server /);
 });

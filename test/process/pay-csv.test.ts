@@ -1,5 +1,5 @@
-// The example that pays what a CSV file says, against a real service: killed in the middle and started again it has paid every row
-// once, and it begins nothing with a file that cannot be right.
+// The example that pays the rows of a CSV file, against a real service. Killed and run again it pays every row once, and it
+// pays nothing if the file is invalid.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ async function startSandbox() {
   return { server, token, post, get, identity, wallet, stored, secrets };
 }
 
-test('killed and started again, it has paid every row once', async () => {
+test('the example pays every row once when it is killed and run again', async () => {
   const { server, token, post, get, identity, wallet, stored, secrets } = await startSandbox();
   const resource = { type: 'BankCardDestinationResource', token: stored };
   const of = { name: 'D', identity, currency: 'RUB', resource };
@@ -74,18 +74,18 @@ test('killed and started again, it has paid every row once', async () => {
   const killed = start('pay.csv', secrets);
   const isUnderWay = async () =>
     (existsSync(join(folder, 'pay.csv.report.csv')) && reportOf('pay.csv').length > payouts / 8) || undefined;
-  await eventually(isUnderWay, 60_000, 'an eighth of the rows is over');
+  await eventually(isUnderWay, 60_000, 'an eighth of the rows is final');
   killed.child.kill('SIGKILL');
   await killed.ended;
   const early = reportOf('pay.csv').length;
   expect(early).toBeLessThan(payouts);
-  // As a line is that was being written.
+  // A line that was only half written.
   appendFileSync(join(folder, 'pay.csv.report.csv'), `by token,1xU`);
 
   const resumed = await run('pay.csv', secrets);
   expect(resumed).toMatchObject({ code: 2 });
-  expect(resumed.errors).toContain(`of ${lines.length - 1} rows were over before`);
-  expect(resumed.errors).toContain('202 paid, 2 not paid, 0 not known yet');
+  expect(resumed.errors).toContain(`of ${lines.length - 1} rows were final before`);
+  expect(resumed.errors).toContain('202 paid, 2 not paid, 0 unknown');
   expect(resumed.errors).not.toContain(token);
   const report = reportOf('pay.csv');
   expect(report.map(([name]) => name)).toEqual(lines.slice(1).map((line) => line.split(',')[0]));
@@ -106,11 +106,11 @@ test('killed and started again, it has paid every row once', async () => {
     100_000_000 - (payouts + 1) * 100 - 60_000_000,
   );
 
-  // What is over stays so, and is asked about no more: without the key the rest is known as well.
+  // Final rows stay final and are not queried again, so the run needs no valid key.
   writeFileSync(join(folder, 'pay.csv'), lines.slice(0, -1).join('\n'));
   expect(await run('pay.csv', { ...secrets, MANDATE_API_KEY: 'none' })).toMatchObject({ code: 2 });
 
-  // A row that is over may not change.
+  // A final row must not change.
   writeFileSync(join(folder, 'pay.csv'), lines.join('\n').replace(',100,RUB', ',101,RUB'));
   const changed = await run('pay.csv', secrets);
   expect(changed.code).toBe(1);
@@ -119,13 +119,13 @@ test('killed and started again, it has paid every row once', async () => {
 
   writeFileSync(join(folder, 'other.csv'), lines.slice(0, 2).join('\n').replace('row ""0', 'other'));
   const stranger = await run('other.csv', { ...secrets, MANDATE_API_KEY: 'none' });
-  expect(stranger).toMatchObject({ code: 3, errors: expect.stringContaining('the API key is not accepted') });
+  expect(stranger).toMatchObject({ code: 3, errors: expect.stringContaining('the API key was rejected') });
   expect(await server.stop()).toBe(0);
   const alone = await run('other.csv', secrets, '--wait', '1');
-  expect(alone).toMatchObject({ code: 3, errors: expect.stringContaining('no answer: ECONNREFUSED') });
+  expect(alone).toMatchObject({ code: 3, errors: expect.stringContaining('no response: ECONNREFUSED') });
 }, 180_000);
 
-test('a row whose payout the bank has not decided is followed, though its token is good for nothing any more', async () => {
+test('the example follows a pending payout even after its card token has expired', async () => {
   const { server, get, wallet, stored, secrets } = await startSandbox();
   const write = (cardToken: string, amount = 199_916) =>
     writeFileSync(
@@ -142,7 +142,7 @@ test('a row whose payout the bank has not decided is followed, though its token 
   write('r1.expired');
   expect(await paid()).toBe(3);
   expect(reportOf('open.csv')).toEqual(pending);
-  // As when it was killed before it had written anything down.
+  // As if it had been killed before it wrote the report.
   rmSync(join(folder, 'open.csv.report.csv'));
   expect(await paid()).toBe(3);
   expect(reportOf('open.csv')).toEqual(pending);
@@ -155,7 +155,7 @@ test('a row whose payout the bank has not decided is followed, though its token 
   expect(await server.stop()).toBe(0);
 }, 120_000);
 
-test('it begins nothing with a file or settings that cannot be right', async () => {
+test('the example pays nothing with an invalid file or invalid settings', async () => {
   const settings = { MANDATE_API_KEY: 'key', MANDATE_URL: 'http://127.0.0.1:1' };
   const tell = async (text: string, environment: Record<string, string> = settings) => {
     writeFileSync(join(folder, 'bad.csv'), text);
@@ -168,16 +168,16 @@ test('it begins nothing with a file or settings that cannot be right', async () 
   const row = async (line: string) => (await tell(`${header}\n\n${line}\n`)).replaceAll(/^.*bad\.csv:/gm, '');
   expect(await tell(`${header}\n`, {})).toContain('MANDATE_API_KEY');
   expect(await tell('externalID,amount\n')).toMatch(
-    /no column wallet\n.*no column currency\n.*destination or cardToken/,
+    /lacks the column wallet\n.*lacks the column currency\n.*destination or cardToken/,
   );
   expect(await row('a,w,1.5,RUB,d,')).toContain('3: amount "1.5"');
   expect(await row('a,w,0,RUB,d,')).toContain('3: amount "0"');
   expect(await row('a,w,1,rub,d,')).toContain('3: currency "rub"');
   expect(await row('a,w,1,RUB,,')).toContain('3: no destination and no cardToken');
-  expect(await row('a,w,1,RUB,d,t')).toContain('one of them says where to');
+  expect(await row('a,w,1,RUB,d,t')).toContain('both a destination and a cardToken');
   expect(await row('a,w,1,RUB,4242 4242 4242 4242,')).toContain('looks like a card number');
   expect(await row(',w,1,RUB,d,')).toContain('3: no externalID');
-  expect(await row('a')).toContain('3: 1 cells under 6 columns');
+  expect(await row('a')).toContain('3: 1 cells instead of 6');
   expect(await row('a,w,1,RUB,"d,')).toContain('quotation mark');
   expect(await row('"a\nb",w,1,RUB,d,\n"a\nb",w,2,RUB,d,')).toContain('5: externalID a');
 });

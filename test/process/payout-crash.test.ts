@@ -1,5 +1,5 @@
-// kill -9 of the node in the middle of payouts, again and again, with a bank that lives on: what was accepted is paid once or
-// given back, what was not is nowhere, and bank, ledger and withdrawals agree.
+// Kills the node (SIGKILL) in the middle of payouts, repeatedly, while the bank keeps running. Every accepted payout is paid
+// once or returned, and bank, ledger and withdrawals agree.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { often } from '../support/service/campaign.ts';
@@ -16,7 +16,7 @@ const acknowledgedBeforeKill = often(24, 40);
 const amount = 1_000;
 
 test(
-  'a node killed while 16 clients pay out has lost and doubled nothing',
+  'a node killed while 16 clients pay out neither loses nor doubles a payout',
   { timeout: 180_000 },
   async () => {
     const { folder: data, remove } = temporaryFolder();
@@ -50,7 +50,7 @@ test(
       (await get(`/wallet/v0/destinations/${destination.id}`)).body.status === 'Authorized' || undefined;
     await eventually(isAuthorized, 60_000, 'the destination is authorized');
 
-    // Slow enough that a kill finds payouts before, on and after their way to the bank; some of its callbacks come twice.
+    // Slow enough for kills before, during and after a bank request. Some callbacks come twice.
     bank.faults.order({ kind: 'latency', curve: { shape: 'uniform', leastMs: 0, mostMs: 40 } });
     bank.faults.order({ kind: 'duplicate-callback', rate: 0.3 });
     const acknowledged = new Map<string, string>();
@@ -79,7 +79,7 @@ test(
       await server.stop('SIGKILL');
       running = false;
       await Promise.all(all);
-      // The leases of the dead are over at once, or the test would take minutes.
+      // Expire the dead node's leases now, or the test would take minutes.
       interrupted += await db.database.withClient(async (client) => {
         const { rowCount } = await client.query(
           'update withdrawal set wake_at = now() where wake_at is not null',
@@ -89,7 +89,7 @@ test(
       server = await startServer(environment);
     }
 
-    // Whoever heard nothing asks again, under the same name.
+    // Repeat every request with its external ID, as a client without a response would.
     const ids = new Map<string, string>();
     for (const externalID of asked) {
       const body = {

@@ -122,7 +122,7 @@ describe('comments', () => {
 });
 
 describe('headings', () => {
-  test.each(['Is it right?', 'What it does', 'When a bank fails', 'Install it.', `Run ${words(8)}`])(
+  test.each(['Is it right?', 'What it does', 'When a bank fails', 'Install it.', `Run ${words(12)}`])(
     '“%s” names neither a task nor a thing, or is too long',
     (heading) => expect(found(page, `## ${heading}\n`)).toHaveLength(1),
   );

@@ -6,7 +6,7 @@ export type Passage = { readonly line: number; readonly text: string };
 export type Fault = { readonly line: number; readonly what: string };
 
 const maxWordsOfSentence = 25;
-const maxWordsOfHeading = 8;
+const maxWordsOfHeading = 12;
 const maxSentencesOfComment = 2;
 const maxLinesOfFileHeader = 3;
 const maxSubjectLength = 72;

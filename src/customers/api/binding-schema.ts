@@ -1,5 +1,5 @@
-// Bindings as the API shows them, and the customer's events, which are about little else: that a customer was made, became
-// ready or was deleted takes a number in his log and is not shown in it.
+// Schemas of bindings and of customer events. A customer's creation, readiness and deletion take a sequence in the log,
+// but the events do not show them.
 import { Type, type Static } from 'typebox';
 import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../../cards/api/schema.ts';
 import type { Caller } from '../../caller.ts';
@@ -29,7 +29,7 @@ export const BindingParams = Type.Object(
 export type BindingParams = Static<typeof BindingParams>;
 
 const BindingError = Type.Object(
-  { code: Type.String(), message: Type.String({ description: 'For people.' }) },
+  { code: Type.String(), message: Type.String({ description: 'For people. Do not parse it.' }) },
   { title: 'CustomerBindingError' },
 );
 
@@ -47,8 +47,11 @@ export const BindingSchema = Type.Object(
       { title: 'BindingPaymentResource' },
     ),
     status: Type.Enum(['pending', 'succeeded', 'failed']),
-    isActive: Type.Boolean({ description: 'Whether this is the card the customer is charged with.' }),
-    withdrawnAt: Type.Optional({ ...DateTime, description: 'Since when it is not charged any more.' }),
+    isActive: Type.Boolean({ description: 'Whether the customer is charged with this card.' }),
+    withdrawnAt: Type.Optional({
+      ...DateTime,
+      description: 'When the binding was revoked. It is not charged after that.',
+    }),
     error: Type.Optional(BindingError),
   },
   { title: 'CustomerBinding' },
@@ -57,20 +60,20 @@ export type BindingBody = Static<typeof BindingSchema>;
 
 export const BindingPath = Type.Object({ customerID: EntityID, customerBindingID: EntityID });
 
-/** The whole list where nothing else is asked for. */
+/** Without parameters, the whole list. */
 export const BindingPage = Type.Object({
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 2_147_483_647,
-      description: 'So many at most, of those that were made first. Without it, all.',
+      description: 'The maximum number of bindings to return, oldest first. Without it, all.',
     }),
   ),
   bindingID: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 40,
-      description: 'The last id you have; only those made later are given.',
+      description: 'The last ID you have. Only bindings created later are returned.',
     }),
   ),
 });
@@ -138,14 +141,14 @@ export function bindingBody(
   };
 }
 
-/** A payer is told no more than in a payment: he may be somebody who tries out cards. */
+/** A payer gets no more detail than for a payment, because a card tester could use it. */
 function bindingError(failure: PaymentFailure, { kind }: Pick<Caller, 'kind'>): Static<typeof BindingError> {
   const [code, ...inner] = failure;
   const why = inner.length === 0 ? code : inner.join(':');
   return { code, message: kind === 'apiKey' ? why : payerError(failure).code };
 }
 
-/** What the feed shows of a fact; what is internal shows nothing. */
+/** Undefined for internal facts, which the events do not show. */
 export function bindingChangeBody(
   fact: BindingFact,
   bindingId: string,

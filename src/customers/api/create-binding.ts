@@ -1,5 +1,5 @@
-// POST …/bindings: a card is to be tied to a customer. The binding is written and answered; the bank is asked afterwards, and
-// what comes of it is read from the binding or from the customer's events.
+// POST …/bindings stores a binding and responds. The card is charged afterwards; the outcome is in the binding and in the
+// customer's events.
 import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
 import type { Instant } from '../../clock.ts';
@@ -41,7 +41,7 @@ type Deps = {
   readonly recurring: Recurring;
 };
 
-/** Each that meets a conflict is a change of the customer by another request. */
+/** Each conflict means that another request changed the customer. */
 const maxTries = 100;
 
 export const createBinding = endpoint({
@@ -52,9 +52,9 @@ export const createBinding = endpoint({
   tag: 'Customers',
   summary: 'Bind a card to a customer',
   description:
-    'The payer is authenticated by his bank, a small sum is charged and given back. The answer is ' +
-    '`pending`; follow the events of the customer, or read the binding, until it has `succeeded` or `failed`. When an event ' +
-    'asks for an interaction, the payer has to authenticate. The card bound last is the one that is charged.',
+    'The payer authenticates with 3-D Secure, then a small amount is charged and refunded. The response is `pending`: follow ' +
+    "the customer's events, or poll the binding, until it is `succeeded` or `failed`. If an event requests an interaction, " +
+    'the payer has to authenticate. The card bound last is the one that is charged.',
   params: CustomerPath,
   body: BindingParams,
   bodyExample: bindingExample,
@@ -85,7 +85,7 @@ export const createBinding = endpoint({
       order: 'findFirst',
       find: async (externalId) => {
         const found = await findBindingByExternalId(deps.db, caller.partyId, externalId);
-        // For a customer that is not found nothing else is said, also not what the external ID was used for.
+        // For a customer that is not found, do not reveal that the external ID is in use.
         return found && (await findCustomer(deps.db, caller.partyId, customerId)) ? found : undefined;
       },
       respond: async ({ id: bindingId }) => {
@@ -113,11 +113,14 @@ async function startBinding({ caller, params, body, now }: BindingRequest, made:
   const shop = await merchants.trading(stored.customer);
   if (!shop.ok) return shop;
   if (!body.recurrentTerms?.consent && (await requiresConsent(shop.value, deps))) {
-    const message = 'The shop stores no card without the consent in recurrentTerms';
+    const message = 'This shop saves no card without consent. Send recurrentTerms.consent.';
     return refuse('operationNotPermitted', { message });
   }
   const terminal = await banks.terminalOf(shop.value);
-  if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
+  if (!terminal) {
+    const message = 'No bank takes cards for this shop. Ask the operator to add a terminal.';
+    return refuse('operationNotPermitted', { message });
+  }
   const recent = await findEarlierBindings(
     db,
     { customerId, cardFingerprint: card.fingerprint.hash },
@@ -157,7 +160,7 @@ function commandOf(
   };
 }
 
-/** An external id that is taken fails its statement, and must not fail more than that. */
+/** A taken external ID fails its statement. The inner transaction keeps that from failing the one around it. */
 function storeBinding(
   stored: StoredCustomer,
   started: BindingFact & { type: 'binding_started' },
@@ -179,7 +182,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** What makes two requests the same request: this customer, this card, entered on this occasion. */
+/** Two requests are the same if customer, card and payment session are the same. */
 function fingerprintOf(customerId: string, { cardMatchHash, session }: PaymentResource): Buffer {
   return requestFingerprint([customerId, cardMatchHash.toString('hex'), session]);
 }

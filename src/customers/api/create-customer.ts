@@ -1,4 +1,4 @@
-// POST /v2/processing/customers: a payer the shop wants to charge later, without him.
+// POST /v2/processing/customers creates a customer, which the shop can charge later without the payer present.
 import type { Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
@@ -24,8 +24,8 @@ export const createCustomer = endpoint({
   tag: 'Customers',
   summary: 'Create a customer',
   description:
-    'A customer is a payer who has agreed to be charged without being there. He is `unready` until a card is bound to ' +
-    'him. The answer carries an access token for him, good for three days, which may be given to a browser: it binds cards.',
+    'A customer is a payer you can charge without the payer present. It is `unready` until a card is bound to it. The response ' +
+    'has an access token, valid for three days. Give the token to a browser so that the payer can bind a card.',
   body: CustomerParams,
   validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
   bodyExample: customerExample,
@@ -51,7 +51,7 @@ export const createCustomer = endpoint({
       order: 'makeFirst',
       find: (externalId) => findCustomerByExternalId(db, party.id, externalId),
       respond: async (customer) => {
-        // The external id of a customer who was deleted is not free again, and they do not come back under it.
+        // A deleted customer keeps its external ID and does not come back under it.
         if (customer.state.name === 'deleted') return 'otherRequest';
         const trading = await merchants.trading(customer);
         return trading.ok ? accept(bodyOf(customer, deps)) : trading;
@@ -71,7 +71,7 @@ function bodyOf(customer: Customer, { tokens }: { tokens: AccessTokens }): Stati
   return { customer: customerBody(customer), customerAccessToken: { payload } };
 }
 
-/** What makes two requests the same request. The order of the members of contactInfo says nothing. */
+/** Two requests are the same if shop and contactInfo are the same, in whatever order its members are. */
 function fingerprintOf({ shopID, contactInfo }: CustomerParams): Buffer {
   const contact = Object.entries(contactInfo).sort(([one], [other]) => (one < other ? -1 : 1));
   return requestFingerprint([shopID, contact]);

@@ -1,5 +1,5 @@
-// DELETE …/customers/{customerID}: he is not found any more, by anybody. What was charged to him keeps his id, and a card
-// that was being bound to him is not: its test charge is given back.
+// DELETE …/customers/{customerID}: the API does not find the customer afterwards, but past charges keep its ID. A binding in
+// progress fails, and its verification charge is refunded.
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { seriesOfBindings } from '../card-consents.ts';
@@ -21,7 +21,7 @@ export const deleteCustomer = endpoint({
   tag: 'Customers',
   summary: 'Delete a customer',
   description:
-    'Afterwards every operation on the customer answers 404, and he cannot be charged. Payments made before stay as they are.',
+    'Every later operation on the customer returns 404, and it can no longer be charged. Existing payments do not change.',
   params: CustomerPath,
   status: 204,
   errors: ['customerNotFound', ...tradingRefusals],

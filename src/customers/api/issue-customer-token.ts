@@ -1,4 +1,4 @@
-// POST …/access-tokens: a fresh token for a customer, for when three days were not enough.
+// POST …/access-tokens issues another token for a customer, because each expires after three days.
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { AccessToken } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';

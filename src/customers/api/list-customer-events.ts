@@ -1,4 +1,4 @@
-// GET …/events: everything that has happened to the cards of a customer, in order.
+// GET …/events lists what happened to the bindings of a customer, in order.
 import { Type, type Static } from 'typebox';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader, readVisible } from '../../platform/events/read-log.ts';
@@ -21,10 +21,10 @@ export const listCustomerEvents = endpoint({
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/events',
   tag: 'Customers',
-  summary: 'Read the events of a customer',
+  summary: 'List the events of a customer',
   description:
-    'Oldest first. To follow a customer, ask again with the id of the last event you have; an empty page means that ' +
-    'nothing has happened since. Skip change types you do not know.',
+    'Oldest first. To follow a customer, repeat the request with the ID of the last event you have. An empty page means that ' +
+    'there is nothing new. Skip change types you do not know.',
   params: CustomerPath,
   query: EventPage,
   status: 200,

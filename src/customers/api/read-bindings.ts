@@ -1,4 +1,4 @@
-// The reads of bindings: those of a customer, and one of them.
+// Reads bindings: all of a customer, or one.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -15,9 +15,9 @@ export const listBindings = endpoint({
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings',
   tag: 'Customers',
-  summary: 'List the cards bound to a customer',
+  summary: 'List the bindings of a customer',
   description:
-    'In the order they were made, with those that failed and those that were withdrawn. Where there are many, ask for pages.',
+    'Oldest first, including failed and revoked bindings. Use `limit` and `bindingID` to page through many.',
   params: CustomerPath,
   query: BindingPage,
   status: 200,

@@ -1,4 +1,4 @@
-// The reads of a customer: by id, by external id, and with what a card can be bound to them.
+// Reads a customer by ID or external ID, and the payment methods that can be bound to it.
 import { Type } from 'typebox';
 import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -36,7 +36,7 @@ export const findCustomerByExternalId = endpoint({
   method: 'GET',
   path: '/v2/processing/customers',
   tag: 'Customers',
-  summary: 'Find a customer by his externalID',
+  summary: 'Find a customer by externalID',
   query: Type.Object({ externalID: ExternalID }),
   status: 200,
   response: CustomerSchema,
@@ -54,8 +54,9 @@ export const listCustomerPaymentMethods = endpoint({
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/payment-methods',
   tag: 'Customers',
-  summary: 'List what can be bound to a customer',
-  description: 'Empty when no bank takes cards for the shop, or its currency has no test charge.',
+  summary: 'List the payment methods a customer can bind',
+  description:
+    'Empty if no bank takes cards for the shop, or no verification charge is set for its currency.',
   params: CustomerPath,
   status: 200,
   response: Type.Array(PaymentMethod),

@@ -1,4 +1,4 @@
-// What a merchant asks about charging a customer: may he be charged now, and what is there to show for the card that was bound.
+// Reads whether a customer can be charged now, and the consent bundle of a binding.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
@@ -21,10 +21,10 @@ export const getCustomerRecurring = endpoint({
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/recurring',
   tag: 'Recurring',
-  summary: 'May the customer be charged now?',
+  summary: 'Check whether a customer can be charged now',
   description:
-    'The answer that creating a payment by `CustomerPayer` would get at this moment, for the card that is active. Ask with the ' +
-    'amount you mean to charge: the card networks count declines of equal amounts.',
+    'Returns the decision that creating a payment with `CustomerPayer` would get now, for the active card. Pass the amount you ' +
+    'intend to charge: the card networks count declines of equal amounts.',
   params: CustomerPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
@@ -56,10 +56,10 @@ export const getBindingConsent = endpoint({
   method: 'GET',
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}/consent',
   tag: 'Recurring',
-  summary: 'Get what there is to show for the consent to a bound card',
+  summary: 'Get the consent bundle of a binding',
   description:
-    'The same bundle as that of a payment: everything that was kept about the consent and the charges of that card, chained and ' +
-    'sealed. A card that was bound twice has one. For bindings that succeeded, also after they were withdrawn.',
+    'Everything stored about the consent to charge the card and about its charges, hash-chained and signed, as for a payment. ' +
+    'Two bindings of one card have the same bundle. Only for bindings that succeeded, including revoked ones.',
   params: BindingPath,
   status: 200,
   response: ConsentBundle,

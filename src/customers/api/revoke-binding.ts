@@ -1,6 +1,5 @@
-// DELETE …/bindings/{customerBindingID}: the payer, or the merchant for him, takes a card back. The one bound before it is
-// charged from now on; without one the customer is unready. What was charged already stays as it is. With the last binding of a
-// card ends the consent to charge it.
+// DELETE …/bindings/{customerBindingID} revokes a binding, for the payer or the merchant. The card bound before it becomes
+// active; revoking the last binding of a card also revokes the consent to charge it.
 import { latest } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -19,10 +18,10 @@ export const withdrawBinding = endpoint({
   method: 'DELETE',
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}',
   tag: 'Customers',
-  summary: 'Withdraw a card',
+  summary: 'Revoke a binding',
   description:
-    'The card is not charged any more. It stays in the list, as `succeeded` with `withdrawnAt`. Of those that are left the ' +
-    'one bound last is charged; when none is left the customer is `unready`. A second time it changes nothing.',
+    'The binding is no longer charged. It stays in the list as `succeeded`, with `withdrawnAt`. The remaining card that was ' +
+    'bound last becomes active. If none is left, the customer is `unready`. A repeat changes nothing.',
   params: BindingPath,
   status: 204,
   errors: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
@@ -44,7 +43,7 @@ export const withdrawBinding = endpoint({
       const isDone = await db.transaction(async (tx) => {
         if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
         await revokeConsentOf(tx, recurring, stored, how, now);
-        // Its card should not wait for its turn to be deleted.
+        // Check now whether the vault can delete the card, instead of at its next turn.
         await cards.expedite(tx, stored.binding.card.token, now);
         return true;
       });

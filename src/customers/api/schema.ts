@@ -1,4 +1,4 @@
-// Customers as the API shows them.
+// Schemas of customers in the API.
 import { Type, type Static } from 'typebox';
 import { AccessToken, EntityID, ExternalID, Metadata } from '../../platform/http/schemas.ts';
 import { ContactInfo } from '../../payments/api/schema.ts';
@@ -25,7 +25,7 @@ export const CustomerSchema = Type.Object(
     contactInfo: ContactInfo,
     metadata: Metadata,
     status: Type.Enum(['unready', 'ready'], {
-      description: '`ready` while a card is bound: then the customer can be charged.',
+      description: '`ready` while a card is bound, so that the customer can be charged.',
     }),
   },
   { title: 'Customer' },
@@ -36,7 +36,7 @@ export const CustomerAndToken = Type.Object(
   { title: 'CustomerAndToken' },
 );
 
-/** Of reads that the payer may make too, with the token of the customer. */
+/** Access of reads that the payer may also make, with the customer's token. */
 export const payerMayRead = {
   scope: 'customers:read',
   tokens: ['customer'],
@@ -46,7 +46,7 @@ export const payerMayRead = {
 
 export const CustomerPath = Type.Object({ customerID: EntityID });
 
-/** The request of an example that works in the sandbox as it stands. */
+/** An example request that works unchanged in the sandbox. */
 export const customerExample = {
   shopID: 'TEST',
   contactInfo: { email: 'user@example.com', phoneNumber: '88002000600' },

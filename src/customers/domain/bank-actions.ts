@@ -1,5 +1,5 @@
-// What the bank is asked about a binding, and what its answers mean. Both follow from the state and the time alone, so that a
-// crash between two steps loses nothing. An answer that proves nothing changes nothing; nothing is sent under a second name.
+// The next bank operation of a binding, and what a response to it means. Both follow from the state and the time alone, so a
+// crash between two steps loses nothing.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
@@ -15,7 +15,7 @@ import { afterBound, type Customer, type CustomerFact } from './customer.ts';
 
 /** How long a payer has for a challenge. */
 const challengeMs = 10 * 60_000;
-/** How long the bank may take to confirm a return before somebody is told. */
+/** How long the bank may take to confirm a refund before it counts as overdue. */
 const returnMs = 60 * 60_000;
 
 const timeIsUp: PaymentFailure = ['timeout'];
@@ -23,7 +23,6 @@ const customerDeleted: PaymentFailure = ['customer_deleted'];
 
 type Fact = BindingFact | CustomerFact;
 
-/** What to do about a binding now. */
 export type NextAction =
   | { readonly do: 'nothing' }
   | { readonly do: 'charge' }
@@ -37,7 +36,7 @@ export function nextAction(binding: Binding, customer: Pick<Customer, 'state'>, 
   switch (state.name) {
     case 'authorising':
     case 'challenged':
-      // Nobody wants the card any more; what the bank may have done with it is taken back.
+      // The card is no longer wanted: reverse whatever the bank may have charged.
       if (customer.state.name === 'deleted') return { do: 'write', fact: takenBack(customerDeleted, now) };
       return { do: state.name === 'authorising' ? 'charge' : 'inquire' };
     case 'reversing':
@@ -53,10 +52,10 @@ export function nextAction(binding: Binding, customer: Pick<Customer, 'state'>, 
 }
 
 export type Interpretation =
-  /** Of one event; none when there is nothing to learn any more. */
+  /** The facts of one event. None if the response no longer matters. */
   | { readonly facts: readonly Fact[] }
   | { readonly again: Instant }
-  /** Nobody knows: an operating fault, tried again with growing delays and shown to an operator in the end. */
+  /** The outcome is unknown. The job fails, is retried with growing delays and becomes stuck in the end. */
   | { readonly unknown: string };
 
 export function interpret(
@@ -76,7 +75,7 @@ export function interpret(
         : notFinal(answer, now);
     case 'returning':
       if (answer.outcome === 'approved') return { facts: afterReturn(binding, customer) };
-      // The bank has settled the charge already, or for whatever reason does not undo it: then it pays it back.
+      // The bank does not reverse the charge, perhaps because it has settled it already: refund it.
       if (answer.outcome === 'declined') return one({ type: 'binding_refund_started', why: answer.code });
       return notFinal(answer, now);
     case 'refunding':
@@ -88,7 +87,7 @@ export function interpret(
   }
 }
 
-/** The payer has his money. Only now is the card bound, if there is still somebody to bind it to. */
+/** The payer has the money back. Only now is the card bound, unless the customer was deleted meanwhile. */
 function afterReturn(binding: Binding, customer: Pick<Customer, 'state'>): Fact[] {
   if (customer.state.name === 'deleted') return [{ type: 'binding_failed', failure: customerDeleted }];
   return [{ type: 'binding_succeeded' }, afterBound(customer, binding.id)];

@@ -75,7 +75,7 @@ const returnBy = laterBy(now, hour);
 
 const started: BindingFact = (() => {
   const decision = decideStart(customer, shop, command, rules, {}, now);
-  if (!decision.ok) throw new Error('it was refused');
+  if (!decision.ok) throw new Error('the binding was refused');
   return decision.value;
 })();
 const facts: Record<BindingFact['type'], BindingFact> = {
@@ -112,7 +112,7 @@ const histories: Record<BindingStateName | 'absent', BindingFact[]> = {
 const states = Object.keys(histories).filter((name) => name !== 'absent') as BindingStateName[];
 const after = (history: readonly BindingFact[]): Binding => {
   const binding = history.reduce<Binding | undefined>((was, fact) => evolveBinding(was, fact), undefined);
-  if (!binding) throw new Error('nothing has happened');
+  if (!binding) throw new Error('the history is empty');
   return binding;
 };
 const inState = (state: BindingStateName) => after(histories[state]);
@@ -120,7 +120,7 @@ const unready: CustomerState = { name: 'unready' };
 const ready: CustomerState = { name: 'ready', activeBindingId: 'OTHER' };
 const deleted: CustomerState = { name: 'deleted' };
 
-describe('every cell of the lifecycle', () => {
+describe('the lifecycle of a binding', () => {
   // Written out, not read from the table under test.
   const expected: Record<string, Record<string, BindingStateName>> = {
     absent: { binding_started: 'authorising' },
@@ -149,8 +149,7 @@ describe('every cell of the lifecycle', () => {
     for (const [type, fact] of Object.entries(facts)) {
       const to = expected[from]?.[type];
       if (to)
-        test(`${from} and ${type} make it ${to}`, () =>
-          expect(after([...history, fact]).state.name).toBe(to));
+        test(`${from} becomes ${to} by ${type}`, () => expect(after([...history, fact]).state.name).toBe(to));
       else
         test(`${from} cannot have ${type}`, () =>
           expect(() => after([...history, fact])).toThrow(/cannot have/));
@@ -166,16 +165,19 @@ describe('every cell of the lifecycle', () => {
     ['succeeded', 'succeeded', null, false],
     ['withdrawn', 'succeeded', null, false],
     ['failed', 'failed', null, false],
-  ] as const)('%s is %s in public, is looked at at %s, and owes: %s', (name, status, wakeAt, owes) => {
-    const binding = inState(name);
-    expect(bindingStatus[name]).toBe(status);
-    expect(wakeOf(binding, now)).toBe(wakeAt);
-    expect('returnBy' in binding.state).toBe(owes);
-  });
+  ] as const)(
+    '%s is %s in the API, is due at %s, and has a refund pending: %s',
+    (name, status, wakeAt, isPending) => {
+      const binding = inState(name);
+      expect(bindingStatus[name]).toBe(status);
+      expect(wakeOf(binding, now)).toBe(wakeAt);
+      expect('returnBy' in binding.state).toBe(isPending);
+    },
+  );
 });
 
-describe('starting', () => {
-  test('takes the test charge of the currency and the next number', () => {
+describe('starting a binding', () => {
+  test('takes the verification charge of the currency and the next number', () => {
     expect(started).toEqual({
       type: 'binding_started',
       terms: {
@@ -193,13 +195,13 @@ describe('starting', () => {
     });
   });
 
-  test('is refused in a currency without a test charge, by name', () => {
+  test('is refused in a currency without a verification charge, and names the currency', () => {
     const inTenge = { ...shop, currency: 'KZT' as Currency };
     expect(decideStart(customer, inTenge, command, rules, {}, now)).toEqual({
       ok: false,
       refusal: {
         code: 'operationNotPermitted',
-        message: 'No card is bound in KZT: no test charge is agreed for it',
+        message: 'No card can be bound in KZT: the operator has set no verification charge for it',
       },
     });
   });
@@ -207,13 +209,13 @@ describe('starting', () => {
   test.each([
     ['ofCustomer', 'Too many cards were tried for this customer'],
     ['withCard', 'This card was tried too often'],
-  ])('is refused until a day after the attempt that makes them too many (%s)', (which, says) => {
+  ])('is refused until 24 hours after the oldest counted binding (%s)', (which, says) => {
     const earlier = { [which]: laterBy(now, -23 * hour) };
     expect(decideStart(customer, shop, command, rules, earlier, now)).toEqual({
       ok: false,
       refusal: {
         code: 'tooManyBindings',
-        message: `${says}; try again in 3600 seconds`,
+        message: `${says}. Try again in 3600 seconds.`,
         waitSeconds: 3_600,
       },
     });
@@ -221,7 +223,7 @@ describe('starting', () => {
   });
 });
 
-describe('what is asked of the bank', () => {
+describe('the next action', () => {
   test.each<[BindingStateName, object]>([
     ['authorising', { do: 'charge' }],
     ['challenged', { do: 'inquire' }],
@@ -231,12 +233,12 @@ describe('what is asked of the bank', () => {
     ['succeeded', { do: 'nothing' }],
     ['withdrawn', { do: 'nothing' }],
     ['failed', { do: 'nothing' }],
-  ])('of one that is %s', (name, next) => {
+  ])('of a binding that is %s', (name, next) => {
     expect(nextAction(inState(name), { state: unready }, now)).toEqual(next);
   });
 
   test.each(['authorising', 'challenged'] as const)(
-    'of one that is %s for a customer who was deleted: that it is taken back',
+    'of a binding that is %s is a reversal once the customer is deleted',
     (name) => {
       expect(nextAction(inState(name), { state: deleted }, now)).toEqual({
         do: 'write',
@@ -245,14 +247,14 @@ describe('what is asked of the bank', () => {
     },
   );
 
-  test('what is owed is asked for as before when the customer was deleted', () => {
+  test('of a pending refund is the same once the customer is deleted', () => {
     for (const name of ['reversing', 'returning', 'refunding'] as const)
       expect(nextAction(inState(name), { state: deleted }, now)).toEqual(
         nextAction(inState(name), { state: unready }, now),
       );
   });
 
-  test('under ids that are made of its own and are found again', () => {
+  test('has an operation ID that leads back to the binding', () => {
     for (const operation of ['charge', 'reverse', 'refund'] as const) {
       const id = bindingOperationId(inState('authorising'), operation);
       expect(id).toBe(`C.B.${operation}`);
@@ -268,7 +270,7 @@ test('a rerouted binding continues at the other terminal', () => {
   expect(rerouted).toMatchObject({ terminal: { id: 'T2', bankId: 'BANK2' }, state: { name: 'authorising' } });
 });
 
-describe('what an answer means', () => {
+describe('a bank response', () => {
   const meaning = (
     name: BindingStateName,
     answer: BankResponse,
@@ -277,14 +279,17 @@ describe('what an answer means', () => {
   ) => interpret(inState(name), { state }, answer, when);
   const inDay = laterBy(now, 24 * hour);
 
-  test.each(['authorising', 'challenged'] as const)('to the charge of one that is %s', (name) => {
-    expect(meaning(name, approved)).toEqual({ facts: [{ type: 'binding_charged', approval, returnBy }] });
-    expect(meaning(name, declined)).toEqual({ facts: [facts.binding_failed] });
-    expect(meaning(name, pending)).toEqual({ again: laterBy(now, 15_000) });
-    for (const answer of silence) expect(meaning(name, answer)).toHaveProperty('unknown');
-  });
+  test.each(['authorising', 'challenged'] as const)(
+    'decides the charge of a binding that is %s only if it proves an outcome',
+    (name) => {
+      expect(meaning(name, approved)).toEqual({ facts: [{ type: 'binding_charged', approval, returnBy }] });
+      expect(meaning(name, declined)).toEqual({ facts: [facts.binding_failed] });
+      expect(meaning(name, pending)).toEqual({ again: laterBy(now, 15_000) });
+      for (const answer of silence) expect(meaning(name, answer)).toHaveProperty('unknown');
+    },
+  );
 
-  test('a payer who is needed is asked once, and has ten minutes', () => {
+  test('that needs the payer requests one interaction, for ten minutes', () => {
     const until = laterBy(now, 10 * minute);
     expect(meaning('authorising', payerNeeded)).toEqual({
       facts: [{ type: 'binding_interaction_requested', interaction, until }],
@@ -295,7 +300,7 @@ describe('what an answer means', () => {
   test.each([
     ['authorising', ['timeout']],
     ['challenged', ['preauthorization_failed', 'three_ds_not_finished']],
-  ] as const)('when time is up for one that is %s, all but a proof takes it back', (name, why) => {
+  ] as const)('without proof reverses a binding that is %s once its time is up', (name, why) => {
     for (const answer of [...silence, pending, payerNeeded]) {
       expect(meaning(name, answer, unready, inDay)).toEqual({
         facts: [{ type: 'binding_reversal_started', failure: why, returnBy: laterBy(inDay, hour) }],
@@ -305,7 +310,7 @@ describe('what an answer means', () => {
     expect(meaning(name, declined, unready, inDay)).toMatchObject({ facts: [{ type: 'binding_failed' }] });
   });
 
-  test('what was taken back on suspicion has failed for its own reason', () => {
+  test('that confirms a reversal fails the binding with the stored failure', () => {
     for (const code of ['21', '25', '79'])
       expect(meaning('reversing', { ...declined, code } as BankResponse)).toEqual({
         unknown: `the bank refused with ${code}`,
@@ -317,7 +322,7 @@ describe('what an answer means', () => {
   });
 
   test.each(['returning', 'refunding'] as const)(
-    'the card is bound when the bank has confirmed the return, and not before (%s)',
+    'binds the card only when it confirms the refund (%s)',
     (name) => {
       const bound = (...more: CustomerFact[]) => ({ facts: [succeeded, ...more] });
       expect(meaning(name, approved)).toEqual(bound({ type: 'customer_ready', bindingId: 'B' }));
@@ -332,67 +337,67 @@ describe('what an answer means', () => {
     },
   );
 
-  test('a reversal the bank declines becomes a refund; a refund it declines is nobody’s success', () => {
+  test('that declines a reversal leads to a refund, and one that declines a refund proves nothing', () => {
     expect(meaning('returning', declined)).toEqual({
       facts: [{ type: 'binding_refund_started', why: '51' }],
     });
     expect(meaning('refunding', declined)).toHaveProperty('unknown');
   });
 
-  test('nothing, to one that is at an end', () => {
+  test('changes nothing in a final state', () => {
     for (const name of ['succeeded', 'withdrawn', 'failed'] as const)
       for (const answer of [approved, declined, payerNeeded, pending, ...silence])
         expect(meaning(name, answer)).toEqual({ facts: [] });
   });
 });
 
-describe('withdrawing', () => {
-  const withdraw = (name: BindingStateName, state: CustomerState, boundBefore?: string) =>
+describe('revoking a binding', () => {
+  const revoke = (name: BindingStateName, state: CustomerState, boundBefore?: string) =>
     decideRevoke({ state }, inState(name), boundBefore, now);
   const active: CustomerState = { name: 'ready', activeBindingId: 'B' };
 
-  test('the active one makes the one before active, and the last one the customer unready', () => {
-    expect(withdraw('succeeded', active, 'BEFORE')).toEqual({
+  test('activates the binding before it, or makes the customer unready if it was the last', () => {
+    expect(revoke('succeeded', active, 'BEFORE')).toEqual({
       ok: true,
       value: [facts.binding_withdrawn, { type: 'active_binding_changed', bindingId: 'BEFORE' }],
     });
-    expect(withdraw('succeeded', active)).toEqual({
+    expect(revoke('succeeded', active)).toEqual({
       ok: true,
       value: [facts.binding_withdrawn, { type: 'customer_unready' }],
     });
   });
-  test('another changes nothing for the customer', () => {
-    expect(withdraw('succeeded', ready, 'OTHER')).toEqual({ ok: true, value: [facts.binding_withdrawn] });
+  test('changes nothing for the customer if another binding is active', () => {
+    expect(revoke('succeeded', ready, 'OTHER')).toEqual({ ok: true, value: [facts.binding_withdrawn] });
   });
-  test('twice changes nothing, and what is not bound cannot be withdrawn', () => {
-    expect(withdraw('withdrawn', unready)).toEqual({ ok: true, value: [] });
+  test('changes nothing when repeated, and is refused unless the binding has succeeded', () => {
+    expect(revoke('withdrawn', unready)).toEqual({ ok: true, value: [] });
     for (const name of states.filter((state) => !['succeeded', 'withdrawn'].includes(state)))
-      expect(withdraw(name, unready)).toEqual({ ok: false, refusal: { code: 'invalidBindingStatus' } });
+      expect(revoke(name, unready)).toEqual({ ok: false, refusal: { code: 'invalidBindingStatus' } });
   });
 });
 
-describe('closing by hand', () => {
+describe('resolving a binding', () => {
   test.each([
     ['reversing', failure],
     ['returning', ['return_unconfirmed']],
     ['refunding', ['return_unconfirmed']],
-  ] as const)('is for what is owed: one that is %s has then failed', (name, why) => {
+  ] as const)('fails a binding that is %s', (name, why) => {
     expect(decideClose(inState(name), 'paid back in cash')).toEqual({
       ok: true,
       value: { type: 'binding_failed', failure: why, reason: 'paid back in cash' },
     });
   });
-  test('is refused for all others', () => {
+  test('is refused in every other state', () => {
     for (const name of ['authorising', 'challenged', 'succeeded', 'withdrawn', 'failed'] as const)
       expect(decideClose(inState(name), 'x')).toMatchObject({ ok: false });
   });
 });
 
-describe('the books', () => {
+describe('the journal of a binding', () => {
   const phases = (name: BindingStateName, ...written: (BindingFact | CustomerFact)[]) =>
     journalOf(inState(name), written)?.entries.map(({ phase, step }) => `${phase} ${step}`);
 
-  test('owe from the charge on what was charged, and no longer when it is confirmed or closed', () => {
+  test('has the refund pending from the charge until it is confirmed or resolved', () => {
     expect(phases('authorising', charged)).toEqual(['single charge', 'pending return']);
     expect(phases('challenged', charged)).toEqual(['single charge', 'pending return']);
     for (const name of ['returning', 'refunding'] as const) {
@@ -400,7 +405,7 @@ describe('the books', () => {
       expect(phases(name, facts.binding_failed)).toEqual(['post return']);
     }
   });
-  test('know nothing of what was never proved', () => {
+  test('is empty for a charge that was never proved', () => {
     for (const name of ['authorising', 'challenged', 'reversing'] as const)
       expect(phases(name, facts.binding_failed)).toBeUndefined();
     expect(phases('authorising', facts.binding_reversal_started)).toBeUndefined();
@@ -409,7 +414,7 @@ describe('the books', () => {
   });
 });
 
-test('every fact comes back from the log as it was', () => {
+test('every fact is read back from the log unchanged', () => {
   const { state: _, bindingsMade: _made, ...terms } = customer;
   const logged: CustomerLogFact[] = [
     ...Object.values(facts).map((fact) => ({ ...fact, bindingId: 'B' })),
@@ -425,7 +430,7 @@ test('every fact comes back from the log as it was', () => {
   }
 });
 
-test('a fact of the log that does not say which binding it is about, or leaves something out, is not read', () => {
+test('a logged fact without a bindingId or with a missing member is rejected', () => {
   const logged = written(customerLogFact, { ...started, bindingId: 'B' }) as { readonly terms: object };
   expect(() => customerLogFact.read({ ...logged, bindingId: undefined })).toThrow(
     'at .bindingId should be string',
@@ -436,11 +441,11 @@ test('a fact of the log that does not say which binding it is about, or leaves s
 
 function at(text: string): Instant {
   const instant = parseInstant(text);
-  if (instant === undefined) throw new Error(`${text} is no instant`);
+  if (instant === undefined) throw new Error(`${text} is not an instant`);
   return instant;
 }
 
-test('what a binding carries in each state', () => {
+test('a binding has the expected members in each state', () => {
   const expected: Record<BindingStateName, object> = {
     authorising: {},
     challenged: { interaction, until: laterBy(now, minute) },

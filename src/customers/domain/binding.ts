@@ -1,6 +1,5 @@
-// A binding: a card tied to a customer. The payer is authenticated, a small sum is charged, and the bank gives it back; only
-// when it has confirmed that is the card bound. Until then what was charged is a debt of ours with a date. Pure: states,
-// facts, moves. What is asked of a bank is in bank-actions.ts, what people may ask in commands.ts.
+// A binding: a card saved for a customer. The payer authenticates and a small amount is charged; the card is bound once the
+// bank has confirmed the refund.
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { ClientInfo } from '../../cards/domain/payment-resource.ts';
@@ -10,7 +9,7 @@ import type { MandateGiven } from '../../recurring/domain/mandate.ts';
 import type { PaymentFailure } from '../../payments/domain/payment-failure.ts';
 import { pollIntervalMs, earliest, type Approval } from '../../payments/domain/payment.ts';
 
-/** What is fixed when the binding is made. */
+/** Fixed when the binding is created. */
 export type BindingTerms = {
   readonly customerId: string;
   readonly id: string;
@@ -19,7 +18,7 @@ export type BindingTerms = {
   readonly partyId: string;
   readonly shopId: string;
   readonly createdAt: Instant;
-  /** Of the test charge. */
+  /** Of the verification charge. */
   readonly amount: Money;
   readonly card: {
     readonly token: string;
@@ -28,35 +27,35 @@ export type BindingTerms = {
     readonly clientInfo: ClientInfo;
   };
   readonly email?: string;
-  /** What the payer agreed to, where it was sent. */
+  /** What the payer consented to, if the request said so. */
   readonly recurrentTerms?: MandateGiven;
-  /** Where the payer's browser goes when it is back from his bank. */
+  /** Where to send the payer's browser after the challenge. */
   readonly redirectUrl?: string;
   readonly externalId?: string;
-  /** Until when the charge must be decided. */
+  /** By when the charge must have an outcome. */
   readonly deadline: Instant;
-  /** Becomes another one only before anything was sent. */
+  /** Changes only while nothing was sent. */
   readonly terminal: Terminal;
   readonly livemode: boolean;
 };
 
 export type BindingState =
-  /** The bank has been asked for the charge, or is about to be; nobody knows the outcome yet. */
+  /** The charge has been sent, or is about to be. Its outcome is unknown. */
   | { readonly name: 'authorising' }
-  /** The bank waits for the payer, who has until then. */
+  /** The bank waits for the payer. */
   | { readonly name: 'challenged'; readonly interaction: Interaction; readonly until: Instant }
-  /** Nothing is proved and time is up: whatever was charged is taken back. */
-  | ({ readonly name: 'reversing'; readonly failure: PaymentFailure } & Owed)
-  /** Charged. The return is asked for as a reversal of the charge … */
-  | ({ readonly name: 'returning'; readonly approval: Approval } & Owed)
-  /** … and, where the bank has said no to that, as a refund. */
-  | ({ readonly name: 'refunding'; readonly approval: Approval } & Owed)
+  /** Given up without an outcome: whatever was charged is reversed. */
+  | ({ readonly name: 'reversing'; readonly failure: PaymentFailure } & PendingRefund)
+  /** Charged. The money goes back by a reversal of the charge. */
+  | ({ readonly name: 'returning'; readonly approval: Approval } & PendingRefund)
+  /** The bank declined the reversal, so the money goes back by a refund. */
+  | ({ readonly name: 'refunding'; readonly approval: Approval } & PendingRefund)
   | { readonly name: 'succeeded'; readonly approval: Approval }
   | { readonly name: 'withdrawn'; readonly approval: Approval; readonly at: Instant }
   | { readonly name: 'failed'; readonly failure: PaymentFailure };
 
-/** By when the bank should have confirmed that the payer has his money; after that somebody is told. */
-type Owed = { readonly returnBy: Instant };
+/** By when the bank should confirm that the payer has the money back. Overdue after that. */
+type PendingRefund = { readonly returnBy: Instant };
 
 export type BindingStateName = BindingState['name'];
 export type Binding = BindingTerms & { readonly state: BindingState };
@@ -64,7 +63,7 @@ export type BindingStatus = 'pending' | 'succeeded' | 'failed';
 
 export type BindingFact =
   | { readonly type: 'binding_started'; readonly terms: BindingTerms }
-  /** Its bank was away, and nothing was sent there. */
+  /** The bank was unreachable and nothing was sent to it. */
   | { readonly type: 'binding_rerouted'; readonly terminal: Terminal; readonly why: string }
   | {
       readonly type: 'binding_interaction_requested';
@@ -82,7 +81,7 @@ export type BindingFact =
   | { readonly type: 'binding_failed'; readonly failure: PaymentFailure; readonly reason?: string }
   | { readonly type: 'binding_withdrawn'; readonly at: Instant };
 
-/** Every move there is; what is not in this table cannot happen. */
+/** All transitions. Any other fact is a bug. */
 const bindingLifecycle = {
   absent: { binding_started: 'authorising' },
   authorising: {
@@ -98,7 +97,7 @@ const bindingLifecycle = {
     binding_reversal_started: 'reversing',
   },
   reversing: { binding_failed: 'failed' },
-  // It has failed after all where the customer was deleted meanwhile, or an operator closed it.
+  // It fails if the customer was deleted meanwhile, or if an operator resolves it.
   returning: {
     binding_refund_started: 'refunding',
     binding_succeeded: 'succeeded',
@@ -126,7 +125,7 @@ export const bindingStatus: Readonly<Record<BindingStateName, BindingStatus>> = 
 
 const operations = ['charge', 'reverse', 'refund'] as const;
 
-/** What the bank knows our operations by: one of each kind at most, so the ids are fixed before anything is sent. */
+/** The ID of a bank operation. A binding has at most one of each kind, so the IDs are fixed before anything is sent. */
 export function bindingOperationId(
   binding: { readonly customerId: string; readonly id: string },
   operation: (typeof operations)[number],
@@ -134,7 +133,7 @@ export function bindingOperationId(
   return `${binding.customerId}.${binding.id}.${operation}`;
 }
 
-/** The binding behind one of those ids; undefined for the id of something else. */
+/** Undefined if the operation is not one of a binding. */
 export function bindingOfOperation(
   operationId: string,
 ): readonly [customerId: string, bindingId: string] | undefined {
@@ -143,7 +142,7 @@ export function bindingOfOperation(
   return customerId && bindingId && isOurs ? [customerId, bindingId] : undefined;
 }
 
-/** When somebody must look at the binding next; null when never. */
+/** When the binding's job is due next; null if never. */
 export function wakeOf({ state }: Binding, now: Instant): Instant | null {
   switch (state.name) {
     case 'authorising':
@@ -160,12 +159,12 @@ export function wakeOf({ state }: Binding, now: Instant): Instant | null {
   }
 }
 
-/** The bank is to take back, or to give back, what was charged. */
+/** Whether the bank still has to confirm a reversal or a refund. */
 export function isReturning({ state }: Binding): boolean {
   return 'returnBy' in state;
 }
 
-/** The binding after a fact. A fact the lifecycle does not allow is a bug, and stops the step. */
+/** Throws for a fact the lifecycle does not allow: that is a bug, and the job must not continue. */
 export function evolveBinding(binding: Binding | undefined, fact: BindingFact): Binding {
   const from = binding?.state.name ?? 'absent';
   const moves: Partial<Record<BindingFact['type'], BindingStateName>> = bindingLifecycle[from];
@@ -188,7 +187,7 @@ function stateAfter(
     case 'binding_charged':
       return { name: 'returning', approval: fact.approval, returnBy: fact.returnBy };
     case 'binding_refund_started':
-      return { name: 'refunding', ...owedIn(binding) };
+      return { name: 'refunding', ...pendingRefundIn(binding) };
     case 'binding_succeeded':
       return { name: 'succeeded', approval: approvalIn(binding) };
     case 'binding_failed':
@@ -203,8 +202,8 @@ function approvalIn({ state }: Binding): Approval {
   throw new Error(`a binding that is ${state.name} has no approval`);
 }
 
-function owedIn(binding: Binding): Owed & { readonly approval: Approval } {
+function pendingRefundIn(binding: Binding): PendingRefund & { readonly approval: Approval } {
   const { state } = binding;
-  if (!('returnBy' in state)) throw new Error(`nothing is owed for a binding that is ${state.name}`);
+  if (!('returnBy' in state)) throw new Error(`a binding that is ${state.name} has no refund to wait for`);
   return { approval: approvalIn(binding), returnBy: state.returnBy };
 }

@@ -1,9 +1,9 @@
-// For how long a binding needs its card. Pure. The bank gives a test charge back by the id of the charge, without the card; but
-// a card that will be bound when its charge is back begins a series of charges, and is needed for that.
+// How long a binding needs its card. A refund needs only the ID of the charge, but a card that is about to be bound is needed
+// for later charges.
 import type { Binding } from './binding.ts';
 import type { Customer } from './customer.ts';
 
-/** `while it is charged`: no new charge comes, and one that is under way is finished. */
+/** `while it is charged`: there are no new charges, and one in progress is finished. */
 export type CardNeed = 'no' | 'yes' | 'while its series is charged' | 'while it is charged';
 
 export function retentionNeed(

@@ -1,4 +1,4 @@
-// What a merchant or a payer may ask of bindings, and when the answer is no. Pure: guards in the order of the contract.
+// Commands on bindings, and when they are refused. The guards have the order of the contract.
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import type { Shop } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -6,18 +6,18 @@ import type { Binding, BindingFact, BindingTerms } from './binding.ts';
 import { afterWithdrawn, type Customer, type CustomerFact } from './customer.ts';
 import { defined } from '../../defined.ts';
 
-/** What the operator has set. */
+/** Set by the operator. */
 export type BindingRules = {
-  /** What is charged and given back to try a card, by currency. In others no card is bound. */
+  /** The verification charge by currency. In other currencies no card can be bound. */
   readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
-  /** Within a day, failed ones with the others; none where it is not limited. */
+  /** Within 24 hours, including failed bindings. Undefined means no limit. */
   readonly maxPerCustomer?: number;
   readonly maxPerCard?: number;
 };
 
 /**
- * When the latest bindings were started which, with one more, would be too many: of the customer, and with the card by
- * whatever customer. Undefined where there are not that many.
+ * When the oldest binding that counts towards the limit was created: of this customer, or with this card by any customer.
+ * Undefined if there are fewer than the limit.
  */
 export type RecentBindings = { readonly ofCustomer?: Instant; readonly withCard?: Instant };
 
@@ -40,7 +40,7 @@ export function decideStart(
   const minor = rules.verificationChargeMinor.get(shop.currency);
   if (minor === undefined) {
     return refuse('operationNotPermitted', {
-      message: `No card is bound in ${shop.currency}: no test charge is agreed for it`,
+      message: `No card can be bound in ${shop.currency}: the operator has set no verification charge for it`,
     });
   }
   const waited = tooSoon(earlier.ofCustomer, now, 'Too many cards were tried for this customer');
@@ -69,12 +69,12 @@ function tooSoon(oldestCounted: Instant | undefined, now: Instant, what: string)
   if (oldestCounted === undefined) return undefined;
   const waitSeconds = Math.ceil((epochMsOf(oldestCounted) + velocityWindowMs - epochMsOf(now)) / 1_000);
   if (waitSeconds <= 0) return undefined;
-  return refuse('tooManyBindings', { message: `${what}; try again in ${waitSeconds} seconds`, waitSeconds });
+  return refuse('tooManyBindings', { message: `${what}. Try again in ${waitSeconds} seconds.`, waitSeconds });
 }
 
 /**
- * `boundBefore` is the one that would be charged without this one. Withdrawing a second time changes nothing. It is asked of
- * no party and no shop whether they may trade: who takes his card back is not refused.
+ * `boundBefore` is the binding that would be active without this one. Whether party and shop may trade is not checked: a
+ * payer can always revoke a card.
  */
 export function decideRevoke(
   customer: Pick<Customer, 'state'>,
@@ -88,7 +88,7 @@ export function decideRevoke(
   return accept([{ type: 'binding_withdrawn', at: now }, ...afterWithdrawn(customer, id, boundBefore)]);
 }
 
-/** Only for a test charge whose return the bank does not confirm, when somebody has made sure the payer has his money. */
+/** For a refund the bank does not confirm, once an operator has made sure that the payer has the money back. */
 export function decideClose(binding: Binding, reason: string): Outcome<BindingFact, 'invalidBindingStatus'> {
   const { state } = binding;
   switch (state.name) {

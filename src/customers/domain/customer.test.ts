@@ -35,7 +35,7 @@ const created: CustomerFact = {
   terms: { ...command, partyId: 'P', createdAt: now },
 };
 
-test('a customer is made unready, for the party and the shop', () => {
+test('a customer is created unready, for the party and the shop', () => {
   expect(decideCreate(party, shop, command, now)).toEqual({ ok: true, value: created });
   expect(newCustomer(created)).toEqual({
     ...command,
@@ -48,14 +48,14 @@ test('a customer is made unready, for the party and the shop', () => {
 
 test.each([
   ['of another party', { ...command, partyId: 'Q' }, party, shop, 'invalidPartyID'],
-  ['for no shop', command, party, undefined, 'invalidShopID'],
+  ['for an unknown shop', command, party, undefined, 'invalidShopID'],
   ['of a blocked party', command, { ...party, isBlocked: true }, shop, 'invalidPartyStatus'],
   ['for a suspended shop', command, party, { ...shop, isSuspended: true }, 'invalidShopStatus'],
 ])('a customer %s is refused', (_, asked, by, at, code) => {
   expect(decideCreate(by, at, asked, now)).toEqual({ ok: false, refusal: { code } });
 });
 
-describe('every cell of the lifecycle', () => {
+describe('the lifecycle of a customer', () => {
   const states: Record<string, CustomerState | undefined> = {
     absent: undefined,
     unready: { name: 'unready' },
@@ -83,7 +83,7 @@ describe('every cell of the lifecycle', () => {
   for (const [from, state] of Object.entries(states)) {
     for (const fact of facts) {
       const to = expected[from]?.[fact.type];
-      if (to) test(`${from} and ${fact.type}`, () => expect(customerStateAfter(state, fact)).toEqual(to));
+      if (to) test(`${from} allows ${fact.type}`, () => expect(customerStateAfter(state, fact)).toEqual(to));
       else
         test(`${from} cannot have ${fact.type}`, () =>
           expect(() => customerStateAfter(state, fact)).toThrow(/cannot have/));
@@ -91,14 +91,14 @@ describe('every cell of the lifecycle', () => {
   }
 });
 
-test('the card bound last is the one that is charged; when it is withdrawn, the one before', () => {
+test('the card bound last is active, and after it is revoked the one before', () => {
   const follow = (state: CustomerState, facts: readonly CustomerFact[]) =>
     facts.reduce((was, fact) => customerStateAfter(was, fact), state);
   let state = follow({ name: 'unready' }, [afterBound({ state: { name: 'unready' } }, 'A')]);
   expect(activeBindingOf({ state })).toBe('A');
   state = follow(state, [afterBound({ state }, 'B')]);
   expect(activeBindingOf({ state })).toBe('B');
-  // One that is not charged goes without a word.
+  // Revoking a binding that is not active adds no fact.
   expect(afterWithdrawn({ state }, 'A', 'B')).toEqual([]);
   state = follow(state, afterWithdrawn({ state }, 'B', 'A'));
   expect(activeBindingOf({ state })).toBe('A');
@@ -106,7 +106,7 @@ test('the card bound last is the one that is charged; when it is withdrawn, the 
   expect(activeBindingOf({ state })).toBeUndefined();
 });
 
-test('the last card that is withdrawn leaves a customer who cannot be charged', () => {
+test('revoking the last card makes the customer unready', () => {
   const state = { name: 'ready', activeBindingId: 'A' } as const;
   expect(afterWithdrawn({ state }, 'A', undefined)).toEqual([{ type: 'customer_unready' }]);
 });

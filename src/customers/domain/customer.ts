@@ -1,12 +1,11 @@
-// A customer: a payer a shop knows, and the cards he has bound. He can be charged without being there while one of them is
-// active: the one bound last and not withdrawn. What happens to each binding stands in the customer's log, under his
-// version; the rules of a binding are in binding.ts.
+// A customer: a payer record of a shop. It can be charged without the payer present while it has an active binding: the one
+// that succeeded last and is not revoked.
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
 import type { Instant } from '../../clock.ts';
 import { requireTrading, type Party, type Shop, type TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 
-/** What is fixed when the customer is made. */
+/** Fixed when the customer is created. */
 export type CustomerTerms = {
   readonly id: string;
   readonly partyId: string;
@@ -19,14 +18,14 @@ export type CustomerTerms = {
 
 export type CustomerState =
   | { readonly name: 'unready' }
-  /** There is no being ready without the card that is charged. */
+  /** A ready customer always has an active binding. */
   | { readonly name: 'ready'; readonly activeBindingId: string }
   | { readonly name: 'deleted' };
 
 export type CustomerStateName = CustomerState['name'];
 export type Customer = CustomerTerms & {
   readonly state: CustomerState;
-  /** With those that failed. */
+  /** Including failed ones. */
   readonly bindingsMade: number;
 };
 
@@ -37,7 +36,7 @@ export type CustomerFact =
   | { readonly type: 'customer_unready' }
   | { readonly type: 'customer_deleted' };
 
-/** Every move there is; what is not in this table cannot happen. */
+/** All transitions. Any other fact is a bug. */
 const customerLifecycle = {
   absent: { customer_created: 'unready' },
   unready: { customer_ready: 'ready', customer_deleted: 'deleted' },
@@ -69,19 +68,18 @@ export function decideCreate(
   });
 }
 
-/** The binding that is charged, if any. */
 export function activeBindingOf({ state }: Pick<Customer, 'state'>): string | undefined {
   return state.name === 'ready' ? state.activeBindingId : undefined;
 }
 
-/** What a card that has just been bound means for its customer: it is the one that is charged from now on. */
+/** The card that was bound last is the active one. */
 export function afterBound(customer: Pick<Customer, 'state'>, bindingId: string): CustomerFact {
   return customer.state.name === 'ready'
     ? { type: 'active_binding_changed', bindingId }
     : { type: 'customer_ready', bindingId };
 }
 
-/** What a withdrawal means: nothing when another card is charged, else the one bound before is, if there is one. */
+/** Changes nothing unless the revoked binding was active. Then the one bound before becomes active, if there is one. */
 export function afterWithdrawn(
   customer: Pick<Customer, 'state'>,
   bindingId: string,
@@ -92,7 +90,7 @@ export function afterWithdrawn(
   return [{ type: 'active_binding_changed', bindingId: boundBefore }];
 }
 
-/** The state after a fact. A fact the lifecycle does not allow is a bug, here or in the data, and stops the step. */
+/** Throws for a fact the lifecycle does not allow: that is a bug, in the code or in the data. */
 export function customerStateAfter(state: CustomerState | undefined, fact: CustomerFact): CustomerState {
   const from = state?.name ?? 'absent';
   const moves: Partial<Record<CustomerFact['type'], CustomerStateName>> = customerLifecycle[from];

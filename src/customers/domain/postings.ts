@@ -1,11 +1,10 @@
-// What the facts of a binding mean for the books. Written by the statement that writes the facts, so that neither is ever
-// without the other.
+// The ledger journal for the facts of a binding. One statement writes both, so that neither exists without the other.
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
 import { bindingCharged, bindingReturned } from '../../platform/ledger/domain/postings.ts';
 import type { Binding, BindingFact } from './binding.ts';
 import type { CustomerFact } from './customer.ts';
 
-/** Of the facts that follow on `before`, all written at once; undefined when they move no money. */
+/** For facts that are written together. Undefined if they move no money. */
 export function journalOf(
   before: Binding,
   facts: readonly (BindingFact | CustomerFact)[],
@@ -20,7 +19,7 @@ export function journalOf(
   for (const { type } of facts) {
     if (type === 'binding_charged') return bindingCharged(binding, before.amount);
     if (type === 'binding_succeeded') return bindingReturned(binding);
-    // What was never proved to be charged is not in the books.
+    // A charge that was never proved is not in the ledger.
     if (type === 'binding_failed' && isCharged) return bindingReturned(binding);
   }
   return undefined;

@@ -1,10 +1,10 @@
-// What a change of a binding means for charges without the payer: a bound card begins a series of them, or renews the consent
-// to it; a decline counts at the networks like any other. Pure: series-writes.ts writes it.
+// What a change of a binding means for recurring charges. A bound card starts a series or renews its consent, and a decline
+// counts towards network limits.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
 
-/** What the payer has consented to by the binding; undefined when it has not succeeded. */
+/** The consent the binding stands for. Undefined until the binding has succeeded. */
 export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
   const { customerId, id, partyId, shopId, livemode, card, amount, createdAt, email, recurrentTerms } =
     before;
@@ -27,7 +27,7 @@ export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
   };
 }
 
-/** Not by the bank alone, and not for the authentication before. */
+/** Networks do not count declines by the acquirer itself, nor failed 3-D Secure. */
 export function isNetworksDecline({ state }: Binding, answer: BankResponse | undefined): boolean {
   const isCharge = state.name === 'authorising' || state.name === 'challenged';
   if (!isCharge || answer?.outcome !== 'declined') return false;

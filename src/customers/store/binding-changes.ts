@@ -1,5 +1,5 @@
-// What happens to a binding, in SQL: one statement over the customer, guarded by his version, the binding, the event and the
-// journal of the ledger. So all of it is written, or nothing, in one round trip.
+// Changes of a binding in SQL. One statement writes the customer, guarded by its version, the binding, the event and the
+// ledger journal.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
@@ -62,7 +62,7 @@ const nameSeriesOfBinding = statement({
   text: `update binding set series_id = :series_id where customer_id = :customer_id and binding_id = :binding_id`,
 });
 
-/** Beside the change that binds the card: what it is charged by from now on, for when the card itself is gone. */
+/** Stores the series with the binding, because it is otherwise found by the card, which may be deleted. */
 export async function nameSeries(
   tx: Database,
   { customerId, bindingId }: { customerId: string; bindingId: string },
@@ -71,12 +71,12 @@ export async function nameSeries(
   await tx.run(nameSeriesOfBinding, { customer_id: customerId, binding_id: bindingId, series_id: seriesId });
 }
 
-/** Somebody else changed the customer since he was read: what was to be written beside the change is taken back. */
+/** Thrown to roll back `alsoWrite` when the customer has changed since it was read. */
 class VersionConflict extends Error {}
 
 /**
- * The facts are one event. Undefined when somebody else changed the customer, or the binding, since it was read. What is
- * written beside them is written first, in a transaction with them: the journal comes last.
+ * Writes the facts as one event; undefined on a version conflict. `alsoWrite` runs first, in the same transaction, so that
+ * the journal comes last.
  */
 export async function storeBindingFacts(
   db: Database,
@@ -84,7 +84,7 @@ export async function storeBindingFacts(
   facts: readonly (BindingFact | CustomerFact)[],
   now: Instant,
   alsoWrite?: (tx: Database) => Promise<void>,
-  /** Who writes this gives back at once what was charged, so that nobody else should begin with it. */
+  /** The caller continues with the refund immediately, so no other node should claim the job. */
   keepClaim = false,
 ): Promise<StoredBinding | undefined> {
   const { binding, customer } = facts.reduce(after, stored);
@@ -114,7 +114,8 @@ export async function storeBindingFacts(
     if (error instanceof VersionConflict) return [];
     throw error;
   });
-  if (rows === 'insufficient') throw new Error('what checks no funds was refused for lack of money');
+  if (rows === 'insufficient')
+    throw new Error('a journal that checks no funds was refused for insufficient funds');
   const [row] = rows;
   return row && { ...stored, binding, customer, version: row.version, customerVersion: row.version };
 }

@@ -1,5 +1,5 @@
-// Bindings in SQL: a new one, and the reads. A binding is a part of its customer: every change of one moves the customer's
-// version on, and its facts stand in the customer's log. How one changes is in binding-changes.ts.
+// Inserts and reads bindings. A binding is part of its customer: every change of it raises the customer's version, and its
+// facts are in the customer's log.
 import {
   retainCard,
   retentionReasonText,
@@ -32,11 +32,11 @@ import { defined } from '../../defined.ts';
 
 export type StoredBinding = {
   readonly binding: Binding;
-  /** Of its latest change. */
+  /** The customer's version at the latest change of the binding. */
   readonly version: number;
   readonly customer: Pick<Customer, 'state'>;
   readonly customerVersion: number;
-  /** By which a bound card is charged, where the row says so. */
+  /** The series by which a bound card is charged, if the row names it. */
   readonly seriesId?: string;
 };
 
@@ -53,8 +53,8 @@ const storedColumns = { ...bindingColumns, series_id: 'text?', ...ofCustomer } a
 const storedList = `${bindingList}, series_id, ${customerList}`;
 
 /**
- * Nothing is written when the customer was changed since they were read, or when the card is gone. An external id that is taken
- * fails the whole statement.
+ * Writes nothing if the customer has changed since it was read, or if the card is gone. A taken external ID fails the whole
+ * statement.
  */
 const insertBinding = statement({
   name: 'insert_binding',
@@ -95,7 +95,7 @@ const readBinding = statement({
          where customer_id = :customer_id and binding_id = :binding_id`,
 });
 
-/** No row: no such customer of that party. A row without a binding: he has none after the one asked for. */
+/** No row means that the party has no such customer. A row without a binding means that there are no more bindings. */
 const readBindings = statement({
   name: 'read_bindings_of_customer',
   parameters: { customer_id: 'text', party_id: 'text', after: 'int4', limit: 'int4' },
@@ -111,7 +111,7 @@ const readBindings = statement({
          order by number`,
 });
 
-/** The same for one of them, with the one that would be charged without it and the time of the customer's latest event. */
+/** Reads one binding, the binding that would be active without it, and the time of the customer's latest event. */
 const readOneBinding = statement({
   name: 'read_binding_of_customer',
   parameters: { customer_id: 'text', party_id: 'text', binding_id: 'text' },
@@ -141,7 +141,7 @@ const readBindingByExternalId = readByExternalId({
   select: 'entity_id',
 });
 
-/** With one more there would be too many; counted by steps in an index, so that it costs the same for every customer. */
+/** Counts in an index and stops at the limit, so the cost does not grow with the number of bindings. */
 const readEarlierBindings = statement({
   name: 'read_earlier_bindings',
   parameters: {
@@ -175,7 +175,7 @@ export async function storeNewBinding(
 ): Promise<StoredBinding | 'versionConflict' | 'cardGone'> {
   const binding = evolveBinding(undefined, started);
   const { customerId, id, card } = binding;
-  if (customerId !== customer.id) throw new Error('a binding of another customer');
+  if (customerId !== customer.id) throw new Error('the binding belongs to another customer');
   const [row] = await db.run(insertBinding, {
     ...rowOf(binding, version + 1),
     ...options.claim,
@@ -200,7 +200,7 @@ export async function loadBinding(
   return row && storedBindingFromRow(row);
 }
 
-/** Every series by which a bound card of the customer is charged, once; and each binding that says nothing of its series. */
+/** The series of the customer's bound cards, and the bindings that name no series. */
 const readBoundSeries = statement({
   name: 'read_bound_series',
   parameters: { customer_id: 'text' },
@@ -220,7 +220,7 @@ export async function findBoundSeries(
   };
 }
 
-/** The bound ones that are charged by that series, or do not say by which. */
+/** Bindings of the series, and those that name no series. */
 const readBindingsOfSeries = statement({
   name: 'read_bindings_of_series',
   parameters: { customer_id: 'text', series_id: 'text' },
@@ -238,7 +238,7 @@ export async function findBindingsOfSeries(
   return rows.map(({ binding_id }) => binding_id);
 }
 
-/** In the order they were made; undefined when there is no such customer of that party. */
+/** Oldest first. Undefined if the party has no such customer. */
 export async function findBindings(
   db: Database,
   name: { partyId: string; customerId: string },
@@ -250,7 +250,7 @@ export async function findBindings(
   return rows.filter((row) => isJoined(bindingColumns, row)).map(storedBindingFromRow);
 }
 
-/** A binding of a customer of that party, with the one that would be charged without it and the time of the latest event. */
+/** Undefined if the party has no such customer. `boundBefore` is the binding that would be active without this one. */
 export async function findBinding(
   db: Database,
   name: { partyId: string; customerId: string; bindingId: string },

@@ -1,4 +1,4 @@
-// The customer and his active card, read for a charge in one round trip.
+// Reads and locks a customer and its active card for a charge, in one round trip.
 import type { Database } from '../../platform/database/database.ts';
 import { isJoined, optional, statement } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
@@ -7,8 +7,8 @@ import { customerColumns } from './customers.ts';
 import type { ChargeableCustomer } from '../../payments/domain/chargeable-customer.ts';
 import { defined } from '../../defined.ts';
 
-const holdChargeable = statement({
-  name: 'hold_chargeable_customer',
+const lockChargeable = statement({
+  name: 'lock_chargeable_customer',
   parameters: { customer_id: 'text', party_id: 'text' },
   row: {
     ...optional(bindingColumns),
@@ -31,10 +31,10 @@ export async function lockCustomer(
   partyId: string,
   customerId: string,
 ): Promise<ChargeableCustomer | undefined> {
-  const hold = async () => (await tx.run(holdChargeable, { customer_id: customerId, party_id: partyId }))[0];
-  let row = await hold();
-  // Whoever had to wait for the customer is given him as he is now, beside the bindings as they were before. He is held now.
-  if (row?.is_ready && !isJoined(bindingColumns, row)) row = await hold();
+  const lock = async () => (await tx.run(lockChargeable, { customer_id: customerId, party_id: partyId }))[0];
+  let row = await lock();
+  // After a wait for the lock, the customer is current but the joined binding may not be. Read again, now that it is locked.
+  if (row?.is_ready && !isJoined(bindingColumns, row)) row = await lock();
   if (!row) return undefined;
   const customer = { id: customerId, shopId: row.of_shop, contactInfo: row.contact_info };
   if (!isJoined(bindingColumns, row)) return customer;

@@ -1,4 +1,4 @@
-// Customers and bindings as JSON: their facts in the customer's log, and what the rows of bindings keep of terms and states.
+// Customers and bindings as JSON: their facts in the log, and the terms and states in the rows of bindings.
 import { contactInfo, mandateGiven } from '../../recurring/store/codec.ts';
 import { interaction, terminal } from '../../acquiring/store/codec.ts';
 import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
@@ -19,11 +19,11 @@ import {
 import type { BindingFact, BindingState, BindingTerms } from '../domain/binding.ts';
 import type { CustomerFact, CustomerTerms } from '../domain/customer.ts';
 
-/** In the customer's log a fact of a binding says which one it is about. */
+/** In the customer's log, a fact of a binding names the binding. */
 export type BindingLogFact = BindingFact & { readonly bindingId: string };
 export type CustomerLogFact = CustomerFact | BindingLogFact;
 
-/** The customer's own facts may name a binding too. */
+/** Decided by the type, because facts of the customer may also name a binding. */
 export function isBindingFact<Fact extends { readonly type: string }>(
   fact: Fact,
 ): fact is Extract<Fact, { readonly type: `binding_${string}` }> {
@@ -40,7 +40,7 @@ const customerTerms: Codec<CustomerTerms> = object({
   externalId: optional(text),
 });
 
-/** Of the terms what has no column of its own. */
+/** The terms that have no column of their own. */
 export type RowTerms = Pick<
   BindingTerms,
   'card' | 'email' | 'recurrentTerms' | 'redirectUrl' | 'deadline' | 'terminal' | 'livemode'
@@ -68,7 +68,7 @@ const bindingTerms: Codec<BindingTerms> = object({
   ...termsMembers,
 });
 
-/** Of a state what has no column. */
+/** The members of a state that have no column. */
 export type RowState = WithoutDate<BindingState>;
 type WithoutDate<State> = State extends unknown ? Omit<State, 'returnBy'> : never;
 export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {

@@ -1,5 +1,5 @@
-// Customers in SQL. A change is one statement: the row, guarded by its version, and the event it led to. A deleted customer
-// is not found by anybody who asks; his row stays, for what was charged to him.
+// Customers in SQL: one statement writes the row, guarded by its version, and its event. The row of a deleted customer stays,
+// because past charges refer to it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
@@ -47,7 +47,7 @@ export const customerColumns = {
 } as const;
 const columns = columnList(customerColumns);
 
-/** One round trip: the external id is claimed, and only then the customer and their first event written. */
+/** Claims the external ID and writes the customer and its first event, in one round trip. */
 const insertCustomer = statement({
   name: 'insert_customer',
   parameters: { ...customerColumns, ...createdWith(customerLogFact), fingerprint: 'bytea' },
@@ -63,7 +63,7 @@ const insertCustomer = statement({
     select customer_id from changed`,
 });
 
-/** His bindings that are not at an end have to hear of it. */
+/** Also wakes the jobs of bindings in progress, which have to end. */
 const deleteCustomer = statement({
   name: 'delete_customer',
   parameters: { ...changedWith(customerLogFact), customer_id: 'text', version: 'int4' },
@@ -73,7 +73,7 @@ const deleteCustomer = statement({
       update customer set version = version + 1, ${changedAt('customer')}, status = 'deleted', active_binding_id = null
       where customer_id = :customer_id and version = :version
       returning customer_id, party_id, version, changed_at
-    ), hastened as (
+    ), expedited as (
       update binding set wake_at = :happened_at
       from changed where binding.customer_id = changed.customer_id and wake_at > :happened_at
     ), logged as (
@@ -90,7 +90,7 @@ const readCustomer = statement({
          where customer_id = :customer_id and party_id = :party_id and status <> 'deleted'`,
 });
 
-/** Of whatever party: whoever is shown something of him has his token. A deleted one too. */
+/** Takes no party, because the caller has the customer's token. Finds a deleted customer too. */
 const readCustomerOfPayer = statement({
   name: 'read_customer_of_payer',
   parameters: { customer_id: 'text' },
@@ -102,7 +102,7 @@ const readCustomerOfPayer = statement({
          from customer where customer_id = :customer_id`,
 });
 
-/** False when the external id is taken. */
+/** False if the external ID is taken. */
 export async function storeNewCustomer(
   db: Database,
   created: CustomerFact & { type: 'customer_created' },
@@ -128,7 +128,7 @@ export async function storeNewCustomer(
   return rows.length > 0;
 }
 
-/** False when somebody else has changed him since he was read. */
+/** False on a version conflict. */
 export async function storeDeletion(
   db: Database,
   { customer: { id, state }, version }: StoredCustomer,
@@ -154,7 +154,7 @@ export async function findCustomer(
   return row && storedFromRow(row);
 }
 
-/** A deleted one too: the external id is not free again. */
+/** Finds a deleted customer too, because its external ID stays taken. */
 export const findCustomerByExternalId = findByExternalId(
   'customer',
   'createCustomer',
@@ -162,7 +162,7 @@ export const findCustomerByExternalId = findByExternalId(
   (row) => storedFromRow(row).customer,
 );
 
-/** With whether a card is being bound to him now. */
+/** `isBinding`: a binding is in progress. */
 export async function loadCustomerOfPayer(
   db: Pick<Database, 'run'>,
   id: string,
@@ -194,6 +194,6 @@ export function customerStateFromRow(
 ): CustomerState {
   const { status, active_binding_id: activeBindingId } = row;
   if (status !== 'ready') return { name: status };
-  if (activeBindingId === null) throw new Error('a customer is stored as ready without what is charged');
+  if (activeBindingId === null) throw new Error('a customer is stored as ready without an active binding');
   return { name: status, activeBindingId };
 }

@@ -1,11 +1,10 @@
-// What must be true between bindings and the books, beside what must be true of the books themselves; and that a customer is
-// ready exactly while he has a card that may be charged.
+// Ledger checks on bindings, and the check that a customer is ready exactly while it has an active binding.
 import { invariant, type Invariant } from '../../platform/ledger/store/invariants.ts';
 
 export const bindingInvariants: readonly Invariant[] = [
   invariant(
     'B1',
-    'of every binding the books have charged, given back and still owe what its row says',
+    'the charged, refunded and pending amounts of every binding in the ledger match its row',
     `
     select customer_id, binding_id, status, amount_minor, booked.*,
       case
@@ -33,7 +32,7 @@ export const bindingInvariants: readonly Invariant[] = [
   ),
   invariant(
     'B2',
-    'a customer is ready while a card of his may be charged, and the one bound last is the active one',
+    'a customer is ready while it has a bound card, and the card bound last is the active one',
     `
     select customer.customer_id, customer.status, active_binding_id, latest.binding_id,
       case customer.status

@@ -1,10 +1,9 @@
-// What the test charges of bindings expect in a bank's book, for the reconciliation with it.
+// What verification charges should have in a bank's transaction report.
 import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
 /**
- * With the ids of bindingOperationId. How it was given back, by a reversal or by a refund, is in the customer's log, which is
- * read once for all bindings of a page: a customer may have very many. What an operator has closed was settled with the
- * payer in some other way, so the bank may have given it back or not.
+ * The log, read once for all bindings of a page, says whether a charge was reversed or refunded. A binding that an operator has
+ * resolved may be refunded at the bank or not.
  */
 export const bindingEntries: ReconciliationSource = {
   table: 'binding',

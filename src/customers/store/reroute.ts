@@ -1,5 +1,5 @@
-// A binding whose test charge goes to another terminal, in SQL, by the rule of payments (acquiring/domain/reroute.ts): only while its first
-// attempt is the only one. Another binding of the customer that moves on meanwhile does not stand in the way.
+// Reroutes a verification charge in SQL, under the rule of acquiring/domain/reroute.ts: only during its first attempt. A
+// change of another binding of the customer is no conflict.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
@@ -22,18 +22,18 @@ const rerouteBinding = statement({
     wake_at: 'timestamptz',
   },
   row: { version: 'int4' },
-  // The claim goes on with it: at the next terminal too, whoever comes later is not the first.
+  // The claim is renewed and attempts stay: at the next terminal too, a later attempt is not the first.
   text: `
-    with held as (
+    with locked as (
       select version from customer where customer_id = :customer_id for update
-    ), moved as (
-      update binding set version = held.version + 1, wake_at = :wake_at, terms = ${reroutedTerms}
-      from held
+    ), rerouted as (
+      update binding set version = locked.version + 1, wake_at = :wake_at, terms = ${reroutedTerms}
+      from locked
       where customer_id = :customer_id and binding_id = :binding_id and binding.version = :version and ${isFirstAttempt}
       returning customer_id, binding.version
     ), changed as (
-      update customer set version = moved.version, ${changedAt('customer')}
-      from moved where customer.customer_id = moved.customer_id
+      update customer set version = rerouted.version, ${changedAt('customer')}
+      from rerouted where customer.customer_id = rerouted.customer_id
       returning customer.customer_id, party_id, customer.version, changed_at
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
@@ -41,7 +41,7 @@ const rerouteBinding = statement({
     select version from changed`,
 });
 
-/** The binding at its new terminal, and the customer as he is by now; undefined when somebody else has it. */
+/** The binding at its new terminal, with the current customer. Undefined if another node has the binding. */
 export async function storeReroute(
   db: Database,
   { binding, version }: StoredBinding,
@@ -58,7 +58,7 @@ export async function storeReroute(
     happened_at: now,
     facts: [{ ...fact, bindingId }],
   });
-  // Another binding may have made the customer ready meanwhile, and what is written next says what he is.
-  const moved = row && (await loadBinding(db, { customerId, bindingId }));
-  return moved?.version === row?.version ? moved : undefined;
+  // Another binding may have made the customer ready meanwhile, and the next write stores the customer's status.
+  const rerouted = row && (await loadBinding(db, { customerId, bindingId }));
+  return rerouted?.version === row?.version ? rerouted : undefined;
 }

@@ -1,5 +1,4 @@
-// A binding as a row: money and what is looked for in columns, the rest of its terms and of its state as JSON. What the
-// customer has to do with it comes along.
+// A binding as a row: money and what queries filter by in columns, the rest of its terms and state as JSON.
 import { currency } from '../../platform/database/codec.ts';
 import { stored, storedBeside, type Values } from '../../platform/database/statement.ts';
 import type { Binding, BindingState } from '../domain/binding.ts';
@@ -76,7 +75,7 @@ function stateFromRow({
     case 'reversing':
     case 'returning':
     case 'refunding':
-      if (returnBy === null) throw new Error(`binding ${binding_id} is ${state.name} without a date`);
+      if (returnBy === null) throw new Error(`binding ${binding_id} is ${state.name} without refund_due_at`);
       return { ...state, returnBy };
     default:
       return state;

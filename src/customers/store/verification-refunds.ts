@@ -1,6 +1,5 @@
-// What is owed to payers: test charges whose return the bank has not confirmed, and charges of unknown outcome that are being
-// taken back. Each is a row with a date. Here they are counted for the alarm, listed for the operator, and asked about again
-// when the engine has given up: a bank that was away for a night must not leave money behind.
+// Verification refunds the bank has not confirmed: counted for the alert, listed for the operator, and resumed when their
+// jobs are stuck. A bank that is unavailable for a night must not leave a payer without the money.
 import type { Clock, Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
@@ -8,19 +7,19 @@ import { decideClose } from '../domain/commands.ts';
 import { loadBinding } from './bindings.ts';
 import { storeBindingFacts } from './binding-changes.ts';
 
-/** Dates are on the party's own clock, which in a sandbox may run ahead. */
+/** Dates are on the party's clock, which a test clock may have moved forward. */
 const ownNow = `:now + coalesce(offset_ms, 0) * interval '1 ms'`;
 
-const countOwed = statement({
-  name: 'count_owed_returns',
+const countPendingRefunds = statement({
+  name: 'count_pending_refunds',
   parameters: { now: 'timestamptz' },
-  row: { owed: 'int8', overdue: 'int8' },
-  text: `select count(*) as owed, count(*) filter (where refund_due_at < ${ownNow}) as overdue
+  row: { pending: 'int8', overdue: 'int8' },
+  text: `select count(*) as pending, count(*) filter (where refund_due_at < ${ownNow}) as overdue
          from binding left join test_clock using (party_id) where refund_due_at is not null`,
 });
 
-const listOwed = statement({
-  name: 'list_owed_returns',
+const listPendingRefunds = statement({
+  name: 'list_pending_refunds',
   parameters: { now: 'timestamptz' },
   row: {
     customer_id: 'text',
@@ -39,9 +38,9 @@ const listOwed = statement({
          where refund_due_at is not null order by refund_due_at limit 1000`,
 });
 
-/** Not from nought: to the step the first attempt means that nobody can have tried before. */
-const resumeOwed = statement({
-  name: 'resume_owed_returns',
+/** Attempts restart at 1, not 0, so that the next attempt asks the bank before it sends. */
+const resumeRefunds = statement({
+  name: 'resume_stuck_refunds',
   parameters: { now: 'timestamptz', stuck_before: 'timestamptz' },
   row: { binding_id: 'text' },
   text: `update binding set wake_at = :now, attempts = 1, stuck_at = null, stuck_reason = null
@@ -50,17 +49,16 @@ const resumeOwed = statement({
          returning binding_id`,
 });
 
-/** How many returns the bank has not confirmed, and of how many the date is past. */
 export async function countPendingVerificationRefunds(
   db: Database,
   now: Instant,
 ): Promise<{ pending: number; overdue: number }> {
-  const [row] = await db.run(countOwed, { now });
-  return { pending: Number(row?.owed ?? 0n), overdue: Number(row?.overdue ?? 0n) };
+  const [row] = await db.run(countPendingRefunds, { now });
+  return { pending: Number(row?.pending ?? 0n), overdue: Number(row?.overdue ?? 0n) };
 }
 
 export async function listPendingVerificationRefunds(db: Database, now: Instant) {
-  return (await db.run(listOwed, { now })).map((row) => ({
+  return (await db.run(listPendingRefunds, { now })).map((row) => ({
     customerId: row.customer_id,
     bindingId: row.binding_id,
     partyId: row.party_id,
@@ -73,14 +71,14 @@ export async function listPendingVerificationRefunds(db: Database, now: Instant)
   }));
 }
 
-/** Takes up again what the engine gave up before then. */
-export async function resumeOwedReturns(db: Database, now: Instant, stuckBefore: Instant): Promise<number> {
-  return (await db.run(resumeOwed, { now, stuck_before: stuckBefore })).length;
+/** Resumes the jobs that became stuck before `stuckBefore`. */
+export async function resumeStuckRefunds(db: Database, now: Instant, stuckBefore: Instant): Promise<number> {
+  return (await db.run(resumeRefunds, { now, stuck_before: stuckBefore })).length;
 }
 
 /**
- * Closes one by hand: the operator has made sure, outside, that the payer has his money. The binding has then failed.
- * False when nothing is owed under that name.
+ * Fails the binding, after the operator has made sure that the payer has the money back. False if no refund is pending
+ * under that name.
  */
 export async function resolveVerificationRefund(
   db: Database,
@@ -92,6 +90,6 @@ export async function resolveVerificationRefund(
   const decision = stored && decideClose(stored.binding, reason);
   if (!stored || !decision?.ok) return false;
   const written = await storeBindingFacts(db, stored, [decision.value], clock.now());
-  if (!written) throw new Error('the customer was changed by somebody else; try again');
+  if (!written) throw new Error(`Customer ${name.customerId} was changed meanwhile. Run the command again.`);
   return true;
 }

@@ -1,4 +1,4 @@
-// POST /wallet/v0/identities: the first step of every payout.
+// POST /wallet/v0/identities creates an identity, the first step towards a payout.
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { identityBody, identityExample, IdentityParams, IdentitySchema } from './schema.ts';
@@ -21,8 +21,8 @@ export const createIdentity = endpoint({
   tag: 'Identities',
   summary: 'Create an identity',
   description:
-    'In whose name wallets and destinations are held. It begins as `anonymous`; how much may be paid out depends on how well it ' +
-    'is known.',
+    'An identity is the person or company in whose name wallets and destinations are kept. It starts as `anonymous`. Its level ' +
+    'sets how much can be paid out.',
   body: IdentityParams,
   validateBody: shapeProblem,
   bodyExample: identityExample,

@@ -1,6 +1,5 @@
-// Identifications of an identity: /wallet/v0/identities/{identityID}/challenges. In the sandbox the merchant identifies himself,
-// any proof will do, and the identification is completed in the transaction that starts it; in live mode an operator decides
-// (mandate identity).
+// Identifications of an identity. In the sandbox they are completed with any proof, in the transaction that starts them; in
+// live mode an operator decides (mandate identity).
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -22,8 +21,8 @@ export const startChallenge = endpoint({
   tag: 'Identities',
   summary: 'Identify the person or company behind an identity',
   description:
-    '`esia` raises an anonymous identity to `partial`, `in-person` to `identified`. In the sandbox it succeeds by itself, with any ' +
-    'token as the proof; in live mode an operator looks at it.',
+    '`esia` raises an anonymous identity to `partial`, `in-person` raises it to `identified`. In the sandbox it succeeds ' +
+    'immediately, with any token as proof. In live mode an operator decides.',
   params: IdentityPath,
   body: ChallengeParams,
   bodyExample: { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] },
@@ -51,7 +50,7 @@ export const startChallenge = endpoint({
       };
       const decision = decideChallenge(stored.identity, challenge);
       if (!decision.ok) return decision;
-      // Whether one is under way is read after the identity: starting one changes the identity, and then nothing is written below.
+      // Read after the identity: starting another identification changes the identity, and then the write below conflicts.
       const underWay = await findChallenges(db, params.identityID, { status: 'pending' });
       if (underWay.length > 0) return refuse('challengeUnderWay');
       const isCompleted = !payouts.livemode;

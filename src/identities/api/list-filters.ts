@@ -1,4 +1,4 @@
-// The filters that lists of withdrawals and of deposits share: when, and how much.
+// The filters by time and amount that the lists of withdrawals and deposits share.
 import { Type } from 'typebox';
 import type { Values } from '../../platform/database/statement.ts';
 import { DateTime, instantOf } from '../../platform/http/schemas.ts';
@@ -6,10 +6,10 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { searchFilters } from '../store/sql-fragments.ts';
 
 export const Moments = {
-  createdAtFrom: Type.Optional({ ...DateTime, description: 'This moment or later.' }),
-  createdAtTo: Type.Optional({ ...DateTime, description: 'Before this moment.' }),
-  amountFrom: Type.Optional(Type.Integer({ description: 'This amount or more.' })),
-  amountTo: Type.Optional(Type.Integer({ description: 'This amount or less.' })),
+  createdAtFrom: Type.Optional({ ...DateTime, description: 'Created at this time or later.' }),
+  createdAtTo: Type.Optional({ ...DateTime, description: 'Created before this time.' }),
+  amountFrom: Type.Optional(Type.Integer({ description: 'This amount or more, in minor units.' })),
+  amountTo: Type.Optional(Type.Integer({ description: 'This amount or less, in minor units.' })),
 };
 
 type Asked = { createdAtFrom?: string; createdAtTo?: string; amountFrom?: number; amountTo?: number };

@@ -1,5 +1,5 @@
-// Pages of the lists, newest first. A continuation token says after which row to go on, and of which query it is: with
-// other parameters it is refused. It is no secret and needs no signature, because every query is bound to the caller's party.
+// Pages of lists, newest first. A continuation token names the last row and its query; it needs no signature, because every
+// query is limited to the caller's party.
 import { createHash } from 'node:crypto';
 import { Type, type TSchema } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';
@@ -12,13 +12,13 @@ const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
 const ContinuationToken = Type.String({
   minLength: 1,
   maxLength: 4_000,
-  description: 'From the page before, sent with the very same parameters.',
+  description: 'From the previous page. Send it with the same parameters.',
 });
-/** What every list is asked with. */
+/** The parameters of every list. */
 export const PageQuery = { limit: Limit, continuationToken: Type.Optional(ContinuationToken) };
 export const OptionalPageQuery = { ...PageQuery, limit: Type.Optional(Limit) };
 
-/** Of what an identity holds: wallets, destinations. */
+/** The parameters of the lists of wallets and destinations. */
 export const HoldingsQuery = Type.Object({
   ...PageQuery,
   identityID: Type.Optional(AnyID),
@@ -39,13 +39,12 @@ type Query = Readonly<Record<string, unknown>> & {
 type Row = { readonly id: string; readonly createdAt: Instant };
 
 type Page = {
-  /** One more than is shown: by it one knows whether there is another page. */
+  /** One more than is shown, to know whether there is another page. */
   readonly limit: number;
   readonly before_at: Instant | null;
   readonly before_id: string | null;
 };
 
-/** The page of a list that was asked for. */
 export async function listed<R extends Row, Body>(
   query: Query,
   read: (page: Page) => Promise<readonly R[]>,
@@ -66,7 +65,7 @@ function pageOf(query: Query): Outcome<Page, 'invalidContinuationToken'> {
   return accept({ limit: limit + 1, before_at: instant, before_id: id });
 }
 
-/** The rows of a page, which may be one too many, as the answer. */
+/** `rows` may have one row more than the page shows. */
 function pageBody<R extends Row, Body>(
   query: Query,
   rows: readonly R[],

@@ -1,4 +1,4 @@
-// The reads of identities: by id, and the list.
+// Reads identities: one by ID, or the list.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';

@@ -1,4 +1,4 @@
-// What one can look up before the first identity: providers, their classes, residences, currencies.
+// Reference data of payouts: providers, identity classes, residences and currencies.
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { decimalsOf, isKnownCurrency } from '../../money.ts';
@@ -21,11 +21,11 @@ const CurrencySchema = Type.Object(
     id: Type.String(),
     numericCode: Type.Optional(Type.String()),
     name: Type.String(),
-    exponent: Type.Integer({ description: 'How many digits the minor unit has.' }),
+    exponent: Type.Integer({ description: 'The number of decimal digits.' }),
   },
   { title: 'Currency' },
 );
-const ThreeLetters = Type.String({ pattern: '^[A-Za-z]{3}$' });
+const AlphaCode = Type.String({ pattern: '^[A-Za-z]{3}$' });
 const ProviderPath = Type.Object({ providerID: AnyID });
 
 type Deps = { payouts: { providers: readonly Provider[] } };
@@ -36,8 +36,8 @@ export const listProviders = endpoint({
   method: 'GET',
   path: '/wallet/v0/providers',
   tag: 'Identities',
-  summary: 'List the providers of identities',
-  query: Type.Object({ residence: Type.Optional(ThreeLetters) }),
+  summary: 'List the identity providers',
+  query: Type.Object({ residence: Type.Optional(AlphaCode) }),
   status: 200,
   response: Type.Array(ProviderSchema),
   errors: [],
@@ -73,7 +73,7 @@ export const listIdentityClasses = endpoint({
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}/identity-classes',
   tag: 'Identities',
-  summary: 'List the classes of identities a provider has',
+  summary: 'List the identity classes of a provider',
   params: ProviderPath,
   status: 200,
   response: Type.Array(IdentityClass),
@@ -90,7 +90,7 @@ export const getIdentityClass = endpoint({
   method: 'GET',
   path: '/wallet/v0/providers/{providerID}/identity-classes/{identityClassID}',
   tag: 'Identities',
-  summary: 'Get a class of identities',
+  summary: 'Get an identity class',
   params: Type.Object({ providerID: AnyID, identityClassID: AnyID }),
   status: 200,
   response: IdentityClass,
@@ -109,7 +109,7 @@ export const getResidence = endpoint({
   path: '/wallet/v0/residences/{residence}',
   tag: 'Identities',
   summary: 'Get a residence',
-  params: Type.Object({ residence: ThreeLetters }),
+  params: Type.Object({ residence: AlphaCode }),
   status: 200,
   response: Residence,
   errors: ['residenceNotFound'],
@@ -126,7 +126,7 @@ export const getCurrency = endpoint({
   path: '/wallet/v0/currencies/{currencyID}',
   tag: 'Wallets',
   summary: 'Get a currency',
-  params: Type.Object({ currencyID: ThreeLetters }),
+  params: Type.Object({ currencyID: AlphaCode }),
   status: 200,
   response: CurrencySchema,
   errors: ['currencyNotFound'],

@@ -1,4 +1,4 @@
-// Identities and identifications as the API shows them.
+// Schemas of identities and identifications.
 import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
 import type { Identification, Identity } from '../domain/identity.ts';
@@ -11,7 +11,11 @@ export const IdentityParams = Type.Object(
     provider: Type.String({ minLength: 1, maxLength: 40, description: '`test` in the sandbox.' }),
     class: Type.String({ minLength: 1, maxLength: 40, description: '`person` or `company`.' }),
     partyID: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 40, description: 'The party of the API key; no other.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 40,
+        description: 'The party of the API key. No other is accepted.',
+      }),
     ),
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(PayoutExternalID),
@@ -30,7 +34,7 @@ export const IdentitySchema = Type.Object(
     isBlocked: Type.Boolean({ description: 'Set by the operator.' }),
     createdAt: DateTime,
     effectiveChallenge: Type.Optional(
-      Type.String({ description: 'The identification its level comes from.' }),
+      Type.String({ description: 'The ID of the identification that gave the identity its level.' }),
     ),
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(Type.String()),
@@ -62,7 +66,7 @@ export function identityBody(identity: Identity): Static<typeof IdentitySchema> 
 const Proof = Type.Object(
   {
     type: Type.String({ minLength: 1, maxLength: 100 }),
-    token: Type.String({ minLength: 1, maxLength: 1_000, description: 'In the sandbox any will do.' }),
+    token: Type.String({ minLength: 1, maxLength: 1_000, description: 'In the sandbox, any value.' }),
   },
   { title: 'IdentityProof' },
 );

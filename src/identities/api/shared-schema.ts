@@ -1,17 +1,17 @@
-// The small shapes all of the wallets' side shares on the API.
+// Small schemas that identities, wallets and payouts share.
 import { Type, type Static } from 'typebox';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import type { Money } from '../../money.ts';
 import { defined } from '../../defined.ts';
 
-/** Of what is named in an address or a body. */
+/** An ID in a path or a body. */
 export const AnyID = Type.String({ minLength: 1, maxLength: 40 });
 
-/** Longer than on the payments' side. */
+/** Longer than in the payments API. */
 export const PayoutExternalID = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'Your own name for it. The same request sent again with the same name makes nothing new.',
+  description: 'Your own ID for the object. Repeating the request with the same ID creates nothing new.',
 });
 export const EntityName = Type.String({
   pattern: '^[^\\x00-\\x1f\\x7f]{1,100}$',
@@ -21,7 +21,7 @@ export const FreeMetadata = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: 'Yours: kept and given back, fractions as doubles. At most 16 KiB as JSON.',
+    description: 'Your own data, stored and returned. Fractions are doubles. At most 16 KiB as JSON.',
   },
 );
 
@@ -39,7 +39,7 @@ export const AssetParams = Type.Object(
 
 const maxMetadataBytes = 16 * 1_024;
 
-/** What a schema cannot say. */
+/** Checks what a schema cannot express. */
 export function shapeProblem(body: { name?: string; metadata?: unknown }): string | undefined {
   if (body.name !== undefined && body.name.trim() === '') return 'name: must not be blank';
   const isTooLong = Buffer.byteLength(JSON.stringify(body.metadata ?? {})) > maxMetadataBytes;
@@ -50,7 +50,7 @@ export function assetBody({ minor, currency }: Money): Static<typeof Asset> {
   return { amount: Number(minor), currency };
 }
 
-/** What a merchant gave along with it, where he did. */
+/** The metadata and the external ID, if the merchant sent them. */
 export function givenBody({ metadata, externalId }: { metadata?: unknown; externalId?: string }): {
   metadata?: object;
   externalID?: string;

@@ -1,4 +1,4 @@
-// An identity: the person or company in whose name wallets and destinations are held, and how well it is known. Pure.
+// An identity: the person or company in whose name wallets and destinations are kept, with an identification level.
 import type { Instant } from '../../clock.ts';
 import type { Party } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -43,7 +43,7 @@ export type IdentityFact =
 
 export function evolve(identity: Identity | undefined, fact: IdentityFact): Identity {
   if (fact.type === 'identity_created') {
-    if (identity) throw new Error(`identity ${identity.id} was created already`);
+    if (identity) throw new Error(`identity ${identity.id} already exists`);
     return { ...fact.terms, level: 'anonymous', isBlocked: false };
   }
   if (!identity) throw new Error(`${fact.type} without an identity`);
@@ -104,6 +104,6 @@ export function decideChallenge(
 
 export function completed(challenge: Pick<Identification, 'id' | 'type'>): IdentityFact {
   const type = challengeTypes[challenge.type];
-  if (!type) throw new Error(`there is no identification of the type ${challenge.type} any more`);
+  if (!type) throw new Error(`identification type ${challenge.type} no longer exists`);
   return { type: 'challenge_completed', challengeId: challenge.id, level: type.to };
 }

@@ -1,11 +1,10 @@
-// Providers of wallets, the classes of identities each has, and how an identity becomes better known: the published set,
-// in one table. Pure.
+// Providers of wallets, their identity classes, and the types of identification that raise a level.
 
 export type IdentityClass = { readonly id: string; readonly name: string };
 export type Provider = {
   readonly id: string;
   readonly name: string;
-  /** ISO 3166-1, three letters. */
+  /** ISO 3166-1 alpha-3. */
   readonly residences: readonly string[];
   readonly classes: readonly IdentityClass[];
 };
@@ -26,12 +25,12 @@ const productionProvider: Provider = {
   classes: [company, person],
 };
 
-/** The sandbox has both, so that the one of live mode can be tried; live mode has no test money. */
+/** The sandbox has both, so that the provider of live mode can be tried. Live mode has no test money. */
 export function providersOf(livemode: boolean): readonly Provider[] {
   return !livemode ? [testProvider, productionProvider] : [productionProvider];
 }
 
-/** Wallets of its identities open with a deposit. */
+/** Wallets of its identities open with a deposit of test money. */
 export const testProviderId = testProvider.id;
 
 export const residences = [{ id: 'RUS', name: 'Russian Federation', flag: '🇷🇺' }] as const;
@@ -48,7 +47,7 @@ export type ChallengeType = {
 };
 
 export const challengeTypes: Readonly<Record<string, ChallengeType>> = {
-  /** Against a register of citizens. */
+  /** In a register of citizens. */
   esia: { from: ['anonymous'], to: 'partial', needs: ['RUSDomesticPassport'] },
   /** Face to face. */
   'in-person': { from: ['anonymous', 'partial'], to: 'identified', needs: ['RUSDomesticPassport'] },

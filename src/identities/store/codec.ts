@@ -1,4 +1,4 @@
-// Identities as JSON: the facts of their log, and the proofs of an identification.
+// Identities as JSON: the facts in their log, and the proofs of an identification.
 import {
   anything,
   instant,

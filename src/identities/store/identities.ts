@@ -1,4 +1,4 @@
-// Identities and their identifications in SQL: the row, guarded by its version, and its event in one statement.
+// Identities and identifications in SQL. One statement writes the row, guarded by its version, and its event.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
@@ -119,7 +119,7 @@ const readChallenges = statement({
          order by created_at, challenge_id limit 1000`,
 });
 
-/** False when the external id is taken. */
+/** False if the external ID is taken. */
 export async function storeNewIdentity(
   db: Database,
   created: IdentityFact & { type: 'identity_created' },
@@ -145,7 +145,7 @@ export async function storeNewIdentity(
   return rows.length > 0;
 }
 
-/** Of that party, or of any for an operator. */
+/** For an operator, `partyId` is null and any identity is found. */
 export async function findIdentity(
   db: Database,
   partyId: string | null,
@@ -170,7 +170,7 @@ export async function listIdentities(
   return rows.map((row) => storedFromRow(row).identity);
 }
 
-/** False when somebody else changed the identity since it was read. */
+/** False on a version conflict. */
 export async function storeIdentityFacts(
   db: Database,
   { identity, version }: StoredIdentity,
@@ -190,7 +190,7 @@ export async function storeIdentityFacts(
   return rows.length > 0;
 }
 
-/** Of one identity one is under way at most: whoever starts it has made sure that none is, and changes the identity with it. */
+/** The caller makes sure that none is pending and changes the identity in the same transaction: at most one is pending. */
 export async function storeNewChallenge(db: Database, challenge: Identification): Promise<void> {
   await db.run(insertChallenge, {
     identity_id: challenge.identityId,
@@ -203,7 +203,7 @@ export async function storeNewChallenge(db: Database, challenge: Identification)
   });
 }
 
-/** False when it has ended already. */
+/** False if it has already ended. */
 export async function endChallenge(
   db: Database,
   challenge: Pick<Identification, 'id' | 'identityId'>,

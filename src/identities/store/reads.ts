@@ -1,4 +1,4 @@
-// How rows of identities, wallets and payouts are read: one by its id, one by its external id, and a party's own page by page.
+// Reads of wallets and payouts: one row by ID, one by external ID, and a party's rows page by page.
 import { findByExternalId } from '../../platform/database/external-id.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { defined } from '../../defined.ts';
@@ -7,10 +7,10 @@ import { listStatement } from './sql-fragments.ts';
 
 type Reads<Row extends Columns, Filters extends Columns, Stored, Value> = {
   readonly table: string;
-  /** The operation that takes the external id. */
+  /** The API operation that claims the external ID. */
   readonly createdBy: string;
   readonly row: Row;
-  /** Where a row has more than the columns of its table. */
+  /** For a row with more than the columns of its table. */
   readonly select?: string;
   readonly join?: string;
   readonly filters: Filters;
@@ -25,7 +25,7 @@ export function readsOf<const Row extends Columns, const Filters extends Columns
   const { readOne, readPage } = statementsOf(reads);
   const { table, createdBy, row, select, join } = reads;
   return {
-    /** Of that party; of any where none is named. */
+    /** `partyId` null finds rows of any party. */
     async find(db: Database, partyId: string | null, id: string): Promise<Stored | undefined> {
       const [found] = await db.run(readOne, { id, party_id: partyId });
       return found && storedOf(found);

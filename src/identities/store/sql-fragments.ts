@@ -1,17 +1,17 @@
-// Parts of statements that the stores of identities, wallets and payouts share.
+// SQL fragments that the stores of identities, wallets and payouts share.
 import { columnList, statement, type Columns } from '../../platform/database/statement.ts';
 
-/** Whose identity is blocked, or who may not trade, neither pays out nor is paid: `isBlocked` of a wallet and of a destination. */
+/** `isBlocked` of a wallet or destination: the identity is blocked, or the party is blocked or suspended. */
 export const isBlockedSql = 'identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked';
 
-/** With its identity and its party, by key. */
+/** Joins a row's identity and party. */
 export function joinIdentity(table: string): string {
   return `join identity using (identity_id) join party on party.party_id = ${table}.party_id`;
 }
 
 const pageParameters = { before_at: 'timestamptz?', before_id: 'text?', limit: 'int4' } as const;
 
-/** What lists of things with an amount can be searched by, beside their columns. */
+/** Range filters of lists with amounts, in addition to filters by column. */
 export const searchFilters = {
   created_from: 'timestamptz?',
   created_to: 'timestamptz?',
@@ -26,14 +26,14 @@ const searches: Readonly<Record<string, string>> = {
   amount_to: 'amount_minor <=',
 };
 
-/** A party's own, page by page, newest first. A filter is a column, or one of the search; one that is null leaves nothing out. */
+/** Lists a party's rows page by page, newest first. A filter is a column or one of `searchFilters`; null does not filter. */
 export function listStatement<const Filters extends Columns, const Row extends Columns>(list: {
   readonly name: string;
   readonly table: string;
   readonly idColumn: string;
   readonly filters: Filters;
   readonly row: Row;
-  /** Where it takes more than the columns of the table. */
+  /** For rows with more than the columns of the table. */
   readonly select?: string;
   readonly source?: string;
 }) {

@@ -1,4 +1,4 @@
-// What a merchant can read about himself: the party, its shops, the categories shops are sorted into.
+// Reads what belongs to a merchant: the party, its shops, and the categories of shops.
 import { modeName } from '../../livemode.ts';
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -20,7 +20,7 @@ const ShopSchema = Type.Object(
     id: EntityID,
     createdAt: DateTime,
     isBlocked: Type.Boolean({ description: 'Set by the operator.' }),
-    isSuspended: Type.Boolean({ description: 'Set by the owner.' }),
+    isSuspended: Type.Boolean({ description: 'Set by the merchant.' }),
     categoryID: Type.Integer(),
     location: Type.Object({ locationType: Type.Enum(['ShopLocationUrl']), url: Type.String() }),
     details: Type.Object({ name: Type.String(), description: Type.Optional(Type.String()) }),
@@ -42,13 +42,13 @@ export const getMe = endpoint({
   method: 'GET',
   path: '/v2/processing/me',
   tag: 'Merchant',
-  summary: 'Get the party the API key belongs to',
+  summary: 'Get the party of the API key',
   status: 200,
   response: Me,
   errors: [],
   handle: async ({ caller }, { merchants }: { merchants: Merchants }) => {
     const party = await merchants.party(caller.partyId);
-    if (!party) throw new Error(`party ${caller.partyId} vanished while it was asked for`);
+    if (!party) throw new Error(`party ${caller.partyId} of the API key was not found`);
     return accept({ id: party.id, isBlocked: party.isBlocked, isSuspended: party.isSuspended });
   },
 });
@@ -128,7 +128,7 @@ function shopBody(shop: Shop): Static<typeof ShopSchema> {
       name: shop.name,
       ...defined({ description: shop.description }),
     },
-    // There is one contract for each party, and it has no other name.
+    // Each party has one contract, under the party's ID.
     contractID: shop.partyId,
     currency: shop.currency,
     realm: modeName(shop.livemode),

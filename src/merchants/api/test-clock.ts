@@ -1,5 +1,5 @@
-// The sandbox's test clock: a party's time can be moved forward, and everything that falls due on the way happens, in
-// order, before the answer. A year of monthly charges takes seconds.
+// The sandbox's test clock moves a party's time forward. Every job that falls due on the way runs, in order, before the
+// response.
 import { Type } from 'typebox';
 import { laterBy, parseInstant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -9,11 +9,11 @@ import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 import type { Merchants } from '../merchants.ts';
 
 const TestClock = Type.Object(
-  { now: { ...DateTime, description: 'What time it is for your party.' } },
+  { now: { ...DateTime, description: "Your party's time." } },
   { title: 'TestClock' },
 );
 const longestStepMs = 10 * 366 * 24 * 3_600_000;
-/** From there on what is counted from now, a schedule of 999 years at most, would leave the years that can be written. */
+/** Later times could not be stored: a schedule may add up to 999 years, and years have four digits. */
 const endOfTestTime = '9000-01-01T00:00:00.000000Z';
 
 export const getTestClock = endpoint({
@@ -22,7 +22,7 @@ export const getTestClock = endpoint({
   method: 'GET',
   path: '/sandbox/clock',
   tag: 'Sandbox',
-  summary: 'What time it is for your party',
+  summary: "Get your party's time",
   status: 200,
   response: TestClock,
   errors: [],
@@ -37,14 +37,14 @@ export const advanceTestClock = endpoint({
   tag: 'Sandbox',
   summary: "Move your party's time forward",
   description:
-    'Everything that falls due until then happens in order, each thing at its own time, before the answer comes. ' +
-    'Time cannot be moved back, nor beyond the year 8999. The sandbox alone has this operation.',
+    'Everything that falls due until then happens before the response, in order and each at its own time. Time cannot move ' +
+    'back, nor beyond the year 8999. Only in the sandbox.',
   body: Type.Object({ now: DateTime }, { title: 'TestClockParams' }),
   bodyExample: { now: '2030-01-20T10:00:00Z' },
   status: 200,
   response: TestClock,
   errors: ['invalidTestClock'],
-  // It runs many transactions, and asking twice for the same time changes nothing anyway.
+  // It runs many transactions, and a repeat with the same time changes nothing.
   ignoresIdempotencyKey: true,
   handle: async ({ caller, body, now }, { jobs, merchants }: { jobs: JobRunner; merchants: Merchants }) => {
     const to = parseInstant(body.now);

@@ -1,5 +1,5 @@
-// Parties (merchants) and their shops, and whether they may trade at all. Either flag stops every write of the party or
-// shop it is on: blocked is set by the operator, suspended by the owner. Reads go on, and so do payments already running.
+// Parties and shops, and whether they may trade. The operator sets `isBlocked`, the merchant `isSuspended`: either refuses new
+// writes, but reads and payments in progress continue.
 import type { Instant } from '../../clock.ts';
 import type { Fees } from '../../platform/ledger/domain/fee.ts';
 import type { Currency } from '../../money.ts';
@@ -10,7 +10,7 @@ export type Party = {
   readonly name: string;
   readonly isBlocked: boolean;
   readonly isSuspended: boolean;
-  /** How far the party's time has been moved forward; 0 unless a sandbox's test clock was used. */
+  /** How far a test clock has moved the party's time forward. */
   readonly clockOffsetMs: number;
 };
 
@@ -27,17 +27,17 @@ export type Shop = {
   readonly isBlocked: boolean;
   readonly isSuspended: boolean;
   readonly createdAt: Instant;
-  /** Of its own pages: they may show the checkout in a frame, and get the payer back. */
+  /** The origins of the shop's pages, which may frame the checkout and receive the payer back. */
   readonly origins: readonly string[];
 };
 
-/** The most one shop may have: they stand in a header of every answer. */
+/** Limited because the origins are in a header of every response. */
 export const maxOrigins = 20;
 
 export const tradingRefusals = ['invalidShopID', 'invalidPartyStatus', 'invalidShopStatus'] as const;
 export type TradingRefusal = (typeof tradingRefusals)[number];
 
-/** The checks that open every write: the party and the shop exist and may trade. */
+/** The first checks of every write. */
 export function requireTrading(party: Party, shop: Shop | undefined): Outcome<Shop, TradingRefusal> {
   if (!shop) return refuse('invalidShopID');
   if (party.isBlocked || party.isSuspended) return refuse('invalidPartyStatus');
@@ -45,7 +45,7 @@ export function requireTrading(party: Party, shop: Shop | undefined): Outcome<Sh
   return accept(shop);
 }
 
-/** An origin as browsers write it, or undefined for what is none, or not one of the web. */
+/** The origin as browsers write it. Undefined for anything that is not an http or https URL. */
 export function originOf(address: string): string | undefined {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
   return new URL(address).origin;

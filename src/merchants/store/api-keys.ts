@@ -1,4 +1,4 @@
-// API keys in SQL. The secret never comes here, only its keyed hash.
+// API keys in SQL. Only the keyed hash of a secret is stored.
 import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 
 const made = {
@@ -33,7 +33,7 @@ export const insertApiKey = statement({
   text: `insert into api_key (${columnList({ ...made, ...hashed })}) values (${parameterList({ ...made, ...hashed })})`,
 });
 
-/** At once (revoked_at) or from a time on (expires_at, which is never moved to later). */
+/** Immediately (revoked_at) or from a given time (expires_at, which is never postponed). */
 export const revokeApiKey = statement({
   name: 'revoke_api_key',
   parameters: { key_id: 'text', expires_at: 'timestamptz?', revoked_at: 'timestamptz?' },
@@ -43,7 +43,7 @@ export const revokeApiKey = statement({
          where key_id = :key_id returning key_id`,
 });
 
-/** Whether there is anything to be asked for its mode: not in a database where nothing was ever migrated. */
+/** Whether the database has modes at all. An empty database, or one of an older version, does not. */
 export const readHasLivemode = statement({
   name: 'read_has_livemode',
   parameters: {},
@@ -52,7 +52,7 @@ export const readHasLivemode = statement({
          where attrelid in (to_regclass('api_key'), to_regclass('shop')) and attname = 'livemode' and not attisdropped`,
 });
 
-/** Which mode a database is for: whether it is a live one, and the sandbox keys that work there, with a party that has one. */
+/** Whether the database is live, and its active sandbox keys, with one party that has some. */
 export const readModes = statement({
   name: 'read_modes',
   parameters: { now: 'timestamptz' },

@@ -1,5 +1,5 @@
-// POST /wallet/v0/destinations: a stored card becomes one that may be paid out to. It is answered as `Unauthorized`; then the bank
-// is asked about the card.
+// POST /wallet/v0/destinations makes a stored card a destination. The response is `Unauthorized`; the bank checks the card
+// afterwards.
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -37,13 +37,13 @@ export const createDestination = endpoint({
   tag: 'Destinations',
   summary: 'Create a destination',
   description:
-    'A card that payouts go to. The answer is `Unauthorized`; within a second the bank has been asked and the destination is ' +
-    '`Authorized`, or has a `failure` that says why not. Poll it, or its events.',
+    'A destination is a card that payouts go to. The response is `Unauthorized`, and the bank is asked about the card. Poll the ' +
+    'destination or its events until it is `Authorized`, or has a `failure` that says why not.',
   body: DestinationParams,
   validateBody: destinationProblem,
   bodyExample: {
     name: 'My card',
-    identity: 'the id of your identity',
+    identity: 'the ID of your identity',
     currency: 'RUB',
     resource: { type: 'BankCardDestinationResource', token: 'the token of a stored card' },
   },
@@ -72,7 +72,7 @@ export const createDestination = endpoint({
       find: (externalId) => findDestinationByExternalId(db, caller.partyId, externalId),
       respond: (destination) => accept(destinationBody(destination)),
       make: async () => {
-        // A repeat needs no more than to know which card it was.
+        // Checked only for a new destination: a repeat also succeeds after the token has expired.
         if (now >= card.validUntil) return invalidToken();
         const party = await merchants.party(caller.partyId);
         const owner = await findIdentity(db, caller.partyId, body.identity);
@@ -108,7 +108,7 @@ export const createDestination = endpoint({
   },
 });
 
-/** The same card in another token is the same request. */
+/** Another token of the same card makes the same request. */
 function fingerprintOf(body: DestinationParams, card: PaymentResource): Buffer {
   const { name, identity, currency, metadata, externalID, resource } = body;
   const cardIdentity = card.cardMatchHash.toString('hex');

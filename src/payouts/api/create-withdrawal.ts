@@ -1,5 +1,5 @@
-// POST /wallet/v0/withdrawals: money from a wallet to a card. What it takes is set aside in the transaction that makes it, and
-// only then is it answered and the bank asked.
+// POST /wallet/v0/withdrawals pays out from a wallet to a card. The transaction that creates the withdrawal reserves its money;
+// the response and the bank request come after it.
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -36,13 +36,13 @@ export const createWithdrawal = endpoint({
   tag: 'Withdrawals',
   summary: 'Pay out to a card',
   description:
-    'The answer is `Pending`; poll the withdrawal, or its events, until it is `Succeeded` or `Failed`. A payout is final. One beyond ' +
-    'what is on the wallet is accepted too, and fails. Give each an `externalID`: then no repeat pays twice.',
+    'The response is `Pending`. Poll the withdrawal or its events until it is `Succeeded` or `Failed`. A payout cannot be ' +
+    'undone. A payout of more than the wallet has is accepted too, and fails. Send an `externalID`, so that a repeat does not pay twice.',
   body: WithdrawalParams,
   validateBody: ({ metadata }) => shapeProblem({ metadata }),
   bodyExample: {
-    wallet: 'the id of your wallet',
-    destination: 'the id of your destination',
+    wallet: 'the ID of your wallet',
+    destination: 'the ID of your destination',
     body: { amount: 10_000, currency: 'RUB' },
   },
   status: 202,
@@ -73,7 +73,7 @@ export const createWithdrawal = endpoint({
       find: (externalId) => findWithdrawalByExternalId(db, caller.partyId, externalId),
       respond: (withdrawal) => accept(withdrawalBody(withdrawal)),
       make: async () => {
-        const context = await whatIsAround(body, caller.partyId, deps);
+        const context = await readContext(body, caller.partyId, deps);
         if (!context) return refuse('partyInaccessible');
         const command = {
           id: ids.next(),
@@ -82,7 +82,7 @@ export const createWithdrawal = endpoint({
         };
         const decision = decideWithdrawal(context, command, now);
         if (!decision.ok) return decision;
-        // Asked last: who is told a bank that was away is to try it. Whose wallet it is pays out through his own.
+        // Last: after an outage, the caller that gets the route has to try the bank. The route is the wallet owner's.
         const route = await banks.payoutRouteOf(decision.value.terms.walletPartyId);
         const terms = { ...decision.value.terms, ...defined({ route }) };
         const isOthers = terms.walletPartyId !== terms.partyId;
@@ -104,14 +104,14 @@ export const createWithdrawal = endpoint({
         if (stored.withdrawal.state.status === 'sending') {
           db.afterCommit(() => jobs.run('withdrawal', [terms.id], now, stored));
         }
-        // One that has failed for lack of money was accepted all the same: its second event says what became of it.
+        // A withdrawal that has failed for lack of money is accepted too. Its second event has the failure.
         return accept(withdrawalBody({ ...terms, state: { status: 'sending' } }));
       },
     });
   },
 });
 
-/** What makes two requests the same request. */
+/** Two requests are the same if all of these values are. */
 export function withdrawalFingerprint(body: WithdrawalParams): Buffer {
   const { wallet, destination, metadata, externalID, walletGrant, destinationGrant } = body;
   const { amount, currency } = body.body;
@@ -127,13 +127,13 @@ export function withdrawalFingerprint(body: WithdrawalParams): Buffer {
   ]);
 }
 
-type AroundWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly id: string } };
+type ContextWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly id: string } };
 
-async function whatIsAround(
+async function readContext(
   body: WithdrawalParams,
   partyId: string,
   { db, merchants, payouts }: { db: Database; merchants: Merchants; payouts: PayoutRules },
-): Promise<AroundWithGrant | undefined> {
+): Promise<ContextWithGrant | undefined> {
   const party = await merchants.party(partyId);
   if (!party) return undefined;
   const wallet = await findWallet(db, null, body.wallet);
@@ -142,7 +142,7 @@ async function whatIsAround(
     token === undefined ? undefined : findGrant(db, kind, token);
   const walletGrant = await grant('wallet', body.walletGrant);
   const destinationGrant = await grant('destination', body.destinationGrant);
-  // Whose wallet it is agreed on limits and fees.
+  // Limits and fees are those of the wallet's owner.
   const agreed = await payouts.termsOf(wallet?.partyId ?? partyId);
   const { amount, currency } = body.body;
   return {

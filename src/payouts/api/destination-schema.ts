@@ -1,4 +1,4 @@
-// Destinations as the API takes and shows them: in with a token of a stored card, out with what may be shown of it.
+// Schemas of destinations. A request has the token of a stored card; a response has only what may be shown of the card.
 import { Type, type Static } from 'typebox';
 import { passesLuhn } from '../../cards/domain/card.ts';
 import { CurrencyCode, DateTime } from '../../platform/http/schemas.ts';
@@ -26,7 +26,11 @@ export const DestinationParams = Type.Object(
     resource: Type.Object(
       {
         type: Type.Enum([resourceType]),
-        token: Type.String({ minLength: 1, maxLength: 1_000, description: 'From /payres/v0/bank-cards.' }),
+        token: Type.String({
+          minLength: 1,
+          maxLength: 1_000,
+          description: 'From `POST /payres/v0/bank-cards`.',
+        }),
       },
       { title: 'DestinationResource' },
     ),
@@ -47,7 +51,7 @@ export const DestinationSchema = Type.Object(
       {
         type: Type.Enum([resourceType]),
         token: Type.String({
-          description: 'Names the card here; it is no token to make a destination with.',
+          description: 'Identifies the card of this destination. It cannot create another one.',
         }),
         bin: Type.String(),
         lastDigits: Type.String(),
@@ -66,7 +70,7 @@ export const DestinationSchema = Type.Object(
 );
 
 export function destinationProblem(body: DestinationParams): string | undefined {
-  if (stringsIn(body).some(holdsCardNumber)) return 'a card number must not stand in it';
+  if (stringsIn(body).some(holdsCardNumber)) return 'must not contain a card number';
   return shapeProblem(body);
 }
 
@@ -76,7 +80,7 @@ function stringsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, member]) => [name, ...stringsIn(member)]);
 }
 
-/** A run of digits as long as a card's, that adds up like one. */
+/** A run of 12 to 19 digits that passes the Luhn check. */
 function holdsCardNumber(text: string): boolean {
   return [...text.matchAll(/\d+/g)].some(([run]) => run.length >= 12 && run.length <= 19 && passesLuhn(run));
 }

@@ -1,5 +1,5 @@
-// Grants: a wallet's owner lets somebody else pay out from it, once and up to an amount; a destination's owner lets somebody
-// else pay out to it. Whoever has the token has the leave.
+// Grants let another party pay out from a wallet, once and up to an amount, or pay out to a destination. Any party that has
+// the token can use the grant.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, instantOf } from '../../platform/http/schemas.ts';
@@ -22,7 +22,9 @@ export const grantWallet = endpoint({
   method: 'POST',
   path: '/wallet/v0/wallets/{walletID}/grants',
   tag: 'Wallets',
-  summary: 'Let somebody pay out from your wallet, once',
+  summary: 'Grant one payout from your wallet to another party',
+  description:
+    'Any party that has the token can pay out from the wallet once, up to the amount, until `validUntil`.',
   params: WalletPath,
   body: Type.Object({ asset: AssetParams, validUntil: DateTime }, { title: 'WalletGrantRequest' }),
   bodyExample: { asset: { amount: 10_000, currency: 'RUB' }, validUntil: '2030-01-01T00:00:00Z' },
@@ -61,7 +63,8 @@ export const grantDestination = endpoint({
   method: 'POST',
   path: '/wallet/v0/destinations/{destinationID}/grants',
   tag: 'Destinations',
-  summary: 'Let somebody pay out to your destination',
+  summary: 'Grant payouts to your destination to another party',
+  description: 'Any party that has the token can pay out to the destination until `validUntil`.',
   params: DestinationPath,
   body: Type.Object({ validUntil: DateTime }, { title: 'DestinationGrantRequest' }),
   bodyExample: { validUntil: '2030-01-01T00:00:00Z' },

@@ -1,4 +1,4 @@
-// Polling: what happened to a withdrawal, and to a destination, from the log.
+// Lists the events of withdrawals and destinations from their logs, for polling.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
@@ -27,7 +27,7 @@ const EventQuery = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: 2_147_483_647,
-      description: 'The last eventID you have; only later events are given.',
+      description: 'The last eventID you have. Only later events are returned.',
     }),
   ),
 });
@@ -58,7 +58,7 @@ const WithdrawalEvent = eventSchema(
   'WithdrawalStatusChanged',
   Object.values(withdrawalStatuses),
 );
-/** Of a check that told nothing there is none: the operator reads why in his list, should nothing ever be known. */
+/** An inconclusive check has no status. If no check ever succeeds, the stuck-jobs list says why. */
 const destinationStatuses = {
   destination_created: 'Unauthorized',
   destination_authorized: 'Authorized',
@@ -75,7 +75,7 @@ export const listWithdrawalEvents = endpoint({
   method: 'GET',
   path: '/wallet/v0/withdrawals/{withdrawalID}/events',
   tag: 'Withdrawals',
-  summary: 'What happened to a withdrawal, oldest first',
+  summary: 'List the events of a withdrawal, oldest first',
   params: WithdrawalPath,
   query: EventQuery,
   status: 200,
@@ -95,7 +95,7 @@ export const getWithdrawalEvent = endpoint({
   method: 'GET',
   path: '/wallet/v0/withdrawals/{withdrawalID}/events/{eventID}',
   tag: 'Withdrawals',
-  summary: 'One event of a withdrawal',
+  summary: 'Get an event of a withdrawal',
   params: Type.Object({ withdrawalID: AnyID, eventID: AnyID }),
   status: 200,
   response: WithdrawalEvent,
@@ -115,10 +115,10 @@ export const listDestinationEvents = endpoint({
   method: 'GET',
   path: '/wallet/v0/destinations/{destinationID}/events',
   tag: 'Destinations',
-  summary: 'What happened to a destination, oldest first',
+  summary: 'List the events of a destination, oldest first',
   description:
-    'An event without changes is a check that told nothing, as when the issuer of the card was away: the status is what it was, ' +
-    'and the bank is asked again.',
+    'An event without changes is an inconclusive check, for example because the issuer was unavailable. The status stays, and ' +
+    'the bank is asked again.',
   params: DestinationPath,
   query: EventQuery,
   status: 200,

@@ -1,4 +1,4 @@
-// The reads of destinations: by id, by the merchant's own name, and the list.
+// Reads destinations: one by ID or external ID, or the list.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -35,7 +35,7 @@ export const findDestination = endpoint({
   method: 'GET',
   path: '/wallet/v0/external-ids/destinations/{externalID}',
   tag: 'Destinations',
-  summary: 'Find a destination by its externalID',
+  summary: 'Find a destination by externalID',
   params: Type.Object({ externalID: PayoutExternalID }),
   status: 200,
   response: DestinationSchema,

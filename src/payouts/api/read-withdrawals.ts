@@ -1,4 +1,4 @@
-// The reads of withdrawals: by id, by the merchant's own name, and the list; and quotes, of which there are none.
+// Reads withdrawals: one by ID or external ID, or the list. Quotes are always refused.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
@@ -37,7 +37,7 @@ export const findWithdrawal = endpoint({
   method: 'GET',
   path: '/wallet/v0/external-ids/withdrawals/{externalID}',
   tag: 'Withdrawals',
-  summary: 'Find a withdrawal by its externalID',
+  summary: 'Find a withdrawal by externalID',
   params: Type.Object({ externalID: PayoutExternalID }),
   status: 200,
   response: WithdrawalSchema,
@@ -93,8 +93,9 @@ export const createQuote = endpoint({
   method: 'POST',
   path: '/wallet/v0/withdrawal-quotes',
   tag: 'Withdrawals',
-  summary: 'Quotes are not offered',
-  description: 'They are for payouts in another currency than the wallet has, which there are none of.',
+  summary: 'Request a quote (always refused)',
+  description:
+    'A quote is for a payout in another currency than the wallet has. Such payouts are not supported.',
   body: Type.Object(
     {
       walletID: AnyID,

@@ -1,4 +1,4 @@
-// Withdrawals as the API takes and shows them.
+// Schemas of withdrawals.
 import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
 import { Failure } from '../../wallets/api/failure-schema.ts';
@@ -26,8 +26,11 @@ export const WithdrawalParams = Type.Object(
     body: AssetParams,
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(PayoutExternalID),
-    walletGrant: Type.Optional({ ...GrantToken, description: "Leave to use another's wallet, once." }),
-    destinationGrant: Type.Optional({ ...GrantToken, description: "Leave to pay out to another's card." }),
+    walletGrant: Type.Optional({ ...GrantToken, description: "A grant for another party's wallet." }),
+    destinationGrant: Type.Optional({
+      ...GrantToken,
+      description: "A grant for another party's destination.",
+    }),
   },
   { title: 'WithdrawalParameters' },
 );
@@ -39,7 +42,7 @@ export const WithdrawalSchema = Type.Object(
     wallet: AnyID,
     destination: AnyID,
     body: Asset,
-    /** On top of the body, where there is one. */
+    /** In addition to the body. */
     fee: Type.Optional(Asset),
     status: WithdrawalStatus,
     failure: Type.Optional(Failure),

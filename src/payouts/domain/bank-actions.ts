@@ -1,5 +1,5 @@
-// What the bank's answers mean for a withdrawal. A payout cannot be taken back: an answer that proves nothing leaves the money set
-// aside and the withdrawal pending, however long it takes.
+// What the bank's responses mean for a withdrawal. A payout cannot be undone, so a response that proves nothing leaves the
+// money reserved and the withdrawal pending, however long it takes.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { failureOfDecline } from './payout-failure.ts';
@@ -8,7 +8,7 @@ import type { Withdrawal, WithdrawalEnd } from './withdrawal.ts';
 export type Interpretation =
   | { readonly fact: WithdrawalEnd }
   | { readonly again: Instant; readonly why: string }
-  /** Nobody knows, and it has been asked for long enough: an operator has to find out. */
+  /** The outcome is unknown after a day of queries: the job fails, and an operator has to find out. */
   | { readonly unknown: string };
 
 export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Instant): Interpretation {
@@ -18,10 +18,10 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
     case 'declined':
       return { fact: { type: 'withdrawal_failed', failure: failureOfDecline(answer) } };
     case 'notFound':
-      return { unknown: 'the bank does not find what it was sent' };
+      return { unknown: 'the bank does not find the payout it was sent' };
     case 'pending':
     case 'payerNeeded':
-      return notYet(withdrawal, now, `the bank says ${answer.outcome}`);
+      return notYet(withdrawal, now, `the bank answered ${answer.outcome}`);
     case 'unknown':
     case 'notSent':
       return notYet(withdrawal, now, answer.why);
@@ -29,18 +29,22 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
 }
 
 /**
- * May not be sent any more since somebody was blocked. That ends nothing: what a bank has not seen by now may be on its way there,
- * and would be paid. An operator ends it, or has it sent when nobody is blocked any more.
+ * The payout may no longer be sent because its wallet or destination is blocked. It stays pending, because an earlier request
+ * may still reach the bank: an operator resolves it, or retries it once the block is lifted.
  */
 export function blockedOutcome(withdrawal: Withdrawal, now: Instant): Interpretation {
-  return notYet(withdrawal, now, 'its wallet or its destination is blocked, and the bank has not seen it');
+  return notYet(
+    withdrawal,
+    now,
+    'the wallet or the destination is blocked, and the bank has not received the payout',
+  );
 }
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 60 * 60_000;
 const timeoutMs = 24 * 60 * 60_000;
 
-/** Asked again after as long as it has taken so far, at most an hour, for a day. */
+/** Queries again after as long as it has taken so far, at most an hour. Gives up after a day. */
 function notYet({ createdAt }: Withdrawal, now: Instant, why: string): Interpretation {
   const elapsedMs = epochMsOf(now) - epochMsOf(createdAt);
   if (elapsedMs >= timeoutMs) return { unknown: why };

@@ -1,5 +1,5 @@
-// Whether a withdrawal may be made: guards in the order of the contract. Whether the wallet has the money is not among them:
-// that is decided by the ledger, in the transaction that makes the withdrawal. Pure.
+// Whether a withdrawal may be created, with guards in the order of the contract. The ledger decides whether the wallet has the
+// money, in the transaction that creates the withdrawal.
 import type { Instant } from '../../clock.ts';
 import type { Party } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -25,7 +25,7 @@ export type CreateWithdrawal = {
   readonly externalId?: string;
 };
 
-/** What it is about, as it is now; a grant where one was sent and is known. */
+/** The current state of all a withdrawal refers to. A grant is absent if none was sent or it is not known. */
 export type WithdrawalContext = {
   readonly party: Party;
   readonly wallet?: Wallet;
@@ -47,7 +47,7 @@ export type WithdrawalRefusal =
   | 'destinationUnauthorized'
   | 'differentProviders';
 
-/** By which bank it goes is asked when it may. */
+/** Does not set the route, which the caller asks for only if the withdrawal is allowed. */
 export function decideWithdrawal(
   context: WithdrawalContext,
   command: CreateWithdrawal,
@@ -84,7 +84,7 @@ export function decideWithdrawal(
   });
 }
 
-/** What of a withdrawal follows from whose wallet it leaves, where it goes, and what was agreed with its owner. */
+/** The terms that follow from the wallet, the destination, and what was agreed with the wallet's owner. */
 export function termsFor(
   wallet: Wallet,
   destination: Destination,
@@ -103,7 +103,7 @@ export function termsFor(
   };
 }
 
-/** One's own, or by a grant for this very one. */
+/** The party's own, or one it has a valid grant for. */
 function mayUse(
   party: Party,
   entity: { readonly id: string; readonly partyId: string },

@@ -31,7 +31,7 @@ const facts = {
   destination_check_failed: { type: 'destination_check_failed', code: '91' },
 } as const satisfies Record<DestinationFact['type'], DestinationFact>;
 
-/** Every cell: what a destination in that state becomes by that fact; `-` where it cannot have it. */
+/** The status after each fact in each state. `-` means that the fact is not allowed. */
 const cells: Record<DestinationStatus | 'absent', Record<DestinationFact['type'], string>> = {
   absent: {
     destination_created: 'checking',
@@ -59,7 +59,7 @@ const cells: Record<DestinationStatus | 'absent', Record<DestinationFact['type']
   },
 };
 
-describe('the lifecycle', () => {
+describe('the lifecycle of a destination', () => {
   const all = Object.entries(cells).flatMap(([from, row]) =>
     Object.entries(row).map(
       ([fact, to]) => [from as DestinationStatus | 'absent', fact as DestinationFact['type'], to] as const,
@@ -74,7 +74,7 @@ describe('the lifecycle', () => {
     }
   });
 
-  test('public words', () => {
+  test('has the public statuses of the contract', () => {
     expect(publicStatus).toEqual({
       checking: 'Unauthorized',
       authorized: 'Authorized',
@@ -83,14 +83,14 @@ describe('the lifecycle', () => {
   });
 });
 
-test('what the bank says about a card', () => {
+test('a bank response authorises or refuses a card only if it proves something', () => {
   expect(interpret({ outcome: 'approved', reference: '1' })).toEqual({
     fact: { type: 'destination_authorized' },
   });
   expect(interpret({ outcome: 'declined', network: 'visa', code: '57' })).toEqual({
     fact: { type: 'destination_refused', failure },
   });
-  // The issuer could not be asked: nobody has looked at the card yet.
+  // The issuer was unavailable, so the card was not checked.
   expect(interpret({ outcome: 'declined', network: 'visa', code: '91' })).toEqual({
     fact: { type: 'destination_check_failed', code: '91' },
   });
@@ -99,7 +99,7 @@ test('what the bank says about a card', () => {
   expect(interpret({ outcome: 'pending' })).toEqual({ unknown: 'the bank answered pending' });
 });
 
-test('a check is known by the destination and its version, and found by that', () => {
+test('a check has an ID of destination and version, which leads back to the destination', () => {
   expect(checkIdOf(terms, 1)).toBe('D1.check1');
   expect(checkIdOf(terms, 12)).toBe('D1.check12');
   expect(destinationOfOperation('D1.check12')).toEqual(['D1']);
@@ -107,7 +107,7 @@ test('a check is known by the destination and its version, and found by that', (
     expect(destinationOfOperation(other)).toBeUndefined();
 });
 
-test('codes of networks as merchants see them', () => {
+test('network codes become failures of the API, and unknown codes the failure unknown', () => {
   const seen = (code: string) => nestedFailure(failureOfDecline({ code }));
   expect(seen('51')).toEqual({ code: 'authorization_failed', subError: { code: 'insufficient_funds' } });
   expect(seen('65')).toEqual({

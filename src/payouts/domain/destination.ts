@@ -1,4 +1,4 @@
-// A destination: a card that may be paid out to, once the bank has been asked whether it can be. Pure.
+// A destination: a card that can receive payouts once the bank has confirmed it.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
@@ -13,7 +13,7 @@ export type DestinationTerms = {
   readonly name: string;
   readonly currency: Currency;
   readonly createdAt: Instant;
-  /** The vault's; it never leaves the service. */
+  /** The vault's token. It never leaves the service. */
   readonly cardToken: string;
   readonly card: CardDetails;
   readonly metadata?: unknown;
@@ -21,7 +21,7 @@ export type DestinationTerms = {
 };
 
 export type DestinationState =
-  /** The bank has not been heard yet. */
+  /** The bank has not replied yet. */
   | { readonly status: 'checking' }
   | { readonly status: 'authorized' }
   /** The card takes no payouts. */
@@ -31,7 +31,7 @@ export type DestinationStatus = DestinationState['status'];
 
 export type Destination = DestinationTerms & {
   readonly state: DestinationState;
-  /** Of its identity, as they are now. */
+  /** The current state of its identity and party. */
   readonly isBlocked: boolean;
   readonly provider: string;
 };
@@ -40,10 +40,10 @@ export type DestinationFact =
   | { readonly type: 'destination_created'; readonly terms: DestinationTerms }
   | { readonly type: 'destination_authorized' }
   | { readonly type: 'destination_refused'; readonly failure: PayoutFailure }
-  /** The bank has said for good that this check told it nothing; the next one has another name. */
+  /** The check ended without a result. The next check has another ID. */
   | { readonly type: 'destination_check_failed'; readonly code: string };
 
-/** Every move there is; what is not in this table cannot happen. */
+/** All transitions. Any other fact is a bug. */
 const destinationLifecycle = {
   absent: { destination_created: 'checking' },
   checking: {
@@ -80,14 +80,14 @@ export const publicStatus: Readonly<Record<DestinationStatus, 'Unauthorized' | '
 };
 
 /**
- * The bank knows a check by this for ever, and answers it as it did before. So a new one is made only when the one before is
- * over, which is a change of the destination and gives it its next version; until then the same one is asked about.
+ * The bank always answers the same ID in the same way, so a new check needs a new ID. A check that ends without a result
+ * raises the destination's version; until then the same check is queried.
  */
 export function checkIdOf({ id }: { readonly id: string }, version: number): string {
   return `${id}.check${version}`;
 }
 
-/** The destination behind one of those ids. */
+/** Undefined if the operation is not a check of a destination. */
 export function destinationOfOperation(operationId: string): readonly [destinationId: string] | undefined {
   const [destinationId, check = '', ...rest] = operationId.split('.');
   return destinationId && /^check\d+$/.test(check) && rest.length === 0 ? [destinationId] : undefined;

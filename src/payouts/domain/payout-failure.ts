@@ -1,14 +1,14 @@
-// What the bank's code means for a payout.
+// What a bank's decline code means for a payout.
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 
 const declined = (...path: string[]): PayoutFailure => ['authorization_failed', ...path];
 const cardRejected = (reason: string) => declined('destination_rejected', 'bank_card_rejected', reason);
 
 export const noRoute: PayoutFailure = ['no_route_found'];
-/** An operator has decided so. */
+/** The failure of a payout that an operator resolved as failed. */
 export const operatorDecided: PayoutFailure = declined('unknown');
 
-/** By the codes of networks; any other says nothing. */
+/** By card-network code. Any other code means an unknown failure. */
 const codesOf: readonly (readonly [PayoutFailure, string])[] = [
   [declined('operation_blocked'), '03 12 13 31 40 57 58 64 93'],
   [declined('account_blocked'), '04 36 46 62 78 79'],
@@ -31,7 +31,7 @@ export function failureOfDecline({ code }: { readonly code: string }): PayoutFai
   return byCode.get(code) ?? declined('unknown');
 }
 
-/** Nobody has looked at the card: it may be asked for again. */
+/** The card itself was not checked, so the check can be repeated. */
 export function isTransient([, reason]: PayoutFailure): boolean {
   return reason === 'temporarily_unavailable';
 }

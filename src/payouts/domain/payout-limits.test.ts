@@ -25,7 +25,7 @@ test.each([
 });
 
 test.each(['perDayMinor', 'perMonthMinor'] as const)(
-  'one above %s by itself need not wait for room',
+  'a single payout above %s is refused without retryAfter',
   (limit) => {
     expect(codeOf(requirePerPayout({ [limit]: 500n }, 500n))).toBe('within');
     expect(requirePerPayout({ [limit]: 500n }, 501n)).toEqual({
@@ -35,7 +35,7 @@ test.each(['perDayMinor', 'perMonthMinor'] as const)(
   },
 );
 
-test('no limit is no limit, but of the amounts there are', () => {
+test('without limits only the largest amount applies', () => {
   const turnover = { dayMinor: 10n ** 15n, dayPayouts: 10n ** 9n, monthMinor: 10n ** 16n };
   expect(requireTurnover({}, turnover, now).ok).toBe(true);
   expect(requirePerPayout({}, largestAmountMinor).ok).toBe(true);
@@ -47,13 +47,13 @@ test.each([
   [{ perDayMinor: 10n }, 'payoutLimitPerDay', '2027-01-01T00:00:00.000000Z'],
   [{ payoutsPerDay: 2n }, 'payoutLimitNumberPerDay', '2027-01-01T00:00:00.000000Z'],
   [{ perMonthMinor: 10n }, 'payoutLimitPerMonth', '2027-01-01T00:00:00.000000Z'],
-  // Who waits for the month need not wait for the day.
+  // The month ends later than the day, so it is named.
   [
     { perMonthMinor: 10n, perDayMinor: 10n, payoutsPerDay: 2n },
     'payoutLimitPerMonth',
     '2027-01-01T00:00:00.000000Z',
   ],
-])('%o reached', (limits, code, retryAfter) => {
+])('a payout beyond %o is refused until the period ends', (limits, code, retryAfter) => {
   const at = { dayMinor: 10n, dayPayouts: 2n, monthMinor: 10n };
   expect(requireTurnover(limits, at, now).ok).toBe(true);
   const over = requireTurnover(limits, { dayMinor: 11n, dayPayouts: 3n, monthMinor: 11n }, now);
@@ -61,14 +61,14 @@ test.each([
   expect(countsTurnover(limits)).toBe(true);
 });
 
-test('where no payouts are allowed at all, nobody is told to wait for tomorrow, nor for the month', () => {
+test('a limit of 0 payouts a day refuses without retryAfter', () => {
   const turnover = { dayMinor: 500n, dayPayouts: 1n, monthMinor: 500n };
   const none = { ok: false, refusal: { code: 'payoutLimitNumberPerDay' } };
   expect(requireTurnover({ payoutsPerDay: 0n }, turnover, now)).toEqual(none);
   expect(requireTurnover({ payoutsPerDay: 0n, perMonthMinor: 100n }, turnover, now)).toEqual(none);
 });
 
-test('a month in the middle of the year ends with the month', () => {
+test('a monthly limit is lifted on the first of the next month', () => {
   const over = requireTurnover(
     { perMonthMinor: 1n },
     { dayMinor: 2n, dayPayouts: 1n, monthMinor: 2n },
@@ -77,13 +77,13 @@ test('a month in the middle of the year ends with the month', () => {
   expect(over).toMatchObject({ refusal: { details: { retryAfter: '2028-03-01T00:00:00.000000Z' } } });
 });
 
-test('periods are named so that a month sorts before its days', () => {
+test('the name of a month sorts before the names of its days', () => {
   const { day, month } = periodsOf(now);
   expect([day, month]).toEqual(['2026-12-31', '2026-12']);
   expect(month < day).toBe(true);
 });
 
-test('in live mode who is known better may pay out more; a sandbox is generous', () => {
+test('usual limits rise with the level in live mode and are high in the sandbox', () => {
   const perPayout = levels.map((level) => usualLimitsOf(true, level, 'RUB' as Currency).perPayoutMinor!);
   expect(perPayout).toEqual(perPayout.toSorted((a, b) => Number(a - b)));
   expect(usualLimitsOf(false, 'anonymous', 'RUB' as Currency)).toEqual({ perPayoutMinor: 60_000_000n });

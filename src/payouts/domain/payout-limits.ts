@@ -1,5 +1,5 @@
-// How much may be paid out of a wallet: for each payout, day and month, and how often a day, by the level of its identity.
-// Pure. Days and months are those of UTC, on the party's clock.
+// Limits of payouts from a wallet, by the level of its identity: per payout, day and month, and payouts per day.
+// Days and months are in UTC, on the party's clock.
 import { instantAt, type Instant } from '../../clock.ts';
 import { modeName, type ModeName } from '../../livemode.ts';
 import { decimalsOf, largestAmountMinor, type Currency } from '../../money.ts';
@@ -7,7 +7,7 @@ import { refuse, accept, type Outcome } from '../../refusal.ts';
 import type { Level } from '../../identities/domain/provider.ts';
 import { defined } from '../../defined.ts';
 
-/** In minor units; undefined where there is no limit. */
+/** In minor units. Undefined means no limit. */
 export type PayoutLimits = {
   readonly perPayoutMinor?: bigint;
   readonly perDayMinor?: bigint;
@@ -15,10 +15,10 @@ export type PayoutLimits = {
   readonly payoutsPerDay?: bigint;
 };
 
-/** Whatever was agreed: the smallest payout card networks take. */
+/** The smallest payout that card networks accept, whatever was agreed. */
 const smallestPayoutMinor = 100n;
 
-/** In whole units of the currency, whichever that is; undefined where there is no limit. */
+/** In whole units of any currency. Undefined means no limit. */
 type UsualLimits = {
   readonly perPayout: bigint;
   readonly perDay?: bigint;
@@ -26,7 +26,7 @@ type UsualLimits = {
   readonly payoutsPerDay?: bigint;
 };
 
-/** A sandbox is for trying out: nothing but the bounds of the test cards. */
+/** The sandbox limits nothing but what the test cards need. */
 const sandboxLimits: UsualLimits = { perPayout: 600_000n };
 
 const usualLimits: Readonly<Record<ModeName, Readonly<Record<Level, UsualLimits>>>> = {
@@ -38,7 +38,7 @@ const usualLimits: Readonly<Record<ModeName, Readonly<Record<Level, UsualLimits>
   },
 };
 
-/** Where nothing was agreed with the party. */
+/** For a party with which no limits were agreed. */
 export function usualLimitsOf(livemode: boolean, level: Level, currency: Currency): PayoutLimits {
   const { perPayout, perDay, perMonth, payoutsPerDay } = usualLimits[modeName(livemode)][level];
   const unitMinor = 10n ** BigInt(decimalsOf(currency));
@@ -55,25 +55,24 @@ export function countsTurnover({ perDayMinor, perMonthMinor, payoutsPerDay }: Pa
   return perDayMinor !== undefined || perMonthMinor !== undefined || payoutsPerDay !== undefined;
 }
 
-/** The names of the two periods an instant is in. */
 export function periodsOf(at: Instant): { readonly day: string; readonly month: string } {
   return { day: at.slice(0, 10), month: at.slice(0, 7) };
 }
 
-/** What was paid out in the day and the month of now, with the payout in question. */
+/** Paid out this day and this month, including the payout in question. */
 export type Turnover = {
   readonly dayMinor: bigint;
   readonly dayPayouts: bigint;
   readonly monthMinor: bigint;
 };
 
-/** One that is too large for a whole day or month is too large for one payout: waiting for room would not help it. */
+/** Also refuses a payout that exceeds a whole day or month, because waiting would not help. */
 export function requirePerPayout(
   { perPayoutMinor, perDayMinor, perMonthMinor }: PayoutLimits,
   minor: bigint,
 ): Outcome<undefined, 'invalidCashAmount' | 'payoutLimitPerPayout'> {
   if (minor < smallestPayoutMinor || minor > largestAmountMinor) return refuse('invalidCashAmount');
-  const isBeyond = (most?: bigint) => most !== undefined && minor > most;
+  const isBeyond = (limit?: bigint) => limit !== undefined && minor > limit;
   if ([perPayoutMinor, perDayMinor, perMonthMinor].some(isBeyond)) return refuse('payoutLimitPerPayout');
   return accept(undefined);
 }
@@ -86,9 +85,9 @@ export function requireTurnover(
   now: Instant,
 ): Outcome<undefined, TurnoverRefusal> {
   const { perDayMinor, perMonthMinor, payoutsPerDay } = limits;
-  // Where none is allowed there is nothing to wait for.
+  // If no payout is allowed, no wait helps.
   if (payoutsPerDay === 0n) return refuse('payoutLimitNumberPerDay');
-  // The one that lasts longest first: who waits for that need not ask again the next day.
+  // The longest period first, so that a caller who waits is not refused again the next day.
   if (perMonthMinor !== undefined && turnover.monthMinor > perMonthMinor) {
     return refuse('payoutLimitPerMonth', { details: { retryAfter: nextMonth(now) } });
   }

@@ -1,5 +1,5 @@
-// A withdrawal the bank has paid and this database lost, because it was restored to a moment before: what may be written down of
-// it, and why not. What it was worth is the bank's word; an operator says whose it was. Pure.
+// Decides whether a withdrawal can be recovered that the bank has paid but a restored database has lost. The amount comes from
+// the bank's report, the rest from the operator.
 import type { BankLine } from '../../acquiring/reconciliation/domain/difference.ts';
 import { isKnownCurrency } from '../../money.ts';
 import type { Destination } from './destination.ts';
@@ -11,30 +11,29 @@ import { defined } from '../../defined.ts';
 
 export type PaidLine = Omit<BankLine, 'sequence' | 'copy' | 'originalId'> & { readonly operationId: string };
 
-/** What the bank has paid, and the withdrawal it paid it for. */
+/** What the bank has paid, and for which withdrawal. */
 export type Paid = { readonly withdrawalId: string; readonly line: PaidLine };
 
-/** What an operator found out of it, and what was agreed with the merchant whose wallet it is. */
+/** What an operator found out, and what was agreed with the wallet's owner. */
 export type RecoveryContext = {
-  /** Who asked for it: the wallet's owner, or somebody with a grant of his. */
+  /** The party that requested it: the wallet's owner, or a holder of a grant. */
   readonly partyId: string;
   readonly wallet: Wallet;
   readonly destination: Destination;
-  /** By which the wallet's owner let him, where it is known here. */
+  /** The grant it was paid by, if the database still has it. */
   readonly walletGrant?: Grant & { readonly id: string };
-  /** Whose destination it is, where that was said. */
+  /** The party that owns the destination, if the operator named it. */
   readonly destinationPartyId?: string;
   /** The terminal of the wallet's merchant with that bank. */
   readonly route: Route;
   readonly limits: PayoutLimits;
   readonly feeMinor: bigint;
-  /** What he called it. */
   readonly externalId?: string;
 };
 
 type Started = WithdrawalFact & { readonly type: 'withdrawal_started' };
 
-/** The line that tells of the payout, or why nothing can be written down from this book. */
+/** The report line of the payout, or why it cannot be recovered from this report. */
 export function paidLineOf(
   operationId: string,
   lines: readonly PaidLine[],
@@ -42,26 +41,26 @@ export function paidLineOf(
   const [withdrawalId] = withdrawalOfOperation(operationId) ?? [];
   if (withdrawalId === undefined) {
     return {
-      problem: `${operationId} is no payout: its id would end in .p; docs/operations/backups.md has what to do about others`,
+      problem: `${operationId} is not a payout: the ID of a payout ends in .p. For other operations see docs/operations/backups.md`,
     };
   }
   const [line, ...more] = lines;
   if (!line)
-    return { problem: `${operationId} is not in the book of the bank: as far as it knows, nobody was paid` };
+    return { problem: `${operationId} is not in the bank's report: the bank knows of no such payout` };
   if (more.length > 0) {
     return {
-      problem: `the bank has booked ${operationId} ${lines.length} times; have it take back what is too much, and try again`,
+      problem: `The bank has booked ${operationId} ${lines.length} times. Ask it to correct that, then try again`,
     };
   }
   if (line.kind !== 'payout' || line.sign !== -1) {
     return {
-      problem: `the bank has booked ${operationId} as ${line.kind}; have it correct that, and try again`,
+      problem: `The bank has booked ${operationId} as ${line.kind}. Ask it to correct that, then try again`,
     };
   }
   return { line, withdrawalId };
 }
 
-/** It may be over by now, and by when the bank paid: it had to hold when the payout was asked for. */
+/** Ignores expiry: the grant had to be valid when the payout was requested, not when the bank paid. */
 function mayHavePaid(grant: Grant, wallet: Wallet, { minor, currency }: PaidLine): boolean {
   return grant.entityId === wallet.id && isCovered(grant, { minor, currency });
 }
@@ -72,26 +71,26 @@ export function decideRecovery(
 ): { readonly started: Started } | { readonly problem: string } {
   const { partyId, wallet, destination, route, externalId } = context;
   const { minor, currency, at: createdAt, cardMask } = line;
-  const theirs = `the bank has paid out ${minor} ${currency} to ${cardMask ?? 'a card'}`;
+  const theirs = `The bank has paid out ${minor} ${currency} to ${cardMask ?? 'a card'}`;
   if (!isKnownCurrency(currency) || wallet.currency !== currency)
-    return { problem: `${theirs}, and wallet ${wallet.id} has ${wallet.currency}` };
+    return { problem: `${theirs}, but wallet ${wallet.id} is in ${wallet.currency}` };
   if (destination.currency !== currency)
-    return { problem: `${theirs}, and destination ${destination.id} takes ${destination.currency}` };
+    return { problem: `${theirs}, but destination ${destination.id} takes ${destination.currency}` };
   const { partyId: at } = destination;
   if (at !== (context.destinationPartyId ?? partyId)) {
     return {
       problem:
-        `destination ${destination.id} is one of party ${at}. If that party asked for the payout, say --party ${at}` +
-        `${at === wallet.partyId ? '' : ' --wallet-grant and its token'}; ` +
-        `if it let party ${partyId} pay out to it, --destination-party ${at}`,
+        `Destination ${destination.id} belongs to party ${at}. If that party requested the payout, pass --party ${at}` +
+        `${at === wallet.partyId ? '' : ' and its token with --wallet-grant'}. ` +
+        `If it let party ${partyId} pay out to it, pass --destination-party ${at}`,
     };
   }
   const { walletGrant } = context;
   if (walletGrant && !mayHavePaid(walletGrant, wallet, line))
-    return { problem: `${theirs}, and that grant is for another wallet, or for less` };
+    return { problem: `${theirs}, but the grant is for another wallet or for less` };
   const { bin, lastDigits, mask } = destination.card;
   if (cardMask !== undefined && !(cardMask.startsWith(bin) && cardMask.endsWith(lastDigits)))
-    return { problem: `${theirs}, and destination ${destination.id} is the card ${mask}` };
+    return { problem: `${theirs}, but destination ${destination.id} is the card ${mask}` };
   return {
     started: {
       type: 'withdrawal_started',

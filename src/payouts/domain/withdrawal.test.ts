@@ -42,7 +42,7 @@ const facts = {
 
 const withdrawal = (status: keyof typeof states): Withdrawal => ({ ...terms, state: states[status] });
 
-/** Every cell: what a withdrawal in that state becomes by that fact; `-` where it cannot have it. */
+/** The status after each fact in each state. `-` means that the fact is not allowed. */
 const cells: Record<string, Record<WithdrawalFact['type'], string>> = {
   absent: { withdrawal_started: 'sending', withdrawal_succeeded: '-', withdrawal_failed: '-' },
   sending: { withdrawal_started: '-', withdrawal_succeeded: 'succeeded', withdrawal_failed: 'failed' },
@@ -50,7 +50,7 @@ const cells: Record<string, Record<WithdrawalFact['type'], string>> = {
   failed: { withdrawal_started: '-', withdrawal_succeeded: '-', withdrawal_failed: '-' },
 };
 
-describe('the lifecycle', () => {
+describe('the lifecycle of a withdrawal', () => {
   const all = Object.entries(cells).flatMap(([from, row]) =>
     Object.entries(row).map(([fact, to]) => [from, fact as WithdrawalFact['type'], to] as const),
   );
@@ -60,23 +60,23 @@ describe('the lifecycle', () => {
     else expect(evolve(before, facts[fact])).toEqual(withdrawal(to as keyof typeof states));
   });
 
-  test('public words', () => {
+  test('has the public statuses of the contract', () => {
     expect(publicStatus).toEqual({ sending: 'Pending', succeeded: 'Succeeded', failed: 'Failed' });
   });
 });
 
-test('has one name with the bank, that follows from its own', () => {
+test('a payout has one operation ID, which leads back to the withdrawal', () => {
   expect(operationIdOf(withdrawal('sending'))).toBe('W1.p');
   expect(withdrawalOfOperation('W1.p')).toEqual(['W1']);
   for (const other of ['W1', 'W1.v1', 'W1.1.a', 'W1.p.a', '.p', ''])
     expect(withdrawalOfOperation(other)).toBeUndefined();
 });
 
-describe('what an answer means', () => {
+describe('a bank response', () => {
   const mean = (answer: BankResponse, afterMs = 0) =>
     interpret(withdrawal('sending'), answer, laterBy(createdAt, afterMs));
 
-  test('approved and declined end it', () => {
+  test('ends the withdrawal if it is approved or declined', () => {
     expect(mean({ outcome: 'approved', reference: '900000000001' })).toEqual({
       fact: { type: 'withdrawal_succeeded', reference: '900000000001' },
     });
@@ -93,8 +93,10 @@ describe('what an answer means', () => {
     });
   });
 
-  test('what the bank does not find although it was sent, an operator has to find', () => {
-    expect(mean({ outcome: 'notFound' })).toEqual({ unknown: 'the bank does not find what it was sent' });
+  test('leaves the outcome unknown if the bank does not find the payout it was sent', () => {
+    expect(mean({ outcome: 'notFound' })).toEqual({
+      unknown: 'the bank does not find the payout it was sent',
+    });
   });
 
   test.each([
@@ -104,19 +106,21 @@ describe('what an answer means', () => {
     [30 * minuteMs, 30 * minuteMs],
     [60 * minuteMs, 60 * minuteMs],
     [23 * 60 * minuteMs, 60 * minuteMs],
-  ])('after %i ms it is asked again %i ms later', (elapsedMs, pauseMs) => {
+  ])('without proof after %i ms is followed by a query %i ms later', (elapsedMs, pauseMs) => {
     const again: Instant = laterBy(createdAt, elapsedMs + pauseMs);
     expect(mean({ outcome: 'unknown', why: 'silence' }, elapsedMs)).toEqual({ again, why: 'silence' });
     expect(mean({ outcome: 'notSent', why: 'silence' }, elapsedMs)).toEqual({ again, why: 'silence' });
     expect(mean({ outcome: 'pending' }, elapsedMs)).toMatchObject({ again });
   });
 
-  test('after a day an operator has to find out', () => {
-    expect(mean({ outcome: 'pending' }, 24 * 60 * minuteMs)).toEqual({ unknown: 'the bank says pending' });
+  test('without proof after a day leaves the outcome unknown', () => {
+    expect(mean({ outcome: 'pending' }, 24 * 60 * minuteMs)).toEqual({
+      unknown: 'the bank answered pending',
+    });
     expect(mean({ outcome: 'unknown', why: 'silence' }, 30 * 60 * minuteMs)).toEqual({ unknown: 'silence' });
   });
 
-  test('by then it was asked so often that the engine gives it up at once', () => {
+  test('is queried more than 15 times in a day, so that the job becomes stuck immediately', () => {
     let asked = 1;
     for (let now = createdAt; ; asked++) {
       const meaning = interpret(withdrawal('sending'), { outcome: 'pending' }, now);

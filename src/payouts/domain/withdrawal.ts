@@ -1,30 +1,29 @@
-// A withdrawal: money from a wallet to a card, once. Its states, its facts, its moves. What may be asked for is in
-// commands.ts, what the bank is asked and what its answers mean in bank-actions.ts; all three are pure.
+// A withdrawal: money from a wallet to a card, once.
 import type { Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 
-/** The way to the card: which bank, and by which name it knows the merchant. */
+/** The bank of a payout, and the terminal by which that bank knows the merchant. */
 export type Route = { readonly bankId: string; readonly terminal: Terminal };
 
-/** What is fixed when it is made. */
+/** Fixed when the withdrawal is created. */
 export type WithdrawalTerms = {
   readonly id: string;
-  /** Who asked for it. */
+  /** The party that requested it. */
   readonly partyId: string;
   readonly walletId: string;
-  /** Whose wallet it is: the same, unless a grant was used. */
+  /** The wallet's owner: the same party, unless a grant was used. */
   readonly walletPartyId: string;
   readonly identityId: string;
   readonly destinationId: string;
-  /** Whose destination it is, where that is not the wallet's identity. */
+  /** The destination's identity, if it is not the wallet's. */
   readonly destinationIdentityId?: string;
   readonly createdAt: Instant;
   readonly amount: Money;
-  /** On top of the amount. */
+  /** In addition to the amount. */
   readonly feeMinor: bigint;
-  /** Whether it counts towards the limits of its day and month, until it has failed. */
+  /** Whether it counts towards the limits of its day and month. A failed one does not. */
   readonly isCounted: boolean;
   readonly cardToken: string;
   /** Absent when no bank pays out for this party. */
@@ -34,7 +33,7 @@ export type WithdrawalTerms = {
 };
 
 export type WithdrawalState =
-  /** Its money is set aside; the bank has been asked, or is about to be; nobody knows the outcome yet. */
+  /** Its money is reserved. The payout has been sent, or is about to be; its outcome is unknown. */
   | { readonly status: 'sending' }
   | { readonly status: 'succeeded'; readonly reference: string }
   | { readonly status: 'failed'; readonly failure: PayoutFailure };
@@ -47,15 +46,15 @@ export type WithdrawalFact =
   | {
       readonly type: 'withdrawal_succeeded';
       readonly reference: string;
-      /** Of the operator who decided it; absent when the bank has proved it. */
+      /** Given by the operator who resolved it. Absent if the bank has proved the outcome. */
       readonly reason?: string;
     }
   | { readonly type: 'withdrawal_failed'; readonly failure: PayoutFailure; readonly reason?: string };
 
-/** What ends one, for good. */
+/** The final facts. */
 export type WithdrawalEnd = Exclude<WithdrawalFact, { type: 'withdrawal_started' }>;
 
-/** Every move there is; what is not in this table cannot happen. */
+/** All transitions. Any other fact is a bug. */
 const withdrawalLifecycle = {
   absent: { withdrawal_started: 'sending' },
   sending: { withdrawal_succeeded: 'succeeded', withdrawal_failed: 'failed' },
@@ -66,7 +65,7 @@ const withdrawalLifecycle = {
   Partial<Record<WithdrawalFact['type'], WithdrawalStatus>>
 >;
 
-/** The withdrawal after a fact. A fact the lifecycle does not allow is a bug, and stops the step. */
+/** Throws for a fact the lifecycle does not allow: that is a bug, and the job must not continue. */
 export function evolve(withdrawal: Withdrawal | undefined, fact: WithdrawalFact): Withdrawal {
   const from = withdrawal?.state.status ?? 'absent';
   const moves: Partial<Record<WithdrawalFact['type'], WithdrawalStatus>> = withdrawalLifecycle[from];
@@ -86,13 +85,13 @@ export const publicStatus: Readonly<Record<WithdrawalStatus, 'Pending' | 'Succee
   failed: 'Failed',
 };
 
-/** The withdrawal behind one of those ids. */
+/** Undefined if the operation is not a payout. */
 export function withdrawalOfOperation(operationId: string): readonly [withdrawalId: string] | undefined {
   const [withdrawalId, kind, ...rest] = operationId.split('.');
   return withdrawalId && kind === 'p' && rest.length === 0 ? [withdrawalId] : undefined;
 }
 
-/** What the bank knows the payout by. It follows from the withdrawal's id, so there can be no second one. */
+/** The bank operation of the payout. It follows from the withdrawal's ID, so there can be no second payout. */
 export function operationIdOf(withdrawal: { readonly id: string }): string {
   return `${withdrawal.id}.p`;
 }

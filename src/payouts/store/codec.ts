@@ -1,4 +1,4 @@
-// Withdrawals and destinations as JSON: their facts in the log, and what their rows keep.
+// Withdrawals and destinations as JSON: their facts in the log, and the terms and results in their rows.
 import { terminal } from '../../acquiring/store/codec.ts';
 import { cardDetails } from '../../cards/store/codec.ts';
 import type { Currency } from '../../money.ts';
@@ -25,7 +25,7 @@ import type { Route, WithdrawalEnd, WithdrawalState, WithdrawalTerms } from '../
 
 export const failure: Codec<PayoutFailure> = notEmpty(list(text));
 
-/** Of the terms of a withdrawal what has no column of its own. */
+/** The terms of a withdrawal that have no column of their own. */
 export type RowTerms = Pick<
   WithdrawalTerms,
   'walletPartyId' | 'destinationIdentityId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'
@@ -45,7 +45,7 @@ export const endState: Codec<EndState> = variants<EndState, 'status'>('status', 
   failed: { failure },
 });
 
-/** What the log tells others: no handle of the card, and nothing of how the bank is reached. */
+/** The terms in the log, without the card token and the route. */
 type LoggedWithdrawal = Omit<WithdrawalTerms, 'cardToken' | 'route' | 'isCounted'>;
 export type WithdrawalLogFact =
   WithdrawalEnd | { readonly type: 'withdrawal_started'; readonly terms: LoggedWithdrawal };
@@ -71,12 +71,12 @@ const loggedWithdrawal: Codec<LoggedWithdrawal> = mapped(
     externalId: optional(text),
   }),
   {
-    read: ({ amountMinor, currency: of, ...told }) => ({
-      ...told,
+    read: ({ amountMinor, currency: of, ...rest }) => ({
+      ...rest,
       amount: { minor: amountMinor, currency: of },
     }),
-    write: ({ amount, feeMinor, ...told }) => ({
-      ...told,
+    write: ({ amount, feeMinor, ...rest }) => ({
+      ...rest,
       amountMinor: amount.minor,
       currency: amount.currency,
       feeMinor,
@@ -90,7 +90,7 @@ export const withdrawalFact = variants<WithdrawalLogFact, 'type'>('type', {
   withdrawal_failed: { failure, reason: optional(text) },
 });
 
-/** The same of a destination. */
+/** The terms of a destination in the log, without the card token. */
 type LoggedDestination = Omit<DestinationTerms, 'cardToken'>;
 export type DestinationLogFact =
   | Exclude<DestinationFact, { type: 'destination_created' }>
@@ -115,7 +115,7 @@ export const destinationFact = variants<DestinationLogFact, 'type'>('type', {
   destination_check_failed: { code: text },
 });
 
-/** As a statement that goes beyond a limit says it. */
+/** As a statement that exceeds a limit reports it. */
 export const turnover: Codec<Turnover> = object({
   dayMinor: storedAs('day_minor', minorUnits),
   dayPayouts: storedAs('day_payouts', minorUnits),

@@ -1,4 +1,4 @@
-// Destinations in SQL. A change is one statement: the row, guarded by its version, its event, and when to look again.
+// Destinations in SQL. A change is one statement: the row, guarded by its version, its event, and when its job is due.
 import { cardDetails } from '../../cards/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -42,7 +42,7 @@ const columns = {
   external_id: 'text?',
 } as const;
 
-/** With what a destination has of its identity and its party. */
+/** With the columns a destination takes from its identity and its party. */
 const readColumns = { ...columns, is_blocked: 'bool', provider: 'text' } as const;
 const insertDestination = statement({
   name: 'insert_destination',
@@ -76,7 +76,7 @@ const changeDestinationRow = statement({
   text: `
     with changed as (
       update destination set version = version + 1, ${changedAt('destination')}, status = :status, failure = :failure,
-        -- Of a check that failed the engine decides when the next is due.
+        -- After an inconclusive check the job runner decides when the next is due.
         wake_at = case when :status = 'checking' then wake_at end,
         attempts = case when :status = 'checking' then attempts else 0 end,
         stuck_at = null, stuck_reason = null
@@ -103,7 +103,7 @@ export const {
 
 const rescheduleDestination = rescheduleStatement('destination', ['destination_id'], 'continue');
 
-/** False when the external id is taken. */
+/** False if the external ID is taken. */
 export async function storeNewDestination(
   db: Database,
   created: DestinationFact & { type: 'destination_created' },
@@ -111,8 +111,7 @@ export async function storeNewDestination(
   claim: { wake_at: Instant; attempts: number },
 ): Promise<boolean> {
   const { terms } = created;
-  // What the log tells others needs no handle of the card.
-  const { cardToken, ...told } = terms;
+  const { cardToken, ...logged } = terms;
   const rows = await db.run(insertDestination, {
     destination_id: terms.id,
     party_id: terms.partyId,
@@ -129,12 +128,12 @@ export async function storeNewDestination(
     external_id: terms.externalId ?? null,
     fingerprint,
     ...claim,
-    facts: [{ type: created.type, terms: told }],
+    facts: [{ type: created.type, terms: logged }],
   });
   return rows.length > 0;
 }
 
-/** False when somebody else changed it since it was read. */
+/** False on a version conflict. */
 export async function storeDestinationFact(
   db: Database,
   { destination, version }: StoredDestination,
@@ -153,7 +152,7 @@ export async function storeDestinationFact(
   return rows.length > 0;
 }
 
-/** Nothing is due any more. */
+/** No job is due any more. */
 export async function letRest(db: Database, { destination, version }: StoredDestination): Promise<void> {
   await db.run(rescheduleDestination, { destination_id: destination.id, version, wake_at: null });
 }
@@ -180,6 +179,6 @@ function storedFromRow(row: Values<typeof readColumns>): StoredDestination {
 
 function stateFromRow({ status, failure: why }: Values<typeof readColumns>): DestinationState {
   if (status !== 'refused') return { status };
-  if (why === null) throw new Error('a destination was refused without a reason');
+  if (why === null) throw new Error('a destination is stored as refused without a failure');
   return { status, failure: why };
 }

@@ -1,5 +1,4 @@
-// Grants in SQL: leave to use another's wallet, once, or to pay out to another's destination. The token is shown once; what is
-// kept is its hash, which is found by the grant's own id inside the token.
+// Grants in SQL. The token is shown once; only its hash is stored, and it is found by the grant's ID, which the token contains.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -41,7 +40,7 @@ const takeGrant = statement({
          returning grant_id`,
 });
 
-/** By hand alone, hence without an index of its own. */
+/** Only operators run it, so it has no index of its own. */
 const readOpenGrants = statement({
   name: 'read_open_wallet_grants',
   parameters: { wallet_id: 'text', amount_minor: 'int8', currency: 'text', now: 'timestamptz' },
@@ -54,7 +53,7 @@ const readOpenGrants = statement({
 
 const tokenForm = /^g1\.([0-9A-Za-z]{23})\.([0-9A-Za-z]{43})$/;
 
-/** The token, which cannot be had again. */
+/** The token, which is shown only once. */
 export async function storeGrant(
   db: Database,
   grant: Omit<Grant, 'isUsed'> & { readonly id: string },
@@ -72,7 +71,7 @@ export async function storeGrant(
   return token;
 }
 
-/** Undefined for what is no token of ours. */
+/** Undefined for an unknown or malformed token. */
 export async function findGrant(
   db: Database,
   kind: Grant['kind'],
@@ -93,13 +92,13 @@ export async function findGrant(
   };
 }
 
-/** By a withdrawal, or an operator. False when it was used already. */
+/** `usedBy` is a withdrawal or `operator`. False if the grant was already used. */
 export async function useGrant(tx: Database, id: string, usedBy: string): Promise<boolean> {
   const rows = await tx.run(takeGrant, { grant_id: id, used_by: usedBy });
   return rows.length > 0;
 }
 
-/** By which somebody could still pay that much out from the wallet. */
+/** The grants with which that amount can still be paid out from the wallet. */
 export async function findOpenGrants(
   db: Database,
   walletId: string,
@@ -111,7 +110,7 @@ export async function findOpenGrants(
   return rows.map((row) => ({ id: row.grant_id, validUntil: row.valid_until }));
 }
 
-/** Of 256 random bits: nothing to be found by trying. */
+/** A plain hash suffices, because the token has 256 random bits. */
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -1,20 +1,19 @@
-// What must be true between withdrawals, deposits and transfers of wallets and the books, beside what must be true of the books
-// themselves: neither knows of money that the other does not.
+// Ledger checks on withdrawals, deposits and wallet transfers: their rows and the ledger must have the same money.
 import { invariant, type Invariant } from '../../platform/ledger/store/invariants.ts';
 
-/** What the books say of every aggregate of one kind of operation, beside those that are looked at. */
+/** The ledger's sums for each aggregate of one kind of operation. */
 const booked = (operation: string, sums: string) => `(
       select aggregate_id, ${sums}
       from touched join ledger_transfer using (aggregate_id)
       where operation_id = '${operation}' group by aggregate_id
     ) as booked`;
 
-const isLookedAt = (idColumn: string) => `not :recent or ${idColumn} in (select aggregate_id from touched)`;
+const isChecked = (idColumn: string) => `not :recent or ${idColumn} in (select aggregate_id from touched)`;
 
 export const payoutInvariants: readonly Invariant[] = [
   invariant(
     'W1',
-    'of every withdrawal the books set aside and have paid out, from its wallet, what its row says',
+    'the reserved and paid amounts of every withdrawal in the ledger match its row and its wallet',
     `
     select coalesce(withdrawal_id, aggregate_id) as withdrawal_id, said.status, said.held_minor, said.paid_minor,
       said.fee_minor, booked.*,
@@ -27,7 +26,7 @@ export const payoutInvariants: readonly Invariant[] = [
         case when status = 'sending' then amount_minor else 0 end as held_minor,
         case when status = 'succeeded' then amount_minor else 0 end as paid_minor,
         case when status = 'failed' then 0 else fee_minor end as fee_minor
-      from withdrawal where ${isLookedAt('withdrawal_id')}
+      from withdrawal where ${isChecked('withdrawal_id')}
     ) as said
     full join ${booked(
       'withdrawal',
@@ -39,11 +38,11 @@ export const payoutInvariants: readonly Invariant[] = [
   ),
   invariant(
     'W2',
-    'every deposit is in the books, on its wallet, with its amount',
+    'every deposit is in the ledger, in its wallet, with its amount',
     `
     select coalesce(deposit_id, aggregate_id) as deposit_id, said.amount_minor, booked.*,
       (said.amount_minor, said.wallet_id) = (booked.minor, booked.wallets) as holds
-    from (select * from deposit where ${isLookedAt('deposit_id')}) as said
+    from (select * from deposit where ${isChecked('deposit_id')}) as said
     full join ${booked(
       'deposit',
       `sum(posted_minor) as minor, string_agg(distinct split_part(credit_account, ':', 4), ' ') as wallets`,
@@ -51,13 +50,13 @@ export const payoutInvariants: readonly Invariant[] = [
   ),
   invariant(
     'W3',
-    'every transfer between wallets that succeeded is in the books, and no other',
+    'every transfer between wallets that succeeded is in the ledger, and no other',
     `
     select coalesce(transfer_id, aggregate_id) as transfer_id, said.status, said.amount_minor, booked.*,
       said.status is not null
       and (case said.status when 'succeeded' then said.amount_minor else 0 end) = coalesce(booked.minor, 0)
       and coalesce(booked.wallets, '') in ('', said.sender_id || '>' || said.receiver_id) as holds
-    from (select * from wallet_transfer where ${isLookedAt('transfer_id')}) as said
+    from (select * from wallet_transfer where ${isChecked('transfer_id')}) as said
     full join ${booked(
       'transfer',
       `sum(posted_minor) as minor,

@@ -1,6 +1,5 @@
-// A new withdrawal in SQL: one statement of the row, its events, when to look again, and the journal, so that the wallet's
-// balance is locked for no longer than the end of that statement and the commit. Whether the money is there is what the
-// journal says: without it nothing of the statement is written.
+// New withdrawals in SQL: one statement writes the row, its events and the journal, or nothing if money is missing. So the
+// wallet's balance is locked only from the end of the statement to the commit.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';
@@ -28,7 +27,7 @@ import { turnover, withdrawalFact, type WithdrawalLogFact } from './codec.ts';
 import { ledgerOf, rowOf, withdrawalColumns as columns, type StoredWithdrawal } from './withdrawals.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from '../domain/withdrawal.ts';
 
-/** No row, and nothing written, where the external id is taken. Beyond a limit, or without the money, the statement fails. */
+/** Writes nothing and returns no row if the external ID is taken. Fails if a limit is exceeded or money is missing. */
 const insertWithdrawal = statement({
   name: 'insert_withdrawal',
   parameters: {
@@ -76,11 +75,11 @@ const insertWithdrawal = statement({
 
 export type NotMade = 'externalIdTaken' | Refusal<'noSuchWallet' | TurnoverRefusal>;
 
-/** Takes back what the transaction has written so far. */
+/** Thrown to roll the transaction back. */
 class Abandoned extends Error {
   readonly because: NotMade;
   constructor(because: NotMade) {
-    super('a withdrawal was not made');
+    super('a withdrawal was not created');
     this.because = because;
   }
 }
@@ -91,13 +90,13 @@ type NewWithdrawal = {
   readonly limits: PayoutLimits;
   readonly fingerprint: Buffer;
   readonly claim: { wake_at: Instant | null; attempts: number };
-  /** To be used up. */
+  /** The grant that this withdrawal uses up. */
   readonly grantId?: string;
 };
 
 /**
- * The withdrawal as it stands afterwards: one whose wallet lacks the money, or that no bank can pay out, has failed as it was
- * made, by an event of its own.
+ * The stored withdrawal. If the wallet has too little money, or there is no route, it is stored as failed, with a second
+ * event.
  */
 export async function storeNewWithdrawal(
   db: Database,
@@ -121,7 +120,7 @@ export async function storeNewWithdrawal(
   }
 }
 
-/** Accepted, and over: both events at once. It has held nothing and counts towards no limit. */
+/** Writes both events together. Such a withdrawal reserves no money and counts towards no limit. */
 async function storeFailed(
   db: Database,
   started: Started,
@@ -172,7 +171,7 @@ async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promis
   });
 }
 
-/** Undefined for any other error. */
+/** The limit that the statement failed at. Undefined for any other error. */
 function passedLimit(
   error: unknown,
   { createdAt }: Withdrawal,
@@ -185,6 +184,6 @@ function passedLimit(
 }
 
 function logged({ type, terms }: Started): WithdrawalLogFact {
-  const { cardToken: _card, route: _route, isCounted: _counted, ...told } = terms;
-  return { type, terms: told };
+  const { cardToken: _card, route: _route, isCounted: _counted, ...rest } = terms;
+  return { type, terms: rest };
 }

@@ -1,4 +1,4 @@
-// Grants nobody can use any more, used or not.
+// Purges expired grants, used or not.
 import { purgeOf } from '../../platform/database/purge.ts';
 
 export const oldGrants = purgeOf({

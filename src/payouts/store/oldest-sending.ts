@@ -1,5 +1,5 @@
-// For monitoring: since when the oldest payout has waited for its bank. Whoever waits is due some time or stuck, so two small indexes find
-// them all.
+// For monitoring: since when the oldest payout has been pending. Every pending payout is scheduled or stuck, so two small
+// indexes find them all.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';

@@ -1,4 +1,4 @@
-// What was agreed with a party about payouts: limits by level and currency, and fees.
+// The payout terms of a party: limits by level and currency, and fees.
 import type { Database } from '../../platform/database/database.ts';
 import { oneOf } from '../../platform/database/codec.ts';
 import { columnList, parameterList, statement, stored } from '../../platform/database/statement.ts';

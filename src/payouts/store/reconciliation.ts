@@ -1,7 +1,7 @@
-// What withdrawals expect in a bank's book, for the reconciliation with it.
+// What withdrawals should have in a bank's transaction report.
 import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
-/** With the id of operationIdOf. The bank is known to have paid when the ledger has posted it. */
+/** `known_at` is when the ledger posted or voided the payout. */
 export const payoutEntries: ReconciliationSource = {
   table: 'withdrawal',
   key: 'withdrawal_id',

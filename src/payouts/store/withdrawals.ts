@@ -1,5 +1,4 @@
-// Withdrawals in SQL: the reads, and the end of one, which is one statement of the row, its event and the journal. How one is made
-// is in new-withdrawal.ts.
+// Reads withdrawals, and ends them with one statement that writes the row, its event and the journal.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
@@ -52,7 +51,7 @@ export const withdrawalColumns = {
 const columns = withdrawalColumns;
 const selectedColumns = columnList(columns);
 
-/** One that failed gives back its place in the limits of the day it was made. */
+/** A failed withdrawal is subtracted from the turnover of the day and month it was created in. */
 const endWithdrawalRow = statement({
   name: 'end_withdrawal',
   parameters: {
@@ -121,7 +120,7 @@ const takeStuckWithdrawal = statement({
          returning ${selectedColumns}`,
 });
 
-/** With what it means for the money. Undefined when somebody else ended it since it was read. */
+/** Also writes the journal. Undefined on a version conflict. */
 export async function storeEnd(
   db: Database,
   { withdrawal, version }: StoredWithdrawal,
@@ -129,7 +128,7 @@ export async function storeEnd(
   options: { readonly livemode: boolean; readonly now: Instant },
 ): Promise<Withdrawal | undefined> {
   const hold = ledgerOf(withdrawal, options.livemode);
-  if (!hold) throw new Error(`withdrawal ${withdrawal.id} has no bank and yet an outcome`);
+  if (!hold) throw new Error(`withdrawal ${withdrawal.id} has an outcome but no route`);
   const ended = evolve(withdrawal, fact);
   const { status, result } = rowOf(ended, version);
   const settle = fact.type === 'withdrawal_succeeded' ? withdrawalSucceeded : withdrawalFailed;
@@ -153,8 +152,8 @@ export async function storeEnd(
 }
 
 /**
- * Off the operator's list, in the transaction in which he ends it: meanwhile nobody else takes it up. Undefined when it is not on
- * the list, as one that a node is at.
+ * Takes a stuck withdrawal off the stuck-jobs list, in the transaction in which the operator resolves it, so that no node
+ * claims it meanwhile. Undefined if it is not stuck.
  */
 export async function claimStuckJob(tx: Database, id: string): Promise<StoredWithdrawal | undefined> {
   const [row] = await tx.run(takeStuckWithdrawal, { withdrawal_id: id });
@@ -225,6 +224,6 @@ function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
 
 function stateFromRow({ status, result }: Values<typeof columns>): WithdrawalState {
   if (status === 'sending') return { status };
-  if (result === null) throw new Error('a withdrawal has ended without a result');
+  if (result === null) throw new Error('a withdrawal is stored as final without a result');
   return result;
 }

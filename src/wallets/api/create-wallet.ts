@@ -1,5 +1,5 @@
-// POST /wallet/v0/wallets. A wallet of the test provider opens with a deposit, in the same transaction: there is no other way
-// for a newcomer to have something to pay out.
+// POST /wallet/v0/wallets. A wallet of the test provider opens with a deposit, in the same transaction, so that there is
+// something to pay out.
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { depositFromBank } from '../deposit.ts';
@@ -30,11 +30,11 @@ export const createWallet = endpoint({
   tag: 'Wallets',
   summary: 'Create a wallet',
   description:
-    'Money of one currency, from which payouts are made. In the sandbox it opens with a deposit; in live mode the operator ' +
-    'deposits.',
+    'A wallet is money of one currency, from which payouts are made. In the sandbox it opens with a deposit. In live mode the ' +
+    'operator deposits.',
   body: WalletParams,
   validateBody: shapeProblem,
-  bodyExample: { name: 'Payouts', identity: 'the id of your identity', currency: 'RUB' },
+  bodyExample: { name: 'Payouts', identity: 'the ID of your identity', currency: 'RUB' },
   status: 201,
   response: WalletSchema,
   location: ({ id }) => `/wallet/v0/wallets/${id}`,
@@ -79,7 +79,7 @@ export const createWallet = endpoint({
   },
 });
 
-/** False when the external id is taken. Only a wallet of the test provider opens with money. */
+/** False if the external ID is taken. Only a wallet of the test provider opens with money. */
 async function storeWithDeposit(
   { db, payouts, ids }: Pick<Deps, 'db' | 'payouts' | 'ids'>,
   terms: WalletFact['terms'],

@@ -1,4 +1,4 @@
-// GET /wallet/v0/deposits, and what only a sandbox has: POST /wallet/v0/test/deposits, for topping up.
+// GET /wallet/v0/deposits lists deposits; POST /wallet/v0/test/deposits makes one, in the sandbox only.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
@@ -21,10 +21,10 @@ export const makeTestDeposit = endpoint({
   method: 'POST',
   path: '/wallet/v0/test/deposits',
   tag: 'Wallets',
-  summary: 'Put test money on a wallet',
-  description: 'The sandbox alone has this operation; in live mode the operator deposits.',
+  summary: 'Deposit test money into a wallet',
+  description: 'Only in the sandbox. In live mode the operator deposits.',
   body: TestDeposit,
-  bodyExample: { wallet: 'the id of your wallet', body: { amount: 100_000, currency: 'RUB' } },
+  bodyExample: { wallet: 'the ID of your wallet', body: { amount: 100_000, currency: 'RUB' } },
   status: 202,
   response: DepositSchema,
   errors: ['noSuchWallet', 'differentCurrencies', 'invalidCashAmount'],
@@ -69,7 +69,7 @@ export const listDeposits = endpoint({
     const range = rangeOf(query);
     if (!range.ok) return range;
     const { status = 'Succeeded', revertStatus = 'None' } = query;
-    // There are no others: what does not succeed is not made, and nothing is reverted.
+    // No deposit has another status: one that fails is not stored, and none is reverted.
     if (status !== 'Succeeded' || revertStatus !== 'None') return accept({ result: [] });
     const filter = {
       party_id: caller.partyId,

@@ -1,4 +1,4 @@
-// The failure of a transfer or a payout as the API shows it.
+// The schema of the failure of a transfer or a payout.
 import { Type } from 'typebox';
 
 const DeepestFailure = Type.Object({ code: Type.String() });
@@ -6,5 +6,5 @@ const InnerFailure = Type.Object({ code: Type.String(), subError: Type.Optional(
 const SubFailure = Type.Object({ code: Type.String(), subError: Type.Optional(InnerFailure) });
 export const Failure = Type.Object(
   { code: Type.String(), subError: Type.Optional(SubFailure) },
-  { title: 'PayoutFailure', description: 'From the outermost code inwards.' },
+  { title: 'PayoutFailure', description: 'Why it failed: a general code, with more specific codes inside.' },
 );

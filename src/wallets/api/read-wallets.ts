@@ -1,4 +1,4 @@
-// The reads of wallets: by id, by external id, the list, and what is on one.
+// Reads wallets: one by ID or external ID, the list, and the balance of one.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { walletAccount } from '../../platform/ledger/domain/account.ts';
@@ -33,7 +33,7 @@ export const getWalletAccount = endpoint({
   method: 'GET',
   path: '/wallet/v0/wallets/{walletID}/account',
   tag: 'Wallets',
-  summary: 'What is on a wallet',
+  summary: 'Get the balance of a wallet',
   params: WalletPath,
   status: 200,
   response: WalletAccount,
@@ -57,7 +57,7 @@ export const findWallet = endpoint({
   method: 'GET',
   path: '/wallet/v0/external/wallets',
   tag: 'Wallets',
-  summary: 'Find a wallet by its externalID',
+  summary: 'Find a wallet by externalID',
   query: Type.Object({ externalID: PayoutExternalID }),
   status: 200,
   response: WalletSchema,

@@ -1,4 +1,4 @@
-// Wallets, what is on them, deposits and transfers as the API shows them.
+// Schemas of wallets, balances, deposits and transfers.
 import { Type, type Static } from 'typebox';
 import { CurrencyCode, DateTime } from '../../platform/http/schemas.ts';
 import { Failure } from './failure-schema.ts';
@@ -45,7 +45,7 @@ export const WalletSchema = Type.Object(
 
 export const WalletAccount = Type.Object(
   { own: Asset, available: Asset },
-  { title: 'WalletAccount', description: '`available` is what is left when everything under way succeeds.' },
+  { title: 'WalletAccount', description: '`available` is `own` less what is reserved for pending payouts.' },
 );
 
 export const DepositSchema = Type.Object(

@@ -1,4 +1,4 @@
-// Transfers between wallets: from one's own to any.
+// Transfers from a wallet of the caller's party to any wallet.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { largestAmountMinor } from '../../money.ts';
@@ -20,12 +20,13 @@ export const createTransfer = endpoint({
   method: 'POST',
   path: '/wallet/v0/w2w/transfers',
   tag: 'Wallets',
-  summary: 'Move money from your wallet to another',
-  description: 'The answer is `Pending`. One beyond what is on the wallet is accepted too, and fails.',
+  summary: 'Transfer money from your wallet to another',
+  description:
+    'The response is `Pending`. A transfer of more than the wallet has is accepted too, and fails.',
   body: TransferParams,
   bodyExample: {
-    sender: 'the id of your wallet',
-    receiver: 'the id of the other',
+    sender: 'the ID of your wallet',
+    receiver: 'the ID of the other wallet',
     body: { amount: 10_000, currency: 'RUB' },
   },
   status: 202,
@@ -80,7 +81,7 @@ export const createTransfer = endpoint({
           ...defined({ externalId: externalID }),
         };
         const isStored = await storeTransfer(db, terms, { livemode: payouts.livemode, fingerprint });
-        // It is over by now; its reads say how.
+        // The transfer is already final. Reads return the outcome.
         return isStored ? accept(transferBody({ ...terms, status: 'pending' })) : 'externalIdTaken';
       },
     });

@@ -1,4 +1,4 @@
-// A wallet: money of one currency in the name of an identity. What is on it is in the ledger, under the wallet's id. Pure.
+// A wallet: money of one currency in the name of an identity. Its balance is in the ledger, under the wallet's ID.
 import type { Instant } from '../../clock.ts';
 import type { Party } from '../../merchants/domain/party.ts';
 import { isKnownCurrency, type Currency, type Money } from '../../money.ts';
@@ -17,7 +17,7 @@ export type WalletTerms = {
   readonly externalId?: string;
 };
 
-/** What it takes from its identity is as it is now. */
+/** With the current state of its identity. */
 export type Wallet = WalletTerms & {
   readonly isBlocked: boolean;
   readonly provider: string;
@@ -43,7 +43,7 @@ export type DepositFact = { readonly type: 'deposit_made'; readonly walletId: st
 export type OwnedRefusal =
   'partyInaccessible' | 'noSuchIdentity' | 'identityInaccessible' | 'currencyNotSupported';
 
-/** What a wallet and a destination both need: an identity that may have one, and a currency we know. */
+/** Wallets and destinations need an identity that is not blocked, and a known currency. */
 export function requireOwner(
   party: Party,
   identity: Identity | undefined,

@@ -1,5 +1,5 @@
-// Transfers between wallets in SQL: the row, its events and the journal in one statement. Whether the sender has the money is
-// known at once, so a transfer is over when it is answered.
+// Transfers between wallets in SQL. One statement writes the row, its events and the journal, so a transfer is final when the
+// API responds.
 import type { Database } from '../../platform/database/database.ts';
 import {
   claimExternalId,
@@ -39,7 +39,7 @@ const columns = {
   external_id: 'text?',
 } as const;
 
-/** No row, and nothing written, where the external id is taken. */
+/** Writes nothing and returns no row if the external ID is taken. */
 const insertTransfer = statement({
   name: 'insert_wallet_transfer',
   parameters: { ...columns, ...eventsOf(transferFact), ...journalParameters, fingerprint: 'bytea' },
@@ -69,7 +69,7 @@ const readTransferByExternalId = readByExternalId({
   join: 'wallet_transfer on transfer_id = entity_id',
 });
 
-/** False when the external id is taken. One whose sender lacks the money is written as failed. */
+/** False if the external ID is taken. A transfer whose sender has too little money is stored as failed. */
 export async function storeTransfer(
   db: Database,
   terms: TransferTerms,

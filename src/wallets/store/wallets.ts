@@ -1,5 +1,5 @@
-// Wallets and the deposits into them in SQL. A wallet's row never changes: its money is in the ledger, its blocking on its
-// identity and party, so that payouts have nothing here to wait for.
+// Wallets and deposits in SQL. A wallet's row never changes, so payouts never wait for it: its money is in the ledger, its
+// blocking on its identity and party.
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
@@ -41,7 +41,7 @@ const columns = {
   external_id: 'text?',
 } as const;
 
-/** With what a wallet has of its identity and its party. */
+/** With the columns a wallet takes from its identity and its party. */
 const walletColumns = {
   ...columns,
   is_blocked: 'bool',
@@ -123,7 +123,7 @@ const listDepositRows = listStatement({
   row: depositColumns,
 });
 
-/** False when the external id is taken. */
+/** False if the external ID is taken. */
 export async function storeNewWallet(
   db: Database,
   opened: WalletFact,
@@ -145,7 +145,7 @@ export async function storeNewWallet(
   return rows.length > 0;
 }
 
-/** With its journal. Without the money it takes, or where one of its id is there already, nothing is written. */
+/** Writes the deposit with its journal. Writes nothing if the money is missing or the ID exists. */
 export async function storeDeposit(
   db: Database,
   deposit: Deposit,
@@ -174,7 +174,7 @@ export async function storeDeposit(
   return written.length > 0 ? 'stored' : 'known';
 }
 
-/** With the account it came out of: a shop may be named like a bank account. */
+/** With the debited account, because a shop and a bank account may have the same ID. */
 export async function findDeposit(
   db: Database,
   id: string,

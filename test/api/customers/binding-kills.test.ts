@@ -1,6 +1,5 @@
-// A node is killed at every step of a binding, before and after each thing it says to the database and to the bank, under every
-// kind of answer. Whatever is left, another node brings it to the same end: the payer has his money, in our books and in the
-// bank's, and a customer is ready only with a card.
+// Kills a node before and after each call a binding makes to the database and the bank, under every kind of response. Another
+// node must reach the same end: the payer has the money back, and the customer is ready only with a card.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { often } from '../../support/service/campaign.ts';
 import {
@@ -30,9 +29,9 @@ type Kind = 'authorise' | 'inquire' | 'reverse' | 'refund';
 type Story = {
   readonly card: string;
   readonly mishaps?: Partial<Record<Kind, readonly Mishap[]>>;
-  /** What the payer does when he is asked; nothing, when he is asked and this is absent. */
+  /** What the payer does in the challenge. Without it, nothing. */
   readonly payer?: 'confirm' | 'refuse' | 'cancel';
-  /** The merchant deletes the customer when the binding has been asked for. */
+  /** The merchant deletes the customer once the binding is requested. */
   readonly deleted?: true;
   readonly ends: 'succeeded' | 'failed';
 };
@@ -43,15 +42,15 @@ const stories: Record<string, Story> = {
   'an approval': { card: good, ends: 'succeeded' },
   'a decline': { card: '4000000000000002', ends: 'failed' },
   'a failed authentication': { card: '4987654321098769', ends: 'failed' },
-  'an approval that is lost': { card: good, mishaps: { authorise: ['answer lost'] }, ends: 'succeeded' },
-  'a charge that is lost': { card: good, mishaps: { authorise: ['message lost'] }, ends: 'succeeded' },
+  'a lost approval': { card: good, mishaps: { authorise: ['answer lost'] }, ends: 'succeeded' },
+  'a lost charge': { card: good, mishaps: { authorise: ['message lost'] }, ends: 'succeeded' },
   'a charge that was not sent': { card: good, mishaps: { authorise: ['not sent'] }, ends: 'succeeded' },
-  'a charge that takes its time': {
+  'a slow charge': {
     card: good,
     mishaps: { authorise: ['answer lost', 'answer lost'], inquire: [notYet, notYet] },
     ends: 'succeeded',
   },
-  'a charge nobody can tell of for an hour': {
+  'a charge of unknown outcome for an hour': {
     card: good,
     mishaps: { authorise: ['answer lost'], inquire: Array<Mishap>(60).fill('message lost') },
     ends: 'failed',
@@ -59,11 +58,15 @@ const stories: Record<string, Story> = {
   'a challenge that is passed': { card: challenging, payer: 'confirm', ends: 'succeeded' },
   'a challenge that is failed': { card: challenging, payer: 'refuse', ends: 'failed' },
   'a challenge that is cancelled': { card: challenging, payer: 'cancel', ends: 'failed' },
-  'a challenge nobody comes to': { card: challenging, ends: 'failed' },
-  'a reversal that is lost': { card: good, mishaps: { reverse: ['message lost'] }, ends: 'succeeded' },
-  'a reversal whose answer is lost': { card: good, mishaps: { reverse: ['answer lost'] }, ends: 'succeeded' },
+  'a challenge the payer ignores': { card: challenging, ends: 'failed' },
+  'a lost reversal': { card: good, mishaps: { reverse: ['message lost'] }, ends: 'succeeded' },
+  'a reversal whose response is lost': {
+    card: good,
+    mishaps: { reverse: ['answer lost'] },
+    ends: 'succeeded',
+  },
   'a reversal that is declined': { card: good, mishaps: { reverse: [no, no] }, ends: 'succeeded' },
-  'a refund whose answer is lost': {
+  'a refund whose response is lost': {
     card: good,
     mishaps: { reverse: [no, no], refund: ['answer lost', notYet] },
     ends: 'succeeded',
@@ -86,7 +89,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What happens until the binding is at an end, whoever dies on the way; answers how it ended. */
+/** Runs a story until the binding has ended, whichever node dies on the way. Returns its final status. */
 async function live({ card, mishaps = {}, payer, deleted }: Story, customer: MadeCustomer): Promise<string> {
   for (const kind of ['authorise', 'inquire', 'reverse', 'refund'] as const)
     bank.happens(kind, ...(mishaps[kind] ?? []));
@@ -111,7 +114,7 @@ async function live({ card, mishaps = {}, payer, deleted }: Story, customer: Mad
     }
     await world.later(leaseMs);
   }
-  throw new Error(`a binding was not at an end after ${maxRounds} rounds`);
+  throw new Error(`the binding had not ended after ${maxRounds} rounds`);
 }
 
 async function requestOf(made: MadeBinding): Promise<any> {
@@ -119,7 +122,7 @@ async function requestOf(made: MadeBinding): Promise<any> {
   return changes.find(({ changeType }) => changeType === 'CustomerBindingInteractionRequested');
 }
 
-/** How the binding ended, whether there is a card to charge, and what is still owed to payers. */
+/** How the binding ended, whether the customer has a card, and which refunds are still pending. */
 async function endOf(story: Story, customer: MadeCustomer) {
   const ended = await live(story, customer).catch((error: unknown) => String(error));
   node.revive();
@@ -134,19 +137,19 @@ const goodEnd = ({ ends, deleted }: Story) => ({
   returning: 0,
 });
 
-/** Dead after one thing it has said is all but dead before the next. */
+/** Death after one call is nearly death before the next, so short runs take one of the two in turn. */
 function moments(index: number): readonly ('before' | 'after')[] {
   const turns = ['before', 'after'] as const;
   return turns.slice(0, often(1, 2)).map((_, n) => turns[(index + n) % 2]!);
 }
 
 test.each(Object.entries(stories))(
-  'with %s, a node that dies anywhere leaves what another brings to the same end',
+  'a node that dies at any step of %s leaves a binding that another node brings to the same end',
   { timeout: 180_000 },
   async (_, story) => {
     node.said.length = 0;
     expect(await endOf(story, await world.createCustomer())).toEqual(goodEnd(story));
-    // Those of hours of silence are all alike.
+    // During hours without a response, all calls are alike.
     const said = node.said.slice(0, maxPlaces);
     expect(said.length).toBeGreaterThanOrEqual(3);
     for (const [index, what] of said.entries()) {
@@ -163,7 +166,7 @@ test.each(Object.entries(stories))(
   },
 );
 
-test('the harness kills: a dead node changes nothing any more, and its lease is left to run out', async () => {
+test('a killed node changes nothing more, and its lease expires', async () => {
   const customer = await world.createCustomer();
   bank.asked.length = 0;
   node.dieAt(2, 'after');
@@ -180,7 +183,7 @@ test('the harness kills: a dead node changes nothing any more, and its lease is 
   expect(await world.row(customer, made.bindingId)).toMatchObject({ binding: 'succeeded' });
 });
 
-test('while what was charged goes back, nobody else begins with it', async () => {
+test('no other node can claim a binding while its charge is refunded', async () => {
   const due: unknown[] = [];
   const lookAround = async () => {
     const { database, clock } = world.service;

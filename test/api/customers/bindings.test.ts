@@ -1,5 +1,5 @@
-// Bindings over the API, with the simulated bank behind real HTTP: what a payer's card goes through before it is bound, and
-// that what was charged to try it always comes back.
+// Bindings over the API, with the simulated bank behind real HTTP: what happens before a card is bound, and that every
+// verification charge is refunded.
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   customersUrl,
@@ -27,7 +27,7 @@ afterEach(async () => {
     bank.always(kind, undefined);
   }
   bank.asked.length = 0;
-  // Whatever the test was about: no kopeck of a payer stays with us, in our books or the bank's.
+  // After every test: no money of a payer is left, neither in the ledger nor at the bank.
   const found = await world.differences();
   if (found.length > 0) throw new Error(found.join('\n'));
 });
@@ -37,7 +37,7 @@ const statuses = (changes: any[]) =>
 const isReady = async (customer: MadeCustomer) => (await world.customer(customer)).status === 'ready';
 
 describe('a card that is bound', () => {
-  test('is answered pending at once, without waiting for the bank, and shows what was asked', async () => {
+  test('is pending in the response, which does not wait for the bank and shows the request', async () => {
     const customer = await world.createCustomer();
     const { created } = await world.bind(customer, good, { externalID: 'first' });
     expect(created).toMatchObject({ status: 201 });
@@ -65,7 +65,7 @@ describe('a card that is bound', () => {
   });
 
   test.each([good, '5555555555554444', '586824160825533338', '2201382000000013', '4300000000000777'])(
-    'is %s: it is charged, the charge is reversed, and only then it is bound',
+    'is charged and the charge reversed before the binding succeeds (%s)',
     async (card) => {
       const customer = await world.createCustomer();
       const made = await world.bound(customer, card);
@@ -83,7 +83,7 @@ describe('a card that is bound', () => {
     ['TEST', 1_000, 'RUB'],
     ['TEST_USD', 100, 'USD'],
     ['TEST_EUR', 100, 'EUR'],
-  ])('in the shop %s is charged %i %s, and has that back', async (shopID, amount, currency) => {
+  ])('in the shop %s is charged %i %s, which is refunded', async (shopID, amount, currency) => {
     const made = await world.bound(await world.createCustomer({ shopID }), good);
     const entries = (await world.book()).filter(({ operationId }) => operationId.includes(made.bindingId));
     expect(entries).toMatchObject([
@@ -93,7 +93,7 @@ describe('a card that is bound', () => {
     expect(await world.bindingClearing(currency)).toEqual({ own: 0, returning: 0 });
   });
 
-  test('sees the payer authenticated, whatever the card', async () => {
+  test('is always charged with the payer authenticated', async () => {
     const sent: any[] = [];
     const { bankOf } = world.service.banks;
     Object.assign(world.service.banks, {
@@ -120,7 +120,7 @@ describe('a card that is bound', () => {
     });
   });
 
-  test('may be the same once more, and may be bound by the merchant’s server', async () => {
+  test('may already be bound, and may be bound by the merchant’s server', async () => {
     const customer = await world.createCustomer();
     const first = await world.bound(customer, good);
     const card = await world.tokenize(good);
@@ -155,7 +155,7 @@ describe('a card that is not bound', () => {
     ['5123456789012346', 'preauthorization_failed', 'three_ds_failed', 'PreauthorizationFailed'],
     ['4342561111111118', 'preauthorization_failed', 'three_ds_not_finished', 'PreauthorizationFailed'],
     ['5112000200000002', 'preauthorization_failed', 'three_ds_not_finished', 'PreauthorizationFailed'],
-  ])('is %s: it fails with %s, and the payer hears one word', async (card, code, why, word) => {
+  ])('fails %s with %s, and the payer gets only a general code', async (card, code, why, word) => {
     const customer = await world.createCustomer();
     const made = await world.bound(customer, card);
     const failed = await world.binding(made);
@@ -172,7 +172,7 @@ describe('a card that is not bound', () => {
     expect(bank.asked).toEqual(['authorise']);
   });
 
-  test('leaves the customer as he was, and another may follow', async () => {
+  test('leaves the customer unchanged, and another card can be bound', async () => {
     const customer = await world.createCustomer();
     await world.bound(customer, '4000000000000002');
     const second = await world.bound(customer, good);
@@ -190,7 +190,7 @@ describe('3-D Secure', () => {
     '4556418324571052',
     '4929172190150505',
     '4556724110260093',
-  ])('with the card %s asks the payer, and a payer who confirms has bound it', async (card) => {
+  ])('with the card %s challenges the payer, and binds the card when they confirm', async (card) => {
     const customer = await world.createCustomer();
     const made = await world.bound(customer, card);
     expect(await world.binding(made)).toMatchObject({ status: 'pending' });
@@ -218,15 +218,15 @@ describe('3-D Secure', () => {
     });
   });
 
-  test('that the payer never ends is given up after ten minutes, taken back, and only then failed', async () => {
+  test('that the payer never finishes is reversed after ten minutes, and only then fails', async () => {
     const customer = await world.createCustomer();
     const made = await world.bound(customer, challenging);
-    // Coming back proves nothing: the browser says it is done, the bank does not.
+    // The payer's return proves nothing: only the browser says that the challenge is done, not the bank.
     const page = await world.service.call('GET', `/payer/return/customers/${made.id}/${made.bindingId}`);
     expect(page).toMatchObject({ status: 200, text: expect.stringContaining('finish-interaction') });
     await world.service.jobs.whenIdle();
     expect(await world.binding(made)).toMatchObject({ status: 'pending' });
-    // The bank would say so by itself; here it never does.
+    // The bank would report the outcome itself. Here it never does.
     bank.always('inquire', { outcome: 'pending' });
     await world.later(10 * minute);
     expect(await world.binding(made)).toMatchObject({
@@ -236,7 +236,7 @@ describe('3-D Secure', () => {
     expect(bank.asked.at(-1)).toBe('reverse');
   });
 
-  test('is heard of through the bank’s callback, when the browser never comes back', async () => {
+  test('finishes by the bank’s callback if the browser never returns', async () => {
     const made = await world.bound(await world.createCustomer(), challenging);
     const [asked] = (await world.customerChanges(made)).filter(({ userInteraction }) => userInteraction);
     await world.decideAtIssuer(asked.userInteraction.request, 'confirm');
@@ -244,16 +244,16 @@ describe('3-D Secure', () => {
     expect(await world.binding(made)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('comes back to a page that says the same to everybody, also to a stranger with odd ids', async () => {
-    for (const path of ['nobody/nothing', '%00/%00', `${'x'.repeat(500)}/1`, '%FF/1']) {
+  test('returns to a page that accepts unknown and malformed IDs', async () => {
+    for (const path of ['unknown/unknown', '%00/%00', `${'x'.repeat(500)}/1`, '%FF/1']) {
       const { status } = await world.service.call('GET', `/payer/return/customers/${path}`);
       expect([200, 400, 404]).toContain(status);
     }
   });
 });
 
-describe('the return of the test charge', () => {
-  test('that the bank will not do as a reversal is done as a refund', async () => {
+describe('the verification refund', () => {
+  test('is requested as a refund if the bank declines the reversal', async () => {
     bank.happens('reverse', { outcome: 'declined', network: 'bank', code: '12' });
     const made = await world.bound(await world.createCustomer(), good);
     expect(bank.asked).toEqual(['authorise', 'reverse', 'refund']);
@@ -268,7 +268,7 @@ describe('the return of the test charge', () => {
     ['a refund', 'refund', 'answer lost'],
     ['a refund', 'refund', 'message lost'],
     ['a refund', 'refund', { outcome: 'declined', network: 'visa', code: '96' }],
-  ])('by %s that goes wrong (%s: %s) is asked for again under the same name', async (_, kind, mishap) => {
+  ])('by %s that goes wrong (%s: %s) is requested again under the same ID', async (_, kind, mishap) => {
     if (kind === 'refund') bank.happens('reverse', { outcome: 'declined', network: 'bank', code: '12' });
     bank.happens(kind, mishap, mishap);
     const customer = await world.createCustomer();
@@ -284,7 +284,7 @@ describe('the return of the test charge', () => {
     expect(await world.metric('mandate_verification_refunds_pending')).toBe(0);
   });
 
-  test('has a date: past it there is an alarm, and after fifteen silences an operator’s list', async () => {
+  test('is overdue after its date, stuck after 15 failures, and resumed without an operator', async () => {
     bank.always('reverse', 'message lost');
     const made = await world.bound(await world.createCustomer(), good);
     expect(await world.metric('mandate_verification_refunds_overdue')).toBe(0);
@@ -300,7 +300,7 @@ describe('the return of the test charge', () => {
     ]);
     expect(await world.binding(made)).toMatchObject({ status: 'pending' });
 
-    // The bank is back. Nobody has looked; within two hours the house asks again by itself.
+    // The bank is available again. Within two hours the service retries, without an operator.
     bank.always('reverse', undefined);
     world.service.clock.advance(61 * minute);
     await world.watchVerificationRefunds();
@@ -311,7 +311,7 @@ describe('the return of the test charge', () => {
     expect(world.service.logged.join('')).toContain('verification refunds overdue');
   });
 
-  test('can be closed by an operator who knows that the payer has his money: the binding has failed', async () => {
+  test('can be resolved by an operator, and then the binding fails', async () => {
     bank.happens('reverse', { outcome: 'declined', network: 'bank', code: '12' });
     bank.always('refund', 'answer lost');
     const customer = await world.createCustomer();
@@ -328,12 +328,12 @@ describe('the return of the test charge', () => {
   });
 });
 
-describe('while the bank is being asked', () => {
+describe('while a bank request is in progress', () => {
   const remove = (customer: MadeCustomer) =>
     world.service.call('DELETE', `${customersUrl}/${customer.id}`, { token: world.merchant.apiKey });
 
   test.each(['authorise', 'reverse'] as const)(
-    'to %s, the customer may be deleted: he stays deleted, nothing is bound, the money is back',
+    'to %s, the customer can be deleted: nothing is bound and the money is refunded',
     async (kind) => {
       const customer = await world.createCustomer();
       bank.meanwhile(kind, () => remove(customer));
@@ -343,12 +343,12 @@ describe('while the bank is being asked', () => {
         customer: 'deleted',
         active: null,
         binding: 'failed',
-        owed: null,
+        refund_due_at: null,
       });
     },
   );
 
-  test('another card may be bound: both are, and the one that was confirmed last is active', async () => {
+  test('another card can be bound, and the one confirmed last is active', async () => {
     const customer = await world.createCustomer();
     let quick: { bindingId: string } | undefined;
     bank.meanwhile('reverse', async () => {
@@ -370,10 +370,10 @@ describe('while the bank is being asked', () => {
 
 describe('a charge of unknown outcome', () => {
   test.each<[string, Mishap]>([
-    ['done, and its answer lost', 'answer lost'],
+    ['approved, but its response was lost', 'answer lost'],
     ['lost on the way', 'message lost'],
     ['not sent', 'not sent'],
-  ])('that was %s is asked about before anything is sent again', async (_, mishap) => {
+  ])('that was %s is queried before anything is sent again', async (_, mishap) => {
     bank.happens('authorise', mishap);
     const made = await world.bound(await world.createCustomer(), good);
     expect(await world.binding(made)).toMatchObject({ status: 'pending' });
@@ -382,7 +382,7 @@ describe('a charge of unknown outcome', () => {
     expect(bank.asked.slice(0, 2)).toEqual(['authorise', 'inquire']);
   });
 
-  test('that nobody can tell for half an hour is taken back, whatever it was', async () => {
+  test('is reversed after half an hour', async () => {
     bank.happens('authorise', 'answer lost');
     bank.always('inquire', 'message lost');
     const customer = await world.createCustomer();
@@ -396,7 +396,7 @@ describe('a charge of unknown outcome', () => {
     expect(await isReady(customer)).toBe(false);
   });
 
-  test('is owed from then on: while the reversal is silent it is counted, and the binding has not failed', async () => {
+  test('counts as a pending refund while the reversal is unconfirmed, and the binding has not failed', async () => {
     bank.happens('authorise', 'answer lost');
     bank.always('inquire', 'message lost');
     bank.always('reverse', 'message lost');

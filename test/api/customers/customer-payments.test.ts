@@ -1,5 +1,5 @@
-// Charging a customer by his bound card: over both prefixes, with the card that is active when the payment is made, by the
-// rules of recurring charges.
+// Charging a customer by its bound card, over both prefixes. The card is the one that is active when the payment is created,
+// and the rules of recurring charges apply.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy } from '../../../src/clock.ts';
 import { verifyBundle } from '../../../src/recurring/consent-bundle.ts';
@@ -50,7 +50,7 @@ async function readyCustomer(card = good): Promise<MadeCustomer> {
 
 describe('a customer who is ready', () => {
   test.each(['v2', 'v1'])(
-    'is charged over /%s with the invoice’s token, without being asked',
+    'is charged over /%s with the invoice’s token, without a challenge',
     async (prefix) => {
       const customer = await readyCustomer();
       const charged = await charge(customer, { metadata: { month: 1 } }, { prefix });
@@ -80,7 +80,7 @@ describe('a customer who is ready', () => {
     },
   );
 
-  test('is charged by hold and by API key as well, and can be paid back', async () => {
+  test('can also be charged by hold and by API key, and refunded', async () => {
     const customer = await readyCustomer();
     const held = await charge(customer, { flow: { type: 'PaymentFlowHold' } }, { by: token });
     await world.service.jobs.whenIdle();
@@ -93,7 +93,7 @@ describe('a customer who is ready', () => {
     expect(await world.payment(charged)).toMatchObject({ status: 'refunded' });
   });
 
-  test('is charged with the card that is active when the payment is made, whatever he binds or withdraws then', async () => {
+  test('is charged with the card that is active when the payment is created, despite later changes', async () => {
     const customer = await world.createCustomer();
     const first = await world.bound(customer, good);
     const before = await charge(customer);
@@ -108,7 +108,7 @@ describe('a customer who is ready', () => {
     expect(await world.payment(after)).toMatchObject({ status: 'captured' });
   });
 
-  test('whose active card changes while he is asked for is charged with the new one', async () => {
+  test('whose active card changes while the charge waits for its lock is charged with the new one', async () => {
     const customer = await world.createCustomer();
     const first = await world.bound(customer, good);
     const second = await world.bound(customer, other);
@@ -128,13 +128,13 @@ describe('a customer who is ready', () => {
     expect(created).toMatchObject({ status: 201 });
     expect(created?.body.payer.paymentToolDetails.lastDigits).toBe('4242');
     await world.service.jobs.whenIdle();
-    // As his log says.
+    // Back to what the customer's log says.
     await world.service.database.withClient((client) =>
       client.query(activate, [customer.id, second.bindingId]),
     );
   });
 
-  test('is not charged by the names of his cards as if they were payments, be they active or not', async () => {
+  test('is not charged by the IDs of its bindings as if they were payments, active or not', async () => {
     const customer = await world.createCustomer();
     const bindings = [await world.bound(customer, good), await world.bound(customer, other)];
     const seriesIds: string[] = [];
@@ -159,7 +159,7 @@ describe('a customer who is ready', () => {
     }
   });
 
-  test('who is deleted afterwards leaves his payments as they are', async () => {
+  test('who is deleted afterwards keeps the existing payments unchanged', async () => {
     const customer = await readyCustomer();
     const charged = await charge(customer);
     const url = `/v2/processing/customers/${customer.id}`;
@@ -175,7 +175,7 @@ describe('a customer who is ready', () => {
     });
   });
 
-  test('asked for twice under one name is charged once', async () => {
+  test('is charged once by two requests with one external ID', async () => {
     const customer = await readyCustomer();
     const charged = await charge(customer, { externalID: 'once' });
     const again = await world.service.call('POST', `${invoicesUrl}/${charged.id}/payments`, {
@@ -187,25 +187,25 @@ describe('a customer who is ready', () => {
   });
 });
 
-describe('nobody is charged', () => {
+describe('no charge is created', () => {
   test.each<[string, () => Promise<{ id: string }>, object]>([
     [
-      'who is not there',
-      () => Promise.resolve({ id: 'nobody' }),
+      'for an unknown customer',
+      () => Promise.resolve({ id: 'unknown' }),
       { code: 'invalidRequest', message: 'Customer not found' },
     ],
     [
-      'who has no card',
+      'for a customer without a card',
       () => world.createCustomer(),
       { code: 'customerNotReady', message: 'Specified customer is not ready' },
     ],
     [
-      'whose card is not bound yet',
+      'for a customer whose card is not bound yet',
       async () => world.bound(await world.createCustomer(), '4012888888881881'),
       { code: 'customerNotReady', message: 'Specified customer is not ready' },
     ],
     [
-      'whose only card was withdrawn',
+      'for a customer whose only card was revoked',
       async () => {
         const customer = await world.createCustomer();
         await world.withdraw(await world.bound(customer, good));
@@ -214,12 +214,12 @@ describe('nobody is charged', () => {
       { code: 'customerNotReady', message: 'Specified customer is not ready' },
     ],
     [
-      'who is of another shop',
+      'for a customer of another shop',
       async () => world.bound(await world.createCustomer({ shopID: 'TEST_EUR' }), good),
       { code: 'invalidRequest', message: 'Invalid customer' },
     ],
     [
-      'who is of another merchant',
+      'for a customer of another merchant',
       async () => world.createCustomer({}, await world.createMerchant()),
       { code: 'invalidRequest', message: 'Customer not found' },
     ],
@@ -227,7 +227,7 @@ describe('nobody is charged', () => {
     expect((await charge(await customerOf())).created).toMatchObject({ status: 400, body });
   });
 
-  test('with makeRecurrent, or by a customer’s own token', async () => {
+  test('with makeRecurrent, or by the customer’s token', async () => {
     const customer = await readyCustomer();
     expect((await charge(customer, { makeRecurrent: true })).created).toMatchObject({
       status: 400,
@@ -238,10 +238,10 @@ describe('nobody is charged', () => {
 });
 
 describe('the rules of recurring charges', () => {
-  // Its last five digits make the bank decline what is charged without the payer: 99051.
+  // The last five digits of this amount make the simulated bank decline a recurring charge.
   const poor = { amount: 99_051 };
 
-  test('hold for a customer and his card: after a failure the next try is a day later', async () => {
+  test('apply to a customer and a card: after a failure the next charge is possible a day later', async () => {
     const customer = await readyCustomer();
     const failed = await charge(customer, {}, { invoice: poor });
     await world.service.jobs.whenIdle();
@@ -251,7 +251,7 @@ describe('the rules of recurring charges', () => {
       status: 400,
       body: { code: 'recurrentRetryTooEarly', retryAfter: expect.any(String) },
     });
-    // Another card of his is another matter, and the first one is so again when he binds it anew, after a day.
+    // Another card can be charged immediately. Binding the first card again does not lift its wait.
     await world.bound(customer, other);
     expect((await charge(customer)).created.status).toBe(201);
     await world.service.jobs.whenIdle();
@@ -264,7 +264,7 @@ describe('the rules of recurring charges', () => {
     expect(await world.payment(later)).toMatchObject({ status: 'captured' });
   });
 
-  test('show in the series of the payment, which began with the binding', async () => {
+  test('are shown in the series of the payment, which started with the binding', async () => {
     const customer = await world.createCustomer();
     const { bindingId } = await world.bound(customer, good);
     const charged = await charge(customer);
@@ -285,7 +285,7 @@ describe('the rules of recurring charges', () => {
     expect(receipt.body.text).toMatch(/recurring transaction/i);
   });
 
-  test('carry what the payer agreed to when the card was bound', async () => {
+  test('include the terms that the payer agreed to when the card was bound', async () => {
     const customer = await world.createCustomer();
     const recurrentTerms = { schedule: 'P1M', validUntil: '2030-12-31' };
     await world.bind(customer, good, { recurrentTerms });
@@ -297,7 +297,7 @@ describe('the rules of recurring charges', () => {
   });
 });
 
-describe('a merchant asks beforehand', () => {
+describe('checking a charge in advance', () => {
   const ask = (customer: { id: string }, amount?: number) =>
     world.service.call(
       'GET',
@@ -308,7 +308,7 @@ describe('a merchant asks beforehand', () => {
     );
   const declined = { amount: 99_051 };
 
-  test('and hears what creating the payment would say, for the card that is active then', async () => {
+  test('returns what creating the payment would return, for the active card', async () => {
     const customer = await world.createCustomer();
     const { bindingId } = await world.bound(customer, good);
     expect(await ask(customer)).toMatchObject({
@@ -332,7 +332,7 @@ describe('a merchant asks beforehand', () => {
     expect((await ask(customer)).body).toMatchObject({ mayCharge: false, refusal: { retryAfter } });
   });
 
-  test('and with the amount, that of the declines the network counts', async () => {
+  test('with an amount includes the declines that the network counts', async () => {
     const merchant = await world.createMerchant();
     const customer = await world.createCustomer({}, merchant);
     await world.bound(customer, good);
@@ -361,12 +361,12 @@ describe('a merchant asks beforehand', () => {
     expect(await askHere(100)).toMatchObject({ mayCharge: true });
   });
 
-  test('about a customer without a card, or one of somebody else, and gets a clear answer', async () => {
+  test('is refused for a customer without a card, or of another merchant', async () => {
     expect(await ask(await world.createCustomer())).toMatchObject({
       status: 400,
       body: { code: 'customerNotReady' },
     });
-    expect(await ask({ id: 'nobody' })).toMatchObject({ status: 404 });
+    expect(await ask({ id: 'unknown' })).toMatchObject({ status: 404 });
     const stranger = await world.createMerchant();
     const customer = await readyCustomer();
     const url = `${customersUrl}/${customer.id}/recurring`;
@@ -385,7 +385,7 @@ describe('the consent behind a card', () => {
     consent: { ticked: true, tickedAt: '2026-01-01T00:00:00Z', text },
   });
 
-  test('is shown before the first charge, sealed; what the payer agreed to when he bound it again too', async () => {
+  test('is available before the first charge, sealed, and includes the terms of a second binding', async () => {
     const customer = await world.createCustomer();
     const first = await world.bind(customer, good, {
       recurrentTerms: { schedule: 'P1M', ...consent('monthly') },
@@ -410,7 +410,7 @@ describe('the consent behind a card', () => {
     expect(await consentOf(failed)).toMatchObject({ status: 404 });
   });
 
-  test('ends with the last binding of the card, by whoever withdrew it', async () => {
+  test('ends with the last binding of the card, and names who revoked it', async () => {
     const customer = await world.createCustomer();
     const [first, again] = [await world.bound(customer, good), await world.bound(customer, good)];
     await world.bound(customer, other);
@@ -439,7 +439,7 @@ describe('the consent behind a card', () => {
     expect((await consentOf(binding)).status).toBe(404);
   });
 
-  test('that the payer withdraws by his link takes the card with it: he is not called ready any more', async () => {
+  test('revokes the binding too when the payer revokes it by the link, and the customer is unready', async () => {
     const customer = await world.createCustomer();
     const binding = await world.bound(customer, good);
     const charged = await charge(customer);
@@ -461,7 +461,7 @@ describe('the consent behind a card', () => {
     expect(withdrawn).toHaveLength(1);
   });
 
-  test('that the merchant withdraws leaves the customer his other card', async () => {
+  test('leaves the customer’s other card when the merchant revokes it', async () => {
     const customer = await world.createCustomer();
     await world.bound(customer, other);
     await world.bound(customer, good);
@@ -476,6 +476,6 @@ describe('the consent behind a card', () => {
   });
 });
 
-test('in the end the bank’s book, payments, bindings and the ledger say the same', async () => {
+test('in the end the bank’s report, payments, bindings and the ledger agree', async () => {
   expect(await world.differences()).toEqual([]);
 });

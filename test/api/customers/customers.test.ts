@@ -1,4 +1,4 @@
-// Customers over the API: made, found, deleted; which of their cards is charged; who may do what, and how often.
+// Customers over the API: creating, finding and deleting them, their active card, access, and limits.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   customersUrl,
@@ -38,7 +38,7 @@ async function bindRequest(customer: MadeCustomer, by = customer.token, card = g
 }
 
 describe('a customer', () => {
-  test('is made unready, wrapped with a token that is good for three days', async () => {
+  test('is created unready, with a token that is valid for three days', async () => {
     const created = await post('', { ...person, metadata: { tier: 1 }, externalID: 'made' });
     expect(created.status).toBe(201);
     expect(created.body).toEqual({
@@ -57,7 +57,7 @@ describe('a customer', () => {
     expect((await get('?externalID=made')).body).toEqual(customer);
   });
 
-  test('needs no metadata and no contact, only that one is sent', async () => {
+  test('needs no metadata, and a contactInfo that may be empty', async () => {
     expect((await post('', { shopID: 'TEST', contactInfo: {} })).body.customer).toMatchObject({
       metadata: {},
     });
@@ -68,15 +68,15 @@ describe('a customer', () => {
   });
 
   test.each([
-    ['a shop nobody has', { shopID: 'NOWHERE' }, 'invalidShopID'],
-    ['another party', { partyID: 'someone' }, 'invalidPartyID'],
-    ['a telephone that is none', { contactInfo: { phoneNumber: 'call me' } }, 'invalidRequest'],
+    ['an unknown shop', { shopID: 'NOWHERE' }, 'invalidShopID'],
+    ['another party', { partyID: 'another' }, 'invalidPartyID'],
+    ['an invalid phone number', { contactInfo: { phoneNumber: 'call me' } }, 'invalidRequest'],
     ['metadata beyond 4 KiB', { metadata: { x: 'y'.repeat(5_000) } }, 'invalidRequest'],
-  ])('with %s is refused by name', async (_, more, code) => {
+  ])('with %s is refused with its error code', async (_, more, code) => {
     expect(await post('', { ...person, ...more })).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('that is made again under its name is the same as it is now, with another token', async () => {
+  test('that is created again with its external ID is returned as it is now, with another token', async () => {
     const body = { ...person, externalID: 'again' };
     const first = await post('', body);
     const customer: MadeCustomer = {
@@ -95,7 +95,7 @@ describe('a customer', () => {
     expect(other).toMatchObject({ status: 409, body: { externalID: 'again', id: customer.id } });
   });
 
-  test('has fresh tokens on demand, by API key alone', async () => {
+  test('gets new tokens by API key only', async () => {
     const customer = await world.createCustomer();
     const issued = await post(`/${customer.id}/access-tokens`);
     expect(issued.status).toBe(201);
@@ -103,7 +103,7 @@ describe('a customer', () => {
     expect((await post(`/${customer.id}/access-tokens`, undefined, customer.token)).status).toBe(401);
   });
 
-  test('can be charged by card, where a bank takes them and a test charge is agreed', async () => {
+  test('can bind cards if a bank takes them and a verification charge is set', async () => {
     const methods = async (shopID: string) => {
       const { id, token: own } = await world.createCustomer({ shopID });
       return (await get(`/${id}/payment-methods`, own)).body;
@@ -118,7 +118,7 @@ describe('a customer', () => {
   });
 });
 
-describe('the card that is charged', () => {
+describe('the active card', () => {
   const active = async (customer: MadeCustomer) =>
     (await get(`/${customer.id}/bindings`)).body.find(({ isActive }: any) => isActive)?.id;
 
@@ -141,7 +141,7 @@ describe('the card that is charged', () => {
     expect(await active(customer)).toBe(fourth.bindingId);
   });
 
-  test('is by the order of success, not of being asked for', async () => {
+  test('follows the order of success, not of the requests', async () => {
     const customer = await world.createCustomer();
     const slow = await world.bound(customer, '4012888888881881');
     const quick = await world.bound(customer, good);
@@ -152,7 +152,7 @@ describe('the card that is charged', () => {
     expect(await active(customer)).toBe(quick.bindingId);
   });
 
-  test('when it is withdrawn is the one before, and without one the customer is unready', async () => {
+  test('is the one before after a revocation, and without one the customer is unready', async () => {
     const customer = await world.createCustomer();
     const made: MadeBinding[] = [];
     for (const card of [good, '5555555555554444', '2201382000000013'])
@@ -175,13 +175,13 @@ describe('the card that is charged', () => {
       changeType: 'CustomerBindingWithdrawn',
       customerBindingID: first.bindingId,
     });
-    // And another makes him ready again.
+    // Another card makes the customer ready again.
     const next = await world.bound(customer, good);
     expect(await active(customer)).toBe(next.bindingId);
     expect(await world.customer(customer)).toMatchObject({ status: 'ready' });
   });
 
-  test('is withdrawn once, however often it is asked; what is not bound is refused', async () => {
+  test('is revoked once, however often it is requested, and a card that is not bound is refused', async () => {
     const customer = await world.createCustomer();
     const bound = await world.bound(customer, good);
     const failed = await world.bound(customer, '4000000000000002');
@@ -202,7 +202,7 @@ describe('the card that is charged', () => {
     await world.authenticateBinding(waiting, 'refuse');
   });
 
-  test('is one of many that are withdrawn and bound at once, and always the one bound last', async () => {
+  test('is always the one bound last while many are bound and revoked concurrently', async () => {
     const customer = await world.createCustomer();
     const made: MadeBinding[] = [];
     for (let number = 0; number < 4; number++) made.push(await world.bound(customer, good));
@@ -222,7 +222,7 @@ describe('the card that is charged', () => {
   });
 });
 
-test('all cards withdrawn at once leave a customer who is unready, however they meet', async () => {
+test('revoking all cards concurrently leaves the customer unready', async () => {
   for (let round = 0; round < 3; round++) {
     const customer = await world.createCustomer();
     const made: MadeBinding[] = [];
@@ -234,8 +234,8 @@ test('all cards withdrawn at once leave a customer who is unready, however they 
   }
 });
 
-describe('a customer who is deleted', () => {
-  test('is found by nobody any more, by no operation and no token', async () => {
+describe('a deleted customer', () => {
+  test('is not found by any operation or token', async () => {
     const customer = await world.createCustomer({ externalID: 'gone' });
     const { bindingId } = await world.bound(customer, good);
     const body = await bindRequest(customer);
@@ -257,15 +257,15 @@ describe('a customer who is deleted', () => {
     expect(await get('?externalID=gone')).toMatchObject(noCustomer);
     expect(await post(`${at}/access-tokens`)).toMatchObject(noCustomer);
     expect(await remove(at)).toMatchObject(noCustomer);
-    // His name is not given to another.
+    // Its external ID stays taken.
     const again = { ...person, contactInfo: { email: 'payer@example.com' }, externalID: 'gone' };
     expect(await post('', again)).toMatchObject({ status: 409, body: { id: customer.id } });
   });
 
   test.each([
     ['is waiting for the payer', '4012888888881881'],
-    ['has just been asked for', good],
-  ])('while a binding %s leaves nothing bound and no money behind', async (_, card) => {
+    ['has just been requested', good],
+  ])('binds nothing and gets the money back while a binding %s', async (_, card) => {
     const customer = await world.createCustomer();
     const { bindingId } = await world.bind(customer, card);
     if (card !== good) await world.service.jobs.whenIdle();
@@ -275,14 +275,14 @@ describe('a customer who is deleted', () => {
     expect(await world.row(customer, bindingId)).toEqual({
       customer: 'deleted',
       active: null,
-      // The bank may have been quicker than the one who deletes him.
+      // The bank may have been quicker than the deletion.
       binding: card === good ? expect.stringMatching(/^(failed|succeeded)$/) : 'failed',
-      owed: null,
+      refund_due_at: null,
     });
     expect(await world.differences()).toEqual([]);
   });
 
-  test('is deleted by API key alone, by his own merchant alone', async () => {
+  test('can be deleted only by API key, and only by its own merchant', async () => {
     const customer = await world.createCustomer();
     const other = await world.createMerchant();
     expect((await remove(`/${customer.id}`, customer.token)).status).toBe(401);
@@ -291,8 +291,8 @@ describe('a customer who is deleted', () => {
   });
 });
 
-describe('who may not', () => {
-  test('another merchant sees nothing and changes nothing', async () => {
+describe('a refused request', () => {
+  test('of another merchant sees nothing and changes nothing', async () => {
     const customer = await world.createCustomer();
     const { bindingId } = await world.bound(customer, good);
     const { apiKey: foreign } = await world.createMerchant();
@@ -306,7 +306,7 @@ describe('who may not', () => {
     expect(await world.customer(customer)).toMatchObject({ status: 'ready' });
   });
 
-  test('a token of another customer is refused: writes with 401, reads as if there were nobody', async () => {
+  test('with the token of another customer gets 401 for writes and 404 for reads', async () => {
     const [one, other] = [await world.createCustomer(), await world.createCustomer()];
     const body = await bindRequest(one, other.token);
     expect((await post(`/${one.id}/bindings`, body, other.token)).status).toBe(401);
@@ -314,7 +314,7 @@ describe('who may not', () => {
     expect(await get(`/${one.id}/events?limit=1`, other.token)).toMatchObject(noCustomer);
   });
 
-  test('a card tokenized for one customer is not bound to another, except by the merchant', async () => {
+  test('cannot bind a card tokenised for another customer, except by the merchant', async () => {
     const [one, other] = [await world.createCustomer(), await world.createCustomer()];
     const body = await bindRequest(one);
     expect(await post(`/${other.id}/bindings`, body, other.token)).toMatchObject({
@@ -325,7 +325,7 @@ describe('who may not', () => {
     await world.service.jobs.whenIdle();
   });
 
-  test.each(tradingFlags)('a %s that %s binds nothing: %s', async (of, flag, code) => {
+  test.each(tradingFlags)('of a %s that %s binds nothing: %s', async (of, flag, code) => {
     const customer = await world.createCustomer();
     const bound = await world.bound(customer, good);
     const body = await bindRequest(customer);
@@ -334,36 +334,40 @@ describe('who may not', () => {
       expect(await post(`/${customer.id}/bindings`, body)).toMatchObject({ status: 400, body: { code } });
       expect(await post('', person)).toMatchObject({ status: 400, body: { code } });
       expect(await remove(`/${customer.id}`)).toMatchObject({ status: 400, body: { code } });
-      // But a payer always gets his card back.
+      // A payer can always revoke a card.
       expect((await world.withdraw(bound, customer.token)).status).toBe(204);
     } finally {
       await setTradingFlag(world.service, world.merchant, { of, flag }, false);
     }
   });
 
-  test('a currency without a test charge is refused by name', async () => {
+  test('in a currency without a verification charge names the currency', async () => {
     await world.openShop('IN_LIRA', 'TRY');
     const customer = await world.createCustomer({ shopID: 'IN_LIRA' });
     expect(await post(`/${customer.id}/bindings`, await bindRequest(customer))).toMatchObject({
       status: 400,
       body: {
         code: 'operationNotPermitted',
-        message: 'No card is bound in TRY: no test charge is agreed for it',
+        message: 'No card can be bound in TRY: the operator has set no verification charge for it',
       },
     });
   });
 
   test.each([
-    ['a session of another card', async () => (await world.tokenize(good)).session, 'invalidPaymentSession'],
-    ['a session that is none', () => Promise.resolve('s1.none'), 'invalidPaymentSession'],
-  ])('%s is refused', async (_, sessionOf, code) => {
+    [
+      'with the session of another card',
+      async () => (await world.tokenize(good)).session,
+      'invalidPaymentSession',
+    ],
+    ['with an invalid session', () => Promise.resolve('s1.none'), 'invalidPaymentSession'],
+  ])('%s has its error code', async (_, sessionOf, code) => {
     const customer = await world.createCustomer();
     const { paymentResource } = await bindRequest(customer);
     const body = { paymentResource: { ...paymentResource, paymentSession: await sessionOf() } };
     expect(await post(`/${customer.id}/bindings`, body)).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('a token whose hour is over is refused, and so is a request without a session', async () => {
+  test('has an expired token, or no session', async () => {
     const customer = await world.createCustomer();
     const body = await bindRequest(customer);
     const { paymentToolToken } = body.paymentResource;
@@ -377,8 +381,8 @@ describe('who may not', () => {
   });
 });
 
-describe('a binding that is asked for again', () => {
-  test('under its name is the same one as it is now; with another card it is a conflict', async () => {
+describe('a repeated binding request', () => {
+  test('with the same external ID returns the binding as it is now, and conflicts for another card', async () => {
     const customer = await world.createCustomer();
     const body = { ...(await bindRequest(customer)), externalID: 'bind-1' };
     const url = `/${customer.id}/bindings`;
@@ -401,7 +405,7 @@ describe('a binding that is asked for again', () => {
     expect((await get(url)).body).toHaveLength(1);
   });
 
-  test('ten times at once is made once', async () => {
+  test('sent ten times concurrently creates one binding', async () => {
     const customer = await world.createCustomer();
     const body = { ...(await bindRequest(customer)), externalID: 'at once' };
     const answers = await Promise.all(
@@ -413,7 +417,7 @@ describe('a binding that is asked for again', () => {
     expect((await get(`/${customer.id}/bindings`)).body).toHaveLength(1);
   });
 
-  test('with an Idempotency-Key is answered as the first time, byte for byte', async () => {
+  test('with an Idempotency-Key gets the first response, byte for byte', async () => {
     const customer = await world.createCustomer();
     const body = await bindRequest(customer);
     const ask = () =>
@@ -431,13 +435,13 @@ describe('a binding that is asked for again', () => {
 });
 
 describe('the events of a customer', () => {
-  test('are read in pages, oldest first, without those that are internal', async () => {
+  test('are listed in pages, oldest first, without internal ones', async () => {
     const customer = await world.createCustomer();
     const first = await world.bound(customer, good);
     await world.bound(customer, '4000000000000002');
     const url = `/${customer.id}/events`;
     const whole = (await get(`${url}?limit=100`)).body;
-    // Created (1) and charged (3) take numbers and are not shown.
+    // Created (1) and charged (3) take a sequence but are not shown.
     expect(whole.map(({ id }: any) => id)).toEqual([2, 4, 5, 6]);
     expect(whole[1].changes).toEqual([
       {
@@ -461,14 +465,14 @@ describe('the events of a customer', () => {
     expect(await get(`${url}?limit=0`)).toMatchObject({ status: 400 });
   });
 
-  test('also answer under /v1', async () => {
+  test('are also available under /v1', async () => {
     const customer = await world.createCustomer();
     const url = `/v1/processing/customers/${customer.id}/events?limit=1`;
     expect(await world.service.call('GET', url, { token })).toMatchObject({ status: 200, body: [] });
   });
 });
 
-describe('whoever tries out cards', () => {
+describe('card testing', () => {
   let limited: CustomerWorld;
   beforeAll(async () => {
     limited = await startCustomerWorld({
@@ -478,7 +482,7 @@ describe('whoever tries out cards', () => {
   });
   afterAll(() => limited.close());
 
-  test('has a few tries for one customer, however they end, and then waits until the day is over', async () => {
+  test('is limited per customer, whatever the outcomes, for 24 hours', async () => {
     const customer = await limited.createCustomer();
     for (const card of ['4000000000000002', '4222222222222220', '5555555555554444']) {
       await limited.bound(customer, card);
@@ -487,10 +491,10 @@ describe('whoever tries out cards', () => {
     const refused = await limited.bind(customer, '5169147129584558');
     expect(refused.created).toMatchObject({
       status: 429,
-      body: { message: 'Too many cards were tried for this customer; try again in 75600 seconds' },
+      body: { message: 'Too many cards were tried for this customer. Try again in 75600 seconds.' },
       headers: { 'retry-after': '75600' },
     });
-    // Another customer is not concerned, and a day after the first of them there is room for one.
+    // Another customer is not limited. 24 hours after the first binding, one more is allowed.
     expect((await limited.bind(await limited.createCustomer(), good)).created.status).toBe(201);
     limited.service.clock.advance(21 * hour);
     expect((await limited.bind(customer, '2201382000000013')).created.status).toBe(201);
@@ -498,14 +502,14 @@ describe('whoever tries out cards', () => {
     await limited.service.jobs.whenIdle();
   });
 
-  test('has a few tries with one card, for whatever customer, and counts nobody else’s', async () => {
+  test('is limited per card, across customers, and does not count other cards', async () => {
     const card = '586824160825533338';
     for (let number = 0; number < 4; number++)
       expect((await limited.bind(await limited.createCustomer(), card)).created.status).toBe(201);
     const refused = await limited.bind(await limited.createCustomer(), card);
     expect(refused.created).toMatchObject({
       status: 429,
-      body: { message: 'This card was tried too often; try again in 86400 seconds' },
+      body: { message: 'This card was tried too often. Try again in 86400 seconds.' },
     });
     expect((await limited.bind(await limited.createCustomer(), good)).created.status).toBe(201);
     await limited.service.jobs.whenIdle();
@@ -515,7 +519,7 @@ describe('whoever tries out cards', () => {
     expect(await limited.differences()).toEqual([]);
   });
 
-  test('is told under the same Idempotency-Key how long it still is', async () => {
+  test('gets the current Retry-After under the same Idempotency-Key', async () => {
     const customer = await limited.createCustomer();
     for (const card of ['4000000000000002', '4222222222222220', '5555555555554444'])
       await limited.bound(customer, card);
@@ -532,7 +536,7 @@ describe('whoever tries out cards', () => {
     expect(await ask()).toMatchObject({ status: 429, headers: { 'retry-after': '86340' } });
   });
 
-  test('is not limited where nothing is set, and does not learn of it in a repeated request', async () => {
+  test('is not limited without the settings, and a repeated request is not counted', async () => {
     const customer = await limited.createCustomer();
     const { token: paymentToolToken, session: paymentSession } = await limited.tokenize('2223577120017656');
     const body = { paymentResource: { paymentToolToken, paymentSession }, externalID: 'repeat' };
@@ -549,7 +553,7 @@ describe('whoever tries out cards', () => {
   });
 });
 
-test('in the end the bank’s book, the bindings and the ledger say the same', async () => {
+test('in the end the bank’s report, the bindings and the ledger agree', async () => {
   await world.later(2 * minute);
   expect(await world.differences()).toEqual([]);
 });

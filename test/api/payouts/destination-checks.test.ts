@@ -1,5 +1,5 @@
-// Whether a card takes payouts, asked of a bank that does not know yet: its answers under one id never change, so that a new
-// question needs a new one; and what it has not decided is asked about until it has.
+// Card checks at a bank that has no result yet. A result never changes, so a new check needs a new ID; a pending check is
+// queried until it has one.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -10,10 +10,10 @@ const approved = { outcome: 'approved', reference: '900000000017' };
 const issuerAway = { outcome: 'declined', network: 'visa', code: '91' };
 const pending = { outcome: 'pending' };
 
-/** What is said about a check that is sent for the first time. */
+/** The bank's response to a new check. */
 let mood: object = approved;
 const answers = new Map<string, object>();
-/** In order: what came, and under which id. */
+/** The requests in order, each with its ID. */
 let asked: string[] = [];
 const bank = createServer((request, response) => {
   const id = request.url?.split('/').at(-1) ?? '';
@@ -47,12 +47,12 @@ async function pass(ms: number): Promise<void> {
 }
 const stuck = async () => (await world.service.jobs.stuckJobs()).map(({ id, reason }) => ({ id, reason }));
 
-test('an issuer that was away until an operator had to look: his retry asks anew', async () => {
+test('after an outage of the issuer, an operator’s retry of the stuck job sends a new check', async () => {
   mood = issuerAway;
   const { id, status } = await world.destinationFor('4242424242424242');
   expect(status).toBe('Unauthorized');
   for (let turn = 0; turn < 20; turn++) await pass(600_000);
-  expect(await stuck()).toEqual([{ id, reason: 'CardCheckPending: the bank cannot tell now, 91' }]);
+  expect(await stuck()).toEqual([{ id, reason: 'CardCheckPending: the check was inconclusive, code 91' }]);
   const sent = asked.filter((line) => line.startsWith('PUT'));
   expect(sent).toHaveLength(15);
   expect(new Set(sent).size).toBe(15);
@@ -71,7 +71,7 @@ test('an issuer that was away until an operator had to look: his retry asks anew
   ]);
 });
 
-test('a check that is pending is asked about, and not made again, until the bank has said', async () => {
+test('a pending check is queried and not sent again until the bank has a result', async () => {
   mood = pending;
   const { id } = await world.destinationFor('4242424242424242');
   await pass(1_000);
@@ -81,13 +81,13 @@ test('a check that is pending is asked about, and not made again, until the bank
   const checkId = first.split(' ')[1] ?? '';
   expect(asked).toEqual([`PUT ${checkId}`, `GET ${checkId}`, `GET ${checkId}`]);
 
-  // Before it would have asked by itself.
+  // The callback comes before the next query is due.
   answers.set(checkId, approved);
   await world.callback(checkId);
   expect(await destination(id)).toMatchObject({ status: 'Authorized' });
 });
 
-test('a check that ends with the issuer away is followed by another one', async () => {
+test('a check that ends inconclusive is followed by another one', async () => {
   mood = pending;
   const { id } = await world.destinationFor('4242424242424242');
   const checkId = asked[0]?.split(' ')[1] ?? '';

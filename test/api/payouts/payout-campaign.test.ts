@@ -1,8 +1,5 @@
-// Many payouts from one wallet while everything goes wrong at once: requests and answers are lost, some answers are nonsense,
-// some payouts finish late or never, callbacks come twice, and one of the two nodes is killed again and again, at any write
-// and at any message to the bank. After every request the books balance and the wallet is not below zero. In the end nobody
-// was paid twice, and what nobody knows is in the operator's list with its money set aside.
-//   PAYOUTS how many (400), PAYOUTS_SEED which (1, or SEED)
+// Many payouts under lost and malformed messages, late outcomes, duplicate callbacks and killed nodes: the ledger balances,
+// and no payout is doubled. PAYOUTS sets their number (400), PAYOUTS_SEED the seed (1, or SEED).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countUnbalancedAccounts } from '../../../src/platform/ledger/check-ledger.ts';
 import { seededRandom } from '../../../src/sandbox/bank/random.ts';
@@ -21,7 +18,7 @@ const oneOf = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
 const hourMs = 3_600_000;
 
 const clients = 16;
-/** Whatever the number of payouts: a payout has some five moments, and each node makes half of them. */
+/** Independent of the number of payouts. A payout makes about five calls, and each node makes half of them. */
 const killsAimedAt = 40;
 const momentsOfLife = Math.ceil((payouts * 5) / 2 / killsAimedAt);
 const finishesLate = 199_915;
@@ -46,7 +43,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** One that hears the bank's callbacks. */
+/** A node that receives the bank's callbacks. */
 async function startListening(fuse?: Fuse): Promise<Node> {
   let address = '';
   const node = await startNode(world.service, { publicUrl: () => address, ...(fuse ? { fuse } : {}) });
@@ -63,7 +60,7 @@ async function startMortal(): Promise<typeof mortal> {
 
 let replacing: Promise<void> | undefined;
 
-/** Another in the place of one that has died, which is not waited for. */
+/** Replaces a node that has died, without waiting until it has stopped. */
 async function replaceTheDead(): Promise<void> {
   const { node, fuse } = mortal;
   const diedAt = fuse.blownAt();
@@ -77,7 +74,7 @@ async function replaceTheDead(): Promise<void> {
   await replacing;
 }
 
-/** Moves the clock and lets everything that is due by then happen, on both nodes at the same moment. */
+/** Moves the clock and runs all jobs that are due, on both nodes concurrently. */
 async function pass(ms: number): Promise<void> {
   world.service.clock.advance(ms);
   const nodes = [lasting, mortal.node];
@@ -92,7 +89,7 @@ async function expectBalanced(): Promise<void> {
 
 const read = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body;
 
-/** As a merchant who asks again until he is answered, of whichever node hears him. */
+/** Like a merchant, repeats the request at either node until there is a response. */
 async function withdraw(body: object): Promise<Answer> {
   for (;;) {
     const node = oneOf([lasting, mortal.node]);
@@ -135,7 +132,7 @@ function amountOf(number: number): number {
 }
 
 test(
-  `${payouts} payouts, faults and deaths, lose and double nothing (PAYOUTS_SEED=${seed})`,
+  `${payouts} payouts under faults and kills are neither lost nor doubled (PAYOUTS_SEED=${seed})`,
   { timeout: 600_000 + payouts * 100 },
   async () => {
     const { wallet, identity } = await world.openWallet(world.merchant);
@@ -157,7 +154,7 @@ test(
           body: { amount, currency: 'RUB' },
           externalID: `payout-${number}`,
         };
-        // A client that heard nothing asks again, and at times before it could hear.
+        // A client repeats a request that got no response, and sometimes sends it twice concurrently.
         const times = random() < 0.1 ? 2 : 1;
         const answers = await Promise.all(Array.from({ length: times }, () => withdraw(body)));
         const ids = new Set(answers.map(({ body: answer }) => answer.id));

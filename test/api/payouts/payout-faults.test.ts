@@ -1,5 +1,5 @@
-// Payouts when one thing goes wrong: the bank says nothing, says something odd, says it late, breaks off; many drain one wallet
-// at once. Everything together is in payout-campaign.test.ts.
+// Payouts under one fault each: no response, a malformed one, a late one, a broken connection; and concurrent payouts from one
+// wallet. All faults together are in payout-campaign.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findIdentity, storeIdentityFacts } from '../../../src/identities/store/identities.ts';
 import { findWithdrawal, storeEnd } from '../../../src/payouts/store/withdrawals.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.bank.faults.clear());
 
-/** Moves the clock and lets everything that is due by then happen. */
+/** Moves the clock and runs all jobs that are due. */
 async function pass(ms: number): Promise<void> {
   world.service.clock.advance(ms);
   world.service.jobs.wake();
@@ -36,7 +36,7 @@ async function asked(amount = 10_000): Promise<string> {
   return body.id;
 }
 
-describe('the bank says nothing that can be understood', () => {
+describe('a payout without a valid response', () => {
   test.each([
     ['reset-after-booking', 1],
     ['error-after-booking', 1],
@@ -46,7 +46,7 @@ describe('the bank says nothing that can be understood', () => {
     ['error-before-booking', 0],
     ['not-done', 0],
     ['too-many-requests', 0],
-  ])('%s: pending with its money set aside, then paid once', async (kind, bookedAtFirst) => {
+  ])('after %s is pending with its money reserved, then paid once', async (kind, bookedAtFirst) => {
     const before = await world.account();
     world.bank.faults.order({ kind, next: 1, operationKind: 'payout' });
     const id = await asked();
@@ -59,7 +59,7 @@ describe('the bank says nothing that can be understood', () => {
     expect(await world.account()).toEqual({ own: before.own - 10_000, available: before.available - 10_000 });
   });
 
-  test('an inquiry without an answer proves nothing: it is not sent again', async () => {
+  test('is not sent again when the query gets no response either', async () => {
     world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
     world.bank.faults.order({ kind: 'error-before-booking', next: 3, operationKind: 'inquire' });
     const id = await asked();
@@ -73,7 +73,7 @@ describe('the bank says nothing that can be understood', () => {
     expect(await paidOut(id)).toBe(1);
   });
 
-  test('it finishes two minutes later', async () => {
+  test('ends when the bank decides two minutes later', async () => {
     const id = await asked(199_915);
     for (let elapsedMs = 1_000; elapsedMs < 100_000; elapsedMs *= 2) {
       await pass(elapsedMs);
@@ -82,7 +82,7 @@ describe('the bank says nothing that can be understood', () => {
     expect(await paidOut(id)).toBe(1);
   });
 
-  test('it never finishes: after a day it is in the operator’s list, its money still set aside', async () => {
+  test('is stuck after a day, with its money still reserved', async () => {
     const before = await world.account();
     const id = await asked(199_916);
     for (let hours = 0; hours < 27; hours++) await pass(3_600_000);
@@ -96,18 +96,18 @@ describe('the bank says nothing that can be understood', () => {
     ]);
     expect(await world.account()).toEqual({ own: before.own, available: before.available - 199_916 });
     expect(await paidOut(id)).toBe(0);
-    // An operator’s retry asks again; it does not send.
+    // An operator’s retry queries the status. It does not send.
     expect(await world.service.jobs.retry('withdrawal', id)).toBe(true);
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
     expect(await read(id)).toMatchObject({ status: 'Pending' });
   });
 
-  test('a node that takes up what another left asks before it sends', async () => {
+  test('is queried before it is sent when another node takes it over', async () => {
     const { database, jobs, clock } = world.service;
     const { body } = await world.withdraw(10_000, destination);
     await jobs.whenIdle();
-    // As it was when the first node died: sent, and not written down.
+    // As if the first node had died after sending, before it stored the outcome.
     await database.withClient((client) =>
       client.query(
         `update withdrawal set status = 'sending', result = null, attempts = 1, wake_at = $2 where withdrawal_id = $1`,
@@ -117,14 +117,14 @@ describe('the bank says nothing that can be understood', () => {
     world.bank.faults.order({ kind: 'error-before-booking', next: 5, operationKind: 'payout' });
     jobs.wake();
     await jobs.whenIdle();
-    // It found out by asking alone. The ledger, which had the end already, takes it for the repeat it is.
+    // The query alone found the outcome. The ledger had the journal already and ignored the repeat.
     expect(world.bank.faults.list().faults).toHaveLength(1);
     expect(await read(body.id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(body.id)).toBe(1);
   });
 });
 
-describe('somebody is blocked before his payout was sent', () => {
+describe('a payout that is blocked before it was sent', () => {
   const hour = 3_600_000;
   let identity: string;
   let theirs: string;
@@ -139,7 +139,7 @@ describe('somebody is blocked before his payout was sent', () => {
     const type = isBlocked ? 'identity_blocked' : 'identity_unblocked';
     expect(await storeIdentityFacts(database, stored, [{ type }], clock.now())).toBe(true);
   }
-  /** One whose first message met that, and the identity it belongs to is blocked then. */
+  /** Starts a payout whose first request meets the fault, then blocks the identity. */
   async function blockedAfter(kind: string, whose: string): Promise<string> {
     world.bank.faults.order({ kind, next: 1, operationKind: 'payout' });
     const { id } = (await world.withdraw(600, theirs)).body;
@@ -149,9 +149,9 @@ describe('somebody is blocked before his payout was sent', () => {
   }
 
   test.each([
-    ['the identity of its wallet', () => world.identity],
-    ['the identity of its destination', () => identity],
-  ])('%s: it is not sent, and goes on when nobody is blocked any more', async (_, whose) => {
+    ['identity of its wallet', () => world.identity],
+    ['identity of its destination', () => identity],
+  ])('by the %s is not sent until it is unblocked', async (_, whose) => {
     const before = await world.account();
     const id = await blockedAfter('reset-before-booking', whose());
     for (let elapsedMs = 1_000; elapsedMs < hour; elapsedMs *= 2) await pass(elapsedMs);
@@ -164,7 +164,7 @@ describe('somebody is blocked before his payout was sent', () => {
     expect(await paidOut(id)).toBe(1);
   });
 
-  test('the party is suspended: nor is it sent then', async () => {
+  test('because the party is suspended is not sent until it is resumed', async () => {
     const { service, merchant } = world;
     const suspend = (isSuspended: boolean) =>
       setTradingFlag(service, merchant, { of: 'party', flag: 'is_suspended' }, isSuspended);
@@ -179,14 +179,14 @@ describe('somebody is blocked before his payout was sent', () => {
     expect(await paidOut(id)).toBe(1);
   });
 
-  test('after a day it is left to an operator, who can have it sent when nobody is blocked any more', async () => {
+  test('is stuck after a day, and an operator’s retry sends it once unblocked', async () => {
     const { jobs } = world.service;
     const id = await blockedAfter('not-done', identity);
     for (let hours = 0; hours < 27; hours++) await pass(hour);
     expect(await paidOut(id)).toBe(0);
     expect((await jobs.stuckJobs()).filter((work) => work.id === id)).toEqual([
       expect.objectContaining({
-        reason: expect.stringContaining('its wallet or its destination is blocked'),
+        reason: expect.stringContaining('the wallet or the destination is blocked'),
       }),
     ]);
     await setBlocked(identity, false);
@@ -197,7 +197,7 @@ describe('somebody is blocked before his payout was sent', () => {
     expect(await paidOut(id)).toBe(1);
   });
 
-  test('what the bank has paid by then is paid', async () => {
+  test('succeeds if the bank had already paid', async () => {
     const id = await blockedAfter('reset-after-booking', identity);
     await pass(1_000);
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
@@ -206,14 +206,14 @@ describe('somebody is blocked before his payout was sent', () => {
   });
 });
 
-describe('somebody else writes the end while the message is on its way', () => {
+describe('a payout that is resolved while its request is in progress', () => {
   const ends: Record<'succeeded' | 'failed', WithdrawalEnd> = {
     succeeded: { type: 'withdrawal_succeeded', reference: 'operator', reason: 'the clearing file' },
     failed: { type: 'withdrawal_failed', failure: ['authorization_failed', 'unknown'], reason: 'a call' },
   };
   const declining = { outcome: 'declined', network: 'visa', code: '14' } as const;
 
-  async function endedMeanwhile(as: keyof typeof ends): Promise<{ id: string; told: string[] }> {
+  async function endedMeanwhile(as: keyof typeof ends): Promise<{ id: string; errors: string[] }> {
     const { database, clock, logged } = world.service;
     wayward.meanwhile('payout', async () => {
       const id = wayward.sent.at(-1)!.operationId.replace('.p', '');
@@ -222,28 +222,28 @@ describe('somebody else writes the end while the message is on its way', () => {
     });
     const id = await asked(600);
     expect(await read(id)).toMatchObject({ status: as === 'succeeded' ? 'Succeeded' : 'Failed' });
-    return { id, told: logged.filter((line) => line.includes('"error"') && line.includes(id)) };
+    return { id, errors: logged.filter((line) => line.includes('"error"') && line.includes(id)) };
   }
 
-  test('as the bank says it: nothing is told', async () => {
-    expect((await endedMeanwhile('succeeded')).told).toEqual([]);
+  test('with the outcome of the bank logs no error', async () => {
+    expect((await endedMeanwhile('succeeded')).errors).toEqual([]);
     wayward.happens('payout', declining);
-    expect((await endedMeanwhile('failed')).told).toEqual([]);
+    expect((await endedMeanwhile('failed')).errors).toEqual([]);
   });
 
   test.each([
     ['failed', 'succeeded', undefined],
     ['succeeded', 'failed', declining],
-  ] as const)('as %s, and by the bank it has %s: an error names it', async (written, proved, answer) => {
+  ] as const)('as %s logs an error if it has %s at the bank', async (stored, fromBank, answer) => {
     if (answer) wayward.happens('payout', answer);
-    const { id, told } = await endedMeanwhile(written);
-    expect(told.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ withdrawalId: id, operationId: `${id}.p`, written, proved }),
+    const { id, errors } = await endedMeanwhile(stored);
+    expect(errors.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ withdrawalId: id, operationId: `${id}.p`, stored, fromBank }),
     ]);
   });
 });
 
-test('a destination is checked until the bank has been heard', async () => {
+test('a destination is checked until the bank has replied', async () => {
   world.bank.faults.order({ kind: 'reset-after-booking', next: 2, operationKind: 'verify' });
   const made = await world.destinationFor('5555555555554444');
   expect(made).toMatchObject({ status: 'Unauthorized' });
@@ -253,7 +253,7 @@ test('a destination is checked until the bank has been heard', async () => {
   expect((await world.get(`/wallet/v0/destinations/${made.id}`)).body.status).toBe('Authorized');
 });
 
-test('32 clients drain one wallet to exactly zero: none above, none lost', async () => {
+test('32 clients drain one wallet to exactly zero', async () => {
   const { wallet } = await world.openWallet(world.merchant, { provider: 'dpl', class: 'company' });
   const theirs = await world.destinationFor('4242424242424242', world.merchant, await identityOf(wallet));
   const total = 200 * 1_000;

@@ -1,5 +1,5 @@
-// What must be true between withdrawals, deposits, transfers and the books: true of payouts in every state, and each broken on
-// purpose in one of the two, and found, by a check of everything and by one of what came lately.
+// The ledger checks of withdrawals, deposits and transfers hold for payouts in every state. Both the full and the recent check
+// find every kind of tampering.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyInvariant } from '../../../src/app/compose.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -17,7 +17,7 @@ const runCommand = statement({
 
 let world: PayoutWorld;
 let other: string;
-/** By what became of them. */
+/** By outcome. */
 let withdrawals: Record<'paid' | 'sent' | 'declined' | 'unfunded', string>;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const bad = (await world.destinationFor('4111110000000112')).id;
   const made = async (amount: number, destination: string) =>
     (await world.withdraw(amount, destination)).body.id;
-  // So much that another as large goes beyond what is there.
+  // So large that the wallet cannot pay it twice.
   await made(50_000_000, good);
   withdrawals = {
     paid: await made(1_000, good),
@@ -55,7 +55,7 @@ async function broken(db: Database, scope: 'all' | 'recent'): Promise<string[]> 
   return findings.filter((finding) => finding.violations > 0n).map(({ id }) => id);
 }
 
-/** As someone would who may do anything to the database; undone in the end. */
+/** Tampers with the database as a superuser could, and rolls back in the end. */
 async function brokenBy(command: string, scope: 'all' | 'recent'): Promise<string[]> {
   const undone = new Error('undone');
   let found: string[] = [];
@@ -72,7 +72,7 @@ async function brokenBy(command: string, scope: 'all' | 'recent'): Promise<strin
   return found;
 }
 
-test('payouts in every state are in the books as they are', async () => {
+test('the checks hold for payouts in every state', async () => {
   const { rows } = await world.service.database.withClient((client) =>
     client.query('select withdrawal_id, status from withdrawal'),
   );
@@ -90,67 +90,63 @@ const of = (id: keyof typeof withdrawals) => `where withdrawal_id = '${withdrawa
 
 const booked: readonly (readonly [string, () => string, string])[] = [
   [
-    'a payout said to be paid that is under way',
+    'a pending payout stored as paid',
     () => `update withdrawal set status = 'succeeded', result = '{"reference":"X"}' ${of('sent')}`,
     'W1',
   ],
+  ['a paid payout stored as failed', () => `update withdrawal set status = 'failed' ${of('paid')}`, 'W1'],
   [
-    'one said to have failed that is paid',
-    () => `update withdrawal set status = 'failed' ${of('paid')}`,
-    'W1',
-  ],
-  [
-    'one of another amount',
+    'a payout with another amount',
     () => `update withdrawal set amount_minor = amount_minor + 1 ${of('paid')}`,
     'W1',
   ],
-  ['one with another fee', () => `update withdrawal set fee_minor = fee_minor + 1 ${of('sent')}`, 'W1'],
-  ['one from another wallet', () => `update withdrawal set wallet_id = '${other}' ${of('sent')}`, 'W1'],
-  ['one the books alone know of', () => `delete from withdrawal ${of('paid')}`, 'W1'],
-  ['a deposit of another amount', () => 'update deposit set amount_minor = amount_minor + 1', 'W2'],
+  ['a payout with another fee', () => `update withdrawal set fee_minor = fee_minor + 1 ${of('sent')}`, 'W1'],
+  ['a payout from another wallet', () => `update withdrawal set wallet_id = '${other}' ${of('sent')}`, 'W1'],
+  ['a payout that is only in the ledger', () => `delete from withdrawal ${of('paid')}`, 'W1'],
+  ['a deposit with another amount', () => 'update deposit set amount_minor = amount_minor + 1', 'W2'],
   ['a deposit into another wallet', () => `update deposit set wallet_id = '${other}'`, 'W2'],
-  ['a deposit the books alone know of', () => 'delete from deposit', 'W2'],
+  ['a deposit that is only in the ledger', () => 'delete from deposit', 'W2'],
   [
-    'a transfer that failed and was booked',
+    'a failed transfer that was booked',
     () => `update wallet_transfer set status = 'failed' where status = 'succeeded'`,
     'W3',
   ],
   [
-    'a transfer the other way',
+    'a transfer in the other direction',
     () => 'update wallet_transfer set sender_id = receiver_id, receiver_id = sender_id',
     'W3',
   ],
   [
-    'a transfer the books alone know of',
+    'a transfer that is only in the ledger',
     () => `delete from wallet_transfer where status = 'succeeded'`,
     'W3',
   ],
 ];
 
-test.each(booked)('%s is found', async (_, command, id) => {
+test.each(booked)('the checks find %s', async (_, command, id) => {
   expect(await brokenBy(command(), 'all')).toEqual([id]);
   expect(await brokenBy(command(), 'recent')).toEqual([id]);
 });
 
-/** No news to the books, so that only a check of everything sees it. */
+/** Nothing new in the ledger, so only a full check finds it. */
 const unbooked: readonly (readonly [string, () => string, string])[] = [
   [
-    'a payout said to be under way that holds nothing',
+    'a pending payout that reserves nothing',
     () => `update withdrawal set status = 'sending', result = null ${of('unfunded')}`,
     'W1',
   ],
   [
-    'a transfer said to have succeeded that moved nothing',
+    'a successful transfer that moved nothing',
     () => `update wallet_transfer set status = 'succeeded' where status = 'failed'`,
     'W3',
   ],
   [
-    'a deposit that vanished from the books',
+    'a deposit that is missing in the ledger',
     () => `delete from ledger_transfer where operation_id = 'deposit'`,
     'W2',
   ],
 ];
 
-test.each(unbooked)('%s is found', async (_, command, id) => {
+test.each(unbooked)('the checks find %s', async (_, command, id) => {
   expect(await brokenBy(command(), 'all')).toContain(id);
 });

@@ -1,4 +1,4 @@
-// What a payout may not do, in the order of the contract; limits, fees, grants and transfers.
+// When a payout is refused, in the order of the contract, and limits, fees, grants and transfers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storePayoutFee, storePayoutLimits } from '../../../src/payouts/store/payout-terms.ts';
 import type { PayoutWorld } from '../../support/worlds/payout-world.ts';
@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('a withdrawal is refused, first things first', () => {
-  test('wallet, destination, amount, currency, authorisation, provider', async () => {
+describe('a refused withdrawal', () => {
+  test('names the first fault: wallet, destination, amount, currency, authorisation, provider', async () => {
     const blocked = await world.openWallet(world.merchant);
     const blockedDestination = (
       await world.destinationFor('4242424242424242', world.merchant, blocked.identity)
@@ -35,7 +35,7 @@ describe('a withdrawal is refused, first things first', () => {
       .id;
     const dollars = { amount: 99, currency: 'USD' };
 
-    // Each has every fault that comes later.
+    // Each request also has all later faults.
     const asks: [Record<string, unknown>, string, string][] = [
       [{ wallet: others.wallet, destination: 'x', body: dollars }, 'noSuchWallet', 'No such wallet'],
       [{ wallet: 'x', destination: 'x', body: dollars }, 'noSuchWallet', 'No such wallet'],
@@ -83,7 +83,7 @@ describe('a withdrawal is refused, first things first', () => {
     expect(said(negative)).toMatchObject({ status: 400, body: { errorType: 'WrongSize' } });
   });
 
-  test('a party that is blocked pays out nothing', async () => {
+  test('of a blocked party names the party', async () => {
     const blocked = await world.createMerchant();
     await world.service.database.withClient((client) =>
       client.query('update party set is_blocked = true where party_id = $1', [blocked.partyId]),
@@ -98,7 +98,7 @@ describe('a withdrawal is refused, first things first', () => {
 });
 
 describe('limits', () => {
-  test('of a day, a month and a number; each says when there is room again', async () => {
+  test('per day, per month and in number refuse a payout until retryAfter', async () => {
     const merchant = await world.createMerchant();
     const { wallet, identity } = await world.openWallet(merchant);
     const { id: good } = await world.destinationFor('4242424242424242', merchant, identity);
@@ -121,7 +121,7 @@ describe('limits', () => {
     const day = clock.now().slice(0, 10);
     await limited({ perPayoutMinor: 5_000n, perDayMinor: 8_000n, perMonthMinor: 12_000n, payoutsPerDay: 3n });
     expect(await pay(5_001)).toEqual(refused('payoutLimitPerPayout', 'Invalid cash amount'));
-    // What failed gives its room back.
+    // A failed payout does not count.
     expect((await pay(5_000, bad)).status).toBe(202);
     expect((await pay(5_000)).status).toBe(202);
     const tomorrow = `${day.slice(0, 8)}${String(Number(day.slice(8)) + 1).padStart(2, '0')}T00:00:00.000000Z`;
@@ -156,7 +156,7 @@ describe('limits', () => {
     expect((await pay(5_001)).status).toBe(202);
   });
 
-  test('are passed by the same request with the same Idempotency-Key when there is room again', async () => {
+  test('accept the same request with the same Idempotency-Key once they allow it', async () => {
     const merchant = await world.createMerchant();
     const { wallet, identity } = await world.openWallet(merchant);
     const { id: to } = await world.destinationFor('4242424242424242', merchant, identity);
@@ -186,7 +186,7 @@ describe('limits', () => {
     });
   });
 
-  test('many at once never pass a limit together', async () => {
+  test('are never exceeded by concurrent payouts', async () => {
     const merchant = await world.createMerchant();
     const { wallet, identity } = await world.openWallet(merchant);
     const { id: to } = await world.destinationFor('4242424242424242', merchant, identity);
@@ -209,7 +209,7 @@ describe('limits', () => {
   });
 });
 
-test('a fee comes on top, and returns with a payout that failed', async () => {
+test('a fee is added to the amount, and returned if the payout fails', async () => {
   const merchant = await world.createMerchant();
   const { wallet, identity } = await world.openWallet(merchant);
   const { id: good } = await world.destinationFor('4242424242424242', merchant, identity);
@@ -234,7 +234,7 @@ test('a fee comes on top, and returns with a payout that failed', async () => {
   });
 });
 
-test('a party without a bank: the withdrawal is accepted and has failed', async () => {
+test('a withdrawal of a party without a bank is accepted, and has failed', async () => {
   const merchant = await world.service.createMerchant();
   const { wallet, identity } = await world.openWallet(merchant);
   const token = await world.storeCard('4242424242424242', merchant);
@@ -261,7 +261,7 @@ describe('grants', () => {
   const leave = (path: string, body: unknown, by = other) =>
     world.post(`/wallet/v0/${path}/grants`, body, by.apiKey);
 
-  test('of a wallet: once, up to its amount, until its end', async () => {
+  test('of a wallet can be used once, up to its amount, until it expires', async () => {
     const asset = { amount: 5_000, currency: 'RUB' };
     const own = async (): Promise<number> =>
       (await world.get(`/wallet/v0/wallets/${others.wallet}/account`, other.apiKey)).body.own.amount;
@@ -286,7 +286,7 @@ describe('grants', () => {
     expect((await leave(`wallets/${others.wallet}`, { asset, validUntil }, world.merchant)).status).toBe(404);
   });
 
-  test('of a wallet, in requests that come at once under one name: it is used by one payout, and all are told of it', async () => {
+  test('of a wallet are used by one payout of concurrent requests with one external ID', async () => {
     const asset = { amount: 1_000, currency: 'RUB' };
     for (let round = 0; round < 5; round++) {
       const { token: walletGrant } = (await leave(`wallets/${others.wallet}`, { asset, validUntil })).body;
@@ -299,7 +299,7 @@ describe('grants', () => {
   });
 
   test.each(['is_blocked', 'is_suspended'] as const)(
-    'of a wallet whose owner %s: nobody pays out from it',
+    'of a wallet are refused while its owner %s',
     async (flag) => {
       const asset = { amount: 5_000, currency: 'RUB' };
       const { token: walletGrant } = (await leave(`wallets/${others.wallet}`, { asset, validUntil })).body;
@@ -313,7 +313,7 @@ describe('grants', () => {
   );
 
   test.each(['is_blocked', 'is_suspended'] as const)(
-    'whoever %s is not paid either, and lets nobody pay out; his wallets and destinations say so',
+    'are refused to and by a party that %s, and its wallets and destinations are blocked',
     async (flag) => {
       const asset = { amount: 5_000, currency: 'RUB' };
       const theirs = (await world.destinationFor('4242424242424242', other, others.identity)).id;
@@ -351,7 +351,7 @@ describe('grants', () => {
     },
   );
 
-  test('of a destination: as often as one likes', async () => {
+  test('of a destination can be used repeatedly', async () => {
     const theirs = (await world.destinationFor('4242424242424242', other, others.identity)).id;
     expect(said(await world.withdraw(1_000, theirs))).toEqual(
       refused('noSuchDestination', 'No such destination'),
@@ -373,7 +373,7 @@ describe('transfers between wallets', () => {
       ...more,
     });
 
-  test('move money at once, also to another party', async () => {
+  test('move money immediately, also to another party', async () => {
     await world.service.jobs.whenIdle();
     const before = await world.account();
     const moved = await transfer();
@@ -383,7 +383,7 @@ describe('transfers between wallets', () => {
     expect(await world.account()).toEqual({ own: before.own - 2_000, available: before.available - 2_000 });
   });
 
-  test('beyond what is there are accepted and have failed', async () => {
+  test('of more than the wallet has are accepted, and have failed', async () => {
     const before = await world.account();
     const moved = await transfer({ body: { amount: 999_999_999, currency: 'RUB' } });
     expect(moved.status).toBe(202);
@@ -395,7 +395,7 @@ describe('transfers between wallets', () => {
     expect(await world.account()).toEqual(before);
   });
 
-  test('are refused', async () => {
+  test('are refused with the error code of their fault', async () => {
     expect(said(await transfer({ sender: others.wallet }))).toEqual(
       refused('noSuchSender', 'No such wallet sender'),
     );
@@ -414,7 +414,7 @@ describe('transfers between wallets', () => {
   });
 });
 
-test('after all of this the books are right', async () => {
+test('in the end every ledger check holds', async () => {
   await world.service.jobs.whenIdle();
   expect(await brokenInvariants(world.service.database)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// From an identity to money on a card, over the API with the simulated bank.
+// The whole flow from an identity to money on a card, over the API with the simulated bank.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { card, startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
@@ -13,7 +13,7 @@ function nested([code, ...inner]: string[]): any {
   return inner.length === 0 ? { code } : { code, subError: nested(inner) };
 }
 
-test('the flow: identity, wallet, card, destination, withdrawal, Succeeded', async () => {
+test('an identity, a wallet, a card and a destination lead to a withdrawal that succeeds', async () => {
   const { service, post, get } = world;
   const identity = await post('/wallet/v0/identities', {
     name: 'Keyn Fawkes',
@@ -142,7 +142,7 @@ test('the flow: identity, wallet, card, destination, withdrawal, Succeeded', asy
   ]);
 });
 
-describe('each payout test card', () => {
+describe('the payout test card', () => {
   test.each([
     ['4242424242424242', undefined],
     ['5555555555554444', undefined],
@@ -157,7 +157,7 @@ describe('each payout test card', () => {
     ['5105105105105100', declined('payment_tool_rejected', 'bank_card_rejected', 'card_expired')],
     ['4111110000000112', declined('unknown')],
     ['5124990000000002', declined('unknown')],
-  ])('%s', async (number, failure) => {
+  ])('%s has its outcome', async (number, failure) => {
     const before = await world.account();
     const destination = await world.destinationFor(number);
     expect(destination.status).toBe('Authorized');
@@ -172,7 +172,7 @@ describe('each payout test card', () => {
   });
 });
 
-test('a card that takes no payouts is refused with a reason, and not paid out to', async () => {
+test('a card that takes no payouts is refused with a failure and receives no payout', async () => {
   const destination = await world.destinationFor('4000000000005704');
   expect(destination).toMatchObject({ status: 'Unauthorized', failure: declined('operation_blocked') });
   const refused = await world.withdraw(1_000, destination.id);
@@ -184,7 +184,7 @@ test('a card that takes no payouts is refused with a reason, and not paid out to
   ]);
 });
 
-test('more than is on the wallet is accepted, and has failed', async () => {
+test('a withdrawal of more than the wallet has is accepted, and has failed', async () => {
   const before = await world.account();
   const { id: destination } = await world.destinationFor('4242424242424242');
   const { wallet } = await world.openWallet(world.merchant);
@@ -204,7 +204,7 @@ test('more than is on the wallet is accepted, and has failed', async () => {
   expect((await world.book()).some(({ operationId }) => operationId.startsWith(asked.body.id))).toBe(false);
 });
 
-test('a withdrawal is told to the wallet’s identity and to the destination’s, to each once', async () => {
+test('the webhooks of the wallet’s and the destination’s identity each get a withdrawal’s events once', async () => {
   const { service, merchant, post } = world;
   const other = await world.openWallet(merchant);
   const receiver = await startReceiver();

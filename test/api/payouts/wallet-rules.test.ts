@@ -1,4 +1,4 @@
-// What the wallets' side says of identities, wallets, cards and destinations, of names of one's own and of lists, and what it refuses.
+// Identities, wallets, cards and destinations over the API: their refusals, external IDs and lists.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { card, type PayoutWorld } from '../../support/worlds/payout-world.ts';
 import { brokenInvariants } from '../../support/database/ledger.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('bad requests of the wallets’ side', () => {
+describe('invalid requests to the wallet API', () => {
   const bad = (errorType: string, name?: string) => ({
     status: 400,
     body: expect.objectContaining({ errorType, ...defined({ name }) }),
@@ -34,20 +34,20 @@ describe('bad requests of the wallets’ side', () => {
     ['a wrong type', { name: 1 }, 'SchemaViolated', 'Identity'],
     ['a blank name', { name: '  ' }, 'SchemaViolated', 'Identity'],
     ['a control character', { name: 'a\tb' }, 'SchemaViolated', 'Identity'],
-    ['metadata that is no object', { metadata: 'x' }, 'SchemaViolated', 'Identity'],
+    ['metadata that is not an object', { metadata: 'x' }, 'SchemaViolated', 'Identity'],
     ['metadata beyond 16 KiB', { metadata: { a: 'x'.repeat(17_000) } }, 'SchemaViolated', 'Identity'],
-    ['a name of one’s own beyond 64', { externalID: 'x'.repeat(65) }, 'SchemaViolated', 'Identity'],
-  ])('%s', async (_, changes, errorType, name) => {
+    ['an external ID beyond 64 characters', { externalID: 'x'.repeat(65) }, 'SchemaViolated', 'Identity'],
+  ])('with %s are refused', async (_, changes, errorType, name) => {
     expect(said(await world.post('/wallet/v0/identities', { ...body, ...changes }))).toEqual(
       bad(errorType, name),
     );
   });
 
-  test('an identity for another party is not made, in nobody’s name', async () => {
+  test('an identity for another party is not created, for any party', async () => {
     const count = async (by: Merchant) =>
       (await world.get('/wallet/v0/identities', by.apiKey)).body.result.length;
     const before = [await count(world.merchant), await count(other)];
-    for (const partyID of [other.partyId, 'nobody']) {
+    for (const partyID of [other.partyId, 'unknown']) {
       const answer = await world.post('/wallet/v0/identities', { ...body, partyID });
       expect(answer).toMatchObject({ status: 401, text: '', headers: { 'www-authenticate': 'Bearer' } });
     }
@@ -57,7 +57,7 @@ describe('bad requests of the wallets’ side', () => {
     expect(own.body).not.toHaveProperty('partyID');
   });
 
-  test('no body, what is no JSON, and another type of body', async () => {
+  test('with a missing body, invalid JSON or another content type are refused', async () => {
     const { service, merchant } = world;
     const send = (sent: string | undefined, headers = {}) =>
       service.call('POST', '/wallet/v0/identities', {
@@ -70,7 +70,7 @@ describe('bad requests of the wallets’ side', () => {
     expect((await send('{}', { 'content-type': 'text/plain' })).status).toBe(415);
   });
 
-  test('parameters and headers', async () => {
+  test('with invalid parameters or headers are refused', async () => {
     const { service, merchant, get } = world;
     expect(said(await get('/wallet/v0/wallets'))).toEqual(bad('NotFound', 'limit'));
     expect(said(await get('/wallet/v0/wallets?limit=abc'))).toEqual(bad('WrongType', 'limit'));
@@ -96,7 +96,7 @@ describe('bad requests of the wallets’ side', () => {
     expect(said(late)).toEqual(bad('SchemaViolated', 'X-Request-Deadline'));
   });
 
-  test('what is not there, and what is another’s, has no body', async () => {
+  test('objects that do not exist or belong to another party get a 404 without a body', async () => {
     for (const path of [
       `/wallet/v0/wallets/${others.wallet}`,
       '/wallet/v0/wallets/nothing',
@@ -118,7 +118,7 @@ describe('bad requests of the wallets’ side', () => {
     }
   });
 
-  test('a stranger gets an empty 401', async () => {
+  test('a request without a valid key gets an empty 401', async () => {
     const answer = await world.service.call('GET', '/wallet/v0/identities', { token: 'garbage' });
     expect(answer).toMatchObject({ status: 401, text: '' });
   });
@@ -140,7 +140,7 @@ describe('identities and wallets', () => {
     expect(await world.account(wallet)).toEqual({ own: 0, available: 0 });
   });
 
-  test('a wallet wants an identity of one’s own, not blocked, and a currency there is', async () => {
+  test('a wallet needs an own identity that is not blocked, and a known currency', async () => {
     const open = (identity: string, currency = 'RUB') =>
       world.post('/wallet/v0/wallets', { name: 'W', identity, currency });
     expect(said(await open(others.identity))).toEqual(refused('noSuchIdentity', 'No such identity'));
@@ -156,7 +156,7 @@ describe('identities and wallets', () => {
     );
   });
 
-  test('the merchant identifies himself in the sandbox', async () => {
+  test('an identification succeeds in the sandbox', async () => {
     const { identity } = await world.openWallet(world.merchant);
     const path = `/wallet/v0/identities/${identity}/challenges`;
     const proofs = [{ type: 'RUSDomesticPassport', token: 'any' }];
@@ -185,7 +185,7 @@ describe('identities and wallets', () => {
     expect((await world.get(`/wallet/v0/identities/${identity}`)).body.level).toBe('identified');
   });
 
-  test('who asks twice at once is identified once, and told so the other time', async () => {
+  test('of two concurrent identifications one succeeds and the other is refused', async () => {
     const { database } = world.service;
     const { identity } = await world.openWallet(world.merchant);
     const path = `/wallet/v0/identities/${identity}/challenges`;
@@ -219,8 +219,13 @@ describe('cards and destinations', () => {
       'invalidCardData',
       'Card data is invalid',
     ],
-    ['that is too long', { cardNumber: '55555555555544442' }, 'invalidCardData', 'Card data is invalid'],
-    ['of a month there is not', { expDate: '13/30' }, 'invalidCardData', 'Card data is invalid'],
+    [
+      'with a number that is too long',
+      { cardNumber: '55555555555544442' },
+      'invalidCardData',
+      'Card data is invalid',
+    ],
+    ['with an invalid month', { expDate: '13/30' }, 'invalidCardData', 'Card data is invalid'],
     ['with a long code', { cvv: '1234' }, 'invalidCardData', 'Card data is invalid'],
   ])('a card %s is refused', async (_, changes, code, message) => {
     const answer = await world.post('/payres/v0/bank-cards', { ...card('4242424242424242'), ...changes });
@@ -228,7 +233,7 @@ describe('cards and destinations', () => {
     expect(answer.text).not.toContain(changes.cardNumber ?? '4242424242424242');
   });
 
-  test('a number is enough, a code is not kept, and the number is nowhere', async () => {
+  test('a card needs only its number, which appears nowhere, and no security code is stored', async () => {
     const alone = await world.post('/payres/v0/bank-cards', { cardNumber: '4242424242424242' });
     expect(alone.status).toBe(201);
     const coded = await world.post('/payres/v0/bank-cards', { ...card('4242424242424242'), cvv: '987' });
@@ -266,7 +271,7 @@ describe('cards and destinations', () => {
     },
   };
 
-  test('a token is good for an hour, for its own party, and for destinations alone', async () => {
+  test('a token is valid for an hour, for its own party, and only for destinations', async () => {
     const token = await world.storeCard('4242424242424242');
     expect(said(await destinationWith('garbage'))).toEqual(invalidToken);
     expect(said(await destinationWith(await world.storeCard('4242424242424242', other)))).toEqual(
@@ -285,7 +290,7 @@ describe('cards and destinations', () => {
     expect((await world.get(`/payres/v0/bank-cards/${token}`)).status).toBe(404);
   });
 
-  test('a named request is answered again after the hour of its token, as long as it is about the same card', async () => {
+  test('a request with an external ID can be repeated after its token has expired, for the same card', async () => {
     const [token, another] = [
       await world.storeCard('4242424242424242'),
       await world.storeCard('5555555555554444'),
@@ -302,7 +307,7 @@ describe('cards and destinations', () => {
     expect(said(await destinationWith('garbage', named))).toEqual(invalidToken);
   });
 
-  test('a token of a payout card pays for nothing', async () => {
+  test('a token of a payout card cannot make a payment', async () => {
     const { token } = { token: await world.storeCard('4242424242424242') };
     for (const paymentToolToken of [token, token.replace('r1.', 'v1.')]) {
       const invoice = await world.post('/v2/processing/invoices', {
@@ -318,7 +323,7 @@ describe('cards and destinations', () => {
     }
   });
 
-  test('no string of a destination may hold a card number', async () => {
+  test('no string of a destination can contain a card number', async () => {
     const token = await world.storeCard('4242424242424242');
     const screened = async (more: Record<string, unknown>) => said(await destinationWith(token, more));
     const found = {
@@ -332,7 +337,7 @@ describe('cards and destinations', () => {
     expect((await screened({ name: '1231241241241244' })).status).toBe(201);
   });
 
-  test('identity, currency', async () => {
+  test('a destination needs an own identity and a known currency', async () => {
     const token = await world.storeCard('4242424242424242');
     expect(said(await destinationWith(token, { identity: others.identity }))).toEqual(
       refused('noSuchIdentity', 'No such identity'),
@@ -343,8 +348,8 @@ describe('cards and destinations', () => {
   });
 });
 
-describe('names of one’s own', () => {
-  test('of every entity: a repeat makes nothing new, with other parameters it is a conflict', async () => {
+describe('external IDs', () => {
+  test('make a repeat return the same object, and other parameters a conflict', async () => {
     const token = await world.storeCard('4242424242424242');
     const creates: [string, Record<string, unknown>, Record<string, unknown>, number][] = [
       ['/wallet/v0/identities', { name: 'A', provider: 'test', class: 'person' }, { name: 'B' }, 201],
@@ -413,7 +418,7 @@ describe('names of one’s own', () => {
     expect((await world.get('/wallet/v0/external/wallets?externalID=one%20name')).body.name).toBe('W');
   });
 
-  test('the same card in another token is the same destination', async () => {
+  test('find the same destination for another token of the same card', async () => {
     const body = async (cardNumber: string) => ({
       name: 'D',
       identity: world.identity,
@@ -426,7 +431,7 @@ describe('names of one’s own', () => {
     expect(second).toMatchObject({ status: 201, body: { id: first.body.id } });
   });
 
-  test('a refused request leaves the name free, and two without a name are two payouts', async () => {
+  test('stay free after a refused request, and two requests without one are two payouts', async () => {
     const named = { externalID: 'free again' };
     expect((await world.withdraw(50, destination, named)).status).toBe(422);
     expect((await world.withdraw(500, destination, named)).status).toBe(202);
@@ -434,7 +439,7 @@ describe('names of one’s own', () => {
     expect(new Set(ids.map(({ body }) => body.id)).size).toBe(2);
   });
 
-  test('an Idempotency-Key repeats the first answer, with its Location', async () => {
+  test('are independent of an Idempotency-Key, which repeats the first response with its Location', async () => {
     const send = () =>
       world.service.call('POST', '/wallet/v0/withdrawals', {
         token: world.merchant.apiKey,
@@ -451,7 +456,7 @@ describe('names of one’s own', () => {
 });
 
 describe('lists', () => {
-  test('newest first, page by page, each row once, and only one’s own', async () => {
+  test('return the party’s rows newest first, page by page, each once', async () => {
     const merchant = await world.createMerchant();
     const { wallet, identity } = await world.openWallet(merchant);
     const { id: to } = await world.destinationFor('4242424242424242', merchant, identity);
@@ -521,7 +526,7 @@ describe('lists', () => {
   });
 });
 
-test('test money can be put on a wallet, in the sandbox', async () => {
+test('test money can be deposited in the sandbox', async () => {
   const before = await world.account();
   const top = await world.post('/wallet/v0/test/deposits', {
     wallet: world.wallet,
@@ -531,14 +536,14 @@ test('test money can be put on a wallet, in the sandbox', async () => {
   expect(await world.account()).toEqual({ own: before.own + 1_234, available: before.available + 1_234 });
 });
 
-test('a quote is not offered', async () => {
+test('a quote is refused', async () => {
   const cash = { amount: 1, currency: 'USD' };
   const body = { walletID: world.wallet, currencyFrom: 'RUB', currencyTo: 'USD', cash };
   const answer = await world.post('/wallet/v0/withdrawal-quotes', body);
   expect(answer).toMatchObject({ status: 501, body: { message: expect.stringContaining('not offered') } });
 });
 
-test('what can be looked up', async () => {
+test('providers, classes, residences and currencies can be read', async () => {
   const { get } = world;
   expect((await get('/wallet/v0/providers?residence=rus')).body.map(({ id }: any) => id)).toEqual([
     'test',
@@ -560,7 +565,7 @@ test('what can be looked up', async () => {
   });
 });
 
-test('after all of this the books are right', async () => {
+test('in the end every ledger check holds', async () => {
   await world.service.jobs.whenIdle();
   expect(await brokenInvariants(world.service.database)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // The states of the checkout in the order in which a payer reaches them. One walk pays an invoice, the other saves a card.
 import type { Page } from 'playwright-core';
 import type { CheckoutWorld } from '../../support/worlds/checkout-world.ts';
+import type { CreatedInvoice } from '../../support/worlds/invoices.ts';
 import { obstacles, type Looks } from './obstacles.ts';
 
 type Steps = Record<string, () => Promise<unknown>>;
@@ -16,21 +17,33 @@ export async function walkThroughPayment(
   looks: Looks,
 ): Promise<Record<string, string[]>> {
   const invoice = await world.invoice();
-  const cancelled = await world.invoice();
-  await world.service.call('POST', `/v2/processing/invoices/${cancelled.id}/rescind`, {
-    token: world.merchant.apiKey,
-    body: { reason: 'sold out' },
-  });
   const wishes = { locale, requireCardHolder: 'true', recurring: 'true', name: 'Bean & Leaf' };
-  let page = await world.open(world.link(await world.invoice(), wishes));
+  const page = await world.open(world.link(await world.invoice(), wishes));
+  const { seen } = actionsOn(page);
+  const found = await walk(page, looks, {
+    form: () => seen('#form'),
+    'form with problems': () => page.locator('#pay').click(),
+    ...paymentSteps(page, world.link(invoice, { locale, paymentFlowHold: 'true' })),
+    ...(await linkSteps(world, page, invoice, locale)),
+  });
+  const address = `${world.address}/checkout?invoiceID=${invoice.id}&returned=true&locale=${locale}`;
+  const window = await world.openAlone(address);
+  return {
+    ...found,
+    ...(await walk(window, looks, {
+      'back from the bank in a window of its own': () => window.locator('#heard').waitFor(),
+    })),
+  };
+}
+
+/** From a declined card to the receipt. */
+function paymentSteps(page: Page, link: string): Steps {
   const { seen, payBy, bank } = actionsOn(page);
   let answer = () => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  return walk(() => page, looks, {
-    form: () => seen('#form'),
-    'form with problems': () => page.locator('#pay').click(),
+  return {
     declined: async () => {
-      await page.goto(world.link(invoice, { locale, paymentFlowHold: 'true' }));
+      await page.goto(link);
       await payBy(declined);
       await seen('#banner.shown');
     },
@@ -58,6 +71,23 @@ export async function walkThroughPayment(
       await bank().locator('[value=confirm]').click();
       await seen('#done');
     },
+  };
+}
+
+/** Links that lead to no form. */
+async function linkSteps(
+  world: CheckoutWorld,
+  page: Page,
+  invoice: CreatedInvoice,
+  locale: string,
+): Promise<Steps> {
+  const { seen } = actionsOn(page);
+  const cancelled = await world.invoice();
+  await world.service.call('POST', `/v2/processing/invoices/${cancelled.id}/rescind`, {
+    token: world.merchant.apiKey,
+    body: { reason: 'sold out' },
+  });
+  return {
     'loading, without an answer': async () => {
       await page.route('**/events*', () => new Promise(() => {}));
       const address = `${world.address}/checkout?invoiceID=${invoice.id}&locale=${locale}`;
@@ -73,12 +103,7 @@ export async function walkThroughPayment(
       await page.goto(`${world.address}/checkout?invoiceID=nothing&locale=${locale}`);
       await seen('#dead');
     },
-    'back from the bank in a window of its own': async () => {
-      const address = `${world.address}/checkout?invoiceID=${invoice.id}&returned=true&locale=${locale}`;
-      page = await world.openAlone(address);
-      await page.locator('#heard').waitFor();
-    },
-  });
+  };
 }
 
 /** Returns what `obstacles` finds, by state. */
@@ -91,7 +116,7 @@ export async function walkThroughBinding(
     world.linkToBind(await world.customer(), { locale, recurringSchedule: 'P1M' }),
   );
   const { seen, payBy, bank } = actionsOn(page);
-  return walk(() => page, looks, {
+  return walk(page, looks, {
     'form with problems': () => page.locator('#pay').click(),
     declined: async () => {
       await page.locator('#consent').check();
@@ -112,11 +137,11 @@ export async function walkThroughBinding(
   });
 }
 
-async function walk(page: () => Page, looks: Looks, steps: Steps): Promise<Record<string, string[]>> {
+async function walk(page: Page, looks: Looks, steps: Steps): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   for (const [state, step] of Object.entries(steps)) {
     await step();
-    const inTheWay = await obstacles(page(), looks);
+    const inTheWay = await obstacles(page, looks);
     if (inTheWay.length > 0) found[state] = inTheWay;
   }
   return found;

@@ -28,13 +28,7 @@ export async function openReferencePage() {
   const browser = await openBrowser();
   const page: Page = await browser.newPage({ viewport: desktop });
   page.setDefaultTimeout(30_000);
-  const complaints: string[] = [];
-  // The console also reports breaches of the page's policy. A refused request is the test's own doing.
-  page.on('console', (message) => {
-    const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
-    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const complaints = complaintsOf(page);
   const operation = (id: string) => page.locator(`article#${id}`);
 
   async function open(path: string): Promise<void> {
@@ -66,20 +60,33 @@ export async function openReferencePage() {
       return operation(id).getByRole('button', { name: 'Send' });
     },
     /** Fields are drawn when the field around them is opened. */
-    async openEveryField(): Promise<void> {
-      const closed = page.locator('.reading details:not([open])');
-      const openAll = () =>
-        closed.evaluateAll((all) => {
-          for (const details of all) details.setAttribute('open', '');
-          return all.length;
-        });
-      await expect.poll(openAll, { timeout: 60_000, interval: 100 }).toBe(0);
-    },
+    openEveryField: () => openEveryField(page),
     async close(): Promise<void> {
       await browser.close();
       await service.close();
     },
   };
+}
+
+/** The console also reports breaches of the page's policy. A refused request is the test's own doing. */
+function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
+    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return complaints;
+}
+
+async function openEveryField(page: Page): Promise<void> {
+  const closed = page.locator('.reading details:not([open])');
+  const openAll = () =>
+    closed.evaluateAll((all) => {
+      for (const details of all) details.setAttribute('open', '');
+      return all.length;
+    });
+  await expect.poll(openAll, { timeout: 60_000, interval: 100 }).toBe(0);
 }
 
 function pathsOfFew(paths: Paths): Paths {

@@ -125,8 +125,7 @@ export async function startCustomerWorld(environment: Record<string, string> = {
     async row({ id }, bindingId) {
       const { rows } = await service.database.withClient((client) =>
         client.query(
-          `select customer.status as customer, active_binding_id as active, binding.status as binding,
-             refund_due_at as owed
+          `select customer.status as customer, active_binding_id as active, binding.status as binding, refund_due_at
            from customer join binding using (customer_id) where customer_id = $1 and binding_id = $2`,
           [id, bindingId],
         ),
