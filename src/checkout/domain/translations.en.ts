@@ -106,7 +106,7 @@ export const english = {
     leave: 'Not now',
     leftHead: 'Your payment is waiting',
     leftLead:
-      'Nothing is charged until you confirm with your bank. Otherwise the payment is cancelled in a few minutes, and you can try again.',
+      'Nothing is charged until you confirm with your bank. An unconfirmed payment is cancelled in a few minutes, and you can try again.',
     bindLeftHead: 'Your card is waiting',
     bindLeftLead: 'Confirm with your bank to save it. Until then nothing is charged.',
     resume: 'Confirm now',
