@@ -1,19 +1,19 @@
-// Where a test run keeps what it throws away: in memory, if the machine has a folder there. Files on a disk cost ten times the processor
-// time, and a run makes some hundred databases.
+// Puts the temporary files of a test run in memory where the machine has such a folder. A run creates about a hundred databases,
+// and files on a disk cost ten times the processor time.
 import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 
 const folder = '/dev/shm';
 const gibibyte = 2 ** 30;
-/** What is free has to be several times what a run needs, for others need some as well. */
+/** Several times what a run needs, because other programs need memory too. */
 const wantedBytes = 4 * gibibyte;
 
-/** For whatever asks for the folder of temporary files from now on, unless a person has named one. */
+/** Sets TMPDIR, unless it is set. Call it before anything reads the folder of temporary files. */
 export function keepTemporaryFilesInMemory(): void {
   const inMemory = memoryFolder();
   if (inMemory !== undefined) process.env['TMPDIR'] ||= inMemory;
 }
 
-/** Undefined where there is none that is large and lets programs run: systems other than Linux, and most containers. */
+/** Undefined where the folder is too small or may not hold programs: outside Linux, and in most containers. */
 function memoryFolder(): string | undefined {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -27,7 +27,7 @@ function memoryFolder(): string | undefined {
   }
 }
 
-/** By what the system says of its mounts, the last of a place counts. */
+/** Reads the list of mounts, where the last entry for a folder counts. */
 export function mayHoldPrograms(mounts: string): boolean {
   const [, , kind, options = ''] =
     mounts

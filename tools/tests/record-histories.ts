@@ -1,7 +1,5 @@
-// Records what this version of the service writes of its aggregates, for later versions to read: the tests of the API and worlds of
-// the simulation keep what is in their databases, and of that few histories are chosen that show together all that was written.
-//
-//   npm run record:histories -- --into test/histories/0.2.0
+// npm run record:histories: records what this version writes of its aggregates, so that tests of later versions can read it.
+// From the databases of API tests and simulation worlds it keeps the few histories that together show everything written.
 import { spawn } from 'node:child_process';
 import {
   existsSync,
@@ -49,7 +47,7 @@ if (existsSync(into)) refuse(`${into} is there already`);
 const worlds = wholeNumber('--worlds', options.worlds, 0);
 const steps = wholeNumber('--steps', options.steps);
 
-/** What the databases of those tests and worlds showed. */
+/** Everything in the databases of those tests and worlds. */
 async function recorded(): Promise<Recorded[]> {
   const folder = mkdtempSync(join(tmpdir(), 'mandate-histories-'));
   try {
@@ -79,7 +77,7 @@ function fileOf(one: Recorded): string {
   return `${'table' in one ? fileOfRowsWithoutLog : one.aggregate}.ndjson`;
 }
 
-/** Without what the name of its file says. */
+/** Without the aggregate, which the file name has. */
 function lineOf(one: Recorded): string {
   if ('table' in one) return JSON.stringify(one);
   const { aggregate: _, ...history } = one;

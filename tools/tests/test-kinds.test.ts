@@ -31,7 +31,7 @@ describe('what a test file needs follows from what it imports', () => {
     ['nothing for a text', 'src/a/quoted.test.ts', 'unit'],
     ['what a browser shows', 'test/pages/page.test.ts', 'database'],
     ['the built program', 'test/process/kill.test.ts', 'process'],
-    ['what it is told to do', 'test/process/crashes.test.ts', 'campaign'],
+    ['an amount of work', 'test/process/crashes.test.ts', 'campaign'],
     ['processes of its own', 'tools/script.test.ts', 'process'],
   ])('%s', (_, file, kind) => {
     expect(kindOf(file, textOf)).toBe(kind);

@@ -1,26 +1,26 @@
-// What a test file needs before it can run, read from what it imports, so that it may lie anywhere. vitest.config.ts makes a project
-// of each kind.
+// Reads from the imports of a test file what it needs to run, so that it may lie in any folder.
+// Each kind is a project of vitest.config.ts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * `unit`: nothing. `database`: a PostgreSQL, a browser or another process. `process`: the built program, or it is all about processes.
- * `campaign`: it does as much as it is told, and may need everything.
+ * `unit` needs nothing; `database` a PostgreSQL, a browser or another process. `process` needs the built program or starts processes;
+ * `campaign` takes an amount of work and may need everything.
  */
 export type TestKind = 'unit' | 'database' | 'process' | 'campaign';
 
 const folders = ['src', 'test', 'tools', 'simulation'];
-/** Types are gone when a test runs. */
+/** Imports of types do not count: they are gone when a test runs. */
 const imported = /^(?:(?:import|export) (?!type )(?:[^'"`;]* from )?|.*\bawait import\()'([^']+)'/gm;
-/** By this a test has what was set up for the whole run. */
+/** With `inject` a test gets what the global set-up provides. */
 const importsInject = /^import \{[^}]*\binject\b[^}]*\} from 'vitest'/m;
 const asksForProgram = /\binject\('(?:builtProgram|plainSources)'\)/;
 const reachesProcesses = new Set(['node:child_process', 'node:cluster']);
-/** By this a test is told how much to do. */
+/** A test that imports it takes an amount of work. */
 const campaigns = 'test/support/service/campaign.ts';
 const reachesOut = new Set([...reachesProcesses, 'playwright-core', 'pg']);
 
-/** The test files of a checkout, as paths in it. */
+/** The test files of a checkout, by kind, with paths relative to it. */
 export function testsByKind(repository: string): Record<TestKind, string[]> {
   const byKind: Record<TestKind, string[]> = { unit: [], database: [], process: [], campaign: [] };
   const textOf = textsIn(repository);
@@ -31,8 +31,7 @@ export function testsByKind(repository: string): Record<TestKind, string[]> {
 }
 
 /**
- * Goes by the file and by what supports it. What it tests is left out: src reaches a database only where a test gives it one, and
- * starts a process only where it is told to.
+ * Reads the file and its support files, but not src: src uses a database or starts a process only if a test makes it.
  */
 export function kindOf(file: string, textOf: (file: string) => string | undefined): TestKind {
   const ownPackages = new Set<string>();

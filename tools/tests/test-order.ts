@@ -1,18 +1,18 @@
-// In which order the files of a test run begin. What takes longest comes first, so that no worker is left alone with it in the end; files
-// of a kind stay together, for another kind has a worker begin with no module loaded.
+// Orders the files of a test run: the slowest first, so that none runs alone at the end.
+// Files of a kind stay together, because a worker starts without loaded modules for another kind.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import type { TestKind } from './test-kinds.ts';
 
 const kinds: readonly TestKind[] = ['campaign', 'process', 'database', 'unit'];
 
 export class LongestFirst extends BaseSequencer {
-  /** Within a kind by what files took the last time, or by their size. */
+  /** Within a kind, by the time of the last run, or by size. */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+    return sorted.toSorted((a, b) => orderOf(a) - orderOf(b));
   }
 }
 
-function placeOf({ project }: TestSpecification): number {
+function orderOf({ project }: TestSpecification): number {
   return kinds.findIndex((kind) => kind === project.name);
 }
