@@ -70,7 +70,7 @@ test.each([
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
-    stderr: `${problem}; --help says what there is\n`,
+    stderr: `${problem}. Run with --help for usage.\n`,
   });
 });
 
@@ -83,6 +83,6 @@ test.each([
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
-    stderr: `${problem}; --help says what there is\n`,
+    stderr: `${problem}. Run with --help for usage.\n`,
   });
 });
