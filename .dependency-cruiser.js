@@ -1,7 +1,6 @@
-// Which part of src may know which; npm run arrows reads the imports of all files and names each that is against a rule.
-// docs/architecture.md explains the modules and the direction.
+// The rules for imports in src. npm run arrows prints each import that breaks one; docs/architecture.md explains the modules.
 
-/** Files of src in words everybody speaks. */
+/** Basic types and functions that every module may import. */
 const words = [
   'caller.ts',
   'clock.ts',
@@ -13,14 +12,14 @@ const words = [
   'refusal.ts',
 ];
 
-/** What most modules stand on. */
+/** The platform modules that most modules need. */
 const ground = ['database', 'events', 'http', 'jobs', 'keys', 'ledger', 'log.ts'].map(
   (part) => `platform/${part}`,
 );
 
 /**
- * Each module of src with the modules it may import, besides itself and the words: always those above it in this list, so there is no
- * cycle among modules. A change that begins in one part of the business then ends in the modules below it here, and in app.
+ * Each module of src with the modules it may import, in addition to itself and the words. They stand above it in this list, so
+ * modules have no cycles, and a change affects only modules further down.
  */
 const mayImport = {
   ...Object.fromEntries(words.map((word) => [word, []])),
@@ -56,7 +55,7 @@ const mayImport = {
   payouts: [...ground, 'acquiring', 'merchants', 'cards', 'identities', 'wallets'],
   webhooks: [...ground, 'merchants'],
   checkout: [...ground, 'merchants', 'retry-rules', 'invoices', 'receipts', 'customers'],
-  // A bank, a shop and a database to try the program with. The program starts them; none of its modules knows them.
+  // A bank, a shop and a database to try the program with. Only app, cli and main may import them.
   sandbox: [
     'platform/database',
     'platform/http',
@@ -65,7 +64,7 @@ const mayImport = {
     'acquiring',
     'merchants',
   ],
-  // Opens all modules and hands each what it needs.
+  // Opens all modules and passes each what it needs.
   get app() {
     return Object.keys(this).filter((name) => !['app', 'cli', 'main.ts'].includes(name));
   },
@@ -75,12 +74,12 @@ const mayImport = {
   'main.ts': ['asset-paths.ts', 'cli'],
 };
 
-/** Parts that know everybody because they put the others together. */
+/** They import every module, because they put the modules together. */
 const composers = ['app', 'cli', 'main.ts'];
-/** The modules of the business: those that are neither ground nor composers. */
+/** The modules of the business: no platform modules and no composers. */
 const business = Object.keys(mayImport).filter((name) => !/^platform|\.ts$|^(app|cli)$/.test(name));
 
-/** Few modules know each package, so that it can be replaced there. `types`: these name its types alone. */
+/** The modules that may import a package, so that it can be replaced there. Those in `types` may import only its types. */
 const packages = {
   commander: { by: ['main.ts', 'cli'] },
   esbuild: { by: ['platform/http'] },
@@ -98,7 +97,7 @@ const packages = {
   '@streamparser/json': { by: ['acquiring'] },
 };
 
-/** Of another module's store only these: they write a part of the statement of whoever imports them, or read what both are about. */
+/** Store files that other modules may import: they supply part of a statement, or read rows that both modules use. */
 const sharedStores = [
   'platform/ledger/store/(journals|invariants).ts',
   'recurring/store/charge-fragments.ts',
@@ -106,22 +105,22 @@ const sharedStores = [
   '(acquiring|cards|invoices|payments|platform/ledger|recurring)/store/codec.ts',
   'identities/store/(sql-fragments|reads|identities).ts',
   'wallets/store/wallets.ts',
-  // The sandbox makes its first merchant.
+  // The sandbox creates its first merchant.
   'merchants/store/parties.ts',
 ];
 
-/** What a module of the business shows to others. */
+/** The files of a business module that other business modules may import. */
 const openParts = [
   '/domain/',
   '/api/[a-z-]*schema\\.ts$',
   '/port\\.ts$',
   '/webhook-events\\.ts$',
-  // What the three modules of payouts answer alike.
+  // Responses that the three modules of payouts share.
   '/api/(list-filters|list-page)\\.ts$',
-  // How an operation gets to a bank exactly once.
+  // It sends an operation to a bank exactly once.
   '^src/acquiring/send-or-inquire\\.ts$',
 ];
-/** These are opened once, by app; others are given them, and know their types. */
+/** Opened once, by app. Other modules receive them and import only their types. */
 const services = [
   'acquiring/banks.ts',
   'acquiring/adapters/http/http-bank.ts',
@@ -141,7 +140,7 @@ const rules = [
   {
     name: 'one-direction',
     comment:
-      'Modules point one way, so that one can be read, tested and changed with only what is below it in mind.',
+      'Imports between modules have one direction, so that you can read, test and change a module without its importers.',
     each: Object.entries(mayImport).map(([name, others]) => ({
       from: { path: path(name) },
       to: {
@@ -152,14 +151,14 @@ const rules = [
   },
   {
     name: 'known-module',
-    comment: 'A new module is given its place in the list of modules first.',
+    comment: 'Add a new module to the list of modules first.',
     each: [{ from: { path: '^src/', pathNot: paths(Object.keys(mayImport)) }, to: {} }],
   },
   {
     name: 'pure-domain',
     comment:
-      'Under domain/ stand the rules of the business. They know nothing but each other and the words, so they are tested without ' +
-      'a database, a bank or a clock, and read without them.',
+      'Files under domain/ are the rules of the business. They import only each other and the words, so that they are tested ' +
+      'without a database, a bank or a clock.',
     each: [
       {
         from: { path: '/domain/' },
@@ -170,8 +169,7 @@ const rules = [
   },
   {
     name: 'private-store',
-    comment:
-      'What stands in the tables of a module is written and read by that module, so that their columns can change.',
+    comment: 'Only a module itself reads and writes its tables, so that their columns can change.',
     each: [
       {
         from: { path: '^src/((?:platform/)?[^/]+)/', pathNot: paths(composers) },
@@ -181,8 +179,7 @@ const rules = [
   },
   {
     name: 'open-parts',
-    comment:
-      'Of another module of the business one knows its rules, its shapes on the API, its events and its port, not how it works.',
+    comment: 'From another business module, import only its rules, API schemas, webhook events and port.',
     each: [
       {
         from: { path: `^src/(${business.join('|')})/` },
@@ -201,7 +198,7 @@ const rules = [
         from: { path: `^src/(${business.join('|')})/` },
         to: { path: paths(services), pathNot: '^src/$1/', dependencyTypesNot: types },
       },
-      // The sandbox's bank speaks the protocol from its other end.
+      // The simulated bank implements the other end of the bank protocol.
       {
         from: { path: `^src/(${business.join('|')})/`, pathNot: paths(['acquiring', 'sandbox']) },
         to: { path: '^src/acquiring/adapters/http/', pathNot: paths(services) },
@@ -209,8 +206,8 @@ const rules = [
     ],
   },
   {
-    name: 'few-friends',
-    comment: 'A package is known to few modules, so that it can be replaced, and a new one is a decision.',
+    name: 'restricted-package',
+    comment: 'Few modules import a package, so that it can be replaced. A new package is a decision.',
     each: [
       ...Object.entries(packages).map(([name, { by, types: byType = [] }]) => ({
         from: { pathNot: paths([...by, ...byType]) },
@@ -228,18 +225,18 @@ const rules = [
   },
   {
     name: 'no-cycle',
-    comment: 'Files that import each other, be it by types alone, can only be understood together.',
+    comment: 'Files that import each other, even only types, can only be understood together.',
     each: [{ from: {}, to: { circular: true } }],
   },
   {
-    name: 'telling-name',
-    comment: 'A file is named after what it is about; under these names gathers what nobody looks for there.',
+    name: 'vague-name',
+    comment: 'A file is named after its content. Under these names unrelated code collects.',
     each: [{ from: {}, to: { path: vagueNames.map((name) => `^src.*[/.]${name}s?[/.]`) } }],
   },
   {
     name: 'resolvable',
     comment:
-      'What is not found is checked by no other rule. The program imports nothing from outside src but packages.',
+      'No other rule checks an import that is not found. Outside src, the program imports only packages.',
     each: [
       { from: {}, to: { couldNotResolve: true } },
       { from: {}, to: { path: '\\.[cm]?[jt]s$', pathNot: ['^src/', '(^|/)node_modules/'] } },
@@ -252,7 +249,7 @@ export default {
     each.map((rule) => ({ name, comment, severity: 'error', ...rule })),
   ),
   options: {
-    // Imports of types are arrows too.
+    // Imports of types count too.
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '\\.test\\.ts$' },

@@ -7,10 +7,10 @@ import { LongestFirst } from './tools/tests/test-order.ts';
 
 const tests = testsByKind(fileURLToPath(new URL('.', import.meta.url)));
 
-// Before anything asks for it: databases, browsers and folders of tests lie there.
+// Before anything reads TMPDIR: databases, browsers and folders of tests are there.
 keepTemporaryFilesInMemory();
 
-/** What runs a part: `npx vitest run --project unit`. */
+/** `npx vitest run --project unit` runs one project alone. */
 function project(
   name: keyof typeof tests,
   setUp: { setupFiles?: string; globalSetup?: string },
@@ -26,12 +26,12 @@ export default defineConfig({
       project('database', { globalSetup: 'test/support/global-setup.ts' }),
       project('process', { globalSetup: 'test/support/global-setup.ts' }),
     ],
-    // Files share their threads' modules: ten times quicker, and it keeps module-level state out of the program.
+    // Files share the modules of a thread: ten times faster, and it keeps module-level state out of the program.
     pool: 'threads',
     isolate: false,
-    // One more than cores: tests of processes wait now and then.
+    // One more than cores, because tests of processes wait for them.
     maxWorkers: availableParallelism() + 1,
-    // What was translated once is kept by its content, in node_modules: a file run alone starts in half the time.
+    // Caches transformed files in node_modules, so that a file run alone starts in half the time.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,

@@ -1,7 +1,5 @@
-// How many whole charges a second one node takes, from the order to the captured payment, with everything that belongs to it:
-// API, vault, bank, events, ledger, on a private PostgreSQL. A hundred shops, one busy shop, and one whose accounts are not
-// spread over shards. Each commit is made to take 100 ms: what waits for another's commit shows, and the processor does not
-// hide it. Only the ratios of one run mean anything. `npm run bench:charge -- [seconds for each, 12 by default]`
+// npm run bench:charge: measures complete charges on one node for 100 shops, one shop, and one shop without balance shards.
+// A commit takes 100 ms here, so that waiting for another commit shows in the result.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acquirerUncleared, feeIncome, settlementAccount } from '../src/platform/ledger/domain/account.ts';
 import { shardAccount } from '../src/platform/ledger/store/journals.ts';
@@ -12,9 +10,10 @@ import { compare, type Alternative } from './harness/compare.ts';
 import { bankId, openPrivateService, partyId } from './harness/private-service.ts';
 
 const { words } = readOptions(
-  `
-npm run bench:charge -- [12]
-  how many whole charges a second one node takes; for so many seconds`,
+  `npm run bench:charge -- [SECONDS]
+Measures charges per second on one node, from the invoice to the captured payment. Compare only the ratios of one run.
+  SECONDS  for each of the three cases; 12 by default
+Example: npm run bench:charge -- 30`,
   {},
   { maxWords: 1 },
 );
@@ -22,7 +21,7 @@ const clients = 32;
 const rounds = 6;
 const seconds = wholeNumber('the number of seconds', words[0] ?? '12');
 const commitMs = 100;
-const lookEveryMs = 10;
+const pollMs = 10;
 
 type Shops = { readonly currency: Currency; readonly shopIds: readonly string[] };
 
@@ -31,18 +30,18 @@ const { db, openShop, call, close } = await openPrivateService({
   settings: { commit_delay: String(commitMs * 1_000), commit_siblings: '0' },
 });
 try {
-  // Each keeps to accounts of its own: those of the bank and of the fees are one for each currency.
+  // A currency for each case keeps their accounts apart: bank and fees have one account per currency.
   const hundred = await openShops(100, 'RUB');
   const one = await openShops(1, 'USD');
   const flat = await openShops(1, 'EUR');
   for (const shops of [hundred, one, flat]) await charge(shops, shops.shopIds[0] ?? '');
   await flatten(flat);
-  console.log(`${commitMs} ms for a commit`);
+  console.log(`A commit takes ${commitMs} ms.`);
   await compare(
     [
       alternative('100 shops', hundred),
       alternative('1 shop', one),
-      alternative('1 shop, one row an account', flat),
+      alternative('1 shop, one row per account', flat),
     ],
     { clients, rounds, roundMs: (seconds * 1_000) / rounds },
     { unit: 'charges', first: 'the first' },
@@ -61,7 +60,7 @@ async function openShops(count: number, currency: string): Promise<Shops> {
   return { currency: currency as Currency, shopIds };
 }
 
-/** All that every charge of theirs goes through becomes one row for each account. */
+/** Gives each account of these shops' charges a single balance row. */
 async function flatten({ currency, shopIds }: Shops): Promise<void> {
   const kind = { livemode: false, currency } as const;
   const accounts = [
@@ -97,8 +96,8 @@ async function charge({ currency }: Pick<Shops, 'currency'>, shopID: string): Pr
   for (;;) {
     const { status } = await done('GET', `${payments}/1`);
     if (status === 'captured') return;
-    if (status !== 'pending') throw new Error(`a payment of the bench is ${status}`);
-    await sleep(lookEveryMs);
+    if (status !== 'pending') throw new Error(`Payment ${invoice.id} is ${status}, not captured.`);
+    await sleep(pollMs);
   }
 }
 

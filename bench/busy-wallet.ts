@@ -1,6 +1,4 @@
-// How many withdrawals a second are made from one wallet, and from many, and how many are made and ended, on a private PostgreSQL
-// that really syncs to disk, beside a bare transaction of one row. The machine matters more than the code, so only the ratios of
-// one run mean anything. `npm run bench:payouts`, a minute.
+// npm run bench:payouts: compares withdrawals from one wallet and from 100 with a bare transaction of one row.
 import { instantAt, systemClock } from '../src/clock.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { statement } from '../src/platform/database/statement.ts';
@@ -15,7 +13,10 @@ import { openPrivateDatabase } from './harness/private-database.ts';
 import { readOptions } from '../tools/script-options.ts';
 
 readOptions(
-  `npm run bench:payouts: how many withdrawals a second are made and ended. A minute; it takes no options.`,
+  `npm run bench:payouts
+Measures withdrawals created and completed per second, on a PostgreSQL that syncs to disk. It takes a minute and no options.
+Compare only the ratios of one run: the machine matters more than the code.
+Example: npm run bench:payouts`,
 );
 
 const clients = 16;
@@ -37,14 +38,14 @@ try {
     { name: 'bare transaction of one row', work: bare },
     await payouts('100 wallets', { wallets: 100, currency: 'RUB' }),
     await payouts('1 wallet', { wallets: 1, currency: 'USD' }),
-    await payouts('1 wallet, with a limit of the day', {
+    await payouts('1 wallet, with a daily limit', {
       wallets: 1,
       currency: 'EUR',
       limits: { perDayMinor: 10n ** 12n },
     }),
-    await payouts('100 wallets, made and ended', { wallets: 100, currency: 'GBP', areEnded: true }),
-    await payouts('1 wallet, made and ended', { wallets: 1, currency: 'CHF', areEnded: true }),
-    // What must happen one after the other cannot be quicker than this.
+    await payouts('100 wallets, created and completed', { wallets: 100, currency: 'GBP', areEnded: true }),
+    await payouts('1 wallet, created and completed', { wallets: 1, currency: 'CHF', areEnded: true }),
+    // The upper bound for work that must run one after the other.
     { name: 'bare transactions one after the other', work: bare, clients: 1 },
   ];
   const rates = await compare(
@@ -53,10 +54,10 @@ try {
     { unit: 'withdrawals', first: 'the bare one' },
   );
   const [, spread = 1, hot = 0, limited = 0, spreadEnded = 1, hotEnded = 0, oneByOne = 1] = rates;
-  console.log(`\none hot wallet against a hundred: ${(hot / spread).toFixed(2)}`);
-  console.log(`the same, made and ended: ${(hotEnded / spreadEnded).toFixed(2)}`);
-  console.log(`one hot wallet against bare transactions one after the other: ${(hot / oneByOne).toFixed(2)}`);
-  console.log(`with a limit of the day against without: ${(limited / hot).toFixed(2)}`);
+  console.log(`\none wallet against 100: ${(hot / spread).toFixed(2)}`);
+  console.log(`the same, created and completed: ${(hotEnded / spreadEnded).toFixed(2)}`);
+  console.log(`one wallet against bare transactions one after the other: ${(hot / oneByOne).toFixed(2)}`);
+  console.log(`with a daily limit against without: ${(limited / hot).toFixed(2)}`);
 } finally {
   await close();
 }
@@ -106,12 +107,12 @@ async function payouts(
       },
     );
     if ('notMade' in made || made.withdrawal.state.status !== 'sending')
-      throw new Error('a withdrawal was not made');
+      throw new Error(`Withdrawal ${id} was not created.`);
     if (!areEnded) return;
     const fact = { type: 'withdrawal_succeeded', reference: 'BENCH' } as const;
     const now = systemClock.now();
     if (!(await storeEnd(db, made, fact, { livemode: false, now }))) {
-      throw new Error('a withdrawal was not ended');
+      throw new Error(`Withdrawal ${id} was not completed.`);
     }
   };
   return { name, work };

@@ -1,6 +1,5 @@
-// npm run bench:size: charges without the payer on a large database (npm run bench:load) in turns with an empty one, in the same
-// PostgreSQL. What counts is their ratio; beside it stand the statements that take longer on the large one. The node whose turn it is
-// not stands still, so that what each does by itself, such as looking at kept cards, costs itself alone.
+// npm run bench:size: measures a scenario on a large database in turns with an empty one, in the same PostgreSQL.
+// The node whose turn it is not is stopped, so that its background jobs cost the other nothing.
 import { resolve } from 'node:path';
 import { instantAt } from '../src/clock.ts';
 import { everyInvariant } from '../src/app/compose.ts';
@@ -11,10 +10,19 @@ import { heading, keepLatest, machine, tableRow } from './harness/report.ts';
 import { startProcesses, type Contender } from './harness/processes.ts';
 import { openApi, scenarioNamed, type Api } from './workloads/scenarios.ts';
 import { measureRound, warmUp } from './harness/round.ts';
-import { readOptions, wholeNumber } from '../tools/script-options.ts';
+import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
-  `npm run bench:size -- --folder FOLDER [--only recurring] [--rounds 5] [--seconds 3] [--clients 16] [--warm-up 40]`,
+  `npm run bench:size -- --folder FOLDER [--only recurring] [--rounds 5] [--seconds 3] [--clients 16] [--warm-up 40]
+Measures recurring charges on a large database in turns with an empty one, and prints the ratio of their rates.
+It also lists the statements that cost the large one most.
+  --folder FOLDER  the large database, created with npm run bench:load
+  --only NAME      another scenario of npm run bench
+  --rounds N       turns of each database
+  --seconds N      length of a turn
+  --clients N      clients at the same time
+  --warm-up N      seconds before the first turn
+Example: npm run bench:size -- --folder /var/tmp/large --rounds 8`,
   {
     folder: { type: 'string' },
     only: { type: 'string', default: 'recurring' },
@@ -24,10 +32,7 @@ const { options } = readOptions(
     'warm-up': { type: 'string', default: '40' },
   },
 );
-if (options.folder === undefined) {
-  console.error('say with --folder where the large database is; --help says what there is');
-  process.exit(2);
-}
+if (options.folder === undefined) refuse('--folder is missing: the large database');
 const scenario = scenarioNamed(options.only);
 const rounds = wholeNumber('--rounds', options.rounds);
 const roundMs = 1_000 * wholeNumber('--seconds', options.seconds);
@@ -47,9 +52,9 @@ const sides: Side[] = [];
 try {
   await processes.emptyDatabase('empty');
   await (await processes.node('empty')).stop();
-  // What a run that was broken off left in doubt at a bank that is gone counts against the card.
+  // An interrupted run may have left charges with an unknown outcome, which count against the card.
   await processes.query('service', 'delete from card_decline');
-  // What fell due while the database stood still would be made up for now. As the loader left it: a look a day at each.
+  // Jobs of cards that fell due while the database was stopped would all run now. Spread them over a day again.
   await processes.query(
     'service',
     `update card set wake_at = now() + random() * interval '1 day' where wake_at < now() + interval '1 hour'`,
@@ -64,10 +69,10 @@ try {
     works.set(side.contender, await scenario.prepare(api));
   }
   await warmUp(processes, works, { clients, msOf: () => warmUpMs });
-  for (const { contender } of sides) stand(contender);
+  for (const { contender } of sides) pause(contender);
   await processes.query('postgres', 'select pg_stat_statements_reset()');
   for (let round = 0; round < rounds; round++) {
-    // Who goes first changes, so that a machine that slows down or recovers favours neither.
+    // The order alternates, so that a machine that slows down or recovers favours neither.
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const { contender } = side;
       const work = works.get(contender) as Work;
@@ -77,29 +82,29 @@ try {
       side.costs.push(await costSince(before, processes, contender, latenciesMs.length));
       side.rates.push(rate);
       side.latenciesMs.push(...latenciesMs);
-      stand(contender);
+      pause(contender);
     }
     const [large = 0, empty = 1] = sides.map(({ rates }) => rates.at(-1));
     ratios.push(large / empty);
   }
-  letAllGoOn();
+  resumeAll();
   await report();
 } finally {
-  letAllGoOn();
+  resumeAll();
   await Promise.all(apis.map((api) => api.close()));
   await processes.close();
 }
 
-function stand({ pid }: Contender): void {
+function pause({ pid }: Contender): void {
   process.kill(pid, 'SIGSTOP');
 }
 
-function letAllGoOn(): void {
+function resumeAll(): void {
   for (const { contender } of sides) {
     try {
       process.kill(contender.pid, 'SIGCONT');
     } catch {
-      // It has ended, and its failure is reported elsewhere.
+      // The node has ended; its exit is reported elsewhere.
     }
   }
 }
@@ -134,30 +139,30 @@ async function report(): Promise<void> {
       `${clients} clients, ${rounds} turns of ${roundMs / 1_000} s each after ${warmUpMs / 1_000} s to warm up. ` +
       `The large database has about ${size?.['payments']} payments and ${size?.['events']} events, ${size?.['size']}.`,
     '',
-    '| database | a second | of turns | p50 ms | p99 ms | CPU of the service, ms | of PostgreSQL, ms | statements | bytes of log |',
+    '| database | a second | of turns | p50 ms | p99 ms | service CPU, ms | PostgreSQL CPU, ms | statements | bytes of log |',
     '| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...rows,
     '',
-    'The statements that cost the large one most, beside what they cost the empty one, in ms of its processor or disk for each piece of work:',
+    'Statements that cost the large database most, in ms of execution time for each piece of work:',
     '',
     '| large | empty | statement |',
     '| ---: | ---: | --- |',
-    ...(await dearest()),
+    ...(await costliest()),
     '',
-    'What is done every minute, in ms: the invariants of the books over what is new, and what /metrics asks.',
+    'Checks that run every minute, in ms: the invariants of the ledger over new rows, and GET /metrics.',
     '',
     '| large | empty | |',
     '| ---: | ---: | --- |',
     ...(await everyMinute()),
     '',
-    `ratio big/empty=${median(ratios).toFixed(2)} (the median of turns ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
+    `ratio big/empty=${median(ratios).toFixed(2)} (median of the turns ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`,
     '',
   ];
   console.log(lines.join('\n'));
   keepLatest('latest-size.md', lines);
 }
 
-async function dearest(): Promise<string[]> {
+async function costliest(): Promise<string[]> {
   const [large = 1, empty = 1] = sides.map(({ latenciesMs }) => latenciesMs.length);
   const found = await processes.query(
     'postgres',

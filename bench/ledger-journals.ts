@@ -1,6 +1,4 @@
-// How many journals a second the ledger writes, on a private PostgreSQL that really syncs to disk: one busy shop and a hundred,
-// with balances spread over shards and without, each beside a bare transaction of one row. The machine matters more
-// than the code, so only the ratios of one run mean anything. `npm run bench:ledger`, half a minute.
+// npm run bench:ledger: compares journals of one shop and of 100, with balance shards and without, with a transaction of one row.
 import { systemClock } from '../src/clock.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { statement } from '../src/platform/database/statement.ts';
@@ -15,7 +13,10 @@ import { openPrivateDatabase } from './harness/private-database.ts';
 import { readOptions } from '../tools/script-options.ts';
 
 readOptions(
-  `npm run bench:ledger: how many journals a second the ledger writes. Half a minute; it takes no options.`,
+  `npm run bench:ledger
+Measures journals per second, on a PostgreSQL that syncs to disk. It takes half a minute and no options.
+Compare only the ratios of one run: the machine matters more than the code.
+Example: npm run bench:ledger`,
 );
 
 const clients = 16;
@@ -34,13 +35,13 @@ type Shop = Pick<LedgerPayment, 'livemode' | 'partyId' | 'shopId' | 'acquirerId'
 const { db, close } = await openPrivateDatabase({ connections: clients });
 try {
   await db.withClient((client) => client.query('create table bare (bare_id text primary key)'));
-  // Each keeps to accounts of its own: fee accounts are one for each currency.
+  // A currency for each case keeps their accounts apart: there is one fee account per currency.
   const alternatives: Alternative[] = [
     alternative('bare transaction of one row', (tx) => tx.run(insertBareRow, { bare_id: randomIds.next() })),
     await sales('100 shops, shards', 100, 'RUB', 'spread'),
     await sales('1 shop, shards', 1, 'USD', 'spread'),
-    await sales('100 shops, one row an account', 100, 'EUR', 'one row'),
-    await sales('1 shop, one row an account', 1, 'GBP', 'one row'),
+    await sales('100 shops, one row per account', 100, 'EUR', 'one row'),
+    await sales('1 shop, one row per account', 1, 'GBP', 'one row'),
   ];
   const rates = await compare(
     alternatives,
@@ -48,9 +49,9 @@ try {
     { unit: 'transactions', first: 'the bare one' },
   );
   const [, hundred = 1, hot = 0, hundredFlat = 1, hotFlat = 1] = rates;
-  console.log(`\none busy shop against a hundred: ${(hot / hundred).toFixed(2)} with shards`);
+  console.log(`\none shop against 100: ${(hot / hundred).toFixed(2)} with shards`);
   console.log(
-    `shards against one row: ${(hot / hotFlat).toFixed(2)} for one shop, ${(hundred / hundredFlat).toFixed(2)} for a hundred`,
+    `shards against one row: ${(hot / hotFlat).toFixed(2)} for one shop, ${(hundred / hundredFlat).toFixed(2)} for 100`,
   );
 } finally {
   await close();
@@ -84,7 +85,7 @@ async function sales(
   let next = 0;
   return alternative(name, (tx) => {
     const shop = all[next++ % all.length];
-    if (!shop) throw new Error('there are no shops');
+    if (!shop) throw new Error('No shops to sell.');
     return postJournal(tx, sale(shop, money), systemClock.now());
   });
 }

@@ -1,6 +1,5 @@
-// npm run bench:load: a large database for `npm run bench:size`, in a private PostgreSQL that keeps it. A node of the service makes a
-// few payments; what became of them is copied until there are enough (bench/workloads/replicated-payments.ts), the oldest three
-// months ago.
+// npm run bench:load: creates a large database for `npm run bench:size`, in the folder of a private PostgreSQL.
+// A node takes a few payments, and their rows are copied until there are enough, back to three months ago.
 import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDatabase } from '../src/platform/database/database.ts';
@@ -9,42 +8,46 @@ import { replicatePayments, readPayments, type RecordedPayments } from './worklo
 import { startProcesses, type Processes } from './harness/processes.ts';
 import { openApi, sellOnce, sellInSeries } from './workloads/scenarios.ts';
 import { receiptsWritten } from './harness/round.ts';
-import { readOptions, wholeNumber } from '../tools/script-options.ts';
+import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
-  `
-npm run bench:load -- --folder FOLDER [--payments 200000] [--writers 2]
-five million payments have some 24 million events and take 23 GB, and 7 more while they are written; of a folder that is large already, 0 makes the statistics again`,
+  `npm run bench:load -- --folder FOLDER [--payments 200000] [--writers 2]
+Creates a large database for npm run bench:size. Five million payments have about 24 million events.
+They take 23 GB, and 7 GB more while they are written.
+  --folder FOLDER  where the database is kept
+  --payments N     payments to write; with 0 it only updates the statistics of an existing database
+  --writers N      connections that write at the same time
+Example: npm run bench:load -- --folder /var/tmp/large --payments 5000000`,
   {
     folder: { type: 'string' },
     payments: { type: 'string', default: '200000' },
     writers: { type: 'string', default: '2' },
   },
 );
-if (options.folder === undefined) {
-  console.error('say with --folder where it is to be; --help says what there is');
-  process.exit(2);
-}
+if (options.folder === undefined) refuse('--folder is missing: where the database is kept');
 const wanted = wholeNumber('--payments', options.payments, 0);
 const writers = wholeNumber('--writers', options.writers);
 const folder = resolve(options.folder);
 
-/** Of disk for each payment, with its indexes and the log while it is written; measured. */
+/** Disk space of a payment, with its indexes and the log while it is written; measured. */
 const bytesOfPayment = 6_000;
 const bytesOfLog = 4 * 2 ** 30;
-/** For each series of four payments four single ones: about five events for each payment. */
+/** Single payments for each series of four: with them, a payment has about five events. */
 const salesOfSeries = 4;
 const seriesOfBatch = 250;
 const spreadMs = 90 * 24 * 3_600_000;
 
 const { bavail, bsize } = statfsSync(resolve(folder, '..'));
 const needed = wanted * bytesOfPayment + bytesOfLog;
-console.log(`${gigabytes(needed)} GB will be needed, ${gigabytes(bavail * bsize)} GB are free`);
-if (needed > bavail * bsize) process.exit(1);
+console.log(`needs ${gigabytes(needed)} GB, ${gigabytes(bavail * bsize)} GB are free`);
+if (needed > bavail * bsize) {
+  console.error('Not enough disk space. Choose another --folder or fewer --payments.');
+  process.exit(1);
+}
 
 const processes = await startProcesses({
   folder,
-  // A crash meanwhile means to begin again.
+  // After a crash, start again with an empty folder.
   settings: {
     fsync: 'off',
     full_page_writes: 'off',
@@ -58,10 +61,10 @@ const processes = await startProcesses({
 try {
   const recorded = await recordPayments(processes);
   await copyAll(recorded);
-  console.log('statistics …');
+  console.log('updating statistics …');
   await processes.query('service', 'vacuum (analyze)');
   const db = openDatabase({ connection: { url: processes.urlOf('service') }, maxConnections: 3 });
-  // What was loaded is neither news for webhooks nor for the minutely look at the ledger.
+  // Webhooks and the ledger check must not process the loaded rows as new ones.
   await moveWatermark(db, { from: 'start', marginMs: 60_000 });
   await db.end();
   await processes.query('service', 'update webhook_feed set seen = pg_current_snapshot()::text');

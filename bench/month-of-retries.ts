@@ -1,7 +1,5 @@
-// How long 31 days of daily retries take in a sandbox, by the test clock and the public API: a thousand series that fail, a day at a
-// time. The clock moves, each series is asked whether it may be charged, and some of them are. Beside it the rules alone, without
-// service or database: every series decided, tried and declined on each of the days.
-// `npm run bench:retries -- [series, 1000 by default] [of them charged every day, 8 by default]`
+// npm run bench:retries: measures 31 days of retries of failing series in a sandbox, one day of the test clock at a time.
+// It also measures the retry rules alone, without service and database.
 import { laterBy, type Instant } from '../src/clock.ts';
 import type { Currency } from '../src/money.ts';
 import { mayCharge, type Decline } from '../src/retry-rules/domain/may-charge.ts';
@@ -10,29 +8,28 @@ import { readOptions, wholeNumber } from '../tools/script-options.ts';
 import { openPrivateService, partyId } from './harness/private-service.ts';
 
 const { words } = readOptions(
-  `
-npm run bench:retries -- [1000] [8]
-  how long 31 days of retries take: of so many series, so many of which are charged each day`,
+  `npm run bench:retries -- [SERIES] [CHARGED]
+Measures how long 31 days of retries take, through the public API and the test clock.
+  SERIES   failing series, each previewed every day; 1000 by default
+  CHARGED  how many of them are charged every day; 8 by default
+Example: npm run bench:retries -- 1000 8`,
   {},
   { maxWords: 2 },
 );
 const seriesCount = wholeNumber('the number of series', words[0] ?? '1000');
-const chargedEachDay = Math.min(
-  wholeNumber('how many are charged each day', words[1] ?? '8', 0),
-  seriesCount,
-);
-/** After that of the first failure. */
+const chargedEachDay = Math.min(wholeNumber('the number charged each day', words[1] ?? '8', 0), seriesCount);
+/** After the day of the first failure. */
 const days = 30;
-/** A little more than a day, for what the day before took. */
+/** A little more than a day, because the charges of the day before took time. */
 const dayMs = 24 * 3_600_000 + 40_000;
 const clients = 8;
-/** By its end the bank declines it for lack of funds. */
+/** The simulated bank declines an amount with these last digits for insufficient funds. */
 const declined = 199_051;
 
-type Times = { readonly clockMs: number; readonly askMs: number; readonly chargeMs: number };
+type Times = { readonly clockMs: number; readonly previewMs: number; readonly chargeMs: number };
 
 const { db, jobs, openShop, call, close } = await openPrivateService({ connections: clients + 4 });
-/** What making a payment was answered, by its status: 201, or 400 where the rules forbid it. */
+/** Responses to payments by HTTP status: 201, or 400 where the rules forbid the charge. */
 const statuses = new Map<number, number>();
 
 try {
@@ -52,22 +49,22 @@ try {
   await call('POST', '/sandbox/clock', { now: tenYearsLater });
   const tenYearsMs = performance.now() - beganYears;
   const sum = (of: keyof Times) => times.reduce((total, each) => total + each[of], 0) / 1_000;
-  const said = (seconds: number) => seconds.toFixed(2).padStart(8);
+  const column = (seconds: number) => seconds.toFixed(2).padStart(8);
+  console.log(`${days + 1} days, ${seriesCount} failing series, ${chargedEachDay} of them retried every day`);
+  console.log(`${column(rules.tookMs / 1_000)} s for the rules alone: ${rules.counts}`);
+  console.log(`${column(sum('clockMs'))} s moving the clock`);
+  console.log(`${column(tenYearsMs / 1_000)} s moving it ten years further`);
   console.log(
-    `${days + 1} days, ${seriesCount} series that fail, ${chargedEachDay} of them tried again every day`,
+    `${column(sum('previewMs'))} s previewing each series every day (${days * seriesCount} previews)`,
   );
-  console.log(`${said(rules.tookMs / 1_000)} s for the rules alone: ${rules.said}`);
-  console.log(`${said(sum('clockMs'))} s moving the clock`);
-  console.log(`${said(tenYearsMs / 1_000)} s moving it ten years further`);
-  console.log(`${said(sum('askMs'))} s asking each series every day (${days * seriesCount} answers)`);
   console.log(
-    `${said(sum('chargeMs'))} s for ${days * chargedEachDay} retries; answered ${JSON.stringify([...statuses])}`,
+    `${column(sum('chargeMs'))} s for ${days * chargedEachDay} retries; HTTP statuses ${JSON.stringify([...statuses])}`,
   );
 } finally {
   await close();
 }
 
-/** A payer who was there. */
+/** A payment with the payer present, which starts a series. */
 async function consentingPayer(): Promise<string> {
   const paymentTool = {
     paymentToolType: 'CardData',
@@ -89,20 +86,15 @@ async function passDay(parents: readonly string[], until: number): Promise<Times
   const began = performance.now();
   await call('POST', '/sandbox/clock', { now: new Date(until).toISOString() });
   const moved = performance.now();
-  const answers: boolean[] = [];
   await inParallel(parents, async (parent) => {
-    const { body } = await call(
-      'GET',
-      `/v2/processing/invoices/${parent}/payments/1/recurring?amount=${declined}`,
-    );
-    answers.push(body.mayCharge);
+    await call('GET', `/v2/processing/invoices/${parent}/payments/1/recurring?amount=${declined}`);
   });
-  const asked = performance.now();
+  const previewed = performance.now();
   await chargeAll(parents.slice(0, chargedEachDay));
-  return { clockMs: moved - began, askMs: asked - moved, chargeMs: performance.now() - asked };
+  return { clockMs: moved - began, previewMs: previewed - moved, chargeMs: performance.now() - previewed };
 }
 
-/** All use one card, of which the networks would bear nine declines a day. */
+/** All series use one card, and the networks allow it nine declines a day. */
 async function chargeAll(parents: readonly string[]): Promise<void> {
   for (let done = 0; done < parents.length; done += clients) {
     await forgetDeclines();
@@ -116,7 +108,7 @@ async function charge(parent: string): Promise<void> {
   await pay(declined, { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: {} });
 }
 
-/** Answers the invoice. */
+/** Returns the invoice ID. */
 async function pay(amount: number, payer: object): Promise<string> {
   const order = { shopID: 'SHOP', dueDate: '2045-01-01T00:00:00Z', amount, currency: 'RUB', product: 'x' };
   const { id } = (await call('POST', '/v2/processing/invoices', order)).body.invoice;
@@ -131,7 +123,7 @@ function forgetDeclines(): Promise<unknown> {
 }
 
 function range(count: number): number[] {
-  return Array.from({ length: count }, (_, place) => place);
+  return Array.from({ length: count }, (_, index) => index);
 }
 
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
@@ -142,8 +134,8 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
   await Promise.all(range(clients).map(worker));
 }
 
-/** Each series with a card of its own. */
-function rulesAlone(): { readonly tookMs: number; readonly said: string } {
+/** Here each series has its own card. */
+function rulesAlone(): { readonly tookMs: number; readonly counts: string } {
   const began = performance.now();
   const counts = new Map<string, number>();
   for (const name of range(seriesCount)) {
@@ -171,23 +163,24 @@ function rulesAlone(): { readonly tookMs: number; readonly said: string } {
     const declines: Decline[] = [];
     for (let day = 0; day <= days; day++) {
       const now = laterBy(consentedAt, (day + 1) * dayMs);
-      const standing = {
+      const history = {
         series,
         isAttemptPending: false,
         declines,
         ...(lastAttemptAt ? { lastAttemptAt } : {}),
       };
-      const verdict = mayCharge(standing, { invoiceCreatedAt: 'then' }, now);
-      const what = verdict.may ? 'tried' : verdict.code;
+      const decision = mayCharge(history, { invoiceCreatedAt: 'then' }, now);
+      const what = decision.may ? 'tried' : decision.code;
       counts.set(what, (counts.get(what) ?? 0) + 1);
-      if (!verdict.may) continue;
+      if (!decision.may) continue;
       const amount = { minor: BigInt(declined), currency: 'RUB' as Currency };
-      const attempt = { ...terms.root, createdAt: now, amount, isRetry: verdict.isRetry };
-      const ending = { outcome: 'declined', network: 'mastercard', code: '51' } as const;
-      for (const fact of applyOutcome(series, attempt, ending, now).facts) series = evolve(series, fact, now);
+      const attempt = { ...terms.root, createdAt: now, amount, isRetry: decision.isRetry };
+      const outcome = { outcome: 'declined', network: 'mastercard', code: '51' } as const;
+      for (const fact of applyOutcome(series, attempt, outcome, now).facts)
+        series = evolve(series, fact, now);
       lastAttemptAt = now;
       declines.push({ at: now, isOfCharge: true });
     }
   }
-  return { tookMs: performance.now() - began, said: JSON.stringify([...counts]) };
+  return { tookMs: performance.now() - began, counts: JSON.stringify([...counts]) };
 }

@@ -1,5 +1,5 @@
-// npm run bench:start: how long a node takes from its start to its word that it listens, on a database that is as after every day.
-// Its processor time is said too: on a busy machine that tells more than the clock.
+// npm run bench:start: measures the time from a node's start until it listens, on a migrated database.
+// It prints the processor time too, which is steadier on a busy machine.
 import { loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { processorMs, residentMb } from './harness/costs.ts';
@@ -7,14 +7,21 @@ import { median } from './harness/load.ts';
 import { startProcesses } from './harness/processes.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
-const { options } = readOptions(`npm run bench:start -- [--starts 15] [--profile FOLDER]`, {
-  starts: { type: 'string', default: '15' },
-  profile: { type: 'string' },
-});
+const { options } = readOptions(
+  `npm run bench:start -- [--starts 15] [--profile FOLDER]
+Measures the time from a node's start until it listens, with its processor time and resident memory.
+  --starts N        how often the node starts
+  --profile FOLDER  where to write CPU profiles of the node
+Example: npm run bench:start -- --starts 5`,
+  {
+    starts: { type: 'string', default: '15' },
+    profile: { type: 'string' },
+  },
+);
 const turns = wholeNumber('--starts', options.starts);
 const processes = await startProcesses(options.profile ? { profileInto: resolve(options.profile) } : {});
 try {
-  // The first makes the schema.
+  // The first start creates the schema.
   await (await processes.node('service')).stop();
   const starts: number[] = [];
   const processors: number[] = [];
@@ -26,15 +33,15 @@ try {
     residents.push(residentMb(node.pid));
     await node.stop();
   }
-  say('start, ms', starts);
-  say('processor time, ms', processors);
-  say('resident, MB', residents);
+  print('start, ms', starts);
+  print('processor time, ms', processors);
+  print('resident, MB', residents);
   console.log(`load ${loadavg()[0]?.toFixed(1)}`);
 } finally {
   await processes.close();
 }
 
-function say(what: string, values: readonly number[]): void {
+function print(what: string, values: readonly number[]): void {
   const written = [...values].sort((a, b) => a - b).map((value) => value.toFixed(0));
   console.log(`${what}: median ${median(values).toFixed(0)} (${written.join(' ')})`);
 }

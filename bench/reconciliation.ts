@@ -1,5 +1,5 @@
-// How long a reconciliation takes, and how much memory, over books of growing length: each is read from a file and compared with
-// as many payments and refunds, of which one in a thousand differs. `npm run bench:reconcile -- [lines …]`, a few minutes.
+// npm run bench:reconcile: measures time and memory of a reconciliation with transaction reports of growing length.
+// A report is read from a file; one line in a thousand differs.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +11,10 @@ import { openPrivateDatabase } from './harness/private-database.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { words } = readOptions(
-  `
-npm run bench:reconcile -- [LINES]…
-  how long a reconciliation takes, and how much memory; over books of so many lines each`,
+  `npm run bench:reconcile -- [LINES]…
+Measures time and memory of a reconciliation with a transaction report. It takes a few minutes.
+  LINES  length of each report, shortest first; 20000 200000 by default
+Example: npm run bench:reconcile -- 20000 2000000`,
   {},
   { maxWords: 100 },
 );
@@ -22,7 +23,7 @@ const linesOfPayment = 2;
 const paymentsAtOnce = 10_000;
 const megabyte = 1024 * 1024;
 
-/** Payment `n`, captured in one step and given back in part; what its invoice's log says of it, and the ledger. */
+/** Payment `n`, captured in one step and refunded in part, with its events and ledger transfers. */
 const seed = `
   with payment_number as (select 'inv' || lpad(n::text, 9, '0') as id from generate_series($1::int, $2::int) as n
   ), made as (
@@ -31,10 +32,10 @@ const seed = `
     select id, '1', 'P', 'TEST', 3, 'captured', '2026-01-19T10:00:00Z', 6000, 'RUB', 6000, 1500,
       '{"flow":{"type":"instant"},"payer":{"card":{"mask":"424242******4242"}},"terminal":{"bankId":"BANK"}}', '{}'
     from payment_number
-  ), given_back as (
+  ), refunded as (
     insert into refund (invoice_id, payment_id, refund_id, party_id, created_at, status, amount_minor, currency, fee_minor)
     select id, '1', '100', 'P', '2026-01-19T10:01:00Z', 'succeeded', 1500, 'RUB', 0 from payment_number
-  ), told as (
+  ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     select id, sequence, 'invoice', 'P', '2026-01-19T10:00:01Z',
       json_build_array(json_build_object('type', type, 'paymentId', '1', 'terms', repeat('x', size)))

@@ -1,5 +1,5 @@
-// npm run bench:memory: whether a node stays as small as it was. Charges without the payer arrive at a rate it can bear, for as long as
-// is wished, and each minute its resident memory is written down. What counts is the second half: there it must not grow.
+// npm run bench:memory: shows whether a node's memory grows while recurring charges arrive at a steady rate.
+// Memory must not grow in the second half of the run.
 import { loadavg } from 'node:os';
 import { residentMb } from './harness/costs.ts';
 import { median, openLoop, percentile } from './harness/load.ts';
@@ -10,7 +10,11 @@ import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench:memory -- [--minutes 10] [--rate 20] [--only recurring]
---rate is how many a second`,
+Prints a node's resident memory every minute while recurring charges arrive at a steady rate.
+  --minutes N  how long the run takes
+  --rate N     charges per second
+  --only NAME  another scenario of npm run bench
+Example: npm run bench:memory -- --minutes 60 --rate 10`,
   {
     minutes: { type: 'string', default: '10' },
     rate: { type: 'string', default: '20' },
@@ -26,7 +30,7 @@ const residents: number[] = [];
 const lines = [
   heading('Memory'),
   '',
-  `${scenario.name}, ${rate} arrive each second for ${minutes} minutes; one node, the built program.`,
+  `${scenario.name}, ${rate} a second for ${minutes} minutes; one node, the built program.`,
   '',
   '| minute | resident, MB | done | p99 ms | load |',
   '| ---: | ---: | ---: | ---: | ---: |',

@@ -1,5 +1,5 @@
-// How many operations a second the simulated bank does by itself: a process of its own with its book on disk, signed
-// messages over loopback, and this process asking as fast as it can. `npm run bench:bank -- [seconds] [connections]`
+// npm run bench:bank: measures operations per second of the simulated bank alone, with signed messages over loopback.
+// The bank runs in its own process and keeps its journal on disk.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLink } from '../src/acquiring/adapters/http/link.ts';
@@ -17,9 +17,11 @@ import { percentile } from './harness/load.ts';
 import { mandateProgram, startProgram } from './harness/program.ts';
 
 const { words } = readOptions(
-  `
-npm run bench:bank -- [8] [64]
-  how many operations a second the simulated bank does; for so many seconds, over so many connections`,
+  `npm run bench:bank -- [SECONDS] [CONNECTIONS]
+Measures operations per second of the simulated bank alone.
+  SECONDS      length of the measurement; 8 by default, 60 at most
+  CONNECTIONS  connections at the same time; 64 by default, 200 at most
+Example: npm run bench:bank -- 20 64`,
   {},
   { maxWords: 2 },
 );

@@ -1,5 +1,5 @@
-// npm run bench:nodes: two nodes on one database beside one. Each is limited to a share of a core (bench/harness/cpu-share.ts), so that
-// there is room for the database; what counts is how much more two of them do.
+// npm run bench:nodes: measures two nodes on one database in turns with one. Each node is limited to a share of a core, so that
+// the database has processor time left.
 import { spentSoFar } from './harness/costs.ts';
 import { limitCpuShare } from './harness/cpu-share.ts';
 import { closedLoop, median, percentile, type Work } from './harness/load.ts';
@@ -10,7 +10,14 @@ import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run bench:nodes -- [--share 0.1] [--only recurring] [--rounds 4] [--seconds 4] [--clients 8] [--warm-up 20]
---share is of a core, for each node; they warm up with as much as they want`,
+Measures recurring charges on two nodes with one database in turns with one node, and prints the ratio of their rates.
+  --share N    share of a core for each node, after the warm-up; 1 at most
+  --only NAME  another scenario of npm run bench
+  --rounds N   turns of each
+  --seconds N  length of a turn
+  --clients N  clients of each node
+  --warm-up N  seconds before the first turn, without a limit
+Example: npm run bench:nodes -- --share 0.2 --rounds 5`,
   {
     share: { type: 'string', default: '0.1' },
     only: { type: 'string', default: 'recurring' },
@@ -22,7 +29,8 @@ const { options } = readOptions(
 );
 const scenario = scenarioNamed(options.only);
 const share = Number(options.share);
-if (!(share > 0 && share <= 1)) refuse(`--share is a part of one core, such as 0.1, not ${options.share}`);
+if (!(share > 0 && share <= 1))
+  refuse(`--share must be above 0 and at most 1, such as 0.1, not "${options.share}"`);
 const rounds = wholeNumber('--rounds', options.rounds);
 const roundMs = 1_000 * wholeNumber('--seconds', options.seconds);
 /** Of each node. */
@@ -35,7 +43,7 @@ try {
   const apis = nodes.map(openApi);
   const works: Work[] = [];
   for (const api of apis) works.push(await scenario.prepare(api));
-  // A node limited to a twentieth of a core would be compiling for minutes, the one that is asked second longer.
+  // Warm up without a limit: a node with a twentieth of a core would compile its code for minutes.
   for (const work of works) await closedLoop(work, { clients, ms: warmUpMs });
   const limits = nodes.map(({ pid }) => limitCpuShare(share, pid));
   const rates = { one: [] as number[], two: [] as number[] };
@@ -48,7 +56,7 @@ try {
     const tookMs = performance.now() - beganMs;
     const after = await Promise.all(nodes.map((node) => spentSoFar(processes, node)));
     const cores =
-      after.reduce((sum, one, place) => sum + one.ownMs - (before[place]?.ownMs ?? 0), 0) / tookMs;
+      after.reduce((sum, one, index) => sum + one.ownMs - (before[index]?.ownMs ?? 0), 0) / tookMs;
     rates[which].push(turns.reduce((sum, { rate }) => sum + rate, 0));
     latenciesMs[which].push(...turns.flatMap((one) => one.latenciesMs));
     used[which].push(cores);

@@ -1,5 +1,4 @@
-// How many deliveries a second one node makes to a fast receiver in a process of its own, on a private PostgreSQL that really
-// syncs to disk; and how long a day's events take to be sent again. `npm run bench:webhooks -- [invoices] [events each]`
+// npm run bench:webhooks: measures deliveries per second of one node to a fast receiver, and then their replay.
 import { instantAt, systemClock } from '../src/clock.ts';
 import { randomIds } from '../src/ids.ts';
 import { openKeyring } from '../src/platform/keys/keyring.ts';
@@ -20,16 +19,18 @@ import { openPrivateDatabase } from './harness/private-database.ts';
 import { openWebhookReceiver } from './workloads/webhook-receiver.ts';
 
 const { words } = readOptions(
-  `
-npm run bench:webhooks -- [6000] [6]
-  how many deliveries a second one node makes: of so many invoices, so many events each`,
+  `npm run bench:webhooks -- [INVOICES] [EVENTS]
+Measures webhook deliveries per second of one node, on a PostgreSQL that syncs to disk, and then replays them.
+  INVOICES  invoices with events; 6000 by default
+  EVENTS    events of each invoice, an even number; 6 by default
+Example: npm run bench:webhooks -- 6000 6`,
   {},
   { maxWords: 2 },
 );
 const invoices = wholeNumber('the number of invoices', words[0] ?? '6000');
 const eventsEach = wholeNumber('the number of events', words[1] ?? '6', 2);
-// The invoices are created and cancelled, and each payment between starts and fails.
-if (eventsEach % 2 !== 0) refuse(`the number of events is even, not ${eventsEach}`);
+// An invoice is created and cancelled, and each payment between them starts and fails: two events each.
+if (eventsEach % 2 !== 0) refuse(`the number of events must be even, not ${eventsEach}`);
 
 const { db, close } = await openPrivateDatabase({ connections: 10 });
 const receiver = await openWebhookReceiver();
@@ -80,7 +81,7 @@ try {
   );
   console.log(`${queues} queues rewound in ${seconds(beganMs)} s`);
   webhooks.wake();
-  await delivered('sent again', { from: events, to: 2 * events, beganMs });
+  await delivered('replay', { from: events, to: 2 * events, beganMs });
   await webhooks.stop();
   keyring.stop();
 

@@ -1,45 +1,47 @@
-// npm run check: everything that has to be green, here and in CI. One run shows every fault of the quick checks, which run two
-// at a time; the tests take minutes and run when those have passed.
+// npm run check: runs every check that must pass, here and in CI.
+// The quick checks all run, so that one run shows all their faults; the slow tests run only after these have passed.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { readOptions } from './script-options.ts';
 
-readOptions(`npm run check: everything that has to be green. It takes no options.`);
+readOptions(`npm run check
+Runs every check that must pass, and then the tests. It takes no options.
+Example: npm run check`);
 
 type Outcome = { readonly script: string; readonly isGood: boolean; readonly output: string };
 
-/** Scripts of package.json, the longest first, with what each is about. */
+/** Scripts of package.json, the slowest first, each with what it checks. */
 const quickChecks: Record<string, string> = {
-  types: 'the compiler accepts program, tests, tools and pages',
-  architecture: 'schema dump, statements and printed documents are as they should be',
-  arrows: 'imports point one way',
-  'format:check': 'the form is right; npm run format makes it so',
-  lint: 'no careless code',
+  types: 'program, tests, tools and pages compile',
+  architecture: 'schema dump, statements and generated documents are up to date',
+  arrows: 'imports follow the rules of .dependency-cruiser.js',
+  'format:check': 'files are formatted; npm run format does it',
+  lint: 'oxlint finds no fault',
   prose: 'texts and commit subjects follow the rules of CONTRIBUTING.md',
   'dead-code': 'no export, package or file is unused',
 };
-const atOnce = 2;
+const concurrency = 2;
 
 const startedAtMs = performance.now();
 const waiting = Object.keys(quickChecks);
 const outcomes: Outcome[] = [];
-await Promise.all(Array.from({ length: atOnce }, checkWhatWaits));
+await Promise.all(Array.from({ length: concurrency }, runWaitingChecks));
 if (outcomes.every(({ isGood }) => isGood)) {
-  // Those of the architecture were run before.
+  // The tests of the architecture have run already.
   const others = ['--', '--exclude', 'test/architecture/**'];
   outcomes.push(await check('test:all', 'the tests', 'inherit', others));
 }
 
 const failed = outcomes.filter(({ isGood }) => !isGood).map(({ script }) => script);
-const wasCut = !outcomes.some(({ script }) => script === 'test:all');
+const testsSkipped = !outcomes.some(({ script }) => script === 'test:all');
 console.log(
   failed.length === 0
-    ? `\nAll is well (${secondsSince(startedAtMs)}).`
-    : `\nFAILED: ${failed.join(', ')} (${secondsSince(startedAtMs)}).${wasCut ? ' The tests were not run.' : ''}`,
+    ? `\nAll checks passed (${secondsSince(startedAtMs)}).`
+    : `\nFAILED: ${failed.join(', ')} (${secondsSince(startedAtMs)}).${testsSkipped ? ' The tests did not run.' : ''}`,
 );
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-async function checkWhatWaits(): Promise<void> {
+async function runWaitingChecks(): Promise<void> {
   for (let script = waiting.shift(); script !== undefined; script = waiting.shift()) {
     const outcome = await check(script, quickChecks[script] ?? '', 'pipe');
     outcomes.push(outcome);
@@ -47,7 +49,7 @@ async function checkWhatWaits(): Promise<void> {
   }
 }
 
-/** With `pipe` what the script prints is kept back, with `inherit` it is shown as it comes. */
+/** With `pipe` the output is returned, with `inherit` it is printed as it comes. */
 async function check(
   script: string,
   meaning: string,

@@ -1,11 +1,11 @@
-// A port for a server whose address has to be known before it runs. Out of those the kernel does not give away by itself: there each
-// outgoing connection takes one, and might take it between here and there.
+// Finds a port for a server whose address must be known before it runs. It avoids the kernel's range for outgoing connections,
+// where a connection could take the port before the server does.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Above those that browsers refuse. */
+/** Above the ports that browsers block. */
 const lowest = 11_000;
-/** Linux gives away those from 32,768 on. */
+/** Linux uses ports from 32,768 on for outgoing connections. */
 const ports = 20_000;
 
 export async function freePort(): Promise<number> {

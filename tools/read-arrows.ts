@@ -1,4 +1,4 @@
-// Reads which file of src imports which, and says in a sentence what is against the rules of .dependency-cruiser.js.
+// Reads the imports of src, and returns a sentence for each that breaks a rule of .dependency-cruiser.js.
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
 import { readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const rulesFile = fileURLToPath(new URL('../.dependency-cruiser.js', import.meta.url));
 
-/** Of the program in a folder that has its sources in `src`. */
+/** `folder` holds a program with its sources in `src`. */
 export async function readArrows(folder: string): Promise<{ files: string[]; breaches: string[] }> {
   const files = programFiles(folder);
   const { output } = await cruise(['src'], { ...(await extractOptions(rulesFile)), baseDir: folder });
@@ -19,7 +19,7 @@ export async function readArrows(folder: string): Promise<{ files: string[]; bre
   return { files, breaches: [...unread(files, modules), ...[...new Set(broken)].sort()] };
 }
 
-/** A reader that cannot read TypeScript finds no file, hence no breach. */
+/** Reports unread files: a reader that cannot read TypeScript would find no breach. */
 export function unread(files: readonly string[], modules: readonly { readonly source: string }[]): string[] {
   const read = new Set(modules.map(({ source }) => source));
   return files

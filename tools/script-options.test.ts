@@ -1,4 +1,4 @@
-// Whoever asks a script what it does is told, and nothing is begun; also by a script that is added tomorrow.
+// Every script, also one added later, reads its command line before it does anything.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const files = [
   ),
 ];
 
-/** The text after the imports and the words about the file. */
+/** The text after the header and the imports. */
 function beginningOf(file: string): string {
   const text = readFileSync(new URL(file, repository), 'utf8');
   return text.replace(/^(\/\/[^\n]*\n|\n|import [^;]*;)+/, '');
@@ -38,43 +38,51 @@ async function run(file: string, ...args: string[]) {
 
 test.each([
   ['bench/resident-memory.ts', 'npm run bench:memory -- [--minutes 10] [--rate 20] [--only recurring]\n'],
-  ['bench/month-of-retries.ts', 'npm run bench:retries -- [1000] [8]\n'],
+  ['bench/month-of-retries.ts', 'npm run bench:retries -- [SERIES] [CHARGED]\n'],
   ['simulation/simulate.ts', 'Worlds that try to break the service, decided by a seed.\n'],
-])('%s --help says what there is', { timeout: 120_000 }, async (file, beginning) => {
+])('%s --help prints its usage', { timeout: 120_000 }, async (file, beginning) => {
   const { code, stdout, stderr } = await run(file, '--help', '--rate');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.startsWith(beginning)).toBe(true);
 });
 
 test.each([
-  ['bench/resident-memory.ts', ['--minutes', 'ten'], '--minutes is a whole number of 1 or more, not ten'],
+  [
+    'bench/resident-memory.ts',
+    ['--minutes', 'ten'],
+    '--minutes must be a whole number of 1 or more, not "ten"',
+  ],
   [
     'bench/load-database.ts',
     ['--folder', '/', '--writers='],
-    '--writers is a whole number of 1 or more, not nothing',
+    '--writers must be a whole number of 1 or more, not ""',
   ],
-  ['bench/month-of-retries.ts', ['1e3'], 'the number of series is a whole number of 1 or more, not 1e3'],
-  ['simulation/simulate.ts', ['--seed', '0x7'], '--seed is a whole number of 0 or more, not 0x7'],
+  [
+    'bench/month-of-retries.ts',
+    ['1e3'],
+    'the number of series must be a whole number of 1 or more, not "1e3"',
+  ],
+  ['simulation/simulate.ts', ['--seed', '0x7'], '--seed must be a whole number of 0 or more, not "0x7"'],
   ['simulation/simulate.ts', ['--for', '5'], '--for is a time such as 20s, 5m or 1h, not 5'],
-  ['simulation/torture.ts', ['--kills', '2.5'], '--kills is a whole number of 0 or more, not 2.5'],
-])('%s refuses %j in a line, and begins nothing', { timeout: 120_000 }, async (file, args, problem) => {
+  ['simulation/torture.ts', ['--kills', '2.5'], '--kills must be a whole number of 0 or more, not "2.5"'],
+])('%s refuses %j in one line, and starts nothing', { timeout: 120_000 }, async (file, args, problem) => {
   const { code, stdout, stderr } = await run(file, ...args);
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
-    stderr: `${problem}; --help says what there is\n`,
+    stderr: `${problem}. Run with --help for usage.\n`,
   });
 });
 
 test.each([
-  ['an option there is not', ['--cleints', '8'], "Unknown option '--cleints'"],
+  ['an unknown option', ['--cleints', '8'], "Unknown option '--cleints'"],
   ['an option without its value', ['--minutes'], "Option '--minutes <value>' argument missing"],
-  ['a word nobody expects', ['8'], 'nobody knows what 8 means'],
-])('%s is refused in a line', { timeout: 120_000 }, async (_, args, problem) => {
+  ['an unknown argument', ['8'], 'unknown argument "8"'],
+])('%s is refused in one line', { timeout: 120_000 }, async (_, args, problem) => {
   const { code, stdout, stderr } = await run('bench/resident-memory.ts', ...args);
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
-    stderr: `${problem}; --help says what there is\n`,
+    stderr: `${problem}. Run with --help for usage.\n`,
   });
 });

@@ -6,7 +6,7 @@ export type SourceFile = { readonly path: string; readonly text: string };
 
 export const repository = fileURLToPath(new URL('../', import.meta.url));
 
-/** Everything in src that is TypeScript or SQL. Paths begin at the repository. */
+/** TypeScript and SQL files of src, with paths relative to the repository. */
 export function readSourceFiles(): SourceFile[] {
   return readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(ts|sql)$/.test(name))

@@ -1,4 +1,4 @@
-// The floor of a binding: customer, card, the small charge, its return, the series by which the card is charged from then on.
+// The floor of a binding: customer, card, verification charge and refund, and the series that later charges rest on.
 import type { FastifyInstance } from 'fastify';
 import { randomIds } from '../../src/ids.ts';
 import { bankId, party } from './charge-statements.ts';
@@ -31,7 +31,7 @@ const insertCustomer = `
 const insertBinding = `
   with changed as (
     update customer set version = 2, bindings_made = 1 where customer_id = $1
-  ), kept as (
+  ), retained as (
     update card set is_retained = true, wake_at = coalesce(wake_at, valid_until), retained_for = $6 where card_id = $5
   ), made as (
     insert into binding (customer_id, binding_id, party_id, shop_id, version, number, status, created_at, amount_minor,
@@ -43,7 +43,7 @@ const insertBinding = `
 
 const takeCode = 'delete from security_code where session_id = $1';
 
-/** The first shard of the numbers is the bank's, the second the clearing account's; both are debited and credited. */
+/** `$5` is the shard of both accounts, the bank's and the clearing account. */
 const chargeBinding = `
   with changed as (
     update customer set version = 3 where customer_id = $1
@@ -59,7 +59,7 @@ const chargeBinding = `
   ), at_bank as (
     update ledger_balance set debits_posted = debits_posted + ${amountMinor}, credits_pending = credits_pending + ${amountMinor}
     where account_id = '${uncleared}' and shard = $5
-  ), owed as (
+  ), in_clearing as (
     update ledger_balance set credits_posted = credits_posted + ${amountMinor}, debits_pending = debits_pending + ${amountMinor}
     where account_id = '${clearing}' and shard = $5
   )
@@ -80,13 +80,13 @@ const endBinding = `
   ), at_bank as (
     update ledger_balance set credits_posted = credits_posted + ${amountMinor}, credits_pending = credits_pending - ${amountMinor}
     where account_id = '${uncleared}' and shard = $4
-  ), owed as (
+  ), in_clearing as (
     update ledger_balance set debits_posted = debits_posted + ${amountMinor}, debits_pending = debits_pending - ${amountMinor}
     where account_id = '${clearing}' and shard = $4
-  ), told as (
+  ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     values ($1, 4, 'customer', '${party}', now(), $3)
-  ), begun as (
+  ), started as (
     insert into series (series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, wake_at)
     values ($5, '${party}', 'TEST', 1, 'active', $6, $7, $8, $9, $10, now() + interval '5 months')
   )
@@ -193,13 +193,21 @@ export async function answerBindings(app: FastifyInstance): Promise<void> {
     const deadline = new Date().toISOString();
     const card = { token, session: token, details: cardDetails, clientInfo };
     const terms = { card, deadline, terminal, realm: 'test', email: contactInfo.email };
-    const told = { ...terms, id, customerId, number: 1, partyId: party, shopId: 'TEST', createdAt: deadline };
+    const binding = {
+      ...terms,
+      id,
+      customerId,
+      number: 1,
+      partyId: party,
+      shopId: 'TEST',
+      createdAt: deadline,
+    };
     const amount = { minor: amountMinor, currency: 'RUB' };
     await run('binding', insertBinding, [
       customerId,
       id,
       JSON.stringify(terms),
-      JSON.stringify([{ type: 'binding_started', bindingId: id, terms: { ...told, amount } }]),
+      JSON.stringify([{ type: 'binding_started', bindingId: id, terms: { ...binding, amount } }]),
       token,
       JSON.stringify([`binding/${customerId}/${id}`]),
       hash,

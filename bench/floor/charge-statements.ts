@@ -1,4 +1,4 @@
-// What a charge writes at least, as text: the floor runs these, and pgbench the same.
+// The least a charge has to write, as SQL. The floor and pgbench run these statements.
 export const party = 'SANDBOX';
 export const bankId = 'OUTSIDE';
 export const uncleared = `test:RUB:acq.uncleared:${bankId}`;
@@ -32,19 +32,19 @@ const paymentEvent = `
   insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
   values ($1, 2, 'invoice', '${party}', now(), $4)`;
 
-export const insertPayment = `${paymentParts}, kept as (
+export const insertPayment = `${paymentParts}, retained as (
     update card set is_retained = true where card_id = $5
   )${paymentEvent}`;
 
-/** A charge without the payer: beside the payment, the attempt and the series with what happened to it. */
+/** A recurring charge writes its attempt, its series and the series' event as well. */
 export const insertCharge = `${paymentParts}, attempted as (
     insert into series_attempt (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
     values ($5, $1, '1', now(), $2, 'RUB', false, 'house@2026-01-01 visa@2026-10-25 advice@2025-01-01', 'pending')
-  ), held as (
+  ), changed_series as (
     update series set version = version + 1, chain = $6, state = $7 where series_id = $5 returning version
   ), noted as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-    select $5, version, 'series', '${party}', now(), $8 from held
+    select $5, version, 'series', '${party}', now(), $8 from changed_series
   )${paymentEvent}`;
 
 export const insertSeries = `
@@ -84,19 +84,19 @@ export const capture = `${captureParts}${captureEvents}`;
 export const captureCharge = `${captureParts}, attempted as (
     update series_attempt set outcome = 'approved', ended_at = now()
     where series_id = $8 and invoice_id = $1 and payment_id = '1'
-  ), held as (
+  ), changed_series as (
     update series set version = version + 1, chain = $9, state = $10, wake_at = now() + interval '5 months'
     where series_id = $8 returning version
   ), noted as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-    select $8, version, 'series', '${party}', now(), $11 from held
-  ), posted as (
+    select $8, version, 'series', '${party}', now(), $11 from changed_series
+  ), receipt as (
     insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
       currency, reference, wake_at)
     values ($1, '1', '${party}', $8, 'waiting', now(), 'payer@example.com', now(), $5, 'RUB', $12, now())
   )${captureEvents}`;
 
-/** The payer's receipt, which a sandbox keeps instead of sending it. */
+/** A sandbox keeps the payer's receipt instead of sending it. */
 export const keepReceipt = `
   update payer_email set status = 'kept', ended_at = now(), subject = $2, text_body = $3, html_body = $4, wake_at = null
   where invoice_id = $1 and payment_id = '1' and status = 'waiting'`;

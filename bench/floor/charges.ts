@@ -1,4 +1,4 @@
-// The floor of a charge: invoice, card, payment with or without its payer, capture.
+// The floor of a charge, with the payer present or recurring: invoice, card, payment, capture.
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { randomIds } from '../../src/ids.ts';
@@ -29,7 +29,7 @@ import {
 } from './charge-statements.ts';
 
 const amountMinor = 6_000;
-/** As long as what the service writes in its place. */
+/** As long as what the service writes. */
 const ciphertext = randomBytes(92);
 /** Subject, text and page. */
 const receipt = ['Receipt: recurring transaction, Test shop', 'x'.repeat(420), 'x'.repeat(1_250)];
@@ -135,7 +135,7 @@ const seriesState = JSON.stringify({
   noticedUntil: '2026-11-21T22:24:57.331000Z',
 });
 
-/** Of the first payment of this run, on which recurring ones rest. */
+/** The network transaction ID of the first payment, which recurring charges refer to. */
 let agreement: string | undefined;
 
 function messageOf(recurring: boolean) {

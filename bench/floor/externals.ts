@@ -1,4 +1,4 @@
-// What the floor has beside itself: the database, through the same driver, and the bank, by its protocol.
+// What the floor calls: the database through the service's driver, and the bank over the bank protocol.
 import pg from 'pg';
 import { openLink } from '../../src/acquiring/adapters/http/link.ts';
 import { party } from './charge-statements.ts';
@@ -15,7 +15,7 @@ export const pool = new pg.Pool({ connectionString, max: connections });
 export const bank = openLink(new URL(bankUrl).origin, 5_000);
 const bankPath = new URL(bankUrl).pathname.replace(/\/$/, '');
 
-/** Prepared once for each connection, as the service does. */
+/** Prepares each statement once per connection, as the service does. */
 export function run(name: string, text: string, values: unknown[]): Promise<pg.QueryResult> {
   return pool.query({ name, text, values });
 }
@@ -43,11 +43,12 @@ export async function askBank(operationId: string, message: object): Promise<App
   });
   if (exchange.kind === 'nothing') throw new Error(exchange.why);
   const { outcome, ...approval } = JSON.parse(exchange.body.toString());
-  if (outcome !== 'approved') throw new Error(`the bank answered ${exchange.body.toString()}`);
+  if (outcome !== 'approved')
+    throw new Error(`The bank did not approve ${operationId}: ${exchange.body.toString()}`);
   return approval;
 }
 
-/** What nobody waits for. The floor repairs nothing: it ends. */
+/** No request waits for this work. The floor has no recovery, so a failure ends it. */
 export function inBackground(work: Promise<void>): void {
   work.catch((error: unknown) => {
     console.error(error);
@@ -55,7 +56,7 @@ export function inBackground(work: Promise<void>): void {
   });
 }
 
-/** As long as what the service writes in their place. */
+/** As long as what the service writes. */
 export const hash = Buffer.alloc(32, 7);
 export const contactInfo = { email: 'payer@example.com' };
 export const cardDetails = {
@@ -65,7 +66,7 @@ export const cardDetails = {
   paymentSystem: 'visa',
 };
 
-/** Of an account with as many shards, for that aggregate. */
+/** The shard an aggregate uses of an account with so many shards. */
 export function shardOf(id: string, shards: number): number {
   return 1 + (Buffer.from(id).readUInt16LE(20) % shards);
 }

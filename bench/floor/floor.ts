@@ -1,7 +1,5 @@
-// The floor: what the work costs at least. A bare program that takes the same requests, writes the same rows in as many
-// transactions, makes the same calls to the bank and answers the same polls, with the same HTTP server and the same driver, and
-// does nothing else: no validation, no authentication, no vault, no rules, no repeats, no recovery. It runs in turns with
-// the service (bench/service-beside-floor.ts); their ratio says what our care costs.
+// The floor: a bare program with the service's requests, rows, transactions, bank calls, HTTP server and driver.
+// It has no validation, authentication, vault, rules, idempotency or recovery, so its ratio to the service shows what those cost.
 import { once } from 'node:events';
 import fastify from 'fastify';
 import { answerBindings } from './bindings.ts';

@@ -1,5 +1,4 @@
-// The floor of a withdrawal: the money is set aside as it is made, the bank pays it out, the money is gone. That the wallet has it
-// is not looked at.
+// The floor of a withdrawal: reserve the money, pay it out at the bank, post it. It does not check the wallet's balance.
 import type { FastifyInstance } from 'fastify';
 import { randomIds } from '../../src/ids.ts';
 import { bankId, party } from './charge-statements.ts';
@@ -15,14 +14,14 @@ const insertWithdrawal = `
     insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at,
       amount_minor, fee_minor, currency, terms, wake_at, attempts)
     values ($1, '${party}', $2, $3, $4, 1, 'sending', now(), $5, 0, 'RUB', $6, now() + interval '1 minute', 1)
-  ), told as (
+  ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     values ($1, 1, 'withdrawal', '${party}', now(), $7)
   ), moved as (
     insert into ledger_transfer (aggregate_id, operation_id, step, phase, completes_pending, debit_account, debit_shard,
       credit_account, credit_shard, posted_minor, pending_minor, happened_at)
     values ($1, ${pendingStep}, 'test:RUB:wallet.own:' || $2, 0, '${transit}', $8, 0, $5, now())
-  ), held as (
+  ), reserved as (
     update ledger_balance set debits_pending = debits_pending + $5
     where account_id = 'test:RUB:wallet.own:' || $2 and shard = 0
   )
@@ -31,7 +30,7 @@ const insertWithdrawal = `
 const endWithdrawal = `
   with ended as (
     update withdrawal set version = 2, status = 'succeeded', result = $4, wake_at = null, attempts = 0 where withdrawal_id = $1
-  ), told as (
+  ), logged as (
     insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
     values ($1, 2, 'withdrawal', '${party}', now(), $5)
   ), moved as (
@@ -62,7 +61,7 @@ async function payOut({ id, wallet, amountMinor }: Payout): Promise<void> {
   await run('end withdrawal', endWithdrawal, [id, wallet, amountMinor, result, fact, shardOf(id, 16)]);
 }
 
-/** Has more on it than will ever be paid out. */
+/** The wallet has more money than a run pays out. */
 async function openWallet(id: string): Promise<void> {
   const account = `test:RUB:wallet.own:${id}`;
   await pool.query(
@@ -79,7 +78,7 @@ async function openWallet(id: string): Promise<void> {
 export async function answerWithdrawals(app: FastifyInstance): Promise<void> {
   await openAccount(transit, bankId, 16);
 
-  // What is made before the clock runs is only answered.
+  // Created before the clock runs: of these only a wallet writes rows, its account.
   const identity = randomIds.next();
   app.post('/wallet/v0/identities', async (_, reply) => reply.code(201).send({ id: identity }));
   app.post('/payres/v0/bank-cards', async (_, reply) => reply.code(201).send({ token: randomIds.next() }));
@@ -102,7 +101,7 @@ export async function answerWithdrawals(app: FastifyInstance): Promise<void> {
     const started = { id, partyId: party, walletId: wallet, walletPartyId: party, identityId: identity };
     const money = { amountMinor: body.amount, currency: body.currency, feeMinor: 0 };
     const createdAt = new Date().toISOString();
-    const told = {
+    const fact = {
       type: 'withdrawal_started',
       terms: { ...started, destinationId: destination, createdAt, ...money },
     };
@@ -113,7 +112,7 @@ export async function answerWithdrawals(app: FastifyInstance): Promise<void> {
       identity,
       body.amount,
       JSON.stringify(terms),
-      JSON.stringify([told]),
+      JSON.stringify([fact]),
       shardOf(id, 16),
     ]);
     inBackground(payOut({ id, wallet, amountMinor: body.amount }));

@@ -1,18 +1,18 @@
-// Several ways of doing something in turns, and a table of how they did.
+// Runs several ways to do something in turns, and prints a table of their rates and latencies.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { closedLoop, percentile, type Work } from './load.ts';
 
 export type Alternative = {
   readonly name: string;
   readonly work: Work;
-  /** How many do it at once, if not as many as with the others. */
+  /** Its number of clients, where it differs from the others'. */
   readonly clients?: number;
 };
 
-/** What the server still flushes is not the next one's. */
+/** Lets the server flush before the next alternative, which would otherwise pay for it. */
 const pauseMs = 100;
 
-/** The rates, a second, in the order of the alternatives. Prints the table; the shares in it are of the first. */
+/** Returns rates per second in the order of the alternatives. The printed shares are of the first. */
 export async function compare(
   alternatives: readonly Alternative[],
   how: { readonly clients: number; readonly rounds: number; readonly roundMs: number },

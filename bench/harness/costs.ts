@@ -1,17 +1,16 @@
-// What one contender has cost by now: processor time of its own and of PostgreSQL's processes, statements sent, and what was
-// written, counted in the write-ahead log itself: transactions, rows and bytes. Floor and service stand side by side, so
-// that anybody can see whether the floor does the same durable writes.
+// What a contender costs: processor time of its own and of PostgreSQL, statements, and transactions, rows and bytes in the log.
+// A reader of the report can see from it that floor and service do the same durable writes.
 import { readFileSync } from 'node:fs';
 import type { Contender, Processes } from './processes.ts';
 
-/** Of one piece of work. */
+/** The cost of one piece of work. */
 export type Cost = {
   readonly ownMs: number;
   readonly databaseMs: number;
   readonly statements: number;
   readonly writingTransactions: number;
   readonly rowsWritten: number;
-  /** Without the whole pages that follow a checkpoint. */
+  /** Without full-page images, which follow a checkpoint. */
   readonly walBytes: number;
 };
 
@@ -25,7 +24,7 @@ type Spent = {
 const msPerTick = 10;
 
 export async function spentSoFar(processes: Processes, { pid, database }: Contender): Promise<Spent> {
-  // Begin and commit count: each is a way to the server and back.
+  // Begin and commit count as well: each is a round trip.
   const [row] = await processes.query(
     'postgres',
     `select coalesce(sum(calls), 0)::text as calls, pg_current_wal_lsn()::text as lsn
@@ -39,7 +38,7 @@ export async function spentSoFar(processes: Processes, { pid, database }: Conten
   };
 }
 
-/** `done` pieces of work later. */
+/** The mean cost of each of the `done` pieces of work since `before`. */
 export async function costSince(
   before: Spent,
   processes: Processes,
@@ -68,7 +67,7 @@ export async function costSince(
   };
 }
 
-/** Resident memory of a process, in MB. Not a number where there is no /proc. */
+/** Resident memory of a process in MB; `NaN` without /proc. */
 export function residentMb(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
@@ -95,8 +94,8 @@ export function meanOf(costs: readonly Cost[]): Cost {
 }
 
 /**
- * User and system time, in hundredths of a second, with that of its children that have ended: PostgreSQL ends a process and begins
- * another for each look of autovacuum. Nothing where there is no /proc.
+ * User and system time in hundredths of a second; 0 without /proc. Ended children count, because autovacuum starts a process
+ * for each run.
  */
 function ticksOf(pid: number): number {
   try {

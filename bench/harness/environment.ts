@@ -1,5 +1,5 @@
-// PostgreSQL from Debian's packages and the program, each in processes of their own, as an operator runs them: the environment of the
-// proofs about backups, standbys and poolers. Everything is ended and removed in the end.
+// The environment of the proofs about backups, standbys and poolers: Debian's PostgreSQL and the program, in their own processes.
+// Closing it ends every process and removes every file.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ const programs = ['18', '17', '16', '15']
 export type Server = { readonly folder: string; readonly port: number };
 
 export type Environment = {
-  /** For the servers' folders; theirs to write into. */
+  /** The parent of the servers' folders; the servers may write to it. */
   readonly data: string;
   server(name: string): Promise<Server>;
   initialise(server: Server, settings: readonly string[]): Promise<void>;
@@ -26,14 +26,14 @@ export type Environment = {
   stop(server: Server, how: 'fast' | 'immediate'): Promise<void>;
   sql(server: Server, text: string): Promise<string>;
   asPostgres(program: string, args: readonly string[]): Promise<string>;
-  /** The simulated bank, in a process of its own that outlives every node. */
+  /** Starts the simulated bank in its own process, which outlives every node. */
   startBank(): Promise<void>;
-  /** A node on that database, and a client of its sandbox. */
+  /** Starts a node on that database, and opens a client of its sandbox. */
   startNode(
     databaseUrl: string,
     settings?: Record<string, string>,
   ): Promise<{ readonly api: Api; stop(): Promise<void> }>;
-  /** A subcommand, beside the nodes or without one. */
+  /** Runs a subcommand; it needs no running node. */
   mandate(
     databaseUrl: string,
     args: readonly string[],
@@ -44,7 +44,8 @@ export type Environment = {
 };
 
 export function openEnvironment(name: string): Environment {
-  if (!programs) throw new Error('there is no PostgreSQL of Debian: apt-get install postgresql');
+  if (!programs)
+    throw new Error('PostgreSQL 15 to 18 is not in /usr/lib/postgresql. Run "apt-get install postgresql".');
   const folder = mkdtempSync(join(tmpdir(), `mandate-${name}-`));
   chmodSync(folder, 0o755);
   const data = join(folder, 'postgres');
@@ -146,9 +147,9 @@ async function asPostgres(program: string, args: readonly string[]): Promise<str
   child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
   let words = '';
   child.stderr.on('data', (bytes: Buffer) => (words += bytes.toString()));
-  // Not 'close': a server that was started goes on and keeps them open.
+  // 'close' would never come: a started server keeps these pipes open.
   const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${program} ended with ${code}: ${words}`);
+  if (code !== 0) throw new Error(`${program} exited with code ${code}: ${words}`);
   return output;
 }
 

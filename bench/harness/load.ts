@@ -1,7 +1,7 @@
-// Load on a server: closed, where each of so many clients begins anew when it has finished, or open, where work arrives at a
-// rate whatever becomes of it, which alone shows how long people wait.
+// Load on a server: in a closed loop, a client sends its next request when the last one has finished.
+// In an open loop, requests arrive at a fixed rate, so their latency shows how long people wait.
 export type Measured = {
-  /** Finished, a second. */
+  /** Completed per second. */
   readonly rate: number;
   readonly latenciesMs: readonly number[];
 };
@@ -23,7 +23,7 @@ export async function closedLoop(work: Work, options: { clients: number; ms: num
   return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
 }
 
-/** Finished a second, but for the beginning, when none can be yet, and the end, when no more begin: how long each takes is no matter. */
+/** Completed per second, without the start, when nothing can be complete, and the end, when nothing starts. */
 export async function steadyRate(work: Work, options: { clients: number; ms: number }): Promise<number> {
   const settleMs = 2_000;
   const from = performance.now() + settleMs;
@@ -37,7 +37,7 @@ export async function steadyRate(work: Work, options: { clients: number; ms: num
   return finished / (options.ms / 1_000);
 }
 
-/** Latency counts from when work should have begun: a server that stops does not make the load wait for it. */
+/** Latency counts from the time the work was due, so a server that stalls does not slow the load down. */
 export async function openLoop(work: Work, options: { rate: number; ms: number }): Promise<Measured> {
   const latenciesMs: number[] = [];
   const began = performance.now();
@@ -60,7 +60,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Of an even number, halfway between the two in the middle. */
+/** For an even count, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

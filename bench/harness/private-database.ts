@@ -1,4 +1,4 @@
-// A database with our tables in a PostgreSQL of its own that syncs to disk. Everything is thrown away in the end.
+// A migrated database in a private PostgreSQL that syncs to disk. Closing it removes everything.
 import { openDatabase, type DatabasePool } from '../../src/platform/database/database.ts';
 import { startEmbedded, type EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
@@ -7,14 +7,14 @@ import { temporaryFolder } from '../../test/support/database/test-cluster.ts';
 export type PrivateDatabase = {
   readonly db: DatabasePool;
   readonly connection: EmbeddedServer['connection'];
-  /** For files that go with it. */
+  /** For files of the measurement; removed with the database. */
   readonly folder: string;
   close(): Promise<void>;
 };
 
 export async function openPrivateDatabase(options: {
   readonly connections: number;
-  /** Of PostgreSQL. */
+  /** Settings of PostgreSQL. */
   readonly settings?: Readonly<Record<string, string>>;
 }): Promise<PrivateDatabase> {
   const { folder, remove } = temporaryFolder();

@@ -1,4 +1,4 @@
-// The service in this process, on a private PostgreSQL and with a simulated bank, and a party with an API key.
+// The service in this process, on a private PostgreSQL and a simulated bank, with a party and its API key.
 import { systemClock } from '../../src/clock.ts';
 import { buildService, foundationOn } from '../../src/app/compose.ts';
 import { readConfig } from '../../src/app/config.ts';

@@ -1,5 +1,5 @@
-// What a measurement runs: one PostgreSQL that syncs to disk, the simulated bank, nodes of the service and the floor, each a process of
-// its own, all ended when the measurement ends.
+// The processes of a measurement: a PostgreSQL that syncs to disk, the simulated bank, nodes of the service, and the floor.
+// Closing it ends all of them.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -22,18 +22,18 @@ export type Contender = Program & {
 };
 
 export type Processes = {
-  /** A node of the service on that database, which is made where it is not there. */
+  /** Starts a node on that database, and creates the database if it does not exist. */
   node(database: string): Promise<Contender>;
-  /** The floor, on a database of its own. */
+  /** Starts the floor on its own database. */
   floor(): Promise<Contender>;
   readonly slowBank: SlowBank | undefined;
-  /** Drops it first, so that it is empty. */
+  /** Drops the database and creates it again. */
   emptyDatabase(database: string): Promise<void>;
-  /** A connection of the superuser. */
+  /** A superuser's connection. */
   withClient<T>(database: string, work: (client: ClientBase) => Promise<T>): Promise<T>;
-  /** A statement in one of the databases, by its superuser. */
+  /** A statement run by the superuser. */
   query(database: string, text: string): Promise<Record<string, string>[]>;
-  /** The folder PostgreSQL keeps everything in. */
+  /** PostgreSQL's data folder. */
   readonly dataFolder: string;
   postgresPids(): number[];
   urlOf(database: string): string;
@@ -41,17 +41,17 @@ export type Processes = {
 };
 
 export type ProcessOptions = {
-  /** A folder into which the service writes what it spent its time on. */
+  /** A folder for the service's CPU profiles. */
   readonly profileInto?: string;
-  /** Puts a relay before the bank that can hold its answers back. */
+  /** Puts a relay in front of the bank that can delay its responses. */
   readonly slowBank?: boolean;
-  /** Where PostgreSQL keeps its data, also after the measurement. Without it everything is thrown away. */
+  /** Where PostgreSQL keeps its data after the measurement. Without it everything is removed. */
   readonly folder?: string;
-  /** Of PostgreSQL. */
+  /** Settings of PostgreSQL. */
   readonly settings?: Record<string, string>;
 };
 
-/** Ends what was started when the rest cannot be. */
+/** If one process cannot start, ends those that did. */
 export async function startProcesses(options: ProcessOptions = {}): Promise<Processes> {
   const endings: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -76,7 +76,7 @@ async function start(
     dataFolder: options.folder ?? folder,
     log: () => {},
     machine: { openFolder: options.folder ?? folder },
-    // Counts what is sent; the same for all.
+    // Counts the statements, at the same cost for every contender.
     settings: { shared_preload_libraries: 'pg_stat_statements', ...options.settings },
   });
   endings.push(() => server.stop());
@@ -84,7 +84,7 @@ async function start(
   const urlOf = (database: string, as = user) =>
     `postgres://${as}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
   const withClient = async <T>(database: string, work: (client: ClientBase) => Promise<T>) => {
-    // Without the limits of time that the service sets itself.
+    // As superuser: the service's own user has time limits.
     const client = new pg.Client({
       connectionString: urlOf(database, 'postgres'),
       options: '-c timezone=UTC',
@@ -113,7 +113,7 @@ async function start(
     return started;
   }
 
-  // As operators run it: what runs the sources slows every function that is made while it runs.
+  // The built program, as operators run it: the loader of sources slows functions created at run time.
   const installed = join(folder, 'installed');
   const program = await installBuiltProgram(installed);
   const floorProgram = await buildFloor(installed);
@@ -121,7 +121,7 @@ async function start(
     MANDATE_DATA: join(folder, 'bank'),
     BANK_SECRET: secret,
   });
-  // Only where it is asked for: it takes processor time that the others would have.
+  // Only on request: the relay takes processor time from the contenders.
   const slowBank = options.slowBank ? await openSlowBank(bank.url) : undefined;
   if (slowBank) endings.push(() => slowBank.close());
   const bankSettings = { BANK_URL: slowBank?.url ?? bank.url, BANK_SECRET: secret };
@@ -171,7 +171,7 @@ async function start(
   };
 }
 
-/** Beside the built program, whose dependencies it has in common with it. Answers the file to run. */
+/** Builds the floor next to the program, whose packages it shares, and returns the file to run. */
 async function buildFloor(folder: string): Promise<string> {
   const outfile = join(folder, 'floor.js');
   const entry = join(repository, 'bench/floor/floor.ts');
@@ -180,7 +180,7 @@ async function buildFloor(folder: string): Promise<string> {
   return outfile;
 }
 
-/** The postmaster of that folder and its processes. */
+/** The process IDs of the folder's postmaster and its children. */
 function childrenOf(folder: string): number[] {
   const pidFile = findFile(folder, 'postmaster.pid');
   if (!pidFile || !existsSync('/proc')) return [];
@@ -189,7 +189,7 @@ function childrenOf(folder: string): number[] {
     try {
       return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
     } catch {
-      return 0; // it has just ended
+      return 0; // The process has ended.
     }
   };
   const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster);

@@ -1,22 +1,22 @@
-// A program of this repository in a process of its own, as an operator runs it.
+// Runs a program of this repository in its own process, as an operator does.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
-/** Runs the sources, or the built program where there is one. */
+/** Runs the sources where the development tools are installed, otherwise the built program. */
 export const mandateProgram = 'bin/mandate.js';
 
 export type Program = {
   readonly url: string;
   readonly pid: number;
-  /** From its start to its first word that it listens. */
+  /** From its start to the log line with its address. */
   readonly startMs: number;
   stop(): Promise<void>;
 };
 
-/** Running when it has written the address at which it listens. */
+/** Resolves when the program has logged the address it listens on. */
 export async function startProgram(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -28,13 +28,13 @@ export async function startProgram(
     env: { PATH, HOME, NODE_ENV: 'production', LOG_LEVEL: 'info', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Its log is read to the end: a full pipe would block it.
+  // Keep reading its log: a full pipe would block the program.
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
       const [, found] = /"address":"([^"]+)"/.exec(line) ?? [];
       if (found) resolve(found);
     });
-    child.once('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`${args.join(' ')} exited with code ${code}`)));
   });
   return {
     url,

@@ -1,4 +1,4 @@
-// What every report has: where it was measured, and a file beside those that were kept.
+// What every report has: the machine it was measured on, and its file next to the stored results.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 
@@ -7,7 +7,7 @@ export function machine(): string {
   return `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}, load ${load.join(' ')}`;
 }
 
-/** To the minute. */
+/** Dated to the minute. */
 export function heading(title: string): string {
   return `# ${title}, ${new Date().toISOString().slice(0, 16)}`;
 }

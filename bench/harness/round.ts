@@ -1,12 +1,12 @@
-// A round of one contender, alone on the machine with what it does.
+// One round of one contender, with no other contender at work.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { closedLoop, type Measured, type Work } from './load.ts';
 import type { Contender, Processes } from './processes.ts';
 
-/** Longer than a lease: nothing is left for good. */
+/** Longer than a lease, so a job that a node lost has run again. */
 const receiptsMostMs = 90_000;
 
-/** Over when what it leaves to be done is done: otherwise its receipts would be written in the round of the other, and count there. */
+/** Waits for its receipts: written in the next round, they would count against the other contender. */
 export async function measureRound(
   processes: Processes,
   { database }: Contender,
@@ -19,10 +19,7 @@ export async function measureRound(
   return { rate: latenciesMs.length / ((performance.now() - began) / 1_000), latenciesMs };
 }
 
-/**
- * Each in two parts, in turns: bank and clients warm up as well, and would otherwise do it in the time of the first contender, which has
- * then seen less than the other.
- */
+/** In two turns each: bank and clients warm up too, which would otherwise shorten the first contender's warm-up. */
 export async function warmUp(
   processes: Processes,
   works: ReadonlyMap<Contender, Work>,
@@ -37,7 +34,9 @@ export function receiptsWritten(processes: Processes, database: string): Promise
   return processes.withClient(database, async (client) => {
     while ((await client.query('select from payer_email where wake_at is not null limit 1')).rowCount !== 0) {
       if (performance.now() - began > receiptsMostMs)
-        throw new Error(`the receipts in the database ${database} do not get written`);
+        throw new Error(
+          `Receipts in database ${database} are not written after ${receiptsMostMs / 1_000} s.`,
+        );
       await sleep(10);
     }
   });

@@ -1,4 +1,4 @@
-// A bank that takes its time: a relay before the simulated one that holds every answer back for so many milliseconds.
+// A relay in front of the simulated bank that delays every response by a number of milliseconds.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -22,7 +22,7 @@ export async function openSlowBank(bankUrl: string): Promise<SlowBank> {
     }
     near.on('data', (bytes) => far.write(bytes));
     far.on('data', (bytes) => {
-      // Timers of one length run in the order they were set, so the bytes stay in theirs.
+      // Timers of one length fire in the order they were set, so the bytes keep their order.
       if (bank.latencyMs > 0) setTimeout(() => near.write(bytes), bank.latencyMs);
       else near.write(bytes);
     });

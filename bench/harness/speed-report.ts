@@ -1,4 +1,4 @@
-// What a measurement found, as text: tables, a plot, and the lines that other programs read.
+// Prints the results of a measurement: tables, a plot, and the lines that other programs read.
 import type { Cost } from './costs.ts';
 import { median, percentile, type Measured } from './load.ts';
 import { heading, keepLatest, machine, tableRow } from './report.ts';
@@ -11,10 +11,10 @@ export type Result = {
   readonly floor?: Measured;
   readonly ratios: readonly number[];
   readonly costs: readonly (Cost & { readonly of: string })[];
-  /** At half the rate, work arriving whatever becomes of it. */
+  /** In an open loop at half the rate. */
   readonly half?: Measured;
   readonly withSlowBank?: SlowBankResult;
-  /** Of the service, after it. */
+  /** Of the service, after the scenario. */
   readonly residentMb: number;
 };
 
@@ -22,26 +22,31 @@ export type SlowBankResult = {
   readonly latencyMs: number;
   readonly clients: number;
   readonly rate: number;
-  /** Of the rate without the latency, and with as many clients; of each turn. */
+  /** Of the rate with as many clients and no latency, for each turn. */
   readonly shares: readonly number[];
-  /** At half the rate without the latency, of both. */
+  /** Of service and floor, at half the rate without latency. */
   readonly halves: readonly (Measured & { readonly of: string })[];
 };
 
 const plotWidth = 40;
 
-export type Beside = {
-  /** Recurring charges a second that PostgreSQL alone writes. */
+export type OtherResults = {
+  /** Recurring charges per second that PostgreSQL alone writes. */
   readonly pgbenchRate: number | undefined;
   readonly webhooks: WebhooksResult | undefined;
 };
 
-export function writeReport(results: readonly Result[], beside: Beside, how: string, startMs: number): void {
+export function writeReport(
+  results: readonly Result[],
+  others: OtherResults,
+  how: string,
+  startMs: number,
+): void {
   const lines = [
     heading('Speed'),
     '',
     `${machine()}; ${how}.`,
-    'Service, floor, bank, PostgreSQL and the clients on the same machine.',
+    'Service, floor, bank, PostgreSQL and clients run on the same machine.',
     '',
     ...ratesTable(results),
     '',
@@ -49,8 +54,8 @@ export function writeReport(results: readonly Result[], beside: Beside, how: str
     ...costsTable(results),
     '',
     ...slowBankLines(results),
-    ...besideLines(beside),
-    `The service began to listen ${startMs.toFixed(0)} ms after it was started, on a database that was there.`,
+    ...otherLines(others),
+    `The service listened ${startMs.toFixed(0)} ms after its start, on an existing database.`,
     '',
   ];
   console.log(lines.join('\n'));
@@ -60,11 +65,11 @@ export function writeReport(results: readonly Result[], beside: Beside, how: str
   const spread = results.find(({ name }) => name === 'withdrawal');
   const hot = results.find(({ name }) => name === 'hot-wallet');
   const recurring = results.find(({ name }) => name === 'recurring');
-  if (recurring?.floor && beside.pgbenchRate !== undefined) {
-    const of = (rate: number) => (rate / (beside.pgbenchRate ?? 0)).toFixed(2);
+  if (recurring?.floor && others.pgbenchRate !== undefined) {
+    const of = (rate: number) => (rate / (others.pgbenchRate ?? 0)).toFixed(2);
     console.log(`recurring/pgbench=${of(recurring.service.rate)} floor/pgbench=${of(recurring.floor.rate)}`);
   }
-  if (beside.webhooks) console.log(`webhooks=${beside.webhooks.alone.toFixed(0)}/s`);
+  if (others.webhooks) console.log(`webhooks=${others.webhooks.alone.toFixed(0)}/s`);
   if (spread && hot) console.log(`hot/spread=${(hot.service.rate / spread.service.rate).toFixed(2)}`);
 }
 
@@ -93,7 +98,7 @@ function ratesTable(results: readonly Result[]): string[] {
   ];
 }
 
-/** How much of the floor the service reaches; the whole width is the floor. */
+/** The service's share of the floor's rate; the full width is the floor. */
 function plot(results: readonly Result[]): string[] {
   const compared = results.filter(({ ratios }) => ratios.length > 0);
   if (compared.length === 0) return [];
@@ -118,9 +123,9 @@ function costsTable(results: readonly Result[]): string[] {
       mb,
     ]);
   return [
-    'What each costs, and what the floor does for it:',
+    'Costs of the service and the floor:',
     '',
-    '| scenario | of | CPU of it, ms | of PostgreSQL, ms | statements | transactions that write | rows written | bytes of log | memory after, MB |',
+    '| scenario | of | own CPU, ms | PostgreSQL CPU, ms | statements | writing transactions | rows written | bytes of log | memory after, MB |',
     '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...results.flatMap(({ name, costs, residentMb }) =>
       costs.map((cost) => row(name, cost.of, cost, cost.of === 'service' ? residentMb.toFixed(0) : '')),
@@ -136,23 +141,23 @@ function slowBankLines(results: readonly Result[]): string[] {
       return `the ${of} adds p50 ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)} ms`;
     });
     return [
-      `${name}, with a bank that takes ${slow.latencyMs} ms: ${slow.rate.toFixed(0)} a second with ${slow.clients} clients, ` +
-        `${median(slow.shares).toFixed(2)} of what they do without (turns ${slow.shares.map((share) => share.toFixed(2)).join(' ')}); ` +
+      `${name}, with a bank latency of ${slow.latencyMs} ms: ${slow.rate.toFixed(0)} a second with ${slow.clients} clients, ` +
+        `${median(slow.shares).toFixed(2)} of the rate without latency (turns ${slow.shares.map((share) => share.toFixed(2)).join(' ')}); ` +
         `at half that rate ${added.join(', ')}.`,
       '',
     ];
   });
 }
 
-function besideLines({ pgbenchRate, webhooks }: Beside): string[] {
+function otherLines({ pgbenchRate, webhooks }: OtherResults): string[] {
   const pgbench = isPgbenchThere
     ? pgbenchRate !== undefined &&
-      `pgbench, 10 connections, the statements of the floor's recurring charge alone: ${pgbenchRate.toFixed(0)} a second.`
-    : 'pgbench is not there; Debian has it in postgresql-contrib.';
-  const told =
+      `pgbench, 10 connections, only the statements of the floor's recurring charge: ${pgbenchRate.toFixed(0)} a second.`
+    : 'pgbench is not installed; Debian has it in postgresql-contrib.';
+  const deliveries =
     webhooks &&
-    `Webhooks: ${webhooks.beside.toFixed(0)} deliveries a second while ${webhooks.charges.toFixed(0)} recurring charges a second were ` +
-      `made, five for each; ${webhooks.leftBehind} were left at their end, and sent ${webhooks.caughtUpMs.toFixed(0)} ms later. ` +
-      `Sent once more beside nothing: ${webhooks.alone.toFixed(0)} a second.`;
-  return [pgbench, told].flatMap((text) => (text ? [text, ''] : []));
+    `Webhooks: ${webhooks.duringCharges.toFixed(0)} deliveries a second during ${webhooks.charges.toFixed(0)} recurring charges a second, ` +
+      `five for each; ${webhooks.leftBehind} were left at the end and delivered within ${webhooks.caughtUpMs.toFixed(0)} ms. ` +
+      `Replayed with no other work: ${webhooks.alone.toFixed(0)} a second.`;
+  return [pgbench, deliveries].flatMap((text) => (text ? [text, ''] : []));
 }

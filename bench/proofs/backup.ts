@@ -1,6 +1,5 @@
-// Shows what a backup is good for: a PostgreSQL from Debian's packages with an archive of its log, a base backup taken under load,
-// the machine lost, and the database restored to a moment before that. Nothing that was confirmed until then is missing, and of what
-// the bank did afterwards nothing escapes `mandate reconcile --restored-to`; what it paid out is written down from its book. `npm run prove:backup`, two minutes.
+// npm run prove:backup: takes a base backup under load, loses the machine, and restores to a moment before the loss.
+// Nothing confirmed before that moment is missing, and `mandate reconcile --restored-to` reports what the bank did after it.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +10,17 @@ import { readOptions, wholeNumber } from '../../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run prove:backup -- [--seconds 6]
-for how long it is traded before the moment, and after it`,
+Proves that a backup restores everything confirmed before a moment, and that reconcile reports what happened after it.
+It takes two minutes and needs PostgreSQL from Debian's packages.
+  --seconds N  how long the merchant sells before the moment, and again after it
+Example: npm run prove:backup -- --seconds 20`,
   { seconds: { type: 'string', default: '6' } },
 );
 const loadMs = 1_000 * wholeNumber('--seconds', options.seconds);
 const clients = 6;
-/** Made before the moment, and paid or refunded after it: what a shop can ask for again. */
+/** Created before the moment, and paid or refunded after it: requests that a shop can repeat. */
 const repeated = 4;
-/** A lease, and time to do what it was for. */
+/** A lease, and time to run its job. */
 const settleWithinMs = 120_000;
 
 const environment = openEnvironment('backup');
@@ -65,7 +67,7 @@ async function prove(): Promise<void> {
   await stop();
   const confirmedAfter = merchant.confirmed.slice(confirmedBefore.length);
   console.log(
-    `confirmed until ${restoredTo}: ${confirmedBefore.length} operations; and ${confirmedAfter.length} after it, until the machine was lost`,
+    `confirmed before ${restoredTo}: ${confirmedBefore.length} operations; after it: ${confirmedAfter.length}`,
   );
 
   const restored = await restore(base, archive, `${moment}+00`);
@@ -73,45 +75,43 @@ async function prove(): Promise<void> {
   const missed = (operations: readonly string[], { lost }: Reconciled) =>
     operations.filter((operation) => lost.has(operation));
   expectNone('confirmed before the moment and lost', missed(confirmedBefore, first));
-  console.log(`before any node runs, reconcile finds ${first.text}`);
+  console.log(`before a node runs, reconcile finds ${first.text}`);
 
   await mandate(restored, ['party', 'block', merchant.partyId]);
   const node = await environment.startNode(urlOf(restored));
   const settled = await untilSettled(restored, restoredTo);
   await mandate(restored, ['ledger', 'check']);
-  console.log(
-    `a node runs, and what was under way at that moment has been asked about; the ledger is in order`,
-  );
+  console.log('a node runs, and no operation is in progress any more; the ledger is in order');
 
   const restoredMerchant = merchant.on(node.api);
   const known = await restoredMerchant.knownOf(confirmedBefore);
   expectNone(
-    'confirmed before the moment, and not known',
+    'confirmed before the moment and unknown after the restore',
     confirmedBefore.filter((operation) => !known.has(operation)),
   );
   const knownAfter = await restoredMerchant.knownOf(confirmedAfter);
   const escaped = confirmedAfter.filter(
     (operation) => !knownAfter.has(operation) && !settled.lost.has(operation),
   );
-  expectNone('done after the moment, and not reported', escaped);
+  expectNone('done after the moment and not reported', escaped);
   console.log(
-    `of the ${confirmedAfter.length}, ${missed(confirmedAfter, settled).length} are lost here, and reconcile names each of them`,
+    `of the ${confirmedAfter.length} after it, ${missed(confirmedAfter, settled).length} are lost, and reconcile reports each`,
   );
 
   const payouts = [...settled.lost].filter((operation) => operation.endsWith('.p'));
-  for (const operation of payouts) await restorePayout(restored, operation, restoredMerchant.payout);
+  for (const operation of payouts) await recoverPayout(restored, operation, restoredMerchant.payout);
   await mandate(restored, ['party', 'unblock', merchant.partyId]);
   for (const one of unpaid) await restoredMerchant.pay(one);
   for (const one of sold) await restoredMerchant.refund(one);
   const last = await reconcile(restored, restoredTo);
   const again = [...unpaid.map((one) => `${one.id}.1.a`), ...sold.map((id) => `${id}.1.100`)];
-  expectNone('asked for again, and still different', missed(again, last));
-  expectNone('payouts written down from the bank’s book, and still different', missed(payouts, last));
-  expectNone('booked twice by the bank', last.duplicates);
+  expectNone('repeated and still different', missed(again, last));
+  expectNone('payouts recovered and still different', missed(payouts, last));
+  expectNone('done twice by the bank', last.duplicates);
   await mandate(restored, ['ledger', 'check']);
-  console.log(`${again.length} payments and refunds were asked for again: known here now, and booked once`);
-  console.log(`${payouts.length} payouts were written down from the bank’s book, each with a command`);
-  console.log(`what is left is for people: ${last.text}`);
+  console.log(`${again.length} payments and refunds were repeated: known again, and done once`);
+  console.log(`${payouts.length} payouts were recovered from the transaction report, one command each`);
+  console.log(`left for an operator: ${last.text}`);
 }
 
 function urlOf({ port }: Server): string {
@@ -123,7 +123,7 @@ function expectNone(what: string, found: readonly string[]): void {
   console.log(`${what}: 0`);
 }
 
-/** The log up to now is in the archive. */
+/** Resolves when the log up to now is in the archive. */
 async function archiveAll(server: Server): Promise<void> {
   const last = await environment.sql(server, 'select pg_walfile_name(pg_switch_wal())');
   for (;;) {
@@ -133,7 +133,7 @@ async function archiveAll(server: Server): Promise<void> {
   }
 }
 
-/** As docs/operations/backups.md says it. */
+/** Follows docs/operations/backups.md. */
 async function restore(base: string, archive: string, moment: string): Promise<Server> {
   const server = await environment.server('restored');
   execFileSync('cp', ['-a', base, server.folder]);
@@ -155,27 +155,27 @@ async function restore(base: string, archive: string, moment: string): Promise<S
 
 type Reconciled = {
   readonly open: number;
-  /** The operations the bank has done since, that are not known here. */
+  /** Operations the bank has done since the moment that the database lacks. */
   readonly lost: ReadonlySet<string>;
   readonly duplicates: readonly string[];
   readonly text: string;
 };
 
 async function reconcile(server: Server, restoredTo: string): Promise<Reconciled> {
-  const asked = await environment.mandate(urlOf(server), [
+  const reconciled = await environment.mandate(urlOf(server), [
     'reconcile',
     '--restored-to',
     restoredTo,
     '--json',
   ]);
-  if (asked.code !== 0 && asked.code !== 1) throw new Error(asked.output);
-  const { open, differences } = JSON.parse(asked.output) as {
+  if (reconciled.code !== 0 && reconciled.code !== 1) throw new Error(reconciled.output);
+  const { open, differences } = JSON.parse(reconciled.output) as {
     open: number;
     differences: { operationId: string; class: string; sinceRestore?: string }[];
   };
   const others = differences.filter((one) => !one.sinceRestore);
   expectNone(
-    'differences that are older than the moment',
+    'differences older than the moment',
     others.map((one) => `${one.class} ${one.operationId}`),
   );
   const counts = new Map<string, number>();
@@ -189,12 +189,12 @@ async function reconcile(server: Server, restoredTo: string): Promise<Reconciled
   };
 }
 
-async function restorePayout(
+async function recoverPayout(
   server: Server,
   operation: string,
   from: MerchantClient['payout'],
 ): Promise<void> {
-  const asked = [
+  const options = [
     '--wallet',
     from.wallet,
     '--destination',
@@ -202,7 +202,7 @@ async function restorePayout(
     '--reason',
     'npm run prove:backup',
   ];
-  await mandate(server, ['payout', 'recover', operation, ...asked]);
+  await mandate(server, ['payout', 'recover', operation, ...options]);
 }
 
 async function mandate(server: Server, args: readonly string[]): Promise<string> {
@@ -216,7 +216,8 @@ async function untilSettled(server: Server, restoredTo: string): Promise<Reconci
   for (;;) {
     const found = await reconcile(server, restoredTo);
     if (found.open === 0) return found;
-    if (performance.now() > deadline) throw new Error(`${found.open} operations are still under way`);
+    if (performance.now() > deadline)
+      throw new Error(`${found.open} operations are in progress after ${settleWithinMs / 1_000} s`);
     await sleep(3_000);
   }
 }

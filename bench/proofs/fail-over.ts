@@ -1,7 +1,5 @@
-// Shows that nothing acknowledged is lost when the database's machine is: two PostgreSQL from Debian's packages with synchronous
-// streaming replication, the service under load, the primary killed, the standby promoted, and then everything looked for that
-// was confirmed to a merchant. For a moment before the kill the standby hears nothing: with `--asynchronous`, the control, what was
-// acknowledged meanwhile is lost. `npm run prove:fail-over`, a minute.
+// npm run prove:fail-over: kills the primary under load, promotes the standby, and looks for everything confirmed to a merchant.
+// The standby receives nothing just before the kill, so the control without synchronous replication loses what was confirmed then.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,12 +9,16 @@ import { readOptions, wholeNumber } from '../../tools/script-options.ts';
 
 const { options } = readOptions(
   `npm run prove:fail-over -- [--asynchronous] [--seconds 6]
---asynchronous does not wait for the standby, and shows what is lost`,
+Proves that a fail-over to a synchronous standby loses nothing that was confirmed. It takes a minute.
+It needs PostgreSQL from Debian's packages.
+  --asynchronous  the control: does not wait for the standby, and shows what is lost
+  --seconds N     how long clients sell before the fail-over, and again after it
+Example: npm run prove:fail-over -- --asynchronous`,
   { asynchronous: { type: 'boolean', default: false }, seconds: { type: 'string', default: '6' } },
 );
 const loadMs = 1_000 * wholeNumber('--seconds', options.seconds);
 const clients = 8;
-/** How long the standby hears nothing before the primary is killed. */
+/** How long the standby receives nothing before the primary is killed. */
 const silenceMs = 1_500;
 
 const environment = openEnvironment('fail-over');
@@ -66,7 +68,7 @@ async function prove(): Promise<void> {
   await stop(primary, 'immediate');
   replication.to(0);
   await asPostgres('pg_ctl', ['promote', '-w', '-D', standby.folder]);
-  // A promoted server waits for a standby of its own only when it is told to.
+  // Without this, the promoted server would wait for a standby of its own.
   await sql(standby, "alter system set synchronous_standby_names = ''; select pg_reload_conf()");
   relay.to(standby.port);
   while (confirmed.captured.size === before) await sleep(5);
@@ -76,13 +78,13 @@ async function prove(): Promise<void> {
   await load;
 
   const lost = await lookFor(api, confirmed);
-  const books = await environment.mandate(databaseUrl, ['ledger', 'check']);
-  if (books.code !== 0) throw new Error(books.output);
+  const check = await environment.mandate(databaseUrl, ['ledger', 'check']);
+  if (check.code !== 0) throw new Error(check.output);
   console.log(
     [
       `replication: ${options.asynchronous ? 'asynchronous' : 'synchronous'}; ${clients} clients`,
       `confirmed: ${confirmed.invoices.size} invoices, ${confirmed.payments.size} payments, ${confirmed.captured.size} captured (${before} before the kill)`,
-      `failed requests while the database was away: ${confirmed.errors}`,
+      `failed requests while the database was unavailable: ${confirmed.errors}`,
       `from the kill to the next captured payment: ${outageMs.toFixed(0)} ms`,
       `lost of what was confirmed: ${lost.length}${lost
         .slice(0, 3)
@@ -94,7 +96,7 @@ async function prove(): Promise<void> {
   if (lost.length > 0) process.exitCode = 1;
 }
 
-/** What merchants got responses for, by invoice. */
+/** Invoice IDs of what the service confirmed to merchants. */
 type Confirmed = {
   readonly invoices: Set<string>;
   readonly payments: Set<string>;
@@ -129,12 +131,12 @@ async function sell(api: Api, confirmed: Confirmed): Promise<void> {
   for (;;) {
     const { status } = await api.call('GET', `${url}/${invoice.id}/payments/1`);
     if (status === 'captured') return void confirmed.captured.add(invoice.id);
-    if (status === 'failed') throw new Error('the payment failed');
+    if (status === 'failed') throw new Error(`The payment of invoice ${invoice.id} failed.`);
     await sleep(5);
   }
 }
 
-/** Everything is there, and what was captured is captured. */
+/** Returns what is missing, or no longer captured. */
 async function lookFor(api: Api, confirmed: Confirmed): Promise<string[]> {
   const lost: string[] = [];
   for (const id of confirmed.invoices) {
@@ -151,7 +153,7 @@ async function lookFor(api: Api, confirmed: Confirmed): Promise<string[]> {
   return lost;
 }
 
-/** As an address that moves with the primary would do it. */
+/** Stands for an address that moves with the primary. */
 async function openRelay(firstPort: number): Promise<{ port: number; to(port: number): void; hold(): void }> {
   let target = firstPort;
   const sockets = new Set<Socket>();

@@ -1,5 +1,5 @@
-// Shows through which PgBouncer the service works: Debian's own between nodes and PostgreSQL, by session and by transaction, with
-// prepared statements and without. Each time a merchant sells, refunds and pays out, and then the books are checked. `npm run prove:pgbouncer`, a minute.
+// npm run prove:pgbouncer: shows with which settings of PgBouncer the service works.
+// With each of them, clients sell and refund through it, and then the ledger is checked.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -12,14 +12,17 @@ import { freePort } from '../../tools/free-port.ts';
 import { readOptions } from '../../tools/script-options.ts';
 
 readOptions(
-  `npm run prove:pgbouncer: the service through PgBouncer, by session and by transaction. A minute; it takes no options.`,
+  `npm run prove:pgbouncer
+Proves that the service works through PgBouncer: by session, and by transaction without prepared statements.
+It takes a minute and no options. It needs PgBouncer and PostgreSQL from Debian's packages.
+Example: npm run prove:pgbouncer`,
 );
 
 const program = '/usr/sbin/pgbouncer';
 const clients = 8;
 const roundsOfEach = 6;
 
-if (!existsSync(program)) throw new Error('there is no PgBouncer of Debian: apt-get install pgbouncer');
+if (!existsSync(program)) throw new Error(`${program} not found. Run "apt-get install pgbouncer".`);
 const environment = openEnvironment('pgbouncer');
 try {
   const server = await environment.server('primary');
@@ -67,15 +70,15 @@ async function tryOut(server: Server, mode: string, prepared: string): Promise<s
     };
     await Promise.all(Array.from({ length: clients }, sell));
     if (failures > 0) throw new Error(`${failures} of ${clients * roundsOfEach} sales with a refund failed`);
-    const books = await environment.mandate(url, ['ledger', 'check'], settings);
-    if (books.code !== 0) throw new Error(books.output);
+    const check = await environment.mandate(url, ['ledger', 'check'], settings);
+    if (check.code !== 0) throw new Error(check.output);
     return `works: ${merchant.confirmed.length} payments and refunds, none failed, the ledger is in order`;
   } finally {
     await stop();
   }
 }
 
-/** Fewer connections to PostgreSQL than the node has to it, so that in transaction mode they are really shared. */
+/** In transaction mode it has fewer connections than the node, so that transactions share them. */
 async function startPooler(server: Server, mode: string, user: string): Promise<number> {
   const port = await freePort();
   const ini = join(environment.data, `pgbouncer-${port}.ini`);

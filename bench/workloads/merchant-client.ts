@@ -1,26 +1,26 @@
-// A merchant who sells, refunds and pays out, and remembers which operations were confirmed to them, by their ids at the bank.
+// A merchant that sells, refunds and pays out, and remembers the bank operation IDs of what the service confirmed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api } from './scenarios.ts';
 
 export type Prepared = { readonly id: string; readonly payer: object };
 
 export type MerchantClient = {
-  /** The operations the service says are done, in order. */
+  /** Bank operation IDs of what the service has confirmed, in order. */
   readonly confirmed: readonly string[];
   readonly partyId: string;
-  /** The wallet and the card of their payouts. */
+  /** The wallet and destination of its payouts. */
   readonly payout: { readonly wallet: string; readonly destination: string };
-  /** Goes on through answers that do not come. */
+  /** Continues after requests that fail. */
   sellUntil(isOver: () => boolean): Promise<void>;
-  /** An invoice and a card to pay it with. */
+  /** Creates an invoice, and a card token to pay it with. */
   prepare(): Promise<Prepared>;
   pay(prepared: Prepared): Promise<string>;
-  /** The invoice. */
+  /** Returns the invoice ID. */
   sell(): Promise<string>;
   refund(invoiceId: string): Promise<void>;
-  /** The same merchant before another node. */
+  /** The same merchant as a client of another node. */
   on(api: Api): MerchantClient;
-  /** Those of the operations that are done by what the service says. */
+  /** Returns those of the operations that the service reports as done. */
   knownOf(operations: readonly string[]): Promise<ReadonlySet<string>>;
 };
 
@@ -113,7 +113,7 @@ function merchantClientOn(api: Api, known: Known): MerchantClient {
     on: (other) => merchantClientOn(other, known),
     async knownOf(operations) {
       const known = await Promise.all(operations.map((operation) => isDone(api, operation)));
-      return new Set(operations.filter((_, place) => known[place]));
+      return new Set(operations.filter((_, index) => known[index]));
     },
   };
 
@@ -134,7 +134,7 @@ async function isDone(api: Api, operation: string): Promise<boolean> {
       : what === 'a'
         ? [`${invoices}/${aggregate}/payments/${payment}`, 'captured refunded']
         : [`${invoices}/${aggregate}/payments/${payment}/refunds/${what}`, 'succeeded'];
-  const found = await api.call('GET', url).catch(() => ({ status: 'nowhere' }));
+  const found = await api.call('GET', url).catch(() => ({ status: 'not found' }));
   return wanted.split(' ').includes(found.status);
 }
 

@@ -1,5 +1,5 @@
-// PostgreSQL alone: the statements of the floor's recurring charge run by pgbench, without HTTP, a bank or JavaScript. How far the
-// floor stays below it is what those cost.
+// Runs the statements of the floor's recurring charge with pgbench. The floor's distance from it is the cost of HTTP, bank and
+// JavaScript.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const fact = (type: string, characters: number) =>
 const chain = `md5(:n::text) || md5(:n::text)`;
 const shard = (shards: number) => `(1 + :n::bigint % ${shards})::int`;
 
-/** The same lengths as the floor's. */
+/** Its values are as long as the floor's. */
 export const script = [
   String.raw`\set n random(1, 1000000000000000)`,
   String.raw`\set s random(1, ${seriesMade})`,
@@ -69,7 +69,7 @@ export async function makeSeries(client: ClientBase): Promise<void> {
   }
 }
 
-/** Charges a second, by as many connections as the others have. */
+/** Returns charges per second, with as many connections as service and floor have. */
 export async function runPgbench(
   processes: Processes,
   floorDatabase: string,
@@ -96,24 +96,24 @@ export async function runPgbench(
       env: { PATH: process.env['PATH'] ?? '', PGPASSWORD: decodeURIComponent(password) },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    let told = '';
-    child.stdout.on('data', (text) => (told += String(text)));
+    let output = '';
+    child.stdout.on('data', (text) => (output += String(text)));
     await once(child, 'close');
-    const [, rate] = /tps = ([\d.]+) \(without/.exec(told) ?? [];
-    if (rate === undefined) throw new Error(`pgbench said: ${told}`);
+    const [, rate] = /tps = ([\d.]+) \(without/.exec(output) ?? [];
+    if (rate === undefined) throw new Error(`pgbench printed no rate: ${output}`);
     return Number(rate);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** pgbench takes every word behind a colon for a variable, in literals too. */
+/** pgbench reads every word after a colon as a variable, in literals too. */
 function filled(statement: string, values: readonly string[]): string {
   const colon = (text: string) => text.replaceAll(/(?<!:):(?=\w)(?!n\b|s\b)/g, `' || chr(58) || '`);
-  const valueAt = (place: string) => {
-    const value = values[Number(place) - 1];
-    if (value === undefined) throw new Error(`there is no value for $${place} of: ${statement}`);
+  const valueAt = (number: string) => {
+    const value = values[Number(number) - 1];
+    if (value === undefined) throw new Error(`There is no value for $${number} in: ${statement}`);
     return colon(value);
   };
-  return `${colon(statement).replaceAll(/\$(\d+)/g, (_, place: string) => valueAt(place))};`;
+  return `${colon(statement).replaceAll(/\$(\d+)/g, (_, number: string) => valueAt(number))};`;
 }

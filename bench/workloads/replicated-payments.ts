@@ -1,24 +1,24 @@
-// A database as it is after years, made in minutes: what became of a few payments of the service itself, copied so many times
-// under other names and at earlier times. So each copy is as right as its model: rows, events, series, transfers.
+// Makes the database of years in minutes: copies the rows of a few real payments many times, with other IDs and earlier times.
+// The copies are as valid as the payments the service wrote.
 import type { ClientBase } from 'pg';
 import { instantAt } from '../../src/clock.ts';
 import { secondsText } from '../../src/ids.ts';
 
-/** Some payments that belong together, and all rows there are about them. */
+/** Payments that belong together, with all their rows. */
 export type RecordedPayments = {
-  /** By table, each row as JSON text in which `%1$s` is the first of its names, and so on. */
+  /** For each table its rows as JSON text; `%1$s` stands for the first of the names. */
   readonly rows: ReadonlyMap<string, readonly string[]>;
   readonly names: readonly Name[];
   readonly payments: number;
   readonly events: number;
-  /** Of its first event. */
+  /** Time of the first event. */
   readonly beganMs: number;
 };
 
-/** What is another in every copy: an identifier, a digest of a card, the time when its card is looked at again. */
+/** What differs in every copy: an ID, a digest of a card, or the time of the card's next job. */
 type Name = { readonly text: string; readonly is: 'id' | 'digest' | 'time' };
 
-/** In the order in which they can be written. The key names an invoice, a series or a card. */
+/** In the order in which they can be written, each with the column of its invoice, series or card ID. */
 const tables = {
   invoice: 'invoice_id',
   payment: 'invoice_id',
@@ -31,7 +31,7 @@ const tables = {
 } as const;
 const someTimeTomorrow = 'some time within a day';
 
-/** The invoices are those of one series, from its parent on, or a single one. */
+/** The invoices are a single one, or those of one series, its parent first. */
 export async function readPayments(
   client: ClientBase,
   invoiceIds: readonly string[],
@@ -52,13 +52,15 @@ export async function readPayments(
     );
     const rows = found.rows.map(({ row }) => row);
     for (const row of rows) {
-      // Whose transaction wrote it is the copy's own affair.
+      // The copy's own transaction fills it in.
       delete row['written_in'];
-      // Once its token is no good any more, a card that is needed is looked at every day.
+      // When its token has expired, a retained card has a job once a day.
       if (table === 'card') row['wake_at'] = someTimeTomorrow;
-      // Millions of copies would be millions of receipts to write at once.
+      // A waiting receipt in the model would become millions of receipts to send.
       if (table === 'payer_email' && row['status'] === 'waiting')
-        throw new Error('the receipts of what is to be copied are not written yet');
+        throw new Error(
+          `Receipts of ${invoiceIds.join(', ')} are still waiting. Wait for them before you copy.`,
+        );
       for (const digest of JSON.stringify(row).match(/\\\\x[0-9a-f]{64}(?=")/g) ?? [])
         digests.add(digest.slice(3));
     }
@@ -75,36 +77,37 @@ export async function readPayments(
   const began = /"created_at":"([^"]+)"/.exec(texts.get('event')?.[0] ?? '')?.[1];
   return {
     names,
-    rows: new Map([...texts].map(([table, rows]) => [table, rows.map((row) => withPlaces(row, names))])),
+    rows: new Map([...texts].map(([table, rows]) => [table, rows.map((row) => asFormat(row, names))])),
     payments: texts.get('payment')?.length ?? 0,
     events: texts.get('event')?.length ?? 0,
     beganMs: Date.parse(began ?? ''),
   };
 }
 
-function withPlaces(row: string, names: readonly Name[]): string {
+/** The row as a format string of PostgreSQL. */
+function asFormat(row: string, names: readonly Name[]): string {
   return names.reduce(
-    (text, name, place) => text.replaceAll(name.text, `%${place + 1}$s`),
+    (text, name, index) => text.replaceAll(name.text, `%${index + 1}$s`),
     row.replaceAll('%', '%%'),
   );
 }
 
 export type Copies = {
-  /** The number of the first copy, and of the one after the last. No number is used twice for one model. */
+  /** Number of the first copy, and of the one after the last. Use each number once for a model. */
   readonly from: number;
   readonly until: number;
-  /** When they happen. */
+  /** The time of the copies' first event. */
   readonly atMs: number;
 };
 
-/** All of them in one transaction, with what they mean for the balances of the ledger. */
+/** Writes all copies in one transaction, together with the ledger balances. */
 export async function replicatePayments(
   client: ClientBase,
   model: RecordedPayments,
   { from, until, atMs }: Copies,
 ): Promise<void> {
   const copies = `copies as materialized (
-    select array[${model.names.map(({ is }, place) => nameOf(is, `${model.names[0]?.text}/${place}`, secondsText(atMs))).join(', ')}] as names
+    select array[${model.names.map(({ is }, index) => nameOf(is, `${model.names[0]?.text}/${index}`, secondsText(atMs))).join(', ')}] as names
     from generate_series(${from}, ${until - 1}) as number)`;
   await client.query('begin');
   try {
@@ -127,9 +130,9 @@ export async function replicatePayments(
   }
 }
 
-/** Unlike any other, and spread as those of the service are. */
-function nameOf(is: Name['is'], place: string, second: string): string {
-  const own = `number || '/${place}'`;
+/** Unique, and spread over an index as the service's names are. */
+function nameOf(is: Name['is'], nameInModel: string, second: string): string {
+  const own = `number || '/${nameInModel}'`;
   switch (is) {
     case 'id':
       return `'${second}' || substr(md5(${own}), 1, 17)`;
@@ -146,7 +149,7 @@ function moveTimes(row: string, byMs: number): string {
   return row.replaceAll(instant, (text) => instantAt(Date.parse(text) + byMs));
 }
 
-/** In the shards of the copies, which the balances follow. */
+/** Each copy's transfers use the shards of its own ID, and the balances follow. */
 function transferText(columns: readonly string[], copies: string, copied: string): string {
   const shardOf = (side: string) =>
     `case ${side}.shards when 0 then 0

@@ -1,4 +1,4 @@
-// What a merchant's server does, as requests: the same to the service and to the floor.
+// The requests of a merchant's server, the same to the service and to the floor.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Contender } from '../harness/processes.ts';
@@ -6,22 +6,22 @@ import type { Work } from '../harness/load.ts';
 
 export type Scenario = {
   readonly name: string;
-  /** Once for each contender, before the clock runs. */
+  /** Runs once for each contender, before the clock runs. */
   prepare(api: Api): Promise<Work>;
-  /** What the floor does too. */
+  /** Whether the floor has it too. */
   readonly hasFloor: boolean;
-  /** Waits for the bank, so that the bank's latency matters to it. */
+  /** Whether it waits for the bank, so that the bank's latency counts. */
   readonly asksBank?: true;
 };
 
 export type Api = {
   call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<any>;
-  /** When clients ask what became of something: it makes no sense before the bank can have answered. */
+  /** When clients poll a status; before the bank can have responded, polling is useless. */
   polling: { readonly firstAfterMs: number; readonly everyMs: number };
   close(): Promise<void>;
 };
 
-/** Often, so that the time that passes is known well. */
+/** Often, so that latencies are measured precisely. */
 export const eagerPolling = { firstAfterMs: 0, everyMs: 4 };
 const paths = {
   invoices: '/v2/processing/invoices',
@@ -104,7 +104,7 @@ async function charge(api: Api, more: object = {}): Promise<string> {
   return pay(api, { payer, ...more });
 }
 
-/** A new customer each time: how many cards one may bind is limited by nothing here, but by everything elsewhere. */
+/** Uses a new customer each time, because the number of cards that one customer may bind is limited. */
 async function bind(api: Api): Promise<void> {
   const person = { shopID: 'TEST', contactInfo };
   const { customer } = await api.call('POST', paths.customers, person);
@@ -114,7 +114,7 @@ async function bind(api: Api): Promise<void> {
   await untilStatus(api, `${paths.customers}/${customer.id}/bindings/${id}`, 'succeeded');
 }
 
-/** Withdrawals in turn from so many wallets, each with a card of its own. */
+/** Withdrawals from so many wallets in turn, each with its own destination. */
 async function withdrawFrom(api: Api, wallets: number): Promise<Work> {
   const pairs: { wallet: string; destination: string }[] = [];
   for (let number = 0; number < wallets; number++) {
@@ -149,11 +149,11 @@ async function withdrawFrom(api: Api, wallets: number): Promise<Work> {
   };
 }
 
-/** So that no two clients charge one series at once, nor a client the same one twice in a row. More clients make more. */
+/** Enough that no two clients charge one series at the same time. More clients create more. */
 const parentsMade = 192;
 const sellers = 16;
 
-/** Charges without the payer, each of the series that has rested longest. */
+/** Recurring charges, each of the series that was charged longest ago. */
 async function chargeParents(api: Api): Promise<Work> {
   const parents: string[] = [];
   const sell = async () => {
@@ -173,12 +173,12 @@ function chargeAgain(api: Api, invoiceID: string): Promise<string> {
   return pay(api, { payer: { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo } });
 }
 
-/** The invoice. */
+/** Returns the invoice ID. */
 export function sellOnce(api: Api): Promise<string> {
   return charge(api);
 }
 
-/** The invoices of a series of so many payments, its parent first. */
+/** Returns the invoice IDs of a series of so many payments, its parent first. */
 export async function sellInSeries(api: Api, payments: number): Promise<string[]> {
   const invoices = [await charge(api, { makeRecurrent: true })];
   while (invoices.length < payments) invoices.push(await chargeAgain(api, invoices[0] as string));
@@ -208,6 +208,9 @@ export const scenarios: readonly Scenario[] = [
 
 export function scenarioNamed(wanted: string): Scenario {
   const found = scenarios.find(({ name }) => name === wanted);
-  if (!found) throw new Error(`there is no scenario ${wanted}`);
+  if (!found)
+    throw new Error(
+      `Unknown scenario "${wanted}". Use one of: ${scenarios.map(({ name }) => name).join(', ')}.`,
+    );
   return found;
 }

@@ -1,4 +1,4 @@
-// A quick receiver of webhooks in a process of its own, which counts what it receives.
+// A fast webhook receiver in its own process that counts what it receives.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export async function openWebhookReceiver(): Promise<WebhookReceiver> {
     return answer.received;
   };
   return {
-    url: `http://127.0.0.1:${port}/notices`,
+    url: `http://127.0.0.1:${port}/webhooks`,
     received,
     async untilReceived(wanted) {
       while ((await received()) < wanted) await sleep(pollMs);

@@ -1,21 +1,20 @@
-// Deliveries of webhooks to a quick receiver in a process of its own: while the service charges, and beside nothing, when all of it
-// is sent once more.
+// Webhook deliveries to a fast receiver in its own process: while the service charges, then replayed with no other work.
 import { closedLoop, type Work } from '../harness/load.ts';
 import type { Api } from './scenarios.ts';
 import { openWebhookReceiver } from './webhook-receiver.ts';
 
 export type WebhooksResult = {
-  /** A second, while clients charged as fast as they could. */
-  readonly beside: number;
+  /** Deliveries per second while clients charged as fast as they could. */
+  readonly duringCharges: number;
   readonly charges: number;
-  /** What was not sent by the end of that, and how long it took. */
+  /** Deliveries not sent when the charges ended, and the time they took. */
   readonly leftBehind: number;
   readonly caughtUpMs: number;
-  /** A second, with nothing beside. */
+  /** Deliveries per second with no other work. */
   readonly alone: number;
 };
 
-/** The events of a payment made and captured at once. */
+/** The webhook events of a payment captured in one step. */
 const eventTypes = ['InvoiceCreated', 'PaymentStarted', 'PaymentProcessed', 'PaymentCaptured', 'InvoicePaid'];
 const path = '/v2/processing/webhooks';
 
@@ -43,7 +42,7 @@ export async function measureWebhooks(
     const alone = expected / ((performance.now() - began) / 1_000);
     await api.call('DELETE', `${path}/${id}`);
     return {
-      beside: meanwhile / (load.ms / 1_000),
+      duringCharges: meanwhile / (load.ms / 1_000),
       charges: rate,
       leftBehind: expected - meanwhile,
       caughtUpMs,

@@ -1,4 +1,4 @@
-// pgbench is not installed everywhere; what it is given to run is tried here all the same.
+// Runs the script of pgbench without pgbench, which is not installed everywhere.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSeries, script } from '../../bench/workloads/pgbench.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
@@ -7,7 +7,7 @@ let db: TestDatabase;
 beforeAll(async () => void (db = await createTestDatabase()));
 afterAll(() => db.drop());
 
-test('the statements given to pgbench are a whole charge', async () => {
+test('the statements that pgbench runs make a complete charge', async () => {
   const charge = script
     .replaceAll(/^\\set.*$/gm, '')
     .replaceAll(/(?<!:):n\b/g, '77')
@@ -15,10 +15,10 @@ test('the statements given to pgbench are a whole charge', async () => {
   const rows = await db.database.withClient(async (client) => {
     await makeSeries(client);
     await client.query(charge);
-    const told = await client.query(`
-      select status, (select count(*)::int from event where aggregate = 'invoice' or sequence > 1) as events, (select count(*)::int from payer_email) as letters
+    const found = await client.query(`
+      select status, (select count(*)::int from event where aggregate = 'invoice' or sequence > 1) as events, (select count(*)::int from payer_email) as emails
       from payment`);
-    return told.rows;
+    return found.rows;
   });
-  expect(rows).toEqual([{ status: 'captured', events: 6, letters: 1 }]);
+  expect(rows).toEqual([{ status: 'captured', events: 6, emails: 1 }]);
 });

@@ -1,5 +1,5 @@
-// The loader of large databases writes nothing the service would not: copied payments pass every check of ours. More of them with
-// REPLICATED_PAYMENTS=400, which are two thousand payments.
+// The loader of large databases writes what the service would write: copied payments pass every check.
+// REPLICATED_PAYMENTS=400 makes 2,000 payments.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -20,13 +20,13 @@ const dayMs = 24 * hourMs;
 const copies = Number(process.env['REPLICATED_PAYMENTS'] ?? 60);
 
 let world: PaymentWorld;
-let patient: pg.Client;
+let reader: pg.Client;
 let sale: RecordedPayments;
 let series: RecordedPayments;
 beforeAll(async () => {
   world = await startPaymentWorld();
-  patient = new pg.Client({ connectionString: world.service.testDatabase.url, options: '-c timezone=UTC' });
-  await patient.connect();
+  reader = new pg.Client({ connectionString: world.service.testDatabase.url, options: '-c timezone=UTC' });
+  await reader.connect();
   const { database, clock, jobs } = world.service;
   const sold = await world.paid('4242424242424242');
   const { parent, invoice, charged } = recurringWorld(world);
@@ -36,7 +36,8 @@ beforeAll(async () => {
     clock.advance(dayMs);
     const next = await invoice();
     invoices.push(next.id);
-    if ((await charged(root, next)) !== 'captured') throw new Error('a charge was not captured');
+    if ((await charged(root, next)) !== 'captured')
+      throw new Error(`The charge of invoice ${next.id} was not captured.`);
   }
   jobs.wake();
   await jobs.whenIdle();
@@ -52,14 +53,14 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await patient.end();
+  await reader.end();
   await world.close();
 });
 
-/** On a connection without a limit of time: whoever looks for card numbers reads every word there is. */
-const query = async (text: string, values?: unknown[]) => (await patient.query(text, values)).rows;
+/** Without the service's time limits: the check for card numbers reads every row. */
+const query = async (text: string, values?: unknown[]) => (await reader.query(text, values)).rows;
 
-test('all payments that belong together are copied', async () => {
+test('payments that belong together are copied with all their rows', async () => {
   expect([sale.payments, sale.events, series.payments, series.events]).toEqual([1, 4, 4, 23]);
   const [row] =
     await query(`select (select count(*) from payment)::int as payments, (select count(*) from event)::int as events,
@@ -72,13 +73,13 @@ test('all payments that belong together are copied', async () => {
   });
 });
 
-test('the check of the ledger finds nothing', async () => {
+test('the ledger check finds no violation', async () => {
   const findings = await checkLedger(world.service.database, 'all', everyInvariant);
   expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
   expect(findings.find(({ checked }) => checked > BigInt(copies))).toBeDefined();
 });
 
-test('what looks from outside finds nothing, and finds one row that is wrong', async () => {
+test('the simulation checks find nothing, and find a row that is changed', async () => {
   const own = await readBook(world.bank.url, world.bankSecret, epochMsOf(world.service.clock.now()));
   const known = new Set(own.map(({ operationId }) => operationId));
   const copied = await query(`select invoice_id || '.1.a' as id, amount_minor::int as amount from payment`);
@@ -88,9 +89,9 @@ test('what looks from outside finds nothing, and finds one row that is wrong', a
       ...own,
       ...copied
         .filter(({ id }) => !known.has(id))
-        .map(({ id, amount }, place) => ({
+        .map(({ id, amount }, index) => ({
           ...model!,
-          sequence: own.length + place + 1,
+          sequence: own.length + index + 1,
           operationId: id,
           amount,
         })),

@@ -1,7 +1,9 @@
-// npm run build: the program as it runs without development tools, in dist/.
+// npm run build: builds the program that runs without development tools, in dist/.
 import { buildProgram } from './build-program.ts';
 import { readOptions } from '../script-options.ts';
 
-readOptions(`npm run build: puts the program together in dist/. It takes no options.`);
+readOptions(`npm run build
+Builds the program in dist/, where it runs without development tools. It takes no options.
+Example: npm run build`);
 
 await buildProgram(new URL('../../dist/', import.meta.url));

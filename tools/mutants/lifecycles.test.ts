@@ -1,22 +1,22 @@
-// Every lifecycle is found in the sources as they are, and what is excused there is still there.
+// Every lifecycle is found in the sources, and every excused mutant still exists.
 import { expect, test } from 'vitest';
-import { describedMutants, equivalent, lifecyclesIn, mutantsToNotice } from './lifecycles.ts';
+import { describedMutants, equivalent, lifecyclesIn, mutantsToDetect } from './lifecycles.ts';
 import { readSourceFiles, type SourceFile } from '../source-files.ts';
 
 const sources = readSourceFiles();
 const lifecycles = lifecyclesIn(sources);
 
-test.each(lifecycles)('$name has mutants and tests that may notice them', ({ file, tests }) => {
-  expect(mutantsToNotice(file.text).length).toBeGreaterThan(10);
+test.each(lifecycles)('$name has mutants, and tests that can detect them', ({ file, tests }) => {
+  expect(mutantsToDetect(file.text).length).toBeGreaterThan(10);
   expect(tests.length).toBeGreaterThan(0);
 });
 
-test.each(equivalent)('%s excuses a mutant that there is', (pattern) => {
+test.each(equivalent)('%s excuses a mutant that exists', (pattern) => {
   const descriptions = lifecycles.flatMap(({ file }) => describedMutants(file.text).map(([, text]) => text));
   expect(descriptions.filter((text) => pattern.test(text))).not.toEqual([]);
 });
 
-test('a file is found wherever it is, with the tests next to it that import it', () => {
+test('a lifecycle is found in any folder, with the tests next to it that import it', () => {
   const moved = sources.map(({ path, text }): SourceFile => ({
     path: path.replace('src/', 'src/other/'),
     text,
@@ -28,14 +28,14 @@ test('a file is found wherever it is, with the tests next to it that import it',
   expect(refund?.tests.map((path) => path.split('/').at(-1))).toEqual(['refund.test.ts']);
 });
 
-test('one that is renamed, is there twice or has no test is reported', () => {
+test('a lifecycle that is renamed, declared twice or without a test is reported', () => {
   const without = sources.filter(({ path }) => path !== lifecycles[0]?.file.path);
   expect(() => lifecyclesIn(without)).toThrow(
-    'InvoiceState, by which the lifecycle invoice is found, is declared 0 times',
+    'InvoiceState, which identifies the lifecycle invoice, is declared 0 times',
   );
   const twice = [...sources, { path: 'src/again.ts', text: "export type InvoiceState = 'unpaid';" }];
   expect(() => lifecyclesIn(twice)).toThrow(
-    'InvoiceState, by which the lifecycle invoice is found, is declared 2 times',
+    'InvoiceState, which identifies the lifecycle invoice, is declared 2 times',
   );
   const untested = sources.filter(({ path }) => !path.endsWith('.test.ts'));
   expect(() => lifecyclesIn(untested)).toThrow(/^no test next to src\/.*invoice\.ts imports it$/);

@@ -1,4 +1,4 @@
-// The lifecycle files, found by what they declare, and the mutants of them that a test has to notice.
+// Finds the lifecycle files by what they declare, and the mutants of them that a test must detect.
 import { basename, dirname } from 'node:path';
 import { mutantsOf, type Mutant } from './mutants.ts';
 import { isTest, type SourceFile } from '../source-files.ts';
@@ -6,7 +6,7 @@ import { declarationsOf } from './syntax-tree.ts';
 
 type Lifecycle = { readonly name: string; readonly file: SourceFile; readonly tests: readonly string[] };
 
-/** By the name of the lifecycle, what its file alone declares. */
+/** For each lifecycle, a name that only its file declares. */
 const declarations: Readonly<Record<string, string>> = {
   invoice: 'InvoiceState',
   payment: 'PaymentState',
@@ -18,16 +18,16 @@ const declarations: Readonly<Record<string, string>> = {
   'webhook-queue': 'afterAcknowledged',
 };
 
-/** Changes that make no difference, by the line they are made in and what is changed there. */
+/** Changes that make no difference, matched against the changed line and the change. */
 export const equivalent: readonly RegExp[] = [
-  // Never, by the tables: it tells the compiler so, and whoever breaks a table.
+  // The tables make it unreachable. The compiler needs it, and it reports a broken table.
   /throw new Error\((?!.*cannot have)/,
   /^if \('approval' in state\) .* → true$/,
   /^return state\.name === 'ready' \? state\.activeBindingId : undefined; .* → true$/,
-  // Of two equal moments either is the earlier one.
+  // If both times are equal, either is the earlier one.
   /^return a < b \? a : b; < → <=$/,
   /failure\.retryAfterMs \?\? 0.* 0 → 1$/,
-  // What is sent after a replay is never within it.
+  // What follows `resumeAt` is beyond the replay in either case.
   /sent < replay\.resumeAt; < → <=$/,
 ];
 
@@ -37,7 +37,7 @@ export function lifecyclesIn(files: readonly SourceFile[]): Lifecycle[] {
     const [file] = declaring;
     if (!file || declaring.length > 1)
       throw new Error(
-        `${declared}, by which the lifecycle ${name} is found, is declared ${declaring.length} times`,
+        `${declared}, which identifies the lifecycle ${name}, is declared ${declaring.length} times`,
       );
     return { name, file, tests: testsOf(file, files) };
   });
@@ -55,7 +55,7 @@ function testsOf({ path }: SourceFile, files: readonly SourceFile[]): string[] {
   return tests.map((file) => file.path);
 }
 
-export function mutantsToNotice(source: string): Mutant[] {
+export function mutantsToDetect(source: string): Mutant[] {
   return describedMutants(source)
     .filter(([, description]) => !equivalent.some((pattern) => pattern.test(description)))
     .map(([mutant]) => mutant);

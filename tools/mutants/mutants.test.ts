@@ -1,10 +1,10 @@
-// What is made of a source: every mistake that is small enough, and none in what is gone when the program runs.
+// A source gets every small mistake, and none in types, which are gone when the program runs.
 import { expect, test } from 'vitest';
 import { mutantsOf } from './mutants.ts';
 
 const changesOf = (source: string) => mutantsOf(source).map(({ change }) => change);
 
-test('operators are turned, numbers and truths are others, conditions are decided beforehand', () => {
+test('mutants replace operators, numbers, booleans and conditions, and remove throws', () => {
   expect(changesOf('const a = b === c && d < 2;')).toEqual(['&& → ||', '=== → !==', '< → <=', '2 → 3']);
   expect(changesOf('const a = b ? true : 1n;')).toEqual(['b → true', 'b → false', 'true → false', '1n → 2n']);
   expect(changesOf("if (a) throw new Error('no');")).toEqual([
@@ -14,7 +14,7 @@ test('operators are turned, numbers and truths are others, conditions are decide
   ]);
 });
 
-test('each entry of a table goes once, and what is left is a table still', () => {
+test('mutants remove each entry of a table once, and the table stays valid', () => {
   const mutants = mutantsOf("const moves = {\n  unpaid: { paid: 'paid', ended: 'ended' },\n  paid: {},\n};");
   expect(mutants.map(({ line, code }) => [line, code.replace(/\s+/g, ' ')])).toEqual([
     [2, 'const moves = { paid: {}, };'],
@@ -24,7 +24,7 @@ test('each entry of a table goes once, and what is left is a table still', () =>
   ]);
 });
 
-test('types, imports and comments are left alone', () => {
+test('types, imports and comments have no mutants', () => {
   expect(
     changesOf(`import { one } from 'two';
       // 1 === 2

@@ -1,17 +1,17 @@
-// Small wrong versions of a source: an operator turned, a condition decided beforehand, an entry of a table gone. One at a time, by
-// place in the syntax tree; types are left alone, since they are gone when the program runs.
+// Makes wrong versions of a source with one small change each: another operator, a constant condition, an entry less.
+// Types have no mutants, because they are gone when the program runs.
 import { childrenOf, treeOf, type Node } from './syntax-tree.ts';
 
 export type Mutant = {
   readonly line: number;
-  /** What was made of what. */
+  /** The old code and the new. */
   readonly change: string;
   readonly code: string;
 };
 
 type Change = { readonly start: number; readonly end: number; readonly into: string };
 
-const turned: Readonly<Record<string, string>> = {
+const otherOperator: Readonly<Record<string, string>> = {
   '===': '!==',
   '!==': '===',
   '<': '<=',
@@ -36,7 +36,7 @@ export function mutantsOf(source: string): Mutant[] {
   }));
 }
 
-/** Every node that is still there when the program runs. */
+/** Visits every node that exists when the program runs. */
 function walk(node: Node, visit: (node: Node) => void): void {
   const isOfTypes = node.type.startsWith('TS') && !('expression' in node);
   if (isOfTypes || node['importKind'] === 'type' || node.type === 'ImportDeclaration') return;
@@ -52,7 +52,7 @@ function changesOf(node: Node, source: string): Change[] {
     case 'BinaryExpression':
     case 'LogicalExpression': {
       const { left, right, operator } = node as unknown as { left: Node; right: Node; operator: string };
-      const into = turned[operator];
+      const into = otherOperator[operator];
       const start = source.indexOf(operator, left.end);
       return into === undefined || start >= right.start
         ? []

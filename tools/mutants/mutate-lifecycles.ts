@@ -1,30 +1,30 @@
-// npm run mutate:lifecycles: whether the tests of the lifecycles would notice a mistake. Each file is replaced by its mutants, one
-// after the other, in a copy of the sources, and the tests next to it are run; a mutant they let pass is printed.
-//   npm run mutate:lifecycles -- payment      one of them alone
+// npm run mutate:lifecycles: checks that the tests of the lifecycles detect mistakes. It works in a copy of the sources, where
+// each mutant replaces its file while the tests next to it run.
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createVitest, type Vitest } from 'vitest/node';
-import { lifecyclesIn, mutantsToNotice } from './lifecycles.ts';
+import { lifecyclesIn, mutantsToDetect } from './lifecycles.ts';
 import type { Mutant } from './mutants.ts';
-import { readOptions } from '../script-options.ts';
+import { readOptions, refuse } from '../script-options.ts';
 import { readSourceFiles, repository } from '../source-files.ts';
 
 const { words } = readOptions(
-  `
-npm run mutate:lifecycles -- [payment]
-  whether the tests of the lifecycles notice a mistake; of one of them alone`,
+  `npm run mutate:lifecycles -- [LIFECYCLE]
+Checks that the tests of the lifecycles detect mistakes, and prints each mistake they do not detect.
+  LIFECYCLE  only this one, such as payment or refund
+Example: npm run mutate:lifecycles -- payment`,
   {},
   { maxWords: 1 },
 );
-/** A mutant that runs in circles is noticed too. */
+/** A mutant that loops endlessly counts as detected. */
 const endsWithinMs = 20_000;
 
 const [only] = words;
 const lifecycles = lifecyclesIn(readSourceFiles());
 const chosen = lifecycles.filter(({ name }) => only === undefined || name === only);
 if (chosen.length === 0)
-  throw new Error(`there is no ${only}; there are ${lifecycles.map(({ name }) => name).join(', ')}`);
+  refuse(`unknown lifecycle "${only}"; use ${lifecycles.map(({ name }) => name).join(', ')}`);
 
 const folder = await mkdtemp(join(tmpdir(), 'mandate-mutants-'));
 let survived = 0;
@@ -34,9 +34,9 @@ try {
     await cp(join(repository, part), join(folder, part), { recursive: true });
   await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));
   for (const { name, file, tests } of chosen) {
-    const mutants = mutantsToNotice(file.text);
+    const mutants = mutantsToDetect(file.text);
     const survivors = await survivorsOf(mutants, file.text, join(folder, file.path), tests);
-    console.log(`${name}: ${mutants.length - survivors.length} of ${mutants.length} noticed`);
+    console.log(`${name}: ${mutants.length - survivors.length} of ${mutants.length} detected`);
     for (const { line, change } of survivors) console.log(`  line ${line}: ${change}`);
     tried += mutants.length;
     survived += survivors.length;
@@ -44,7 +44,7 @@ try {
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
-console.log(`mutants ${tried}, noticed ${tried - survived}, not noticed ${survived}`);
+console.log(`mutants ${tried}, detected ${tried - survived}, not detected ${survived}`);
 process.exitCode = survived > 0 ? 1 : 0;
 
 async function survivorsOf(
@@ -55,7 +55,7 @@ async function survivorsOf(
 ): Promise<Mutant[]> {
   let vitest = await open(tests);
   const survivors: Mutant[] = [];
-  if (!(await pass(vitest, file))) throw new Error(`the tests of ${file} do not pass as it is`);
+  if (!(await pass(vitest, file))) throw new Error(`The tests of ${file} fail without a mutant.`);
   for (const mutant of mutants) {
     await writeFile(file, mutant.code);
     const outcome = await Promise.race([pass(vitest, file), after(endsWithinMs)]);

@@ -1,4 +1,4 @@
-// The syntax tree of a TypeScript source, for tools that change sources.
+// Reads the syntax tree of a TypeScript source, for tools that change sources.
 import { parseAst } from 'vitest/node';
 
 export type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<
@@ -10,7 +10,7 @@ export function treeOf(source: string): Node {
   return parseAst(source, { lang: 'ts' }) as unknown as Node;
 }
 
-/** The nodes right below this one, with the name of the member each stands in. */
+/** The direct children of a node, with the member that holds each. */
 export function childrenOf(node: Node): (readonly [member: string, child: Node])[] {
   return Object.entries(node).flatMap(([member, value]) =>
     (Array.isArray(value) ? (value as unknown[]) : [value])
@@ -19,14 +19,14 @@ export function childrenOf(node: Node): (readonly [member: string, child: Node])
   );
 }
 
-/** The node and everything below it. */
+/** The node and all its descendants. */
 export function nodesIn(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(([, child]) => nodesIn(child))];
 }
 
-/** The statements that declare a function, class, variable or type of this name, at any depth. */
+/** Statements that declare a function, class, variable or type with this name, at any depth. */
 export function declarationsOf(name: string, source: string): Node[] {
-  // Parsing is slow, and most sources do not declare it.
+  // Parsing is slow, and most sources do not declare the name.
   const mayDeclare = new RegExp(`\\b(?:function|class|const|let|type)\\s+${name}\\b`);
   if (!source.includes(name) || !mayDeclare.test(source)) return [];
   return nodesIn(treeOf(source)).filter((node) => {

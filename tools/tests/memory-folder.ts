@@ -1,19 +1,19 @@
-// Keeps temporary files of a test run in memory where the machine has enough. Files on a disk cost ten times the processor time,
-// and a run creates about a hundred databases.
+// Puts the temporary files of a test run in memory where the machine has such a folder. A run creates about a hundred databases,
+// and files on a disk cost ten times the processor time.
 import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 
 const folder = '/dev/shm';
 const gibibyte = 2 ** 30;
-/** Several times what a run needs, since other programs need memory too. */
+/** Several times what a run needs, because other programs need memory too. */
 const wantedBytes = 4 * gibibyte;
 
-/** Sets the folder of temporary files for this process and its children, unless TMPDIR is set. */
+/** Sets TMPDIR, unless it is set. Call it before anything reads the folder of temporary files. */
 export function keepTemporaryFilesInMemory(): void {
   const inMemory = memoryFolder();
   if (inMemory !== undefined) process.env['TMPDIR'] ||= inMemory;
 }
 
-/** Undefined without a large one that lets programs run: outside Linux, and in most containers. */
+/** Undefined where the folder is too small or may not hold programs: outside Linux, and in most containers. */
 function memoryFolder(): string | undefined {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -27,7 +27,7 @@ function memoryFolder(): string | undefined {
   }
 }
 
-/** Reads /proc/mounts; the last mount of a folder counts. */
+/** Reads the list of mounts, where the last entry for a folder counts. */
 export function mayHoldPrograms(mounts: string): boolean {
   const [, , kind, options = ''] =
     mounts

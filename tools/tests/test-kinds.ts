@@ -1,25 +1,26 @@
-// Derives from a test file's imports what it needs before it can run. vitest.config.ts has a project for each kind.
+// Reads from the imports of a test file what it needs to run, so that it may lie in any folder.
+// Each kind is a project of vitest.config.ts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * `unit` needs nothing, `database` a PostgreSQL, a browser or another process, and `process` the built program or processes of its own.
- * A `campaign` asks how much to do, and may need all of these.
+ * `unit` needs nothing; `database` a PostgreSQL, a browser or another process. `process` needs the built program or starts processes;
+ * `campaign` takes an amount of work and may need everything.
  */
 export type TestKind = 'unit' | 'database' | 'process' | 'campaign';
 
 const folders = ['src', 'test', 'tools', 'simulation'];
-/** Type imports have no effect when a test runs. */
+/** Imports of types do not count: they are gone when a test runs. */
 const imported = /^(?:(?:import|export) (?!type )(?:[^'"`;]* from )?|.*\bawait import\()'([^']+)'/gm;
-/** Tests inject what is set up once for the run. */
+/** With `inject` a test gets what the global set-up provides. */
 const importsInject = /^import \{[^}]*\binject\b[^}]*\} from 'vitest'/m;
 const asksForProgram = /\binject\('(?:builtProgram|plainSources)'\)/;
 const reachesProcesses = new Set(['node:child_process', 'node:cluster']);
-/** A test that imports this asks how much to do. */
+/** A test that imports it takes an amount of work. */
 const campaigns = 'test/support/service/campaign.ts';
 const reachesOut = new Set([...reachesProcesses, 'playwright-core', 'pg']);
 
-/** The test files of a checkout, as paths in it. */
+/** The test files of a checkout, by kind, with paths relative to it. */
 export function testsByKind(repository: string): Record<TestKind, string[]> {
   const byKind: Record<TestKind, string[]> = { unit: [], database: [], process: [], campaign: [] };
   const textOf = textsIn(repository);
@@ -30,7 +31,7 @@ export function testsByKind(repository: string): Record<TestKind, string[]> {
 }
 
 /**
- * Reads the file and the files that support it, but not src. Code in src opens a database or starts a process only when a test makes it.
+ * Reads the file and its support files, but not src: src uses a database or starts a process only if a test makes it.
  */
 export function kindOf(file: string, textOf: (file: string) => string | undefined): TestKind {
   const ownPackages = new Set<string>();

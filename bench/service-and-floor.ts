@@ -1,5 +1,5 @@
-// npm run bench: how fast the service is, beside a floor that does the same writes and nothing else. Both run on this machine,
-// against the same PostgreSQL and the same bank, in short turns; what counts is their ratio. `--quick` takes under a minute.
+// npm run bench: measures the service in short turns with the floor, which does the same writes and nothing else.
+// Both use the same PostgreSQL and the same bank, so the ratio of their rates counts.
 import { resolve } from 'node:path';
 import { median, openLoop, steadyRate, type Measured, type Work } from './harness/load.ts';
 import { costSince, meanOf, residentMb, spentSoFar, type Cost } from './harness/costs.ts';
@@ -21,7 +21,18 @@ import { readOptions, wholeNumber } from '../tools/script-options.ts';
 const { options } = readOptions(
   `npm run bench -- [--quick] [--only NAME]… [--clients 16] [--rounds 3] [--seconds 3]
   [--warm-up 6] [--bank-latency 200] [--profile FOLDER]
-scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}; results go to bench/results/`,
+Measures the service in turns with the floor, and prints the ratios of their rates. It takes five minutes at most.
+Results go to bench/results/.
+  --quick           charge and recurring only, with shorter turns: under a minute
+  --only NAME       a scenario to measure; repeat it for more
+  --clients N       clients at the same time
+  --rounds N        turns of each
+  --seconds N       length of a turn
+  --warm-up N       seconds before the first turn
+  --bank-latency N  also measures charges with a bank that takes so many milliseconds; 0 by default
+  --profile FOLDER  where to write CPU profiles of the service
+Scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(', ')}.
+Example: npm run bench -- --only recurring --warm-up 60`,
   {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
@@ -36,27 +47,27 @@ scenarios: ${[...scenarios.map(({ name }) => name), 'pgbench', 'webhooks'].join(
 const clients = wholeNumber('--clients', options.clients);
 const rounds = wholeNumber('--rounds', options.rounds ?? '3');
 const roundMs = 1_000 * wholeNumber('--seconds', options.seconds ?? (options.quick ? '2' : '3'));
-/** Until the compiler has seen enough: the service runs faster for the better part of a minute, the floor for some seconds. */
+/** The service gets faster for most of a minute while its code is compiled, the floor for a few seconds. */
 const warmUpMs = 1_000 * wholeNumber('--warm-up', options['warm-up'] ?? (options.quick ? '5' : '6'), 0);
 const warmUpMsOf = ({ name }: Contender) => (name === 'service' ? warmUpMs : warmUpMs / 4);
 const quick = ['charge', 'recurring'];
 const isChosen = (name: string) => (options.only ?? (options.quick ? quick : [name])).includes(name);
 const chosen = scenarios.filter(({ name }) => isChosen(name));
 
-/** Long enough for ten connections to prepare their statements on a busy machine, and then do something. */
+/** Long enough that ten connections on a busy machine prepare their statements and then do work. */
 const pgbenchSeconds = 5;
 
-/** However many scenarios there are: what has not begun by then is left out, and it is said so. */
+/** Scenarios that have not started by then are left out, with a message. */
 const lastBeginningMs = 265_000;
 const bankLatencyMs = wholeNumber('--bank-latency', options['bank-latency'] ?? '0', 0);
-/** So long that what was begun has ended when its client asks for the first time, however long the bank took. */
-const patienceMs = 1_000;
+/** Longer than a charge takes after the bank's response, so that a client's first poll finds it final. */
+const pollAfterMs = 1_000;
 
 const processes = await startProcesses({
   ...(options.profile ? { profileInto: resolve(options.profile) } : {}),
   slowBank: bankLatencyMs > 0,
 });
-// Once to make the schema, and then as after every day.
+// The first start creates the schema; the second one is measured.
 await (await processes.node('service')).stop();
 const service = await processes.node('service');
 const floor = await processes.floor();
@@ -75,7 +86,7 @@ try {
   }
   if (isChosen('pgbench') && isPgbenchThere && begins('pgbench'))
     pgbenchRate = await runPgbench(processes, floor.database, pgbenchSeconds);
-  if (isChosen('webhooks') && begins('webhooks')) webhooks = await webhooksBesideCharges();
+  if (isChosen('webhooks') && begins('webhooks')) webhooks = await webhooksDuringCharges();
 } finally {
   await Promise.all([...apis.values()].map((api) => api.close()));
   await processes.close();
@@ -89,11 +100,11 @@ writeReport(
 
 function begins(name: string): boolean {
   const isLate = performance.now() > lastBeginningMs;
-  console.error(isLate ? `${name} is left out: the five minutes are over` : `${name} …`);
+  console.error(isLate ? `${name} is left out: the run has reached its five minutes` : `${name} …`);
   return !isLate;
 }
 
-async function webhooksBesideCharges(): Promise<WebhooksResult> {
+async function webhooksDuringCharges(): Promise<WebhooksResult> {
   const api = apis.get(service) as Api;
   const work = await scenarioNamed('recurring').prepare(api);
   return measureWebhooks(api, work, { clients, ms: roundMs * 2 });
@@ -104,7 +115,7 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
   const ratios: number[] = [];
   const costs = new Map<Contender, Cost[]>([...works.keys()].map((one) => [one, []]));
   for (let round = 0; round < rounds; round++) {
-    // Who goes first changes, so that a machine that slows down or recovers favours neither.
+    // The order alternates, so that a machine that slows down or recovers favours neither.
     const order = [...works].sort(([a], [b]) => (round % 2 === 0 ? 1 : -1) * a.name.localeCompare(b.name));
     for (const [one, work] of order) {
       const before = await spentSoFar(processes, one);
@@ -112,8 +123,8 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
       measured.get(one)?.push(finished);
       costs.get(one)?.push(await costSince(before, processes, one, finished.latenciesMs.length));
     }
-    const [ours = 0, least = 0] = [service, floor].map((one) => measured.get(one)?.at(-1)?.rate);
-    if (least > 0) ratios.push(ours / least);
+    const [ofService = 0, ofFloor = 0] = [service, floor].map((one) => measured.get(one)?.at(-1)?.rate);
+    if (ofFloor > 0) ratios.push(ofService / ofFloor);
   }
   const all = together(measured.get(service) ?? []);
   const floors = measured.get(floor);
@@ -132,38 +143,38 @@ async function race({ name, asksBank }: Scenario, works: ReadonlyMap<Contender, 
   };
 }
 
-/** In turns with one that answers at once. Of either clients ask once, or it would be their questions that are measured. */
+/** In turns with a bank without latency. Clients poll both late, or their polls would be measured. */
 async function withSlowBank(works: ReadonlyMap<Contender, Work>, usualRate: number): Promise<SlowBankResult> {
   const { slowBank } = processes;
   const work = works.get(service);
-  if (!slowBank || !work) throw new Error('there is no slow bank');
+  if (!slowBank || !work) throw new Error('The slow bank was not started.');
   const bankTakes = (latencyMs: number, polling: Api['polling']) => {
     slowBank.latencyMs = latencyMs;
     for (const api of apis.values()) api.polling = polling;
   };
   const ms = roundMs * 2;
-  // Enough that the service is never without work while they wait for the bank and for their time to ask.
-  const waiting = (usualRate * (bankLatencyMs + patienceMs)) / 1_000;
-  const patient = Math.ceil(waiting * 1.3);
-  const atOnce = { latencyMs: 0, rates: [] as number[] };
-  const late = { latencyMs: bankLatencyMs, rates: [] as number[] };
+  // Enough that the service always has work while clients wait for the bank and for their first poll.
+  const waiting = (usualRate * (bankLatencyMs + pollAfterMs)) / 1_000;
+  const manyClients = Math.ceil(waiting * 1.3);
+  const quick = { latencyMs: 0, rates: [] as number[] };
+  const slow = { latencyMs: bankLatencyMs, rates: [] as number[] };
   try {
-    // Makes the series that so many need.
-    await steadyRate(work, { clients: patient, ms: 0 });
+    // Creates the series that so many clients need.
+    await steadyRate(work, { clients: manyClients, ms: 0 });
     for (let round = 0; round < rounds; round++)
-      for (const { latencyMs, rates } of round % 2 === 0 ? [atOnce, late] : [late, atOnce]) {
-        bankTakes(latencyMs, { firstAfterMs: latencyMs + patienceMs, everyMs: patienceMs });
-        rates.push(await steadyRate(work, { clients: patient, ms }));
+      for (const { latencyMs, rates } of round % 2 === 0 ? [quick, slow] : [slow, quick]) {
+        bankTakes(latencyMs, { firstAfterMs: latencyMs + pollAfterMs, everyMs: pollAfterMs });
+        rates.push(await steadyRate(work, { clients: manyClients, ms }));
       }
     bankTakes(bankLatencyMs, { ...eagerPolling, firstAfterMs: bankLatencyMs });
-    const rate = median(atOnce.rates) / 2;
+    const rate = median(quick.rates) / 2;
     const halves = new Map<Contender, Measured>();
     for (const [one, its] of works) halves.set(one, await openLoop(its, { rate, ms }));
     return {
       latencyMs: bankLatencyMs,
-      clients: patient,
-      rate: median(late.rates),
-      shares: late.rates.map((found, round) => found / (atOnce.rates[round] ?? Number.NaN)),
+      clients: manyClients,
+      rate: median(slow.rates),
+      shares: slow.rates.map((found, round) => found / (quick.rates[round] ?? Number.NaN)),
       halves: [...halves].map(([one, half]) => ({ of: one.name, ...half })),
     };
   } finally {
