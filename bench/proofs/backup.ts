@@ -133,7 +133,7 @@ async function archiveAll(server: Server): Promise<void> {
   }
 }
 
-/** Follows docs/operations/backups.md. */
+/** Follows docs/operations/runbooks/restore.md. */
 async function restore(base: string, archive: string, moment: string): Promise<Server> {
   const server = await environment.server('restored');
   execFileSync('cp', ['-a', base, server.folder]);

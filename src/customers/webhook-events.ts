@@ -1,7 +1,7 @@
 // Webhook events about a customer and its bindings. They share one log, hence one queue; each event shows the state right
 // after its fact.
 import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
-import { cardInNotice, contactInNotice } from '../payments/webhook-events.ts';
+import { cardPayload, contactPayload } from '../payments/webhook-events.ts';
 import { bindingStatus, evolveBinding, type Binding } from './domain/binding.ts';
 import { customerLogFact, isBindingFact, type CustomerLogFact } from './store/codec.ts';
 import { customerStateAfter, newCustomer, type Customer } from './domain/customer.ts';
@@ -85,7 +85,7 @@ function customerPayload({ id, shopId, state, contactInfo, metadata }: Customer)
     id,
     shopID: shopId,
     status: state.name === 'ready' ? 'ready' : 'unready',
-    contactInfo: contactInNotice(contactInfo),
+    contactInfo: contactPayload(contactInfo),
     ...(hasMembers(metadata) ? { metadata } : {}),
   };
 }
@@ -98,7 +98,7 @@ function bindingPayload({ id, card, state }: Binding): Record<string, unknown> {
     status: bindingStatus[state.name],
     error: state.name === 'failed' ? { code: state.failure[0], message: state.failure.join(':') } : undefined,
     paymentResource: {
-      paymentToolDetails: cardInNotice(card.details),
+      paymentToolDetails: cardPayload(card.details),
       clientInfo: filled({ fingerprint, ip }),
     },
   });

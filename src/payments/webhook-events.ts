@@ -137,7 +137,7 @@ function membersOf({ invoice, payments, refunds }: Snapshot, fact: InvoiceLogFac
 function paymentPayload(payment: Payment): Record<string, unknown> {
   const { payer, state } = payment;
   const { ip, fingerprint } = payer.type === 'resource' ? payer.clientInfo : {};
-  const contactInfo = contactInNotice(payer.contactInfo);
+  const contactInfo = contactPayload(payer.contactInfo);
   return filled({
     id: payment.id,
     createdAt: payment.createdAt,
@@ -157,7 +157,7 @@ function paymentPayload(payment: Payment): Record<string, unknown> {
 
 /** No token and no session: a receiver must not be able to charge the card. */
 function payerPayload(payer: Payer): Record<string, unknown> {
-  const contactInfo = contactInNotice(payer.contactInfo);
+  const contactInfo = contactPayload(payer.contactInfo);
   if (payer.type === 'recurrent') {
     const { invoiceId, paymentId } = payer.parent;
     const recurrentParentPayment = { invoiceID: invoiceId, paymentID: paymentId };
@@ -167,18 +167,18 @@ function payerPayload(payer: Payer): Record<string, unknown> {
   const { ip, fingerprint } = payer.clientInfo;
   return {
     payerType: 'PaymentResourcePayer',
-    paymentToolDetails: cardInNotice(payer.card),
+    paymentToolDetails: cardPayload(payer.card),
     clientInfo: filled({ ip, fingerprint }),
     contactInfo,
   };
 }
 
 /** Only email and phone number. */
-export function contactInNotice({ email, phoneNumber }: ContactInfo): Record<string, unknown> {
+export function contactPayload({ email, phoneNumber }: ContactInfo): Record<string, unknown> {
   return filled({ email, phoneNumber });
 }
 
-export function cardInNotice({ bin, lastDigits, paymentSystem }: CardDetails): Record<string, unknown> {
+export function cardPayload({ bin, lastDigits, paymentSystem }: CardDetails): Record<string, unknown> {
   return {
     detailsType: 'PaymentToolDetailsBankCard',
     bin,

@@ -118,7 +118,7 @@ async function startBinding({ caller, params, body, now }: BindingRequest, made:
   }
   const terminal = await banks.terminalOf(shop.value);
   if (!terminal) {
-    const message = 'No bank takes cards for this shop. Ask the operator to add a terminal.';
+    const message = 'The shop has no terminal at a bank. Ask the operator to add one.';
     return refuse('operationNotPermitted', { message });
   }
   const recent = await findEarlierBindings(

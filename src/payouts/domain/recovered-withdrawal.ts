@@ -41,7 +41,7 @@ export function paidLineOf(
   const [withdrawalId] = withdrawalOfOperation(operationId) ?? [];
   if (withdrawalId === undefined) {
     return {
-      problem: `${operationId} is not a payout: the ID of a payout ends in .p. For other operations see docs/operations/backups.md`,
+      problem: `${operationId} is not a payout: the ID of a payout ends in .p. For other operations see docs/operations/runbooks/restore.md`,
     };
   }
   const [line, ...more] = lines;
