@@ -1,25 +1,18 @@
 #!/usr/bin/env node
-// Runs the program: from its sources where the development tools are installed, else as it was built.
-import { existsSync } from 'node:fs';
+// Checks the version of Node.js before anything is imported. An old Node.js must be able to parse this file: no imports at the top,
+// no await, no new syntax.
+const needed = [20, 19];
+const found = process.versions.node.split('.').map(Number);
 
-const built = new URL('../dist/main.js', import.meta.url);
-const sources = new URL('../src/main.ts', import.meta.url);
-
-let tsx;
-try {
-  tsx = existsSync(sources) ? await import('tsx/esm/api') : undefined;
-} catch (error) {
-  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-}
-
-if (tsx) {
-  tsx.register();
-  await import(sources.href);
-} else if (existsSync(built)) {
-  await import(built.href);
+if (found[0] > needed[0] || (found[0] === needed[0] && found[1] >= needed[1])) {
+  void import('./start.js');
 } else {
   console.error(
-    'There is nothing to run yet: `npm ci` installs what the sources need, `npm run build` builds them.',
+    'mandate: Node.js ' +
+      needed.join('.') +
+      ' or later is needed, this is ' +
+      process.versions.node +
+      '. Get it from https://nodejs.org.',
   );
-  process.exit(1);
+  process.exitCode = 1;
 }

@@ -1,5 +1,4 @@
-// Where the files are that the program reads beside its own code: beside this file in the sources, and in the one folder of
-// everything when it was built.
+// Finds files of the program: next to this file in the sources, and in the one folder of a built program.
 export function assetPath(path: string): URL {
   return new URL(path, import.meta.url);
 }

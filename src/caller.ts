@@ -8,7 +8,7 @@ export type TokenSubject = {
   readonly kind: TokenKind;
   readonly entityId: string;
   readonly partyId: string;
-  /** For a page alone: it pays with a payer who is present, and charges no card that was kept. */
+  /** For a page only: it pays with the payer present, and charges no saved card. */
   readonly isFor?: 'checkout';
 };
 

@@ -46,10 +46,10 @@ describe('reading a date-time', () => {
     '12026-01-19T10:00:00Z',
     '2026-01-19T10:00:00.Z',
     ' 2026-01-19T10:00:00Z',
-  ])('%j is none', (text) => expect(parseInstant(text)).toBeUndefined());
+  ])('%j is not one', (text) => expect(parseInstant(text)).toBeUndefined());
 });
 
-test('instants compare as text the way they follow each other in time', () => {
+test('instants compare as text in the order of time', () => {
   const epochMs = fc.integer({ min: Date.UTC(1, 0, 1), max: Date.UTC(9999, 0, 1) });
   fc.assert(
     fc.property(epochMs, epochMs, (a, b) => {
@@ -61,7 +61,7 @@ test('instants compare as text the way they follow each other in time', () => {
   );
 });
 
-test('a day has the same text however many others were asked for', () => {
+test('a day has the same text however many other days were used', () => {
   for (let round = 0; round < 2; round++) {
     for (let day = -200; day < 15_000; day++) {
       const epochMs = day * 86_400_000 + 1;
@@ -70,13 +70,13 @@ test('a day has the same text however many others were asked for', () => {
   }
 });
 
-test('moving an instant keeps what is finer than a millisecond', () => {
+test('moving an instant keeps its microseconds', () => {
   const instant = parseInstant('2026-01-31T23:59:59.999456Z')!;
   expect(laterBy(instant, 1)).toBe('2026-02-01T00:00:00.000456Z');
   expect(laterBy(instant, -1)).toBe('2026-01-31T23:59:59.998456Z');
 });
 
-test('there is no instant outside the years 0001 to 9999: its text would not compare', () => {
+test('an instant outside the years 0001 to 9999 is refused, because its text would not compare', () => {
   const [first, last] = [parseInstant('0001-01-01T00:00:00Z')!, lastInstant];
   expect(instantAt(epochMsOf(first))).toBe(first);
   expect(instantAt(epochMsOf(last)).slice(0, 23)).toBe(last.slice(0, 23));
@@ -85,8 +85,8 @@ test('there is no instant outside the years 0001 to 9999: its text would not com
     [last, 1],
     [last, 366_000 * 86_400_000],
   ] as const) {
-    expect(() => laterBy(instant, durationMs)).toThrow('is no instant');
-    expect(() => instantAt(epochMsOf(instant) + durationMs)).toThrow('is no instant');
+    expect(() => laterBy(instant, durationMs)).toThrow('is not an instant');
+    expect(() => instantAt(epochMsOf(instant) + durationMs)).toThrow('is not an instant');
   }
 });
 
@@ -94,9 +94,9 @@ test.each([
   ['2026-01-19 10:00:00.123+00', '2026-01-19T10:00:00.123000Z'],
   ['2026-01-19 10:00:00+00', '2026-01-19T10:00:00.000000Z'],
   ['2026-01-19 10:00:00.123456+00', '2026-01-19T10:00:00.123456Z'],
-])('PostgreSQL’s %s is %s', (text, instant) => expect(instantFromDatabase(text)).toBe(instant));
+])('PostgreSQL’s %s is read as %s', (text, instant) => expect(instantFromDatabase(text)).toBe(instant));
 
-test('a clock that runs from an instant goes on as another does, and never back', () => {
+test('a clock that runs from an instant advances with another clock, and never goes back', () => {
   let ownMs = Date.UTC(2030, 0, 1);
   const start = parseInstant('2026-01-19T10:00:00.123456Z')!;
   const clock = runningFrom(start, { now: () => instantAt(ownMs) });

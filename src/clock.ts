@@ -1,27 +1,27 @@
-// Time as the rest of the house speaks it: instants are values that come in from outside, never asked for in
-// the middle. One text form serves for comparing, storing and printing, so no conversion can lose a digit.
+// Time: instants are values that come in from outside and are never read in the middle. One text form serves for comparing, storing
+// and printing, so no conversion can lose a digit.
 
 /**
- * A moment in UTC as fixed-width text, `2026-01-19T10:00:00.123456Z`: two instants compare correctly with `<`,
- * PostgreSQL reads it as it is, and it is what the wire shows. Years 0001 to 9999.
+ * A moment in UTC as fixed-width text, `2026-01-19T10:00:00.123456Z`, from year 0001 to 9999. Instants compare correctly with `<`,
+ * and PostgreSQL and the API use the same text.
  */
 export type Instant = string & { readonly brand: 'Instant' };
 
-/** The port to real time. Tests and the sandbox's test clock stand in for it. */
+/** The port to real time. Tests and the sandbox's test clock replace it. */
 export type Clock = { now(): Instant };
 
 export const systemClock: Clock = { now: () => instantAt(Date.now()) };
 
-/** There is none after it: the text of a later one would not compare. */
+/** The last instant: the text of a later one would not compare. */
 export const lastInstant = '9999-12-31T23:59:59.999999Z' as Instant;
 
 const dayMs = 86_400_000;
-/** The texts of days that were asked for: those are of a few years, so there are not many of them. */
+/** The texts of days used so far: they lie within a few years, so there are not many. */
 const days = new Map<number, string>();
 const maxDays = 10_000;
 let lastSecond = { number: Number.NaN, text: '' };
 
-/** The second is remembered, as most instants are of now; and so are days: this is asked dozens of times for a charge. */
+/** Caches the second, as most instants are now, and days, because a charge calls this dozens of times. */
 export function instantAt(epochMs: number): Instant {
   const wholeMs = Math.trunc(epochMs);
   const number = Math.floor(wholeMs / 1_000);
@@ -37,13 +37,13 @@ function secondAt(wholeMs: number): string {
   return `${dayAt(number)}${two(Math.trunc(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
-/** Whoever adds to a moment that others chose has to see to it that the sum is one that can be written. */
+/** Throws outside the years that can be written: a caller that adds to a given instant must check the sum. */
 function dayAt(number: number): string {
   const known = days.get(number);
   if (known !== undefined) return known;
   const text = new Date(number * dayMs).toISOString();
   if (text.length !== lastInstant.length - 3 || text.startsWith('0000'))
-    throw new Error(`${text} is no instant: it is not within years 0001 to 9999`);
+    throw new Error(`${text} is not an instant. Its year must be 0001 to 9999.`);
   if (days.size === maxDays) days.clear();
   const day = text.slice(0, 11);
   days.set(number, day);
@@ -64,7 +64,7 @@ export function laterBy(instant: Instant, durationMs: number): Instant {
   return (moved.slice(0, 23) + instant.slice(23, 26) + 'Z') as Instant;
 }
 
-/** A clock that shows that instant now, and goes on as another does; when that is set back, it waits. */
+/** A clock that shows the given instant now and advances with another one. When that one is set back, it waits. */
 export function runningFrom(start: Instant, clock: Clock): Clock {
   const startedMs = epochMsOf(clock.now());
   let shown = start;
@@ -83,18 +83,18 @@ export function latest(a: Instant, b: Instant): Instant {
 const rfc3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ]([01]\d|2[0-3]):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Reads any RFC 3339 date-time; undefined when it is not one, or names a moment outside years 0001 to 9999. */
+/** Reads any RFC 3339 date-time; undefined for other text, or outside the years 0001 to 9999. */
 export function parseInstant(text: string): Instant | undefined {
   const match = rfc3339.exec(text);
   if (!match) return undefined;
   const [, year, month, day, hour, minute, second, fraction = '', zone] = match;
-  // A leap second is the following second; Date has no word for it.
+  // A leap second is read as the following second, because Date cannot represent it.
   const leap = second === '60';
   const wallClock = `${year}-${month}-${day}T${hour}:${minute}:${leap ? '59' : second}`;
   const offset = zone === 'Z' || zone === 'z' ? 'Z' : zone;
   const epochMs = Date.parse(wallClock + offset) + (leap ? 1000 : 0);
   if (Number.isNaN(epochMs)) return undefined;
-  // Date.parse turns 31 February into 3 March; the calendar day must survive a round trip instead.
+  // Date.parse turns 31 February into 3 March, so the calendar day must survive a round trip.
   const calendarDay = new Date(`${year}-${month}-${day}T00:00:00Z`);
   if (Number.isNaN(calendarDay.getTime()) || calendarDay.getUTCDate() !== Number(day)) return undefined;
   const seconds = new Date(epochMs).toISOString();

@@ -1,5 +1,5 @@
-// Members that may be missing. The compiler tells a member that is absent from one that is undefined (exactOptionalPropertyTypes),
-// and an empty column is null: neither may get into an object of the domain.
+// Members that may be missing: neither undefined nor null may get into an object of the domain. An absent member differs from an
+// undefined one (exactOptionalPropertyTypes), and an empty column is null.
 type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined | null> };
 
 /** Only the members that have a value: `{ id, ...defined({ email, phone: row.phone }) }`. */

@@ -1,5 +1,5 @@
-// New identifiers. They begin with the second they were made in, so that the newest rows sit together at the end of
-// every index, and go on with about 100 random bits, so that nobody can guess another's.
+// New identifiers: the second of their creation, and about 100 random bits. The newest rows are together at the end of every index, and
+// an identifier cannot be guessed.
 import { randomBytes } from 'node:crypto';
 
 export type Ids = { next(): string };
@@ -15,14 +15,14 @@ export function randomText(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length + 8)) {
-      // 248 is the largest multiple of 62 in a byte: what lies above would favour the first letters.
+      // 248 is the largest multiple of 62 in a byte; larger bytes would favour the first characters.
       if (byte < 248 && text.length < length) text += alphabet[byte % 62];
     }
   }
   return text;
 }
 
-/** Six base-62 digits of the second, with which an identifier begins; text order is time order until the year 3769. */
+/** The second as six base-62 digits, with which an identifier begins. Text order is time order until the year 3769. */
 export function secondsText(epochMs: number): string {
   let seconds = Math.floor(epochMs / 1000);
   let text = '';

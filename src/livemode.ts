@@ -6,9 +6,9 @@ export function modeName(livemode: boolean): ModeName {
   return livemode ? 'live' : 'test';
 }
 
-/** Throws at any other word: what is stored without a mode must not pass for test money. */
+/** Throws for any other word: what is stored without a mode must not pass for test money. */
 export function livemodeOf(mode: ModeName | 'sandbox'): boolean {
   if (mode === 'live') return true;
   if (mode === 'test' || mode === 'sandbox') return false;
-  throw new Error(`"${String(mode)}" is not a mode`);
+  throw new Error(`"${String(mode)}" is not a mode. Use live, test or sandbox.`);
 }

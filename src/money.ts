@@ -1,5 +1,4 @@
-// Money is an integer count of minor units and a currency. Nothing here rounds, and nothing here knows how to print
-// an amount for people: that is the business of pages and receipts.
+// Money is an integer count of minor units and a currency. This file neither rounds nor prints amounts: pages and receipts do.
 
 export type Currency = string & { readonly brand: 'Currency' };
 export type Money = { readonly minor: bigint; readonly currency: Currency };
@@ -7,7 +6,7 @@ export type Money = { readonly minor: bigint; readonly currency: Currency };
 /** The largest amount one operation may carry: twelve digits, the width of the amount field on card networks. */
 export const largestAmountMinor = 999_999_999_999n;
 
-// ISO 4217 exponents. Not taken from Intl, which follows usage and differs from the standard (HUF, IDR, IQD, ...).
+// ISO 4217 exponents. Intl is not used, because it follows usage and differs from the standard (HUF, IDR, IQD, ...).
 const exponents: Record<string, number> = {
   ...exponentOf(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),
   ...exponentOf(3, 'BHD IQD JOD KWD LYD OMR TND'),
@@ -26,7 +25,7 @@ export function isKnownCurrency(code: string): code is Currency {
   return Object.hasOwn(exponents, code);
 }
 
-/** How many digits of minor units stand behind the point. */
+/** How many digits of minor units follow the decimal point. */
 export function decimalsOf(currency: Currency): number {
   return exponents[currency] ?? 2;
 }

@@ -1,17 +1,17 @@
-// A refusal is an answer, not a fault: the business says no, by name. What a client sees of each name stands in the
-// catalogue, platform/http/errors/error-codes.ts; an endpoint that refuses with a name the catalogue lacks does not compile.
+// A refusal is a value with an error code, not a fault. What a client sees of each code stands in platform/http/errors/error-codes.ts;
+// an endpoint that refuses with a code missing there does not compile.
 
 export type Refusal<Code extends string> = {
   readonly code: Code;
-  /** Replaces the catalogue's sentence where this case can say more. */
+  /** Replaces the catalogue's message if this case can say more. */
   readonly message?: string;
-  /** Further members of the answer, where the contract has some. */
+  /** Further members of the response, if the contract has some. */
   readonly details?: Readonly<Record<string, string>>;
-  /** After how long the answer may be another; said in the header Retry-After. */
+  /** How long to wait before a retry, for the Retry-After header. */
   readonly waitSeconds?: number;
 };
 
-/** Too many wait for the same already, so nothing was begun. */
+/** Too many callers already wait for the same thing, so nothing was begun. */
 export type Busy = { readonly kind: 'busy'; readonly waitSeconds: number };
 
 export type Outcome<Value, Code extends string> =

@@ -1,4 +1,4 @@
-// The public API, as this page asks it: with the one access token it was given, and an answer that is a value whatever happens.
+// A client of the public API with one access token. Every outcome of a request is a value, never an exception.
 import { baseUrl } from './session.ts';
 
 export type Answer<Body> =
@@ -7,16 +7,16 @@ export type Answer<Body> =
   | { readonly came: 'wait'; readonly seconds: number }
   /** The token is no longer good, or never was, for this. */
   | { readonly came: 'stranger' }
-  /** Nobody knows whether it was done. */
+  /** The outcome is unknown. */
   | { readonly came: 'nothing' };
 
 export type Api = {
   get<Body>(path: string): Promise<Answer<Body>>;
-  /** With a key it can be sent again and is done once. */
+  /** With a key, a request that is sent again takes effect once. */
   post<Body>(path: string, body: unknown, idempotencyKey?: string): Promise<Answer<Body>>;
 };
 
-/** The service itself gives up after 30 seconds. */
+/** The service gives up after 30 seconds. */
 const patienceMs = 35_000;
 
 export function openApi(token: string): Api {

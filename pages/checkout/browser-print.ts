@@ -1,5 +1,5 @@
-// By what the service knows one browser from another when it counts how many cards somebody tries. Coarse on purpose: it says
-// what kind of browser this is, not whose.
+// A coarse fingerprint of the browser, by which the service counts the cards that one browser tries.
+// It describes a kind of browser and identifies no payer.
 export function fingerprint(): string {
   const { width, height, colorDepth } = screen;
   const seen = [

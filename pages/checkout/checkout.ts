@@ -1,5 +1,5 @@
-// The page where people pay and bind cards. It shows one view at a time; which one follows from what the service says has happened and from
-// what the payer is doing, so that a page that is loaded again, or opened twice, shows the truth.
+// The page where payers pay and save cards. Its view follows from the service's events and the payer's actions, so that
+// a page that is reloaded or opened twice shows the current state.
 import type { CheckoutFacts, View } from '../../src/checkout/domain/checkout-page.ts';
 import { printMoney, sizeOfPrinted } from '../../src/checkout/domain/format-money.ts';
 import { fill } from '../../src/checkout/domain/translations.ts';
@@ -20,31 +20,30 @@ import { waitInWords } from './views/wait-text.ts';
 const backAfterMs = 5_000;
 const sendAgainMs = [500, 1_000, 2_000];
 const sendAgainLastMs = 4_000;
-/** Longer than that nobody waits in front of a page. */
+/** No payer waits longer in front of a page. */
 const maxWaitSeconds = 60;
 
 const facts = JSON.parse(existing('facts', HTMLElement).textContent) as CheckoutFacts;
 const { words } = facts;
 const session = openSession(facts.kind, facts.id);
-const notice = existing('notice', HTMLElement);
+const banner = existing('banner', HTMLElement);
 const amount = document.querySelector<HTMLElement>('#amount');
 
 let shown: View = facts.view;
 let heard: Progress = nothingYet;
-/** As this page is about it. */
 let progress: Progress = nothingYet;
-/** Of a customer: the binding that began here, or was under way when the page was opened. */
+/** Of a customer: the binding that began here or was in progress when the page opened. */
 let followed: string | undefined;
 let hasHeard = false;
-/** Of this page's own making: */
+/** Set by this page, not read from events. */
 let isSending = false;
-/** Until the service has said that it has begun nothing goes on without the page. */
+/** Until the service confirms the request, the payment depends on this page. */
 let isUnsent = false;
 let begunHere = false;
 let hasLeftChallenge = false;
-/** The payer has been to his bank about this attempt. */
+/** The attempt for which the payer has returned from their bank. */
 let confirmedAttempt: string | undefined;
-/** The attempt whose end the payer has been told of. */
+/** The attempt whose failure the page has shown. */
 let toldAttempt: string | undefined;
 let isFinished = false;
 
@@ -52,7 +51,7 @@ tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
 if (hasShopPage(facts)) showCloseButton();
-// A window that a shop's frame opened for the bank has not what the frame keeps: it is for nothing but the way back.
+// A window that a shop's frame opened for the bank has no token: it only shows that the bank has replied.
 if (session.token === undefined) show(session.returned ? 'heard' : 'dead');
 else if (shown !== 'dead' && shown !== 'cancelled') run(session.token);
 
@@ -73,7 +72,7 @@ function run(token: string): void {
       if (isFirst) followed ??= bindingToFollow(latest, session.followed, session.returned);
       progress = ofBinding(heard, followed);
       if (isFirst) {
-        // What began before this page did is taken up where it is.
+        // An attempt that began before this page is resumed.
         const { attempt } = progress;
         begunHere = attempt?.state === 'pending' || session.returned;
         if (session.returned) confirmedAttempt = attempt?.id;
@@ -82,8 +81,8 @@ function run(token: string): void {
       draw();
     },
     connected(isConnected) {
-      if (!isConnected) warn(words.notices.offline);
-      else if (notice.textContent === words.notices.offline) warn('');
+      if (!isConnected) warn(words.banners.offline);
+      else if (banner.textContent === words.banners.offline) warn('');
       sayWhileWaiting(isConnected ? 'lead' : 'offlineLead');
     },
     slow: () => sayWhileWaiting('slow'),
@@ -103,12 +102,12 @@ function run(token: string): void {
     confirmedAttempt = undefined;
     draw();
   });
-  // What was typed does not wait in memory for whoever comes back to this tab.
+  // The next user of this tab must not find the card in it.
   addEventListener('pagehide', () => form.clearCard());
   if (isInFrame && shown === 'form') form.focus();
 
   async function pay(): Promise<void> {
-    // Nobody pays before he has seen how much.
+    // The payer sees the amount before they can pay.
     if (isSending || amount?.textContent === '') return;
     warn('');
     const read = form.read();
@@ -129,23 +128,23 @@ function run(token: string): void {
     draw();
     if (problem === undefined) return follower.hurry();
     warn(problem);
-    notice.focus();
+    banner.focus();
   }
 
-  /** Undefined when it has begun, as far as anybody knows; else what to say. */
+  /** Undefined when the attempt has begun or may have begun; else the banner to show. */
   async function begin(paymentTool: object, entered: Entered): Promise<string | undefined> {
     const clientInfo = { fingerprint: fingerprint(), url: location.origin + location.pathname };
     const made = await api.post<Resource>('payment-resources', { paymentTool, clientInfo });
-    if (made.came === 'nothing') return words.notices.unreachable;
+    if (made.came === 'nothing') return words.banners.unreachable;
     if (made.came === 'wait')
-      return fill(words.notices.tooMany, { when: waitInWords(made.seconds, facts.locale) });
-    if (made.came === 'refusal') return words.notices.tryAgain;
+      return fill(words.banners.tooMany, { when: waitInWords(made.seconds, facts.locale) });
+    if (made.came === 'refusal') return words.banners.tryAgain;
     if (made.came === 'stranger') return void show('dead');
 
     const { paymentToolToken, paymentSession } = made.body;
     const resource = { paymentToolToken, paymentSession };
     const key = randomHex(16);
-    // Asked again under one key it is done once, so a lost answer is no reason to give up.
+    // The key makes a repeat take effect once, so a lost response can be retried.
     for (let turn = 0; ; turn++) {
       const begun = await task.begin(resource, entered, key);
       if (begun.came === 'stranger') return void show('dead');
@@ -154,7 +153,7 @@ function run(token: string): void {
         if (facts.kind === 'customer') session.follow((followed = begun.body.id));
         return undefined;
       }
-      if (begun.came === 'wait' && begun.seconds > maxWaitSeconds) return words.notices.tooManyCards;
+      if (begun.came === 'wait' && begun.seconds > maxWaitSeconds) return words.banners.tooManyCards;
       sayWhileWaiting('unsent');
       const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -163,7 +162,7 @@ function run(token: string): void {
 
   function draw(): void {
     const { attempt } = progress;
-    // The service knows of it now: its events say the rest.
+    // The service has the attempt: events report the rest.
     if (attempt && attempt.id !== toldAttempt && begunHere) isSending = false;
     const doing = { isSending, begunHere, hasLeftChallenge, confirmedAttempt };
     const { view, ending, declined } = viewOf(facts.kind, progress, doing);
@@ -177,30 +176,30 @@ function run(token: string): void {
     if (declined !== undefined && toldAttempt !== attempt?.id) {
       toldAttempt = attempt?.id;
       warn(declineSaid(declined));
-      notice.focus();
+      banner.focus();
     }
   }
 }
 
-/** An accepted payment that is told to be impossible is one that was begun before, here or in another window. */
+/** These two codes mean that an earlier request, here or in another window, has begun the payment. */
 function refusalSaid(code: string): string | undefined {
   if (code === 'invalidInvoiceStatus' || code === 'invoicePaymentPending') return undefined;
-  // The card itself was taken before; what else is wrong the payer cannot mend.
+  // The payer can correct only the card; other refusals concern the shop.
   const isCard = ['invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
-  if (isCard) return words.notices.tryAgain;
-  return facts.kind === 'customer' ? words.notices.shopCannotBind : words.notices.shopCannot;
+  if (isCard) return words.banners.tryAgain;
+  return facts.kind === 'customer' ? words.banners.shopCannotBind : words.banners.shopCannot;
 }
 
-/** A binding says more plainly than a payment why it has failed. */
+/** Failures of a binding that have a banner of their own. */
 const bindingSaid: Readonly<Record<string, string>> = {
   preauthorization_failed: 'bindUnconfirmed',
   timeout: 'bindTimeout',
 };
 
 function declineSaid(code: string): string {
-  const said: Readonly<Record<string, string>> = words.notices;
-  if (facts.kind === 'customer') return said[bindingSaid[code] ?? ''] ?? words.notices.bindFailed;
-  return said[code] ?? words.notices.declined;
+  const said: Readonly<Record<string, string>> = words.banners;
+  if (facts.kind === 'customer') return said[bindingSaid[code] ?? ''] ?? words.banners.bindFailed;
+  return said[code] ?? words.banners.declined;
 }
 
 function show(view: View): void {
@@ -213,12 +212,12 @@ function show(view: View): void {
   document.documentElement.dataset['view'] = view;
   shown = view;
   if (view !== 'form' && view !== 'loading') warn('');
-  // Who cannot see that the view has changed hears its heading.
+  // A screen reader announces the new view by its heading.
   section.querySelector<HTMLElement>('h2')?.focus();
 }
 
 function sayWhileWaiting(what: 'lead' | 'slow' | 'offlineLead' | 'unsent'): void {
-  // That the events can be read again does not mean that it has been sent.
+  // A restored connection does not mean that the payment was sent.
   if (isUnsent && what === 'lead') return;
   const said = words.waiting[isUnsent ? 'unsent' : what];
   const lead = existing('waiting-lead', HTMLElement);
@@ -226,11 +225,11 @@ function sayWhileWaiting(what: 'lead' | 'slow' | 'offlineLead' | 'unsent'): void
 }
 
 function warn(text: string): void {
-  if (notice.textContent !== text) notice.textContent = text;
-  notice.classList.toggle('shown', text !== '');
+  if (banner.textContent !== text) banner.textContent = text;
+  banner.classList.toggle('shown', text !== '');
 }
 
-/** Where the page was sent without it, for want of a token. */
+/** A page that was requested without a token has no order yet. */
 function showOrder(): void {
   const { order } = progress;
   if (!order || !amount || amount.textContent !== '') return;
@@ -254,7 +253,7 @@ function finish(ending: Ending): void {
   tellShop(facts, { type: 'finished', status, ...(attempt ? { [name]: attempt.id } : {}) });
   const { returnTo } = facts;
   if (!hasShopPage(facts) && returnTo === undefined) return;
-  // The shop's page knows by itself where it goes from here.
+  // A shop's page decides where the payer goes next.
   const goBack = () => (hasShopPage(facts) ? leave() : location.assign(returnTo ?? ''));
   const back = existing('back', HTMLAnchorElement);
   back.hidden = false;
@@ -275,7 +274,7 @@ function showCloseButton(): void {
   addEventListener('keydown', ({ key }) => key === 'Escape' && leave());
 }
 
-/** A payment under way goes on without the page. */
+/** A payment in progress continues without the page. */
 function leave(): void {
   tellShop(facts, { type: 'closed' });
   if (!isInFrame) window.close();

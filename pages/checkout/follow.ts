@@ -1,13 +1,13 @@
-// Follows the events of the task while something is under way: at once, then every second, seldom when it takes long. What a
-// lost connection swallows is asked for again.
+// Polls the events of the task while it is in progress: immediately, then every second, then every five.
+// A poll that a lost connection swallows is repeated.
 import type { Progress } from './progress.ts';
 import { after, nothingYet } from './progress.ts';
 import type { Task } from './task.ts';
 
 export type Follower = {
-  /** Look now: something has probably happened. */
+  /** Polls now: an event is likely. */
   hurry(): void;
-  /** While nothing is under way there is nothing to look for. */
+  /** Stops polling while nothing is in progress. */
   rest(): void;
 };
 
@@ -66,7 +66,7 @@ export function follow(
     void look();
   };
   addEventListener('online', hurry);
-  // A page from the browser's memory of where it was shows what was, not what is.
+  // A page restored from the browser's history shows an old state.
   addEventListener('pageshow', (event) => event.persisted && hurry());
   void look();
   return { hurry, rest: () => void (isResting = true) };

@@ -1,5 +1,5 @@
-// What has become of an invoice or a binding, read from its events one after the other. Pure: the same events give the same
-// picture, however often the page is loaded.
+// The status of an invoice or a binding, computed from its events in order. Pure: the same events give the same
+// status on every load.
 
 export type Interaction = {
   readonly url: string;
@@ -7,7 +7,7 @@ export type Interaction = {
   readonly form?: readonly { readonly name: string; readonly value: string }[];
 };
 
-/** One try with one card. */
+/** One attempt with one card. */
 export type Attempt = {
   readonly id: string;
   readonly state: 'pending' | 'held' | 'succeeded' | 'failed' | 'cancelled';
@@ -28,7 +28,7 @@ export type Progress = {
   readonly invoice?: 'unpaid' | 'paid' | 'cancelled';
   /** What the page is about: the latest of an invoice, which has one at a time; of a customer the one that is followed. */
   readonly attempt?: Attempt;
-  /** Of a customer, by id: several may be under way together. */
+  /** Of a customer, by id: several may be in progress together. */
   readonly bindings?: Readonly<Record<string, Attempt>>;
 };
 
@@ -79,7 +79,7 @@ function afterChange(progress: Progress, change: Change, at: string): Progress {
   }
 }
 
-/** What is told of an earlier attempt no longer matters. */
+/** Changes of an earlier attempt are ignored. */
 function changed(progress: Progress, change: Change, members: Partial<Attempt>): Progress {
   const { attempt } = progress;
   const isOfIt = attempt?.id === change['paymentID'];
@@ -95,13 +95,13 @@ function withBinding(progress: Progress, binding: Attempt): Progress {
   return { ...progress, bindings: { ...progress.bindings, [binding.id]: binding } };
 }
 
-/** As a page sees it that is about one binding, whatever other pages do. */
+/** The progress of one binding, whatever other pages do. */
 export function ofBinding(progress: Progress, id: string | undefined): Progress {
   const attempt = id === undefined ? undefined : progress.bindings?.[id];
   return attempt ? { ...progress, attempt } : progress;
 }
 
-/** What a page is about that has just been opened: what it was about before, if that goes on; else what is under way. */
+/** The binding that a reloaded page continues: its own if pending or just confirmed, else the latest pending one. */
 export function bindingToFollow(
   { bindings = {} }: Progress,
   before: string | undefined,

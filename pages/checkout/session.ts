@@ -1,6 +1,5 @@
-// What only this tab may know: the access token, the payer's e-mail address, the payment's metadata. They come with the
-// address, behind its ? or its #, are taken out of it at once, and are kept until the tab is closed, so that the page can be
-// loaded again. Card data is never among them.
+// What this tab keeps so that it can be reloaded: access token, e-mail address and metadata, never card data.
+// They are removed from the address immediately and forgotten when the tab closes.
 import { privateNames } from '../../src/checkout/domain/checkout-request.ts';
 
 export type Session = {
@@ -12,13 +11,13 @@ export type Session = {
   /** The binding this tab was about before it was loaded again. */
   readonly followed: string | undefined;
   follow(bindingId: string): void;
-  /** Where the payer's browser comes back to from his bank, if that takes the whole window. */
+  /** Where the bank sends the payer's browser back to, if its page took the whole window. */
   readonly returnUrl: string;
 };
 
-/** The most an address may have that the bank sends the browser back to. */
+/** The maximum length of a return address. */
 const maxReturnUrl = 2_000;
-/** What the page can do without, should there be too much of it. */
+/** Parameters to drop from a return address that is too long. */
 const dispensable = ['description', 'payButtonLabel', 'name', 'redirectUrl'];
 
 export const baseUrl = new URL('.', location.href).href;
@@ -34,7 +33,7 @@ export function openSession(kind: 'invoice' | 'customer', id: string): Session {
     if (value) known[name] = value;
     asked.delete(name);
   }
-  // Without a token there is nothing to go on with, also when it is loaded again.
+  // Without a token the page must still know after a reload that the payer has returned.
   if (known[`${kind}AccessToken`] !== undefined) asked.delete('returned');
   const followed = kept['followed'];
   keep(id, { ...known, ...(followed === undefined ? {} : { followed }) });
@@ -71,7 +70,7 @@ function keep(id: string, known: Readonly<Record<string, string>>): void {
   try {
     sessionStorage.setItem(storageKey(id), JSON.stringify(known));
   } catch {
-    // A browser that keeps nothing for a page in a frame: then it cannot be loaded again, which is all.
+    // Some browsers keep nothing for a page in a frame: there it cannot be reloaded.
   }
 }
 

@@ -1,8 +1,8 @@
-// The page of the shop that opened this one, in whose frame it may be: it is told what happens, never asked anything, and what
-// it says is not listened to. Only an origin on the shop's list is told.
+// Reports progress to the shop's page that opened or framed this one, if its origin is on the shop's list.
+// Messages from that page are ignored.
 import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
 
-export type Told =
+export type Report =
   | { readonly type: 'opened' | 'closed' }
   | { readonly type: 'resized'; readonly height: number }
   | { readonly type: 'finished'; readonly status: string; readonly [id: `${string}ID`]: string };
@@ -15,8 +15,8 @@ export function hasShopPage({ shopOrigin }: CheckoutFacts): boolean {
   return shopOrigin !== undefined && shopWindow !== null;
 }
 
-/** There are no card data, tokens or names in it. */
-export function tellShop({ shopOrigin, kind, id }: CheckoutFacts, told: Told): void {
+/** A report holds no card data, tokens or names. */
+export function tellShop({ shopOrigin, kind, id }: CheckoutFacts, report: Report): void {
   if (shopOrigin === undefined) return;
-  shopWindow?.postMessage({ source: 'mandate-checkout', [`${kind}ID`]: id, ...told }, shopOrigin);
+  shopWindow?.postMessage({ source: 'mandate-checkout', [`${kind}ID`]: id, ...report }, shopOrigin);
 }

@@ -1,5 +1,5 @@
-// What the page is for: to pay an invoice, or to bind a card to a customer. Both begin with a tokenized card and are then
-// followed by events; what differs is here.
+// The two tasks of the page: paying an invoice and saving a card for a customer. Both send a tokenised card and
+// are followed by events; this file holds what differs.
 import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
 import type { Answer, Api } from './api.ts';
 import type { FeedEvent } from './progress.ts';
@@ -7,7 +7,7 @@ import type { Session } from './session.ts';
 
 export type Resource = { readonly paymentToolToken: string; readonly paymentSession: string };
 
-/** What the payer entered beside the card. */
+/** What the payer entered besides the card. */
 export type Entered = { readonly email?: string; readonly consentTickedAt?: string };
 
 export type Task = {
@@ -59,7 +59,7 @@ function bindingBody(facts: CheckoutFacts, session: Session, resource: Resource,
   };
 }
 
-/** What the payer agreed to, and the evidence: the words he saw, letter by letter, and when he ticked the box beside them. */
+/** The terms the payer agreed to, with the evidence: the exact text they saw and when they ticked the box. */
 function termsOf({ consent, schedule, until, locale }: CheckoutFacts, { consentTickedAt }: Entered): object {
   if (!consent || consentTickedAt === undefined) return {};
   return {

@@ -1,4 +1,4 @@
-// Which view is shown: it follows from what the service has told and from what this page is doing. Pure.
+// Decides which view is shown, from the events of the service and the actions on this page. Pure.
 import type { TaskKind } from '../../src/checkout/domain/checkout-request.ts';
 import type { View } from '../../src/checkout/domain/checkout-page.ts';
 import type { Progress } from './progress.ts';
@@ -6,10 +6,10 @@ import type { Progress } from './progress.ts';
 export type Doing = {
   /** A card is on its way to the service. */
   readonly isSending: boolean;
-  /** The latest attempt began on this page, or was under way when it was opened. */
+  /** The latest attempt began on this page, or was in progress when it opened. */
   readonly begunHere: boolean;
   readonly hasLeftChallenge: boolean;
-  /** The attempt about which the payer has been to his bank. */
+  /** The attempt for which the payer has returned from their bank. */
   readonly confirmedAttempt: string | undefined;
 };
 

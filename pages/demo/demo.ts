@@ -1,8 +1,7 @@
-// The demo shop. A click makes an order at the shop's server, which makes an invoice, or a customer whose card is to be saved; the
-// checkout opens with its token; and what then happens is shown as the shop's server is told it. Whose card is kept can be
-// charged again without him.
+// A click in the demo shop creates an invoice or a customer and opens the checkout with its token.
+// The page shows each request and webhook event of the shop's server.
 import { existing, h, type Child } from '../docs/elements.ts';
-import { exchangeEntry, note, noticeEntry, show, type Exchange, type Notice } from './entries.ts';
+import { exchangeEntry, note, show, webhookEntry, type Exchange, type WebhookEvent } from './entries.ts';
 import { rememberOrder } from './orders.ts';
 
 type InvoiceAndToken = { invoice: { id: string }; invoiceAccessToken: { payload: string } };
@@ -14,14 +13,14 @@ const everyMs = 500;
 const followedMs = 15 * 60_000;
 const shopName = 'Bean & Leaf';
 
-/** What each kind of order asks of the checkout, besides its invoice. */
+/** Checkout options of each kind of order. */
 const wishes: Readonly<Record<string, Record<string, unknown>>> = {
   once: {},
   subscribe: { recurring: true, recurringSchedule: 'P1M' },
   hold: { paymentFlowHold: true, holdExpiration: 'cancel' },
 };
 
-/** Before the first order, so that the shop is told of it from its beginning. */
+/** Before the first order, so that the shop gets its first webhook event. */
 const subscribed = subscribe();
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-kind]')) {
@@ -34,18 +33,18 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('[data-card]')
 
 async function subscribe(): Promise<void> {
   for (const exchange of await askShop('POST', 'demo/webhooks')) {
-    show(exchangeEntry('The shop asks to be told what happens. Once is enough.', exchange));
+    show(exchangeEntry('The shop registers its webhooks, once.', exchange));
   }
 }
 
 async function order(kind: string): Promise<void> {
   await subscribed;
   const [exchange] = await askShop('POST', `demo/orders/${kind}`);
-  show(exchangeEntry('The shop makes an invoice.', exchange));
+  show(exchangeEntry('The shop creates an invoice.', exchange));
   if (exchange.status !== 201) return;
   const { invoice, invoiceAccessToken } = exchange.answer as InvoiceAndToken;
   const options = { name: shopName, ...wishes[kind] };
-  show(note('The shop’s page opens the checkout with the invoice’s own token.', options));
+  show(note('The shop’s page opens the checkout with the invoice’s access token.', options));
   openCheckout({ invoiceID: invoice.id, invoiceAccessToken: invoiceAccessToken.payload, ...options });
   await followOrder(invoice.id, kind);
 }
@@ -53,16 +52,16 @@ async function order(kind: string): Promise<void> {
 async function saveCard(): Promise<void> {
   await subscribed;
   const [exchange] = await askShop('POST', 'demo/customers');
-  show(exchangeEntry('The shop makes a customer.', exchange));
+  show(exchangeEntry('The shop creates a customer.', exchange));
   if (exchange.status !== 201) return;
   const { customer, customerAccessToken } = exchange.answer as CustomerAndToken;
   const options = { name: shopName };
-  show(note('The shop’s page opens the checkout with the customer’s own token.', options));
+  show(note('The shop’s page opens the checkout with the customer’s access token.', options));
   openCheckout({ customerID: customer.id, customerAccessToken: customerAccessToken.payload, ...options });
   await follow(
     `demo/customers/${customer.id}`,
     ({ eventType }) =>
-      eventType === 'CustomerReady' ? chargeButton('He buys again: charge the card', charge) : undefined,
+      eventType === 'CustomerReady' ? chargeButton('Next purchase: charge the card', charge) : undefined,
     ({ eventType }) => eventType === 'CustomerReady',
   );
   function charge(): Promise<void> {
@@ -73,7 +72,8 @@ async function saveCard(): Promise<void> {
 function openCheckout(options: Record<string, unknown>): void {
   MandateCheckout.configure({
     ...options,
-    finished: () => show(note('The checkout says it is finished. The shop believes its own server alone.')),
+    finished: () =>
+      show(note('The checkout reports that it has finished. The shop relies on its webhooks only.')),
     closed: () => show(note('The payer has closed the checkout.')),
   }).open();
 }
@@ -92,19 +92,19 @@ async function followOrder(id: string, kind = 'charge'): Promise<void> {
   );
 }
 
-/** Shows webhook after webhook until one says that it is over. */
+/** Shows webhook events until the last one. */
 async function follow(
   path: string,
-  actionsFor: (body: Notice['body']) => Child,
-  isLast: (body: Notice['body']) => boolean,
+  actionsFor: (body: WebhookEvent['body']) => Child,
+  isLast: (body: WebhookEvent['body']) => boolean,
 ): Promise<void> {
   const untilMs = performance.now() + followedMs;
   let shown = 0;
   while (performance.now() < untilMs) {
-    const notices = (await fromShop<Notice[]>(`${path}/notices?after=${shown}`)) ?? [];
-    for (const notice of notices) show(noticeEntry(notice, actionsFor(notice.body)));
-    if (notices.some(({ body }) => isLast(body))) return;
-    shown += notices.length;
+    const received = (await fromShop<WebhookEvent[]>(`${path}/notices?after=${shown}`)) ?? [];
+    for (const event of received) show(webhookEntry(event, actionsFor(event.body)));
+    if (received.some(({ body }) => isLast(body))) return;
+    shown += received.length;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
@@ -118,11 +118,11 @@ async function fromShop<Answer>(path: string): Promise<Answer | undefined> {
   }
 }
 
-/** What a shop does with money that is reserved. */
+/** Captures or cancels a hold. */
 function holdButtons(path: string): Child {
   const verbs = [
-    ['capture', 'It is built: take the money'],
-    ['cancel', 'It cannot be built: give it back'],
+    ['capture', 'It is built: capture the money'],
+    ['cancel', 'It cannot be built: cancel the hold'],
   ] as const;
   const buttons: HTMLButtonElement[] = verbs.map(([verb, label]) =>
     h('button', { type: 'button', click: () => void end(verb) }, label),
@@ -131,13 +131,16 @@ function holdButtons(path: string): Child {
     for (const button of buttons) button.disabled = true;
     const [exchange] = await askShop('POST', `${path}/${verb}`);
     show(
-      exchangeEntry(verb === 'capture' ? 'The shop takes the money.' : 'The shop gives it back.', exchange),
+      exchangeEntry(
+        verb === 'capture' ? 'The shop captures the money.' : 'The shop cancels the hold.',
+        exchange,
+      ),
     );
   }
   return h('p', { class: 'actions' }, buttons);
 }
 
-/** As often as one likes, but one at a time. */
+/** Any number of times, but one at a time. */
 function chargeButton(label: string, charge: () => Promise<void>): Child {
   const button: HTMLButtonElement = h('button', { type: 'button', click: () => void press() }, label);
   async function press(): Promise<void> {
@@ -148,25 +151,30 @@ function chargeButton(label: string, charge: () => Promise<void>): Child {
   return h('p', { class: 'actions' }, button);
 }
 
-/** The shop's server does it by itself; no checkout is opened. */
+/** The shop's server charges the card without a checkout. */
 async function chargeAgain(path: string): Promise<void> {
   const [made, paid] = await askShop('POST', path);
-  show(exchangeEntry('The shop makes an invoice for it.', made));
+  show(exchangeEntry('The shop creates an invoice for the charge.', made));
   if (!paid) return;
-  show(exchangeEntry('The shop’s server charges the card on file. No checkout, no payer.', paid));
+  show(
+    exchangeEntry(
+      'The shop’s server charges the saved card. No checkout opens, and the payer is not asked.',
+      paid,
+    ),
+  );
   if (paid.status === 201) await followOrder((made.answer as { invoice: { id: string } }).invoice.id);
 }
 
-/** What the shop's server asked for it: once, or one after the other. */
+/** The API requests the shop's server made, in order. */
 async function askShop(method: string, path: string): Promise<[Exchange, ...Exchange[]]> {
   const failed = (status: number, answer: string): [Exchange] => [{ method, path, status, answer }];
   try {
     const response = await fetch(path, { method });
-    if (!response.ok) return failed(response.status, 'The demo shop does not answer as it should.');
+    if (!response.ok) return failed(response.status, 'The demo shop returned an error. Try again.');
     const asked = (await response.json()) as Exchange | [Exchange, ...Exchange[]];
     return Array.isArray(asked) ? asked : [asked];
   } catch {
-    return failed(0, 'The demo shop cannot be reached.');
+    return failed(0, 'The demo shop cannot be reached. Check that Mandate is running.');
   }
 }
 
@@ -174,8 +182,8 @@ async function copy(card: string): Promise<void> {
   const copied = existing('copied', HTMLElement);
   try {
     await navigator.clipboard.writeText(card);
-    copied.textContent = `${card} is copied.`;
+    copied.textContent = `Copied ${card}.`;
   } catch {
-    copied.textContent = 'This browser does not let a page copy.';
+    copied.textContent = 'This browser blocks copying. Select the number instead.';
   }
 }

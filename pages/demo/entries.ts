@@ -1,9 +1,9 @@
-// What the demo shop shows of its server's side: requests, webhooks and remarks, one below the other.
+// The log of the demo shop's server: requests, webhook events and remarks.
 import { existing, h, type Child } from '../docs/elements.ts';
 
 export type Exchange = { method: string; path: string; body?: unknown; status: number; answer: unknown };
-/** A webhook, as the shop's server got it. */
-export type Notice = {
+/** A webhook event as the shop's server received it. */
+export type WebhookEvent = {
   path: string;
   headers: Record<string, string>;
   body: {
@@ -15,21 +15,21 @@ export type Notice = {
 const log = existing('log', HTMLOListElement);
 
 const meanings: Readonly<Record<string, string>> = {
-  InvoiceCreated: 'There is something to pay.',
+  InvoiceCreated: 'The invoice can be paid.',
   InvoicePaid: 'Paid. Now the shop delivers.',
-  InvoiceCancelled: 'Nobody paid in time.',
-  'PaymentStarted PaymentResourcePayer': 'The payer has entered a card. The bank is being asked.',
+  InvoiceCancelled: 'The invoice was not paid in time.',
+  'PaymentStarted PaymentResourcePayer': 'The payer has entered a card. Mandate sends it to the bank.',
   'PaymentStarted RecurrentPayer': 'The card of the subscription is charged. The payer is not asked.',
   'PaymentStarted CustomerPayer': 'The saved card is charged. The payer is not asked.',
   PaymentProcessed: 'The bank has approved.',
-  PaymentCaptured: 'The money is taken.',
-  PaymentFailed: 'It came to nothing; the payer may try another card.',
-  PaymentCancelled: 'What was reserved is given back.',
-  CustomerCreated: 'There is somebody whose card can be saved.',
-  CustomerBindingStarted: 'The payer has entered a card and agreed that it is kept. A small sum is charged.',
-  CustomerBindingSucceeded: 'The small sum is given back and the card is saved.',
+  PaymentCaptured: 'The money is captured.',
+  PaymentFailed: 'The payment failed. The payer may try another card.',
+  PaymentCancelled: 'The hold is released.',
+  CustomerCreated: 'The customer can save a card.',
+  CustomerBindingStarted: 'The payer has entered a card and agreed to save it. A small sum is charged.',
+  CustomerBindingSucceeded: 'The small sum is refunded and the card is saved.',
   CustomerReady: 'The customer can be charged.',
-  CustomerBindingFailed: 'The card is not saved; the payer may try another.',
+  CustomerBindingFailed: 'The card is not saved. The payer may try another.',
 };
 
 export function exchangeEntry(
@@ -47,17 +47,17 @@ export function exchangeEntry(
       ` ${path} `,
       h('span', { class: 'status' }, String(status)),
     ),
-    h('div', { class: 'folds' }, details('Request', body), details('Answer', answer)),
+    h('div', { class: 'folds' }, details('Request', body), details('Response', answer)),
   );
 }
 
-export function noticeEntry({ path, headers, body }: Notice, actions: Child): HTMLElement {
+export function webhookEntry({ path, headers, body }: WebhookEvent, actions: Child): HTMLElement {
   const { eventType, payment } = body;
   const meaning = meanings[`${eventType} ${payment?.payer.payerType}`] ?? meanings[eventType];
   return h(
     'li',
-    { class: 'notice' },
-    h('p', {}, meaning ?? 'Something has happened.'),
+    { class: 'event' },
+    h('p', {}, meaning ?? 'A new event.'),
     h(
       'p',
       { class: 'line' },
@@ -65,7 +65,7 @@ export function noticeEntry({ path, headers, body }: Notice, actions: Child): HT
       ` ${path} ${eventType} `,
       h('span', { class: 'signed' }, '✓ signed'),
     ),
-    h('div', { class: 'folds' }, details('Notice', body), details('Headers', headers)),
+    h('div', { class: 'folds' }, details('Event', body), details('Headers', headers)),
     actions,
   );
 }
@@ -84,7 +84,7 @@ function details(name: string, value: unknown): Child {
   );
 }
 
-/** A token in full says nothing to people. */
+/** Readers need no token in full. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string') return value.length > 80 ? `${value.slice(0, 24)}…` : value;
   if (Array.isArray(value)) return value.map(shortened);

@@ -1,4 +1,4 @@
-// Which orders of the demo shop were made in this browser: so that its mailbox shows their letters and nobody else's.
+// The orders of the demo shop from this browser. The mailbox shows the emails of these orders only.
 const place = 'demo-orders';
 const maxRemembered = 20;
 

@@ -59,7 +59,7 @@ export type Operation = {
   readonly summary: string;
   readonly description: string | undefined;
   readonly deprecated: boolean;
-  /** The names of the security schemes, any of which opens it; empty when everybody may call. */
+  /** The names of the security schemes, any of which opens it; empty when any caller may. */
   readonly callers: readonly string[];
   readonly scope: string | undefined;
   readonly parameters: readonly Parameter[];

@@ -1,4 +1,4 @@
-// The list of operations beside the text: filtered by what is typed, and marking what is being read.
+// The list of operations next to the text. It filters by what is typed and marks the operation being read.
 import type { Operation } from './document.ts';
 import { existing, h } from './elements.ts';
 import { methodBadge } from './operation-view.ts';
@@ -76,7 +76,7 @@ function connectSearch(groups: readonly { element: HTMLElement; entries: readonl
   });
 }
 
-/** Where there is no room beside the text the navigation opens over it. */
+/** In a narrow window the navigation opens over the text. */
 function connectMenu(): void {
   const button = existing('menu', HTMLButtonElement);
   const navigation = existing('navigation', HTMLElement);

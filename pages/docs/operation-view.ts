@@ -1,4 +1,4 @@
-// One operation to read: what it does, who may call it, what it takes and what it answers, with its request beside it.
+// One operation: what it does, who may call it, its parameters and responses, with its request next to it.
 import { callerWords } from './answer/answer-view.ts';
 import type { Operation, Parameter } from './document.ts';
 import { aside } from './disclosure.ts';

@@ -1,5 +1,5 @@
-// The script a shop puts on its page. It opens the checkout in a frame over that page, or in a window of its own, and tells the
-// shop what happens in it. It sees no card data; what it is told is a hint, and the shop's server asks the service for the truth.
+// The script that shops put on their pages opens the checkout and sees no card data.
+// Its callbacks are hints: the shop's server queries the service.
 import { element, openFrame, type Opened } from './frame.ts';
 import { addressOf, readAttributes, type Options } from './options.ts';
 
@@ -9,11 +9,11 @@ const script = document.currentScript as HTMLScriptElement | null;
 const baseUrl = new URL('.', script?.src ?? location.href);
 /** Narrower than this the frame would be the whole screen anyway. */
 const isSmall = () => matchMedia('(max-width: 34rem)').matches;
-/** A shop's form goes on by itself if the payer does not close the receipt. */
+/** A shop's form is submitted automatically if the payer does not close the receipt. */
 const submitAfterMs = 5_000;
 
 function configure(options: Options): Checkout {
-  addressOf(options, baseUrl, location.origin); // so that a mistake shows when the page is made, not when somebody wants to pay
+  addressOf(options, baseUrl, location.origin); // so that a mistake shows when the page loads, not when a payer wants to pay
   let opened: Opened | undefined;
   let isFinished = false;
 
@@ -53,7 +53,7 @@ function configure(options: Options): Checkout {
   };
 }
 
-/** Without a window the checkout takes the place of the page, and comes back by the redirectUrl. */
+/** Where the browser opens no window, the checkout replaces the page and returns by the redirectUrl. */
 function openWindow(address: string): Opened | undefined {
   const window = open(address, '_blank');
   if (!window) return void location.assign(address);
@@ -66,7 +66,7 @@ function openWindow(address: string): Opened | undefined {
   };
 }
 
-/** The form a script stands in gets a button, and is sent when it is paid. */
+/** Adds a button to the form around the script, and submits the form after payment. */
 function serveForm(within: HTMLScriptElement, options: Options): void {
   const form = within.closest('form');
   let isPaid = false;

@@ -1,10 +1,10 @@
-// The checkout over the shop's page: a dialog, so that the page behind it is out of reach of keyboard and screen reader, with
-// a frame in it. Styled from here, property by property, which works under any policy the shop's page has.
+// The checkout in a frame, in a dialog that keeps keyboards and screen readers out of the shop's page.
+// Styles are set property by property, which works under any content security policy of the shop.
 
 export type Opened = {
   readonly window: Window | null;
   isOpen(): boolean;
-  /** The checkout has reported: it has a button of its own to close it. */
+  /** The checkout has loaded and shows its own close button. */
   isThere(): void;
   resize(height: number): void;
   close(): void;
@@ -60,9 +60,9 @@ export function openFrame(address: string, closed: () => void): Opened {
   dialog.showModal();
   frame.focus();
   const timer = setTimeout(() => {
-    // oxlint-disable-next-line no-console -- whoever builds the shop looks there when nothing opens
+    // oxlint-disable-next-line no-console -- a developer of the shop reads it when nothing opens
     console.warn(
-      `The checkout does not report. Is ${location.origin} among the origins of the shop? mandate shop origins --add ${location.origin}`,
+      `The checkout does not load. If this shop does not allow the origin ${location.origin}, run "mandate shop origins --add ${location.origin}".`,
     );
   }, silenceMs);
 

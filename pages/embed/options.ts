@@ -1,5 +1,5 @@
-// What a shop says about the checkout it wants, in JavaScript or in data- attributes, and the address that follows from it. Pure.
-// Names that mean nothing to us are passed over: pages made for other payment methods go on working.
+// Turns a shop's options, from JavaScript or data- attributes, into the address of the checkout.
+// Unknown options are ignored, so pages written for other payment methods keep working.
 
 export type Options = Readonly<Record<string, unknown>> & {
   readonly popupMode?: boolean | string;
@@ -9,7 +9,7 @@ export type Options = Readonly<Record<string, unknown>> & {
   finished?(): void;
 };
 
-/** Each is named by its id and its access token; the first that is named whole counts. */
+/** Each needs an ID and an access token. The first that has both is used. */
 const modes = ['invoiceTemplate', 'invoice', 'customer'] as const;
 const shown = [
   'name',
@@ -26,11 +26,11 @@ const shown = [
   'redirectUrl',
   'payButtonLabel',
 ];
-/** Not for the logs of whatever stands between here and the service: behind a # nothing is sent. */
+/** Sent behind the #, which reaches no proxy and no access log. */
 const hidden = ['email', 'metadata'];
 
 export function addressOf(given: Options, baseUrl: URL, shopOrigin: string): string {
-  // Some pages were made with the shorter name.
+  // Some pages use the shorter name.
   const options: Options = { ...given, email: given['email'] ?? given['mail'] };
   const mode = modes.find((name) => options[`${name}ID`] && options[`${name}AccessToken`]);
   if (mode === 'invoiceTemplate') {
@@ -59,7 +59,7 @@ function pick(names: readonly string[], options: Options): URLSearchParams {
   return picked;
 }
 
-/** As a script has them in its dataset: `data-invoice-id`, there invoiceId, is invoiceID; `data-pay-button-label` is payButtonLabel. */
+/** Reads a script's dataset: `data-invoice-id`, there invoiceId, is invoiceID. */
 export function readAttributes(attributes: Readonly<Record<string, string | undefined>>): Options {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [name.replace(/Id$/, 'ID'), value]),

@@ -1,9 +1,9 @@
-// The mailbox: asks the demo shop again and again for the letters about this browser's orders, shows them with the newest first, and
-// opens one in a frame of an origin of its own, where nothing is loaded and no script runs.
+// The mailbox: polls the demo shop for emails about this browser's orders, and lists the newest first.
+// An email opens in a sandboxed frame without scripts.
 import { ordersOfThisBrowser } from '../demo/orders.ts';
 import { existing, h } from '../docs/elements.ts';
 
-type Letter = {
+type Email = {
   invoiceID: string;
   paymentID: string;
   createdAt: string;
@@ -14,65 +14,64 @@ type Letter = {
 };
 
 const everyMs = 1_500;
-const lookedForMs = 15 * 60_000;
+const pollMs = 15 * 60_000;
 const sandbox = 'allow-popups allow-popups-to-escape-sandbox';
-const meanings: Readonly<Record<Letter['status'], string>> = {
+const meanings: Readonly<Record<Email['status'], string>> = {
   waiting: 'on its way',
-  kept: 'kept here: no mail server is set',
+  kept: 'kept here, because no mail server is set',
   sent: 'sent',
-  refused: 'the mail server knows nobody there',
+  refused: 'refused by the mail server, which does not know the address',
 };
 
-const list = existing('letters', HTMLOListElement);
+const list = existing('emails', HTMLOListElement);
 const shown = new Set<string>();
 
-async function look(): Promise<void> {
+async function poll(): Promise<void> {
   const orders = ordersOfThisBrowser();
   if (orders.length === 0) return;
   const response = await fetch(`demo/letters?orders=${orders.join(',')}`).catch(() => undefined);
-  const letters = response?.ok ? ((await response.json()) as Letter[]) : [];
-  const written = letters.filter((letter) => letter.text !== undefined && !shown.has(nameOf(letter)));
-  for (const letter of written.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))) add(letter);
+  const emails = response?.ok ? ((await response.json()) as Email[]) : [];
+  const written = emails.filter((email) => email.text !== undefined && !shown.has(nameOf(email)));
+  for (const email of written.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))) add(email);
 }
 
-function add(letter: Letter): void {
-  shown.add(nameOf(letter));
+function add(email: Email): void {
+  shown.add(nameOf(email));
   existing('none', HTMLElement).hidden = true;
   const button: HTMLButtonElement = h(
     'button',
-    { type: 'button', click: () => open(letter, button) },
-    h('strong', {}, letter.subject),
-    h('span', {}, `${timeOf(letter)} · ${letter.to}`),
+    { type: 'button', click: () => open(email, button) },
+    h('strong', {}, email.subject),
+    h('span', {}, `${timeOf(email)} · ${email.to}`),
   );
   list.prepend(h('li', {}, button));
-  if (shown.size === 1) open(letter, button);
+  if (shown.size === 1) open(email, button);
 }
 
-function open(letter: Letter, button: HTMLButtonElement): void {
+function open(email: Email, button: HTMLButtonElement): void {
   for (const other of list.querySelectorAll('[aria-current]')) other.removeAttribute('aria-current');
   button.setAttribute('aria-current', 'true');
-  existing('subject', HTMLElement).textContent = letter.subject ?? '';
-  existing('about', HTMLElement).textContent =
-    `To ${letter.to}, ${timeOf(letter)}: ${meanings[letter.status]}.`;
-  existing('text', HTMLElement).textContent = letter.text ?? '';
-  const src = `demo/letters/${nameOf(letter)}`;
-  // A new one each time: the way back in the browser leads to the page before, not to the letter before.
+  existing('subject', HTMLElement).textContent = email.subject ?? '';
+  existing('about', HTMLElement).textContent = `To ${email.to}, ${timeOf(email)}: ${meanings[email.status]}.`;
+  existing('text', HTMLElement).textContent = email.text ?? '';
+  const src = `demo/letters/${nameOf(email)}`;
+  // A new frame each time, so that the browser's Back button leaves the mailbox.
   existing('frame', HTMLElement).replaceChildren(
-    h('iframe', { id: 'letter', title: 'The letter', sandbox, src }),
+    h('iframe', { id: 'email', title: 'The email', sandbox, src }),
   );
   existing('opened', HTMLElement).hidden = false;
 }
 
-function nameOf({ invoiceID, paymentID }: Letter): string {
+function nameOf({ invoiceID, paymentID }: Email): string {
   return `${invoiceID}/${paymentID}`;
 }
 
-function timeOf({ createdAt }: Letter): string {
+function timeOf({ createdAt }: Email): string {
   return `${createdAt.slice(0, 10)} ${createdAt.slice(11, 16)} UTC`;
 }
 
-const untilMs = performance.now() + lookedForMs;
+const untilMs = performance.now() + pollMs;
 while (performance.now() < untilMs) {
-  await look();
+  await poll();
   await new Promise((resolve) => setTimeout(resolve, everyMs));
 }

@@ -15,7 +15,7 @@ function opened() {
   return { health, said: (answer: BankResponse) => health.hear('A', answer) };
 }
 
-test('a bank is passed over for ten seconds when nothing could be sent, and others are not', () => {
+test('an unreachable bank is avoided for 10 s, and other banks are not', () => {
   const { health, said } = opened();
   expect(health.mayTry('A')).toBe(true);
   said(away);
@@ -24,7 +24,7 @@ test('a bank is passed over for ten seconds when nothing could be sent, and othe
   expect(health.mayTry('A')).toBe(false);
 });
 
-test('after that one tries, and the others wait for what becomes of it', () => {
+test('after 10 s one request probes the bank while the others still avoid it', () => {
   const { health, said } = opened();
   said(away);
   nowMs += 10_000;
@@ -36,7 +36,7 @@ test('after that one tries, and the others wait for what becomes of it', () => {
   expect([health.mayTry('A'), health.mayTry('A')]).toEqual([true, true]);
 });
 
-test('one who tried and was never heard of again does not keep it away', () => {
+test('a probe without a result does not keep the bank unreachable', () => {
   const { health, said } = opened();
   said(away);
   nowMs += 10_000;
@@ -45,7 +45,7 @@ test('one who tried and was never heard of again does not keep it away', () => {
   expect(health.mayTry('A')).toBe(true);
 });
 
-test('an answer to an inquiry shows that it is back; what proves nothing does not', () => {
+test('only a response with a proven outcome marks the bank as back', () => {
   const { health, said } = opened();
   said(away);
   said(silent);
@@ -55,7 +55,7 @@ test('an answer to an inquiry shows that it is back; what proves nothing does no
   expect(health.mayTry('A')).toBe(true);
 });
 
-test('a bank that is slow, busy or refuses is not away', () => {
+test('a bank that is slow, busy or refuses requests is not unreachable', () => {
   const { health, said } = opened();
   for (const answer of [silent, busy, declined]) said(answer);
   expect(health.mayTry('A')).toBe(true);

@@ -1,10 +1,9 @@
-// Which banks are away, as this node has found: where an operation could not even begin to be sent, new payments go elsewhere for
-// a while. Then one of them tries, and its answer says for all how it is. In memory alone: each node finds out by itself, at
-// the price of one attempt that is turned away, and a restart forgets.
+// The banks this node has found unreachable: new payments avoid such a bank for 10 s, then one of them probes it.
+// Kept in memory only, so each node pays one failed attempt, and a restart forgets it.
 import type { BankResponse } from './domain/bank-port.ts';
 
 export type BankHealth = {
-  /** False while it is known to be away. Who is told true when it may be back is the one who tries. */
+  /** False while the bank is unreachable. After the pause, the first caller gets true and becomes the probe. */
   mayTry(bankId: string): boolean;
   hear(bankId: string, answer: BankResponse): void;
 };
@@ -24,7 +23,7 @@ export function openBankHealth(nowMs: () => number): BankHealth {
     },
     hear(bankId, answer) {
       if (answer.outcome === 'notSent' && answer.noBytesSent) awayUntilMs.set(bankId, nowMs() + awayMs);
-      // Only an answer shows that it is back; a silence shows nothing.
+      // Only a response proves that the bank is back.
       else if (answer.outcome !== 'notSent' && answer.outcome !== 'unknown') awayUntilMs.delete(bankId);
     },
   };

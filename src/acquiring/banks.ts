@@ -1,6 +1,5 @@
-// Which bank serves whom. A shop has terminals, each with a bank, and a party has others for its payouts; of either the first by
-// priority is used whose bank is not known to be away. Banks are rows, their secrets sealed; adapters are opened when they are
-// first needed.
+// Selects the bank for a shop's payments and for a party's payouts: the first terminal by priority whose bank is reachable.
+// Banks are rows with encrypted secrets, and their adapters are opened on first use.
 import { epochMsOf, type Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
@@ -30,13 +29,13 @@ const sandboxPriority = 100;
 
 export function openBanks(options: {
   db: Database;
-  /** On connections nobody holds. */
+  /** The read-only pool, so that no transaction is needed. */
   lookups: Pick<Database, 'run'>;
   clock: Clock;
   keyring: Keyring;
   /** Opens the adapter for a bank's address and secret. */
   adapterFor: (bank: BankSettings) => Bank;
-  /** Told of everything a bank was asked. */
+  /** Called after each request to a bank. */
   observe: (bankId: string, ...heard: Parameters<Listener>) => void;
 }) {
   const { db, lookups, clock, keyring, adapterFor, observe } = options;
@@ -58,13 +57,18 @@ export function openBanks(options: {
   });
   const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
 
-  /** Where a bank is and what it signs with, to change one and keep the other. Not for showing. */
+  /** Lets an operator change the URL or the secret and keep the other. Never display the secret. */
   async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
     if (!row) return undefined;
     const { url } = row;
     const key = await keyring.find('bank_secret', row.key_version);
-    if (!key) throw new Error(`the key of the secret of bank ${id} is missing`);
+    const remedy = `Set both again: mandate bank change ${id} --url … --new-secret.`;
+    if (!key) {
+      throw new Error(
+        `Version ${row.key_version} of the key that encrypts the secret of bank ${id} is missing. ${remedy}`,
+      );
+    }
     try {
       return {
         id,
@@ -72,8 +76,9 @@ export function openBanks(options: {
         secret: decrypt(key.secret, row.secret_ciphertext, secretContext({ id, url })).toString(),
       };
     } catch (error) {
-      const remedy = `mandate bank change ${id} --url … --new-secret sets both anew`;
-      throw new Error(`the secret of bank ${id} was not sealed for ${url}: ${remedy}`, { cause: error });
+      throw new Error(`The secret of bank ${id} was not encrypted for the address ${url}. ${remedy}`, {
+        cause: error,
+      });
     }
   }
 
@@ -83,7 +88,7 @@ export function openBanks(options: {
     const { url, secret } = settings;
     const known = adapters.get(id);
     if (known?.url === url && known.secret === secret) return known.bank;
-    // What is under way on the old connections ends there.
+    // Requests in progress finish on the old connections.
     void known?.bank.stop();
     const bank = observed(adapterFor(settings), (asked, answer, seconds) => {
       health.hear(id, answer);
@@ -94,9 +99,9 @@ export function openBanks(options: {
   }
 
   const shopKey = ({ partyId, shopId }: ShopName) => JSON.stringify([partyId, shopId]);
-  /** Whoever is told a bank that was away is the one who tries it: it is asked for nothing else. */
+  /** Call it only to use the bank it returns: after a pause, that request is the probe. */
   const notAway = (rows: readonly TerminalRow[]) => rows.find(({ bank_id }) => health.mayTry(bank_id));
-  /** When all its banks are away, one of them. */
+  /** The first terminal when all banks are unreachable. */
   const firstOf = (rows: readonly TerminalRow[]) => notAway(rows) ?? rows[0];
 
   const rowOf = (terminal: NewPayoutTerminal) => ({
@@ -108,13 +113,13 @@ export function openBanks(options: {
     priority: terminal.priority,
     created_at: clock.now(),
   });
-  /** Adds a terminal, or changes it. False when it is there with another bank, which may know payments made through it. */
+  /** Adds or changes a terminal. False when it exists with another bank, which may know its payments. */
   async function putTerminal(terminal: NewTerminal): Promise<boolean> {
     const rows = await db.run(shopTerminals.upsert, { ...rowOf(terminal), shop_id: terminal.shopId });
     ofShops.forget(shopKey(terminal));
     return rows.length > 0;
   }
-  /** The same of one for payouts. */
+  /** Like `putTerminal`, for payouts. */
   async function putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean> {
     const rows = await db.run(payoutTerminals.upsert, rowOf(terminal));
     ofPayouts.forget(terminal.partyId);
@@ -122,23 +127,24 @@ export function openBanks(options: {
   }
 
   return {
-    /** Undefined when no bank takes cards for the shop. */
+    /** Undefined when the shop has no terminal in use. */
     async terminalOf({ partyId, id }: { readonly partyId: string; readonly id: string }) {
       const row = firstOf(inUse(await ofShops.get(shopKey({ partyId, shopId: id }))));
       return row && terminalFrom(row);
     },
-    /** Undefined when all its banks are away. Asked after one of them was found to be. */
+    /** Undefined when all banks of the shop are unreachable. */
     async alternateTerminal(shop: ShopName) {
       const row = notAway(inUse(await ofShops.get(shopKey(shop))));
       return row && terminalFrom(row);
     },
-    /** Where an operation is, once its terminal is chosen: a terminal that moves to another bank does not take it along. */
+    /** Takes the terminal stored with an operation, so that the operation stays with its bank. */
     async bankOf({ bankId }: Terminal): Promise<Bank> {
       const bank = await banks.get(bankId);
-      if (!bank) throw new Error(`there is no bank ${bankId} any more`);
+      if (!bank)
+        throw new Error(`Bank ${bankId} not found. Add it again: mandate bank add ${bankId} --url ….`);
       return bank;
     },
-    /** Adds a bank, or changes where it is. */
+    /** Adds a bank, or changes its URL and secret. */
     async putBank({ id, url, secret }: BankSettings) {
       const key = keyring.newest('bank_secret');
       await db.run(upsertBank, {
@@ -152,7 +158,7 @@ export function openBanks(options: {
     },
     putTerminal,
     putPayoutTerminal,
-    /** Lets the sandbox's own terminals with a bank go before those with others; they come after all an operator has added. */
+    /** Puts this bank's terminals before those of other simulated banks, and after those an operator has added. */
     async putSandboxTerminals(
       terminals: {
         readonly ofShops: readonly Omit<NewTerminal, 'priority'>[];
@@ -167,7 +173,7 @@ export function openBanks(options: {
       await db.run(payoutTerminals.putFirst, first);
     },
     settingsOf,
-    /** How a party's payouts leave the house. Undefined when no bank pays out for it. */
+    /** Undefined when the party has no payout terminal in use. */
     async payoutRouteOf(partyId: string) {
       const row = firstOf(inUse(await ofPayouts.get(partyId)));
       return row && { bankId: row.bank_id, terminal: terminalFrom(row) };
@@ -195,7 +201,7 @@ function terminalFrom(row: TerminalRow): Terminal {
   };
 }
 
-/** Who can write to the database alone cannot make us send card numbers to another address. */
+/** Binds the secret to the URL: changing the URL in the database alone cannot redirect card numbers. */
 function secretContext({ id, url }: { id: string; url: string }): string {
   return JSON.stringify(['bank', id, url]);
 }

@@ -1,4 +1,4 @@
-// A bank says that something has changed. It is not believed: the job of that operation only queries the bank sooner.
+// Receives callbacks from banks. A callback is not trusted: it only makes the operation's job query the bank sooner.
 import type { FastifyInstance } from 'fastify';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
@@ -20,7 +20,7 @@ export function addBankCallbackRoutes(
   }: {
     banks: Banks;
     jobs: Pick<JobRunner, 'expedite'>;
-    /** The job a bank operation belongs to: its table, and the key of the row. */
+    /** The table and the row key of the job that a bank operation belongs to. */
     jobOfOperation: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
   },
 ): void {

@@ -1,11 +1,10 @@
-// A bank with somebody who listens: what was asked, what it answered, and how long that took. For metrics, and for knowing
-// which banks are away.
+// Reports each request to a bank, its response and its duration to a listener, for metrics and bank health.
 import type { Bank, BankResponse, BankOperation } from './domain/bank-port.ts';
 
 export type Asked = BankOperation['kind'] | 'inquire';
 export type Listener = (asked: Asked, answer: BankResponse, seconds: number) => void;
 
-/** The same bank, with all else an adapter can do. */
+/** Keeps the other methods of the adapter. */
 export function observed<B extends Bank>(bank: B, hear: Listener): B {
   async function timed(asked: Asked, answering: Promise<BankResponse>): Promise<BankResponse> {
     const startedAtMs = performance.now();

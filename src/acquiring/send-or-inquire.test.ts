@@ -8,7 +8,7 @@ const unknown = { outcome: 'unknown', why: 'silence' } as BankResponse;
 const notSent = { outcome: 'notSent', why: 'busy' } as BankResponse;
 const pending = { outcome: 'pending' } as BankResponse;
 
-/** A bank that has the operation or does not, and what it was asked. */
+/** A bank that has the operation or not, and the requests it received. */
 function bankThat(knows: BankResponse) {
   const requests: string[] = [];
   const request = (name: string, response: BankResponse) => {
@@ -22,30 +22,30 @@ function bankThat(knows: BankResponse) {
   };
 }
 
-test('sends without asking when no node can have sent it before', async () => {
+test('sends without a query when no node can have sent the operation before', async () => {
   const bank = bankThat(notFound);
   expect(await sendOrInquire(true, bank)).toBe(approved);
   expect(bank.requests).toEqual(['send']);
 });
 
 test.each([
-  ['what the bank has', approved],
-  ['what the bank may have', unknown],
-  ['what it could not be asked about', notSent],
-  ['what it has not finished', pending],
-])('does not send again %s', async (_, known) => {
+  ['an operation the bank has', approved],
+  ['an operation the bank may have', unknown],
+  ['an operation after an inquiry that was not sent', notSent],
+  ['a pending operation', pending],
+])('does not send %s again', async (_, known) => {
   const bank = bankThat(known);
   expect(await sendOrInquire(false, { ...bank, refuse: () => 'never asked' })).toBe(known);
   expect(bank.requests).toEqual(['inquire']);
 });
 
-test('sends what the bank has never received', async () => {
+test('sends an operation the bank never received', async () => {
   const bank = bankThat(notFound);
   expect(await sendOrInquire(false, { ...bank, refuse: () => undefined })).toBe(approved);
   expect(bank.requests).toEqual(['inquire', 'send']);
 });
 
-test('does not send what is not wanted any more', async () => {
+test('does not send an operation that is no longer wanted', async () => {
   const bank = bankThat(notFound);
   expect(await sendOrInquire(false, { ...bank, refuse: () => Promise.resolve('revoked') })).toBe('revoked');
   expect(bank.requests).toEqual(['inquire']);

@@ -1,5 +1,4 @@
-// How a job has a bank carry out an operation exactly once: the operation's ID is stored before the first send, so a node that
-// does not know what another one did can ask.
+// Lets a job send a bank operation without doing it twice: its ID is stored first, so any node can query the status.
 import type { BankResponse } from './domain/bank-port.ts';
 
 /** The bank's response proves nothing. The job is retried with growing delays, then stuck. */
@@ -8,8 +7,8 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
- * Sends without asking only when no node can have sent it before. Otherwise it queries the status, and sends what the bank has never
- * received, unless `refuse` says why it is no longer wanted.
+ * Sends directly only when no node can have sent the operation before. Otherwise it queries the status and sends what
+ * the bank never received, unless `refuse` returns a reason.
  */
 export async function sendOrInquire<Refused = never>(
   isFirst: boolean,
@@ -20,7 +19,7 @@ export async function sendOrInquire<Refused = never>(
   }: {
     readonly send: () => Promise<BankResponse>;
     readonly inquire: () => Promise<BankResponse>;
-    /** Why it is not to be sent any more; undefined when it is. */
+    /** The reason not to send it any more; undefined to send it. */
     readonly refuse?: (notFound: BankResponse) => Refused | undefined | Promise<Refused | undefined>;
   },
 ): Promise<BankResponse | Refused> {

@@ -1,4 +1,4 @@
-// Everything endpoints take, put together once in compose.ts. Each endpoint names the members it takes; nobody else imports this.
+// Everything endpoints depend on, put together once in compose.ts. Each endpoint names the members it uses, so only app/ imports this.
 import type { Banks } from '../acquiring/banks.ts';
 import type { CardTesting } from '../cards/card-testing.ts';
 import type { Cards } from '../cards/vault.ts';
@@ -21,13 +21,13 @@ export type AppContext = {
   readonly ids: Ids;
   readonly tokens: AccessTokens;
   readonly merchants: Merchants;
-  /** The verbs of the vault that show no number. */
+  /** The methods of the vault that return no card number. */
   readonly cards: Cards;
   readonly cardTesting: CardTesting;
   readonly banks: Banks;
   readonly customers: Customers;
   readonly bindingRules: BindingRules;
-  /** Whether a card may be charged without its payer, and what came of it. */
+  /** Whether a recurring charge is allowed, and its outcome. */
   readonly recurring: Recurring;
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
@@ -36,7 +36,7 @@ export type AppContext = {
 };
 
 /**
- * What takes long and needs no database. Only an endpoint's `prepare` has it: while a request is handled a transaction
- * may be open, and others wait for its connection.
+ * Slow work without the database. Only an endpoint's `prepare` gets it: a handler may hold a transaction, and other requests wait for
+ * its connection.
  */
 export type PrepareContext = Pick<Webhooks, 'keyPairs'>;

@@ -1,5 +1,5 @@
-// Who still needs a card that was kept, in one place: the payment, binding or destination it was kept for, and the series of
-// charges that began with it. What nobody in this list needs is deleted.
+// What still needs a retained card: the payment, binding or destination it was retained for, and the series of charges that began with
+// it. A card that none of them needs is deleted.
 import type { CardNeeds, RetentionNeed } from '../cards/worker.ts';
 import type { Instant } from '../clock.ts';
 import { retentionNeed as needOfBinding } from '../customers/domain/card-retention.ts';
@@ -12,7 +12,7 @@ import { seriesIdOf } from '../recurring/domain/series.ts';
 import { findDestination } from '../payouts/store/destinations.ts';
 import { defined } from '../defined.ts';
 
-const needed: RetentionNeed = { until: 'some event' };
+const needed: RetentionNeed = { until: 'unknown' };
 
 export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
   async function needOfSeries(
@@ -21,12 +21,12 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
     now: Instant,
     options: { readonly token?: string; readonly newCharges: boolean },
   ): Promise<RetentionNeed> {
-    // A card that was bound before its series was named: nobody can say.
+    // The card was bound before its series was recorded, so nothing can tell when the need ends.
     if (seriesId === undefined) return needed;
     const { isCharging, chargeableUntil, token } = await recurring.cardNeeds(db, seriesId, now);
     if (isCharging) return needed;
     if (!options.newCharges || chargeableUntil === undefined) return 'no';
-    // Who ends a series has the card looked at that it began with; the same one bound again is another row.
+    // The end of a series expedites only the card that the series began with. The same card bound again is another row.
     return token === (options.token ?? token) ? { until: chargeableUntil } : needed;
   }
 
@@ -53,7 +53,7 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
         case 'checking':
           return needed;
         case 'authorized':
-          return { until: 'for good' };
+          return { until: 'permanently' };
         default:
           return 'no';
       }

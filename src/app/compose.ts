@@ -1,4 +1,4 @@
-// The composition root: settings and ports in, a service out. The only file that knows everybody.
+// The composition root: settings and ports in, a service out. The only file that knows every module.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBanks } from '../acquiring/banks.ts';
@@ -71,7 +71,7 @@ export type Ports = {
   /** For webhooks. */
   readonly makeKeyPairs?: () => Promise<KeyPairs>;
 };
-/** How messages leave the house: to banks, to merchants, and letters to payers. */
+/** How messages leave the service: to banks, to merchants, and as emails to payers. */
 export type Network = {
   readonly openLink: OpenLink;
   readonly openSender: OpenSender;
@@ -87,14 +87,14 @@ export type RunningService = ReturnType<typeof buildService>;
 const version = (JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as { version: string })
   .version;
 
-/** What must be true of the books, and between them and the rooms that post to them. */
+/** What must be true of the ledger, and between it and the modules that post to it. */
 export const everyInvariant: readonly Invariant[] = [
   ...ledgerInvariants,
   ...paymentInvariants,
   ...bindingInvariants,
   ...payoutInvariants,
 ];
-/** What merchants are told: each room says it of its own aggregates. */
+/** What merchants get webhook events about: each module defines this for its own aggregates. */
 export const topics: readonly Topic[] = [
   invoicesTopic,
   customersTopic,
@@ -103,30 +103,30 @@ export const topics: readonly Topic[] = [
   destinationsTopic,
 ];
 
-/** How long attempts and bodies of deliveries are kept. */
+/** How long attempts and bodies of webhook deliveries are kept. */
 const deliveriesKeptMs = 30 * 24 * 3_600_000;
 
-/** How long requests under way may take when the service stops. */
+/** How long requests in progress may take when the service stops. */
 const drainMs = 10_000;
 
 export async function openFoundation(config: Config, log: Logger, wish: DatabaseWish): Promise<Foundation> {
   return foundationOn(await connectDatabase(config, log, wish), config, log, realPorts);
 }
 
-/** The database alone, of whichever mode and master key: nothing is migrated there. */
+/** The database alone, in any mode and with any master key. Nothing is migrated. */
 export async function databaseInUse(config: Config, log: Logger): Promise<OpenedDatabase> {
   const opened = await connectDatabase(config, log, { mayCreate: false });
   try {
     await refuseEarlierSchema(opened.database);
     if (await hasMigrations(opened.database)) return opened;
-    throw new Error('this database has none of our tables yet: the service makes them, or mandate migrate');
+    throw new Error('The database has no Mandate tables. Start the service, or run "mandate migrate".');
   } catch (error) {
     await opened.close();
     throw error;
   }
 }
 
-/** The foundation on a database that is open already; it closes it in the end, also when it fails itself. */
+/** The foundation on an open database. It closes the database in the end, also when it fails itself. */
 export async function foundationOn(
   { database, close }: OpenedDatabase,
   config: Config,
@@ -136,7 +136,7 @@ export async function foundationOn(
   try {
     const livemode = livemodeOf(config.mode);
     await refuseEarlierSchema(database);
-    // Before the migrations: those of a command that was not told the mode are none that the service asked for.
+    // Before the migrations: a command in the wrong mode must not migrate.
     await requireSameMode(database, livemode, ports.clock);
     for (const name of await migrate(database)) log.info({ name }, 'migration applied');
     const masterKey = localMasterKey(
@@ -169,7 +169,7 @@ export async function foundationOn(
 
 export function buildService(
   foundation: Foundation,
-  /** With a free port it is known only when the service listens. */
+  /** With a free port it is known only once the service listens. */
   publicUrl: () => string = () => foundation.config.publicUrl,
 ) {
   const { config, ports, log, database, keyring, apiKeys, vault } = foundation;
@@ -190,12 +190,13 @@ export function buildService(
         secret,
         clock,
         log,
-        detokeniseCard: (card) => vault.reveal(card),
+        detokeniseCard: (card) => vault.detokenise(card),
         callbackUrl: callbackUrlOf(publicUrl(), id),
         ...(ports.network ? { openLink: ports.network.openLink } : {}),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
-    observe: (bankId, asked, { outcome }, seconds) => metrics.observeBank(bankId, asked, outcome, seconds),
+    observe: (bankId, operation, { outcome }, seconds) =>
+      metrics.observeBank(bankId, operation, outcome, seconds),
   });
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};
   const mailServer = config.mailServer && openMail(config.mailServer);
@@ -225,22 +226,22 @@ export function buildService(
     }),
     periodicTasks: [
       {
-        name: 'forget old Idempotency-Keys',
+        name: 'purge idempotency keys',
         everyMs: 60_000,
         run: () => answers.purgeExpired(laterBy(clock.now(), -idempotencyKeyLifetimeMs)),
       },
       {
-        name: 'purge old deliveries',
+        name: 'purge webhook deliveries',
         everyMs: 60_000,
         run: () => purgeWebhooks(database, laterBy(clock.now(), -deliveriesKeptMs)),
       },
-      { name: 'sweep the vault', everyMs: 60_000, run: () => vault.sweep() },
+      { name: 'purge vault', everyMs: 60_000, run: () => vault.purge() },
       {
-        name: 'look after returns to payers',
+        name: 'watch verification refunds',
         everyMs: 60_000,
         run: () => watchVerificationRefunds(database, clock.now(), log),
       },
-      { name: 'check the books', everyMs: 60_000, run: () => ledger.check() },
+      { name: 'check ledger', everyMs: 60_000, run: () => ledger.check() },
     ],
     countJobRun: metrics.countJobRun,
   });
@@ -348,9 +349,9 @@ export function buildService(
     webhooks,
     payouts,
     recurring,
-    /** Stops taking requests, lets what runs finish, and leaves the foundation to its owner. */
+    /** Stops accepting requests, lets running work finish, and leaves the foundation to its owner. */
     async stop() {
-      // A client that sends its request byte by byte is not waited for longer than this.
+      // A client that sends its request byte by byte is waited for no longer than this.
       const drainTimer = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();
       clearTimeout(drainTimer);
@@ -363,9 +364,11 @@ export function buildService(
 
 async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
   try {
-    if (await isReadOnly(database)) return ['database: it takes no writes, like a standby'];
+    if (await isReadOnly(database)) return ['database: read-only, like a standby'];
     if (!(await isMigrated(database))) return ['migrations'];
-    return (await feedState(database)).isMismatch ? ['webhooks: the log comes from another PostgreSQL'] : [];
+    return (await feedState(database)).isMismatch
+      ? ['webhooks: the event log comes from another PostgreSQL']
+      : [];
   } catch {
     return ['database'];
   }

@@ -1,18 +1,19 @@
-// The settings of the program, all of them: from the environment, checked once at the start, every fault named at the
-// same time. docs/operations/configuration.md is printed from this table.
+// All settings of the program. They come from the environment and are checked once, at the start.
+// docs/operations/configuration.md is printed from this table.
 import { isIP } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import { parseMasterKey } from '../platform/keys/master-key.ts';
 import { mailServerIn } from '../platform/mail/mail-settings.ts';
 import { isKnownCurrency, largestAmountMinor } from '../money.ts';
+import { misspeltSettings, type MisspeltSetting } from './misspelt-settings.ts';
 
-/** What the settings below come to. */
+/** The values that the settings below lead to. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 export type Setting = {
   readonly name: string;
   readonly byDefault: string;
-  /** Of a whole number: the least and the most. */
+  /** The smallest and the largest whole number. */
   readonly range?: readonly [number, number];
   readonly meaning: string;
   readonly secret?: true;
@@ -22,37 +23,41 @@ export const settings = [
   {
     name: 'MANDATE_MODE',
     byDefault: 'sandbox',
-    meaning: '`sandbox`: a whole world with test money on one machine. `live`: real money.',
+    meaning: '`sandbox`: a simulated bank and test money on one machine. `live`: real money.',
   },
-  { name: 'HOST', byDefault: '127.0.0.1', meaning: 'The address to listen on.' },
+  {
+    name: 'HOST',
+    byDefault: '127.0.0.1',
+    meaning: 'The address to listen on; `0.0.0.0` for all addresses of the machine.',
+  },
   {
     name: 'PORT',
     byDefault: '8080',
     range: [0, 65_535],
-    meaning: 'The port to listen on; 0 takes a free one.',
+    meaning: 'The port to listen on; 0 for any free port.',
   },
   {
     name: 'PUBLIC_URL',
     byDefault: 'http://HOST:PORT',
     meaning:
-      'How clients and payers reach the service, if that is through a proxy or HOST is all addresses of a machine.',
+      'The address at which clients and payers reach the service. Set it if there is a proxy in front, or if HOST is `0.0.0.0`.',
   },
   {
     name: 'MANDATE_DATA',
     byDefault: './data',
-    meaning: "The folder for the private PostgreSQL, the sandbox's facts and its keys.",
+    meaning: 'The folder for the private PostgreSQL, the keys of the sandbox and `sandbox.json`.',
   },
   {
     name: 'DATABASE_URL',
     byDefault: 'a private PostgreSQL in MANDATE_DATA',
     meaning:
-      'The PostgreSQL (15 or newer) to use. Live mode demands one. Without `?sslmode=verify-full&sslrootcert=<file>` at its end ' +
-      'nothing is encrypted ([TLS](database.md#tls)).',
+      'The PostgreSQL to use, version 15 or later. Live mode requires it. The connection is encrypted only if the URL ends with ' +
+      '`?sslmode=verify-full&sslrootcert=<file>` ([TLS](database.md#tls)).',
     secret: true,
   },
   {
     name: 'MANDATE_POSTGRES_BIN',
-    byDefault: 'the bundled binaries',
+    byDefault: 'the bundled programs',
     meaning: 'The folder with `postgres` and `initdb` for the private PostgreSQL.',
   },
   {
@@ -60,80 +65,83 @@ export const settings = [
     byDefault: '10',
     range: [3, 200],
     meaning:
-      'The most connections one node opens. Two to four for each core of the database, over all nodes, is enough.',
+      'The maximum number of connections of one node. Over all nodes, two to four for each core of the database are enough.',
   },
   {
     name: 'DATABASE_PREPARED_STATEMENTS',
     byDefault: 'on',
     meaning:
-      '`off` behind a PgBouncer in transaction mode that is older than 1.21 or has no `max_prepared_statements`: a little slower.',
+      'Set `off` behind PgBouncer in transaction mode if it is older than 1.21 or has no `max_prepared_statements`. Statements are then slightly slower.',
   },
   {
     name: 'MANDATE_MASTER_KEY',
-    byDefault: 'made in the sandbox',
+    byDefault: 'created in the sandbox',
     meaning:
-      'The key that wraps all others: 32 bytes in base64 (`openssl rand -base64 32`). Live mode demands it.',
+      'The key that encrypts all other keys: 32 bytes in base64. Create one with `openssl rand -base64 32`. Live mode requires it.',
     secret: true,
   },
   {
     name: 'TRUSTED_PROXIES',
     byDefault: 'none',
-    meaning: 'Addresses or networks, separated by commas, whose X-Forwarded-For is believed.',
+    meaning:
+      'Addresses or networks of your proxies, separated by commas. Only their `X-Forwarded-For` is used.',
   },
   {
     name: 'REQUESTS_PER_SECOND',
     byDefault: '2000',
     range: [0, 1_000_000],
-    meaning: 'For each API key or access token and node, with a burst of twice that; 0 for no limit.',
+    meaning:
+      'The limit for each API key or access token on each node. Bursts may be twice as large. 0 for no limit.',
   },
   {
     name: 'FAILED_AUTHENTICATIONS_PER_MINUTE',
     byDefault: '600',
     range: [0, 1_000_000],
     meaning:
-      'For each address, of IPv6 each /64, and node; 0 for no limit. Beyond it keys that have not worked on that node yet ' +
-      'are not looked up: behind a proxy, set TRUSTED_PROXIES.',
+      'The limit for each address (each /64 of IPv6) on each node; 0 for no limit. Above it the node accepts only keys that it has ' +
+      'accepted before. Behind a proxy, also set TRUSTED_PROXIES.',
   },
   {
     name: 'CARD_TESTING_LIMITS',
     byDefault: 'off in the sandbox, on in live mode',
-    meaning: '`on` or `off`: whether a payer may enter only a few different cards before he has to wait.',
+    meaning: '`on` or `off`: whether a payer who tries several cards has to wait before they try more.',
   },
   {
     name: 'BINDING_VERIFICATION_CHARGES',
     byDefault: 'RUB=1000,USD=100,EUR=100',
     meaning:
-      'What is charged and refunded to verify a card before it is bound: currencies and minor units. In others no card is bound.',
+      'The amounts that are charged and refunded when a card is saved, by currency, in minor units. In other currencies no card can be saved.',
   },
   {
     name: 'BINDINGS_PER_CUSTOMER_PER_DAY',
     byDefault: '0 in the sandbox, 5 in live mode',
     range: [0, 10_000],
-    meaning: 'How many cards may be tried for one customer within 24 hours; 0 for no limit.',
+    meaning: 'How many attempts to save a card one customer has within 24 hours; 0 for no limit.',
   },
   {
     name: 'BINDINGS_PER_CARD_PER_DAY',
     byDefault: '0 in the sandbox, 9 in live mode',
     range: [0, 10_000],
-    meaning: 'How often one card may be tried within 24 hours, for whatever customer; 0 for no limit.',
+    meaning:
+      'How many attempts to save it one card has within 24 hours, for all customers together; 0 for no limit.',
   },
   {
     name: 'BANK_URL',
     byDefault: 'the simulated bank',
     meaning:
-      'Sandbox only: a bank outside, for instance `mandate bank` or your own, that speaks our protocol.',
+      'Sandbox only: an external bank that keeps the bank protocol, such as `mandate bank` or your own gateway.',
   },
   {
     name: 'BANK_SECRET',
-    byDefault: 'made in the data folder',
+    byDefault: 'created in MANDATE_DATA',
     meaning:
-      'What a bank and the service sign their messages with: of the bank outside in a sandbox, and for `mandate bank add` ' +
-      'and `conformance`.',
+      'The secret that the service and a bank sign their messages with. It is for BANK_URL, `mandate bank`, `mandate bank add` and ' +
+      '`mandate bank conformance`.',
     secret: true,
   },
   {
     name: 'BANK_PORT',
-    byDefault: 'a free one',
+    byDefault: 'a free port',
     range: [0, 65_535],
     meaning: 'Sandbox only: the port of the simulated bank.',
   },
@@ -141,98 +149,112 @@ export const settings = [
     name: 'WEBHOOK_ADDRESSES',
     byDefault: 'anywhere in the sandbox, outside in live mode',
     meaning:
-      '`outside`: webhooks go to public https addresses alone, checked at every connection. `anywhere`: also into your own network.',
+      '`outside`: webhooks go only to public https addresses, which is checked for every connection. `anywhere`: also to private networks.',
   },
   {
     name: 'WEBHOOK_TIMEOUT_SECONDS',
     byDefault: '10',
     range: [1, 15],
-    meaning: 'How long a receiver of webhooks has to answer, from connecting to the head of its answer.',
+    meaning: 'How long a webhook receiver may take, from the connection to the headers of its response.',
   },
   {
     name: 'WEBHOOK_DELAYS_SECONDS',
     byDefault: '30, 300, 900, then 3600 for a day',
     meaning:
-      'The seconds before the second attempt of a delivery, the third and so on, separated by commas. After the last one the queue is parked.',
+      'The seconds before each further delivery attempt, separated by commas. After the last attempt the queue is parked.',
   },
   {
     name: 'SMTP_URL',
     byDefault: 'no receipts are mailed',
     meaning:
-      'The mail server receipts go through: `smtps://user:password@host` (port 465), or `smtp://…` (port 587), which demands STARTTLS ' +
-      'unless the host is this machine. Signs of user and password that mean something in an address are written as `%40`.',
+      'The mail server for receipts: `smtps://user:password@host` (port 465), or `smtp://…` (port 587). `smtp` requires STARTTLS ' +
+      'unless the server is on this machine. Percent-encode reserved characters of user and password: `@` as `%40`.',
     secret: true,
   },
   {
     name: 'SMTP_FROM',
     byDefault: 'none',
     meaning:
-      'From whom receipts come: `receipts@example.com`, or `Example <receipts@example.com>`. SMTP_URL demands it.',
+      'The sender of receipts: `receipts@example.com`, or `Example <receipts@example.com>`. SMTP_URL requires it.',
   },
   {
     name: 'SMTP_TIMEOUT_SECONDS',
     byDefault: '20',
     range: [1, 40],
-    meaning:
-      'How long the mail server may take for a letter, from connecting to its last word. Then it is tried again later.',
+    meaning: 'How long the mail server may take for one email. After that the email is retried later.',
   },
   {
     name: 'OPENING_DEPOSIT',
     byDefault: '100000000',
     range: [0, 999_999_999],
-    meaning: 'Sandbox only: what a new wallet has on it, in minor units; 0 for nothing.',
+    meaning: 'Sandbox only: the test money on a new wallet, in minor units; 0 for none.',
   },
   {
     name: 'METRICS_TOKEN',
     byDefault: 'open in the sandbox, closed in live mode',
-    meaning: 'The bearer token that /metrics asks for.',
+    meaning: 'The bearer token that `/metrics` requires.',
     secret: true,
   },
   { name: 'LOG_LEVEL', byDefault: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
 ] as const satisfies readonly Setting[];
 
-type Name = (typeof settings)[number]['name'];
+export type SettingName = (typeof settings)[number]['name'];
 type WholeNumber = Extract<(typeof settings)[number], { readonly range: unknown }>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every fault of the environment at once, each with what to do about it. */
 class ConfigurationFault extends Error {
   constructor(faults: readonly string[]) {
-    super(`the environment is not usable:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    super(`Correct these settings in the environment:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
   }
+}
+
+/** Names of the environment that are probably misspelt settings. */
+export function misspeltIn(environment: Environment): MisspeltSetting[] {
+  return misspeltSettings(
+    environment,
+    settings.map(({ name }) => name),
+  );
+}
+
+export function textOfMisspelt({ name, nearest }: MisspeltSetting): string {
+  return `${name} is not a setting.${nearest === undefined ? ' Remove it.' : ` Did you mean ${nearest}?`}`;
 }
 
 export function readConfig(environment: Environment, workingFolder: string) {
   const faults: string[] = [];
-  const text = (name: Name): string | undefined => environment[name] || undefined;
+  const text = (name: SettingName): string | undefined => environment[name] || undefined;
 
-  function oneOf<const Value extends string>(name: Name, values: readonly Value[], byDefault: Value): Value {
+  function oneOf<const Value extends string>(
+    name: SettingName,
+    values: readonly Value[],
+    byDefault: Value,
+  ): Value {
     const value = text(name);
     const found = values.find((known) => known === value);
     if (value !== undefined && !found)
-      faults.push(`${name} is ${value}; it must be one of ${values.join(', ')}`);
+      faults.push(`${name} is "${value}". Use one of: ${values.join(', ')}.`);
     return found ?? byDefault;
   }
 
   function integer(name: WholeNumber['name'], byDefault: number): number {
     const setting = settings.find((one) => one.name === name) as WholeNumber;
-    const [least, most] = setting.range;
+    const [min, max] = setting.range;
     const value = text(name);
     if (value === undefined) return byDefault;
     const number = /^\d{1,9}$/.test(value) ? Number(value) : NaN;
-    if (number >= least && number <= most) return number;
-    faults.push(`${name} is ${value}; it must be a whole number from ${least} to ${most}`);
+    if (number >= min && number <= max) return number;
+    faults.push(`${name} is "${value}". Use a whole number from ${min} to ${max}.`);
     return byDefault;
   }
 
-  function secondsList(name: Name): number[] | undefined {
+  function secondsList(name: SettingName): number[] | undefined {
     const value = text(name);
     if (value === undefined) return undefined;
     const numbers = value
       .split(',')
       .map((part) => (/^\s*\d{1,6}(\.\d{1,3})?\s*$/.test(part) ? Number(part) : NaN));
     if (numbers.length <= 100 && !numbers.some(Number.isNaN)) return numbers;
-    faults.push(`${name} is ${value}; it must be seconds separated by commas, at most 100 of them`);
+    faults.push(`${name} is "${value}". Use seconds separated by commas, at most 100 of them.`);
     return undefined;
   }
 
@@ -245,33 +267,35 @@ export function readConfig(environment: Environment, workingFolder: string) {
   const dataFolder = text('MANDATE_DATA') ?? './data';
 
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    faults.push('DATABASE_URL must begin with postgres:// or postgresql://');
+    faults.push('DATABASE_URL is not a PostgreSQL address. Begin it with postgres:// or postgresql://.');
   }
   if (keyText !== undefined && !masterKey) {
-    faults.push('MANDATE_MASTER_KEY must be 32 bytes in base64; `openssl rand -base64 32` makes one');
+    faults.push('MANDATE_MASTER_KEY is not 32 bytes in base64. Create one with `openssl rand -base64 32`.');
   }
   if (mode === 'live' && databaseUrl === undefined) {
-    faults.push('live mode needs DATABASE_URL: the private PostgreSQL is for trying out');
+    faults.push(
+      'DATABASE_URL is not set. Live mode requires one: the private PostgreSQL is for the sandbox.',
+    );
   }
   if (mode === 'live' && keyText === undefined) {
     faults.push(
-      'live mode needs MANDATE_MASTER_KEY; `openssl rand -base64 32` makes one, keep it apart from the backups',
+      'MANDATE_MASTER_KEY is not set. Live mode requires it: create one with `openssl rand -base64 32`, and keep it apart from the backups.',
     );
   }
 
   const publicUrl = text('PUBLIC_URL') ?? `http://${reachable(host)}:${port}`;
   if (!/^https?:\/\//.test(publicUrl) || !URL.canParse(publicUrl)) {
-    faults.push(`PUBLIC_URL is ${publicUrl}; it must be an address that begins with http:// or https://`);
+    faults.push(`PUBLIC_URL is "${publicUrl}". Use an address that begins with http:// or https://.`);
   }
 
   const trustedProxies = (text('TRUSTED_PROXIES') ?? '').split(',').flatMap((entry) => entry.trim() || []);
   for (const entry of trustedProxies.filter((entry) => !isNetwork(entry))) {
-    faults.push(`TRUSTED_PROXIES has ${entry}; it must be an address or a network like 10.0.0.0/8`);
+    faults.push(`TRUSTED_PROXIES has "${entry}". Use addresses or networks such as 10.0.0.0/8.`);
   }
 
-  // Ignored, it would have cards charged amounts that the operator has not agreed to.
+  // If it were ignored, cards would be charged amounts that the operator did not choose.
   if ('BINDING_TEST_CHARGES' in environment)
-    faults.push('BINDING_TEST_CHARGES is now called BINDING_VERIFICATION_CHARGES; rename it');
+    faults.push('BINDING_TEST_CHARGES is now called BINDING_VERIFICATION_CHARGES. Rename it.');
 
   function verificationCharges(): ReadonlyMap<string, bigint> {
     const found = new Map<string, bigint>();
@@ -282,7 +306,7 @@ export function readConfig(environment: Environment, workingFolder: string) {
         found.set(currency, amount);
       else
         faults.push(
-          `BINDING_VERIFICATION_CHARGES has ${entry}; it must be a currency and minor units, like RUB=1000`,
+          `BINDING_VERIFICATION_CHARGES has "${entry}". Use a currency and minor units, such as RUB=1000.`,
         );
     }
     return found;
@@ -305,7 +329,7 @@ export function readConfig(environment: Environment, workingFolder: string) {
     postgresBin: text('MANDATE_POSTGRES_BIN'),
     databaseConnections: integer('DATABASE_CONNECTIONS', 10),
     preparedStatements: oneOf('DATABASE_PREPARED_STATEMENTS', ['on', 'off'], 'on') === 'on',
-    /** Absent in a sandbox, which makes its own and keeps it in the data folder. */
+    /** Undefined in a sandbox that created its own key in the data folder. */
     masterKey,
     trustedProxies,
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 2_000),
@@ -329,11 +353,12 @@ export function readConfig(environment: Environment, workingFolder: string) {
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };
-  if (faults.length > 0) throw new ConfigurationFault(faults);
+  if (faults.length > 0)
+    throw new ConfigurationFault([...faults, ...misspeltIn(environment).map(textOfMisspelt)]);
   return config;
 }
 
-/** Who listens on all addresses is reached on this one, from the same machine. */
+/** If the service listens on all addresses, this one reaches it from the same machine. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

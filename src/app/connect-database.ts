@@ -1,4 +1,4 @@
-// Which PostgreSQL: the one DATABASE_URL names, or a private one started from the data folder.
+// Opens the PostgreSQL that DATABASE_URL names, or a private one in the data folder.
 import type { Config } from './config.ts';
 import type { Logger } from '../platform/log.ts';
 import { openDatabase, type DatabasePool } from '../platform/database/database.ts';
@@ -7,7 +7,7 @@ import { defined } from '../defined.ts';
 
 export type OpenedDatabase = { readonly database: DatabasePool; close(): Promise<void> };
 
-/** The private PostgreSQL is made where there is none, or must be there. */
+/** Whether the private PostgreSQL may be created, or must exist. */
 export type DatabaseWish = { readonly mayCreate: boolean };
 
 export async function connectDatabase(
@@ -16,7 +16,7 @@ export async function connectDatabase(
   { mayCreate }: DatabaseWish,
 ): Promise<OpenedDatabase> {
   const { databaseUrl, databaseConnections: maxConnections, preparedStatements: prepares } = config;
-  const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
+  const onConnectionError = (error: Error) => log.warn({ err: error }, 'database connection lost');
 
   if (databaseUrl !== undefined) {
     const connection = { url: databaseUrl };
@@ -32,15 +32,15 @@ export async function connectDatabase(
       log: (message, fields) => log.info({ ...fields }, message),
     });
   let server: EmbeddedServer = await start();
-  let reviving: Promise<void> | undefined;
-  // Somebody killed our private server: whoever notices first starts it again, the others wait for that.
-  const revive = () =>
-    (reviving ??= start()
+  let restarting: Promise<void> | undefined;
+  // The private server was killed. The first caller to find that out restarts it, and the others wait for that.
+  const restartServer = () =>
+    (restarting ??= start()
       .then((started) => void (server = started))
-      .finally(() => (reviving = undefined)));
+      .finally(() => (restarting = undefined)));
 
   const { connection } = server;
-  const database = openDatabase({ connection, maxConnections, revive, onConnectionError });
+  const database = openDatabase({ connection, maxConnections, restartServer, onConnectionError });
   return {
     database,
     async close() {

@@ -1,4 +1,4 @@
-// What operators watch, beside counts of requests: values that are asked for when somebody looks at /metrics.
+// What operators watch besides counts of requests: values that are read on each scrape of /metrics.
 import { epochMsOf, type Clock, type Instant } from '../clock.ts';
 import { countPendingVerificationRefunds } from '../customers/store/verification-refunds.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
@@ -28,25 +28,29 @@ export function addGauges(
     ledger: LedgerMonitor;
   },
 ): void {
-  metrics.gauge('mandate_database_connections', 'Open connections', () => database.connections().total);
+  metrics.gauge(
+    'mandate_database_connections',
+    'Open database connections of this node',
+    () => database.connections().total,
+  );
   metrics.gauge(
     'mandate_database_waiting',
-    'Requests waiting for a connection',
+    'Work on this node that waits for a database connection',
     () => database.connections().waiting,
   );
   metrics.gauge(
     'mandate_ledger_unbalanced',
-    'Accounts and sums of the ledger that are wrong, from the balances alone; anything but 0 is an alarm',
+    'Ledger accounts and totals whose stored balances do not add up; 0 in a correct ledger',
     () => countUnbalancedAccounts(database),
   );
   metrics.gauge(
     'mandate_ledger_violations',
-    'Violations of the ledger rules in the latest check of recent transfers; alert on anything but 0',
+    'Violations found by the latest ledger check of this node; 0 in a correct ledger',
     () => ledger.violations(),
   );
   metrics.gauge(
     'mandate_ledger_check_age_seconds',
-    'How long ago this node last came to the end of its look at recent transfers, or began if it never has',
+    'Time since this node last completed a ledger check, or since it started',
     () => ledger.checkAgeSeconds(),
   );
   metrics.gauge(
@@ -56,43 +60,47 @@ export function addGauges(
   );
   metrics.gauge(
     'mandate_verification_refunds_overdue',
-    'Those of them the bank should have confirmed by now; alert on anything but 0',
+    'Verification charges whose refund the bank has not confirmed within an hour',
     async () => (await countPendingVerificationRefunds(database, clock.now())).overdue,
   );
   metrics.gauge(
     'mandate_payment_oldest_unknown_seconds',
-    'How long the oldest payment has waited for its bank to say what became of it; 0 when none waits',
+    'Age of the oldest payment whose outcome the bank has not reported; 0 if there is none',
     async () => secondsSince(await oldestUnknownPayment(database, clock.now()), clock),
   );
-  metrics.gauge('mandate_refund_oldest_unknown_seconds', 'The same of refunds', async () =>
-    secondsSince(await oldestPendingRefund(database, clock.now()), clock),
+  metrics.gauge(
+    'mandate_refund_oldest_unknown_seconds',
+    'Age of the oldest refund whose outcome the bank has not reported; 0 if there is none',
+    async () => secondsSince(await oldestPendingRefund(database, clock.now()), clock),
   );
-  metrics.gauge('mandate_withdrawal_oldest_unknown_seconds', 'The same of payouts', async () =>
-    secondsSince(await oldestSendingWithdrawal(database), clock),
+  metrics.gauge(
+    'mandate_withdrawal_oldest_unknown_seconds',
+    'Age of the oldest payout whose outcome the bank has not reported; 0 if there is none',
+    async () => secondsSince(await oldestSendingWithdrawal(database), clock),
   );
   metrics.gauge(
     'mandate_webhook_parked_queues',
-    'Queues of webhooks that are given up until somebody resumes them',
+    'Webhook queues that are parked until they are resumed',
     () => parkedQueues(database),
   );
   metrics.gauge(
     'mandate_webhook_feed_age_seconds',
-    'How old the oldest event is that nobody has looked at for webhooks; 0 when all are',
+    'Age of the oldest event that was not yet read for webhooks; 0 if all were',
     async () => secondsSince((await feedState(database)).oldest, clock),
   );
   metrics.gauge(
     'mandate_webhook_cluster_mismatch',
-    '1 while no webhook is sent because the log was restored into another PostgreSQL',
+    '1 if webhooks stand still because the event log was restored into another PostgreSQL cluster, else 0',
     async () => ((await feedState(database)).isMismatch ? 1 : 0),
   );
   metrics.gauge(
     'mandate_webhook_oldest_undelivered_seconds',
-    'How long what waits longest for a webhook has waited',
+    'Age of the oldest webhook event that was not delivered; 0 if there is none',
     async () => secondsSince((await lags(database, 1))[0]?.oldest, clock),
   );
   metrics.gaugeBy(
     'mandate_webhook_lag_seconds',
-    'How long each of the latest webhooks has had something waiting; the others are left out',
+    'Age of the oldest undelivered event of each webhook, for the 20 webhooks furthest behind',
     'webhook',
     async () =>
       (await lags(database, maxWebhooksInMetrics)).map(
@@ -101,7 +109,7 @@ export function addGauges(
   );
   metrics.gauge(
     'mandate_jobs_stuck',
-    'Jobs that failed too often and wait for an operator',
+    'Stuck jobs, which wait for an operator',
     async () => (await jobs.stuckJobs()).length,
   );
 }
@@ -114,7 +122,7 @@ function secondsSince(then: Instant | undefined, clock: Clock): number {
 
 export type LedgerMonitor = ReturnType<typeof monitorLedger>;
 
-/** An alarm, not a stop: what is wrong already does not become right by refusing other payments. */
+/** It alerts and stops nothing: refusing other payments would not correct a violation. */
 export function monitorLedger(
   database: DatabasePool,
   log: Pick<Logger, 'error'>,
@@ -131,9 +139,9 @@ export function monitorLedger(
       violations = violated.reduce((sum, finding) => sum + Number(finding.violations), 0);
       checkedAtMs = monotonicMs();
     },
-    /** Of the latest check. */
+    /** In the latest check. */
     violations: () => violations,
-    /** An old check says nothing of today. */
+    /** A check that is too old proves nothing. */
     checkAgeSeconds: () => (monotonicMs() - checkedAtMs) / 1_000,
   };
 }

@@ -1,4 +1,4 @@
-// What the engine does when it falls due: for each table of things that move by themselves, its key and the step of one row.
+// What the job runner runs: for each table with jobs, its key and the step of one row.
 import type { Banks } from '../acquiring/banks.ts';
 import { cardNeeds } from './card-retention-rules.ts';
 import { runCardJob } from '../cards/worker.ts';
@@ -26,8 +26,8 @@ import { withdrawalOfOperation } from '../payouts/domain/withdrawal.ts';
 import { runWithdrawalJob } from '../payouts/worker.ts';
 import type { StoredWithdrawal } from '../payouts/store/withdrawals.ts';
 
-/** Mail servers count connections; what is kept needs none. */
-const emailsAtOnce = 4;
+/** Mail servers count connections. Emails that are only stored need none. */
+const maxEmails = 4;
 
 export function jobHandlers({
   database,
@@ -48,10 +48,10 @@ export function jobHandlers({
   payouts: PayoutRules;
   log: Logger;
   publicUrl: () => string;
-  /** Goes on at once with what a step has written as claimed. */
+  /** Immediately runs the job of a row that a step has written as claimed. */
   run: JobRunner['run'];
 }): readonly JobHandler[] {
-  const paymentSteps: PaymentJobDeps = {
+  const paymentDeps: PaymentJobDeps = {
     db: database,
     clock,
     recurring,
@@ -61,7 +61,7 @@ export function jobHandlers({
     sendPayerEmail: (payerEmail, now) =>
       run('payer_email', [payerEmail.paid.invoiceId, payerEmail.paid.paymentId], now, payerEmail),
   };
-  const bindingSteps: BindingJobDeps = {
+  const bindingDeps: BindingJobDeps = {
     db: database,
     clock,
     recurring,
@@ -76,13 +76,13 @@ export function jobHandlers({
       table: 'payment',
       keys: ['invoice_id', 'payment_id'],
       step: (key, now, attempt, preloaded) =>
-        runPaymentJob(paymentSteps, key, now, attempt, preloaded as NewPayment | undefined),
+        runPaymentJob(paymentDeps, key, now, attempt, preloaded as NewPayment | undefined),
     },
     {
       table: 'binding',
       keys: ['customer_id', 'binding_id'],
       step: (key, now, attempt, preloaded) =>
-        runBindingJob(bindingSteps, key, now, attempt, preloaded as StoredBinding | undefined),
+        runBindingJob(bindingDeps, key, now, attempt, preloaded as StoredBinding | undefined),
     },
     {
       table: 'card',
@@ -97,7 +97,7 @@ export function jobHandlers({
     {
       table: 'payer_email',
       keys: ['invoice_id', 'payment_id'],
-      ...(mailServer ? { maxConcurrency: emailsAtOnce } : {}),
+      ...(mailServer ? { maxConcurrency: maxEmails } : {}),
       step: (key, now, _attempt, preloaded) =>
         runPayerEmailJob(
           { db: database, recurring, mailServer },
@@ -126,7 +126,7 @@ export function jobHandlers({
   ];
 }
 
-/** Which due work an operation at a bank belongs to. */
+/** The job that a bank operation belongs to. */
 export function jobOfOperation(
   operationId: string,
 ): readonly [table: string, key: readonly string[]] | undefined {

@@ -1,4 +1,4 @@
-// What every room that asks banks for anything expects in their books, put together for the reconciliation with one.
+// What every module that sends operations to banks expects in a bank's transaction report.
 import { bindingEntries } from '../customers/store/reconciliation.ts';
 import { paymentEntries, refundEntries } from '../payments/store/reconciliation.ts';
 import { comparisonWith } from '../acquiring/reconciliation/comparison.store.ts';

@@ -1,4 +1,4 @@
-// What nothing needs any more goes; what may be needed, or tells of money, stays. And a table without a rule is noticed.
+// Rows that nothing needs any more are purged; rows that may be needed, or are about money, stay. Every table needs a rule.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
 import { commandLine } from '../../test/support/processes/command-line.ts';
@@ -14,8 +14,8 @@ afterAll(() => world.close());
 
 const query = async (text: string) =>
   (await world.service.database.withClient((client) => client.query<Record<string, any>>(text))).rows;
-/** As if the command ran so many days from now. */
-const sweepAfter = async (days: number, isDry = false) => {
+/** As if the command ran the given number of days from now. */
+const purgeAfter = async (days: number, isDry = false) => {
   const before = instantAt(epochMsOf(world.service.clock.now()) + days * dayMs);
   const found: Record<string, bigint> = {};
   for (const rows of purges) found[rows.table] = await purge(world.service.database, rows, { before, isDry });
@@ -28,15 +28,15 @@ test('every table has a rule', () => {
   expect(Object.keys(retention).sort()).toEqual(Object.keys(distributedBy).sort());
 });
 
-test('nothing young goes, and a dry run only counts', async () => {
+test('recent rows stay, and a dry run only counts', async () => {
   const queues = await countOf('webhook_queue');
   expect(queues).toBeGreaterThan(3);
-  expect(await sweepAfter(-90)).toEqual({ webhook_queue: 0n, card_decline: 0n, payout_grant: 0n });
-  expect(await sweepAfter(1, true)).toMatchObject({ webhook_queue: BigInt(queues) });
+  expect(await purgeAfter(-90)).toEqual({ webhook_queue: 0n, card_decline: 0n, payout_grant: 0n });
+  expect(await purgeAfter(1, true)).toMatchObject({ webhook_queue: BigInt(queues) });
   expect(await countOf('webhook_queue')).toBe(queues);
 });
 
-test('queues that wait, are parked or are replayed stay; the others go, and what happens later is told all the same', async () => {
+test('waiting, parked and replayed queues stay, and later events of purged ones are still delivered', async () => {
   const { webhookID: told } = world.received[0]!;
   const [before] = await query(`select count(*)::int as n from webhook_queue where webhook_id = '${told}'`);
   await query(`update webhook_queue set wake_at = now() where ctid in (select ctid from webhook_queue
@@ -45,7 +45,7 @@ test('queues that wait, are parked or are replayed stay; the others go, and what
   await query(
     `update webhook_queue set replay_until = 1, resume_at = 2 where aggregate_id = '${world.recurring}'`,
   );
-  await sweepAfter(1);
+  await purgeAfter(1);
   const left = await query('select distinct aggregate_id from webhook_queue order by 1');
   expect(left.map((row) => row['aggregate_id'])).toEqual(
     [world.shipped.id, world.released.id, world.recurring].sort(),
@@ -62,7 +62,7 @@ test('queues that wait, are parked or are replayed stay; the others go, and what
     where aggregate_id = '${sold.id}'`);
   expect(queue).toEqual({ is_told: true });
 
-  // What was told before can be told again.
+  // What was delivered before can be replayed.
   service.clock.advance(60_000);
   const { webhookID } = world.received[0]!;
   const replay = await service.call('POST', `/v2/processing/webhooks/${webhookID}/replay`, {
@@ -75,14 +75,14 @@ test('queues that wait, are parked or are replayed stay; the others go, and what
   expect(again.length).toBe(before?.['n']);
 });
 
-test('declines and grants go with their time, and in portions none is passed over', async () => {
+test('old declines and grants are purged, and portions skip none', async () => {
   await query(`insert into card_decline (card_key, invoice_id, payment_id, party_id, shop_id, amount_minor, currency, by_merchant, attempted_at)
     select decode(lpad(to_hex(n / 3), 8, '0'), 'hex'), 'I' || n, '1', 'P', 'S', 100, 'RUB', false,
       case when n % 50 <> 0 then timestamptz '2020-01-01Z' else timestamptz '2090-01-01Z' end
     from generate_series(1, 5000) as n`);
   await query(`insert into payout_grant (grant_id, token_hash, kind, entity_id, valid_until)
     values ('OLD', '', 'destination', 'D', '2020-01-01Z'), ('YOUNG', '', 'destination', 'D', '2090-01-01Z')`);
-  expect(await sweepAfter(0)).toMatchObject({ card_decline: 4_900n, payout_grant: 1n });
+  expect(await purgeAfter(0)).toMatchObject({ card_decline: 4_900n, payout_grant: 1n });
   expect(
     await query(`select count(*)::int as n from card_decline where attempted_at < '2021-01-01Z'`),
   ).toEqual([{ n: 0 }]);
@@ -92,7 +92,7 @@ test('declines and grants go with their time, and in portions none is passed ove
   expect(await query('select grant_id from payout_grant')).toEqual([{ grant_id: 'YOUNG' }]);
 });
 
-test('what hangs on one card goes in portions too, however much it is', async () => {
+test('many rows of one card are purged in portions too', async () => {
   await query(`insert into card_decline (card_key, invoice_id, payment_id, party_id, shop_id, amount_minor, currency, by_merchant, attempted_at)
     select '\\xff', 'I' || n / 2, (n % 2)::text, 'P', 'S', 100, 'RUB', false, '2020-01-01Z' from generate_series(1, 2500) as n`);
   const declines = purges.find(({ table }) => table === 'card_decline')!;
@@ -106,17 +106,20 @@ test('what hangs on one card goes in portions too, however much it is', async ()
   expect(await purge(world.service.database, declines, { before, isDry: true })).toBe(0n);
 });
 
-test('as an operator runs it', { timeout: 60_000 }, async () => {
+test('the command purges as documented', { timeout: 60_000 }, async () => {
   const environment = {
     DATABASE_URL: world.service.testDatabase.url,
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   };
   const dry = await commandLine(['retention', 'purge', '--older-than', '90', '--dry-run'], environment);
   expect(dry.output).toMatch(
-    /^webhook_queue: \d+ rows would go\ncard_decline: 0 rows would go\npayout_grant: 0 rows/,
+    /^webhook_queue: would delete \d+ rows\ncard_decline: would delete 0 rows\npayout_grant: would delete 0/,
   );
   const wrong = await commandLine(['retention', 'purge', '--older-than', '30'], environment);
-  expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining('90 at least')]);
+  expect([wrong.code, wrong.errors]).toEqual([
+    1,
+    expect.stringContaining('--older-than is "30". Use a number of days, at least 90.'),
+  ]);
   const { output } = await commandLine(['retention', 'show'], environment);
-  expect(output).toMatch(/\nledger_transfer +\d+ +\d+\.\d +for ever: the books/);
+  expect(output).toMatch(/\nledger_transfer +\d+ +\d+\.\d +permanently: the ledger/);
 });

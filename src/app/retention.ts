@@ -1,5 +1,5 @@
-// What may go, of every module: rows that nothing needs any more. What tells of money, of consent or of what happened is not
-// among that; how long everything is kept stands in app/retention-rules.ts.
+// The purges of every module: rows that nothing needs any more. Rows about money, consent or events are never among them.
+// app/retention-rules.ts says how long each table keeps its rows.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { KeyOfRow, Purge } from '../platform/database/purge.ts';
@@ -10,10 +10,10 @@ import { idleQueues } from '../webhooks/inspection/idle-queues.store.ts';
 
 const portionRows = 1_000;
 
-/** In the order in which they are purged. */
+/** In the order in which they run. */
 export const purges: readonly Purge[] = [idleQueues, oldDeclines, oldGrants];
 
-/** The rows are PostgreSQL's own estimate: counting them would read everything. */
+/** The row counts are PostgreSQL's own estimate, because counting would read every row. */
 const readSizes = statement({
   name: 'read_table_sizes',
   parameters: {},
@@ -27,7 +27,7 @@ export function tableSizes(db: Database): Promise<Values<typeof readSizes.row>[]
   return db.run(readSizes, {});
 }
 
-/** All of it, a portion after the other, each in a transaction of its own. */
+/** Purges portion by portion, each in its own transaction. */
 export async function purge(
   db: Database,
   rows: Purge,

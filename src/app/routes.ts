@@ -1,4 +1,4 @@
-// Every operation of the API, on one page.
+// Every operation of the API.
 import { getBankCard, storeBankCard } from '../cards/api/bank-cards.ts';
 import { createPaymentResource } from '../cards/api/create-payment-resource.ts';
 import { createBinding } from '../customers/api/create-binding.ts';
@@ -206,7 +206,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getCategory, //             GET  /v2/processing/categories/{categoryID}
 ];
 
-/** What only a sandbox answers. */
+/** Operations that only a sandbox has. */
 export const sandboxRoutes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getTestClock, //            GET  /sandbox/clock
   advanceTestClock, //        POST /sandbox/clock

@@ -1,5 +1,4 @@
-// Keyed hashes of a card. A hash without a key would give a number away: beside a mask only a hundred thousand are left to
-// be tried.
+// Keyed hashes of a card. A hash without a key would reveal the number: next to a mask, only a hundred thousand are left to try.
 import { createHmac } from 'node:crypto';
 
 export function numberHash(key: Buffer, number: string): Buffer {

@@ -12,7 +12,7 @@ function setUp() {
   const limits = limitCards(() => nowMs);
   return {
     later: (ms: number) => void (nowMs += ms),
-    /** By a payer of whom only this is the same as of others. */
+    /** A call by a payer who shares only the given values with others. */
     wait(same: Partial<Payer>, name: number | string | undefined) {
       others += 1;
       const payer: Payer = {
@@ -31,8 +31,8 @@ describe.each<[string, Partial<Payer>, most: number, withinMs: number]>([
   ['an address', { address: '192.0.2.1' }, 3, 10 * minuteMs],
   ['an invoice', { kind: 'invoice', entityId: 'I' }, 3, 72 * hourMs],
   ['a customer', { kind: 'customer', entityId: 'C' }, 3, 24 * hourMs],
-])('from %s', (_of, same, most, withinMs) => {
-  test('so many different cards pass, and the next has to wait until the first is forgotten', () => {
+])('for %s', (_of, same, most, withinMs) => {
+  test('the limit of different cards passes, and the next waits until the first is forgotten', () => {
     const { wait, later } = setUp();
     for (let name = 1; name <= most; name++) {
       expect(wait(same, name)).toBeUndefined();
@@ -48,7 +48,7 @@ describe.each<[string, Partial<Payer>, most: number, withinMs: number]>([
   });
 });
 
-test('a card that has to wait is not counted anywhere', () => {
+test('a refused card is not counted anywhere', () => {
   const { wait, later } = setUp();
   for (let name = 1; name <= 3; name++) wait({ entityId: 'I' }, name);
   for (let name = 4; name <= 9; name++) {
@@ -60,21 +60,21 @@ test('a card that has to wait is not counted anywhere', () => {
   }
 });
 
-describe('from a browser', () => {
+describe('for a browser', () => {
   test.each([
     ['one address', ['192.0.2.1', '192.0.2.1']],
     ['one network', ['2001:db8::1', '2001:db8::2']],
-  ])('at %s five different cards an hour pass, however slowly', (_of, addresses) => {
+  ])('five different cards an hour pass from %s, however slowly', (_of, addresses) => {
     const { wait, later } = setUp();
     for (let name = 0; name < 5; name++) {
       expect(wait({ fingerprint: 'f', address: addresses[name % 2]! }, name)).toBeUndefined();
       later(4 * minuteMs);
     }
     expect(wait({ fingerprint: 'f', address: addresses[1]! }, 5)).toBe(40 * 60);
-    expect(wait({ fingerprint: 'g', address: addresses[1]! }, 5), 'another beside it').toBeUndefined();
+    expect(wait({ fingerprint: 'g', address: addresses[1]! }, 5), 'another browser').toBeUndefined();
   });
 
-  test('nobody waits for strangers who have the same one', () => {
+  test('payers on other networks with the same browser do not wait', () => {
     const { wait } = setUp();
     for (let stranger = 1; stranger <= 50; stranger++) {
       expect(wait({ fingerprint: 'f' }, stranger)).toBeUndefined();
@@ -82,13 +82,13 @@ describe('from a browser', () => {
   });
 });
 
-test('an invoice and a customer with the same id are two', () => {
+test('an invoice and a customer with the same ID are counted separately', () => {
   const { wait } = setUp();
   for (let name = 1; name <= 3; name++) wait({ kind: 'invoice', entityId: 'X' }, name);
   expect(wait({ kind: 'customer', entityId: 'X' }, 4)).toBeUndefined();
 });
 
-test('one address may try ten times at once, also without a card that could be one, and then once a minute', () => {
+test('one address has ten attempts, also with invalid cards, and then one a minute', () => {
   const { wait, later } = setUp();
   const same = { address: '192.0.2.1' };
   for (let times = 1; times <= 10; times++) expect(wait(same, undefined)).toBeUndefined();
@@ -98,7 +98,7 @@ test('one address may try ten times at once, also without a card that could be o
   expect(wait(same, undefined)).toBe(60);
 });
 
-test('where they are off, nobody waits', () => {
+test('without limits no payer waits', () => {
   const payer: Payer = { address: '192.0.2.1', fingerprint: 'f', kind: 'invoice', entityId: 'I' };
   for (let name = 0; name < 50; name++) expect(unlimitedCards.waitSeconds(payer, card(name))).toBeUndefined();
 });

@@ -1,5 +1,5 @@
-// A card as it lies in the vault: encrypted, and bound to its record, its party, its purpose and its key, so that nobody
-// who can write to the database makes one merchant's card into another's.
+// A card as the vault stores it: encrypted, and bound to its record, its party, its purpose and its key. Write access to the database
+// is therefore not enough to turn one merchant's card into another's.
 import { object, optional, text, type Codec } from '../platform/database/codec.ts';
 import type { DataKey } from '../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../platform/keys/master-key.ts';
@@ -21,7 +21,7 @@ export function decryptCard(key: DataKey, owner: CardOwner, ciphertext: Buffer):
   return encrypted.read(card);
 }
 
-/** The same card under another key, without a look at it. */
+/** The same card under another key, without parsing it. */
 export function reencryptCard(from: DataKey, to: DataKey, owner: CardOwner, ciphertext: Buffer): Buffer {
   return encryptAndWipe(to, owner, decrypt(from.secret, ciphertext, contextOf(owner, from)));
 }
@@ -32,7 +32,7 @@ function encryptAndWipe(key: DataKey, owner: CardOwner, plain: Buffer): Buffer {
   return ciphertext;
 }
 
-/** As JSON, because an operator may have put any visible character into a party's id. */
+/** As JSON, because a party's ID may contain any visible character. */
 function contextOf({ cardId, partyId }: CardOwner, { keyVersion }: DataKey): string {
   return JSON.stringify(['card', formVersion, cardId, partyId, keyVersion]);
 }

@@ -41,7 +41,7 @@ const tokens = (count: number) => Promise.all(Array.from({ length: count }, () =
 const generations = async () =>
   (await sql('select distinct key_version as g from card order by 1')).map(({ g }) => g);
 
-test('every card is under the new key afterwards, and opens', async () => {
+test('every card is under the new key afterwards and can be decrypted', async () => {
   const all = await tokens(601);
   const before = keyring.newest('card').keyVersion;
   const reports: Progress[] = [];
@@ -53,7 +53,7 @@ test('every card is under the new key afterwards, and opens', async () => {
   });
   expect(result).toEqual({ keyVersion: before + 1, resumed: false, done: 601, unreadable: [] });
   expect(await generations()).toEqual([before + 1]);
-  for (const token of all.slice(0, 50)) expect(await vault.reveal({ token })).toEqual(card);
+  for (const token of all.slice(0, 50)) expect(await vault.detokenise({ token })).toEqual(card);
   const steps = reports.map(({ done, left }) => [done, left]).filter(([done]) => done! > 0);
   expect(steps.slice(0, 2)).toEqual([
     [500, 101],
@@ -61,7 +61,7 @@ test('every card is under the new key afterwards, and opens', async () => {
   ]);
 });
 
-test('an interrupted run is finished by the next, without yet another key', async () => {
+test('an interrupted run is completed by the next one without another key', async () => {
   await tokens(600);
   let batches = 0;
   const interrupted = reencryptCards({
@@ -80,7 +80,7 @@ test('an interrupted run is finished by the next, without yet another key', asyn
   expect(await generations()).toEqual([keyVersion]);
 });
 
-test('it waits for nodes that do not know the new key yet, and takes what they wrote meanwhile', async () => {
+test('a run waits for nodes without the new key and re-encrypts what they wrote', async () => {
   const staleRing = await openKeyring(db.database, masterKey, systemClock);
   const stale = openVault({
     db: db.database,
@@ -101,23 +101,23 @@ test('it waits for nodes that do not know the new key yet, and takes what they w
   });
   expect(result.done).toBe(4);
   expect(await generations()).toEqual([keyring.newest('card').keyVersion]);
-  expect(await stale.reveal({ token: await late! })).toEqual(card);
+  expect(await stale.detokenise({ token: await late! })).toEqual(card);
   staleRing.stop();
 });
 
-test('a card that does not open is named and left, and holds up neither the others nor the next run', async () => {
+test('a card that cannot be decrypted is reported, left as it is, and delays nothing', async () => {
   const [damaged, sound] = await tokens(2);
   await sql(`update card set ciphertext = set_byte(ciphertext, 20, 0) || '\\x00' where card_id = $1`, [
     damaged!.slice(3),
   ]);
   const first = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
   expect(first).toMatchObject({ done: 1, resumed: false, unreadable: [damaged!.slice(3)] });
-  expect(await vault.reveal({ token: sound! })).toEqual(card);
+  expect(await vault.detokenise({ token: sound! })).toEqual(card);
   const second = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
   expect(second).toMatchObject({ keyVersion: first.keyVersion + 1, done: 1, resumed: false });
 });
 
-test('a card that another run has encrypted again in between is left as it is', async () => {
+test('a card that another run re-encrypted in between is left as it is', async () => {
   const [token] = await tokens(1);
   const [before] = await sql('select ciphertext, key_version from card');
   await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
@@ -125,5 +125,5 @@ test('a card that another run has encrypted again in between is left as it is', 
   expect(after.ciphertext).not.toEqual(before.ciphertext);
   const late = [{ cardId: token!.slice(3), was: before.ciphertext as Buffer, ciphertext: Buffer.from('x') }];
   expect(await swapCiphertext(db.database, 1, late)).toBe(0);
-  expect(await vault.reveal({ token: token! })).toEqual(card);
+  expect(await vault.detokenise({ token: token! })).toEqual(card);
 });

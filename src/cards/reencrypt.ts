@@ -1,5 +1,5 @@
-// The change of the cards' key while everything goes on: a new key seals from now on, and the cards under older ones are
-// encrypted again, batch by batch. It can be stopped at any moment; the next run goes on with what is left.
+// Rotates the cards' key while the service runs: a new key encrypts from now on, and older cards are re-encrypted in batches. A run can
+// be stopped at any time, and the next one continues.
 import type { Database } from '../platform/database/database.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import {
@@ -11,15 +11,15 @@ import {
 } from './store/reencryption.ts';
 import { reencryptCard } from './encrypted-card.ts';
 
-/** `left` while cards are encrypted again, then how long until every node has certainly taken up the new key. */
+/** `left` is for the re-encryption; `waitMs` is how long until every node certainly uses the new key. */
 export type Progress = { readonly done: number; readonly left: number; readonly waitMs: number };
 
 export type Reencryption = {
   readonly keyVersion: number;
-  /** An earlier run was interrupted; this one has finished its work instead of making yet another key. */
+  /** An earlier run was interrupted, and this one has completed its work instead of creating another key. */
   readonly resumed: boolean;
   readonly done: number;
-  /** Cards that do not open with the key they name: damaged, or written by somebody else. They are left as they are. */
+  /** Cards that the key they name cannot decrypt: damaged, or not written by this service. They are left as they are. */
   readonly unreadable: readonly string[];
 };
 
@@ -27,12 +27,12 @@ export type ReencryptionOptions = {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly report?: (progress: Progress) => void;
-  /** How long another node may go on with the key before. */
+  /** How long another node may still use the previous key. */
   readonly nodesLearnWithinMs: number;
 };
 
-const cardsAtOnce = 500;
-const lookAgainMs = 1_000;
+const batchSize = 500;
+const pollIntervalMs = 1_000;
 
 export async function reencryptCards(options: ReencryptionOptions): Promise<Reencryption> {
   const { db, keyring, report = () => {}, nodesLearnWithinMs } = options;
@@ -40,20 +40,20 @@ export async function reencryptCards(options: ReencryptionOptions): Promise<Reen
   const waitMs = () => Math.max(0, learntAtMs - performance.now());
   let done = 0;
 
-  /** Once over everything under older keys. Answers what could not be read, and whether something was there besides. */
+  /** One pass over everything under older keys. Returns what could not be decrypted, and whether anything else was found. */
   async function pass(): Promise<{ unreadable: string[]; found: boolean }> {
     const newest = keyring.newest('card');
     let left = await countUnderOlderKeys(db, newest.keyVersion);
     const unreadable: string[] = [];
     let found = false;
     for (let after = beginning; ;) {
-      const rows = await readUnderOlderKeys(db, newest.keyVersion, after, cardsAtOnce);
+      const rows = await readUnderOlderKeys(db, newest.keyVersion, after, batchSize);
       const last = rows.at(-1);
       if (!last) return { unreadable, found };
-      const anew = await reencryptBatch(rows, newest, keyring);
-      unreadable.push(...anew.unreadable);
-      found ||= anew.cards.length > 0;
-      done += await swapCiphertext(db, newest.keyVersion, anew.cards);
+      const batch = await reencryptBatch(rows, newest, keyring);
+      unreadable.push(...batch.unreadable);
+      found ||= batch.cards.length > 0;
+      done += await swapCiphertext(db, newest.keyVersion, batch.cards);
       left -= rows.length;
       after = last;
       report({ done, left: Math.max(0, left), waitMs: waitMs() });
@@ -69,12 +69,12 @@ export async function reencryptCards(options: ReencryptionOptions): Promise<Reen
     const isLearnt = waitMs() === 0;
     const { unreadable, found } = await pass();
     report({ done, left: 0, waitMs: waitMs() });
-    // Nothing was found after the last moment at which anybody could have written under an older key.
+    // Nothing was found after the last moment at which a node could have written under an older key.
     if (isLearnt && !found) {
       return { keyVersion: keyring.newest('card').keyVersion, resumed, done, unreadable };
     }
     if (!found)
-      await new Promise((resolve) => setTimeout(resolve, Math.min(lookAgainMs, nodesLearnWithinMs)));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(pollIntervalMs, nodesLearnWithinMs)));
   }
 }
 
@@ -84,7 +84,7 @@ async function reencryptBatch(rows: readonly EncryptedCardRow[], newest: DataKey
   for (const row of rows) {
     const key = await keyring.find('card', row.keyVersion);
     try {
-      if (!key) throw new Error('there is no such key');
+      if (!key) throw new Error(`Version ${row.keyVersion} of the data key "card" is missing.`);
       cards.push({
         cardId: row.cardId,
         was: row.ciphertext,

@@ -1,6 +1,5 @@
-// Security codes between tokenisation and authorisation: for a quarter of an hour at most, for one use, and under a key of
-// their own that lives for an hour at most. Both tables are unlogged; when the key's row is gone nothing that may have
-// survived elsewhere can be read. The key is wrapped by the master key, so that every node can take up another's work.
+// Security codes between tokenisation and authorisation: stored for 15 minutes, for one use, under a key that lives for at most an hour.
+// The tables are unlogged, so without the key's row, which the master key wraps for every node, no copy can be read.
 import { randomBytes } from 'node:crypto';
 import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -16,18 +15,18 @@ import {
 export type CodeOwner = { readonly sessionId: string; readonly cardId: string; readonly partyId: string };
 
 export type SecurityCodes = {
-  /** What the statement that stores the card writes beside it. */
+  /** What the statement that stores the card writes with it. */
   encrypt(db: Database, owner: CodeOwner, code: string): Promise<EncryptedCode>;
-  /** Undefined when its time is over. */
+  /** Undefined once it has expired. */
   decrypt(owner: CodeOwner, taken: EncryptedCode): Promise<string | undefined>;
-  /** When the row of a key this node has in memory turned out to be gone. */
+  /** For when the row of a key in this node's memory turns out to be gone. */
   distrustKeys(): void;
-  sweep(db: Database): Promise<void>;
+  purge(db: Database): Promise<void>;
 };
 
 const codeLifetimeMs = 15 * 60_000;
 const keyLifetimeMs = 30 * 60_000;
-const sweptAtOnce = 1_000;
+const maxPurged = 1_000;
 
 type CodeKey = { readonly halfHour: number; readonly wrapped: Buffer; readonly secret: Buffer };
 
@@ -39,7 +38,7 @@ export function openSecurityCodes(masterKey: MasterKey, clock: Clock): SecurityC
     return known ?? { halfHour, wrapped, secret: await masterKey.unwrap(wrapped, keyContext(halfHour)) };
   }
 
-  /** On the connection the caller has: who waited here for another one could wait for himself. */
+  /** Uses the caller's connection: waiting here for another one could block the connection that is waited for. */
   async function keyOf(db: Database, halfHour: number): Promise<CodeKey> {
     const known = keys.find((key) => key.halfHour === halfHour);
     if (known) return known;
@@ -48,9 +47,9 @@ export function openSecurityCodes(masterKey: MasterKey, clock: Clock): SecurityC
       const wrapped = await masterKey.wrap(randomBytes(masterKeyBytes), keyContext(halfHour));
       [row] = await db.run(insertCodeKey, { half_hour: halfHour, wrapped });
     }
-    if (!row) throw new Error('the key of security codes was not made');
+    if (!row) throw new Error('The key of security codes was not created.');
     const key = await unwrap(halfHour, row.wrapped);
-    // Its row may still vanish, with the transaction or in a crash of the database: whoever stores a code looks for it.
+    // Its row may still vanish, with the transaction or in a database crash, so storing a code checks for it.
     keys.push(key);
     return key;
   }
@@ -76,15 +75,15 @@ export function openSecurityCodes(masterKey: MasterKey, clock: Clock): SecurityC
 
     distrustKeys: () => void (keys = []),
 
-    async sweep(db) {
+    async purge(db) {
       const now = clock.now();
       const oldest = halfHourOf(now) - 1;
       for (const key of keys) if (key.halfHour < oldest) key.secret.fill(0);
       keys = keys.filter((key) => key.halfHour >= oldest);
       await db.run(deleteOldCodeKeys, { oldest });
       for (;;) {
-        const rows = await db.run(deleteExpiredCodes, { now, limit: sweptAtOnce });
-        if (rows.length < sweptAtOnce) return;
+        const rows = await db.run(deleteExpiredCodes, { now, limit: maxPurged });
+        if (rows.length < maxPurged) return;
       }
     },
   };

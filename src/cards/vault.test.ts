@@ -44,7 +44,7 @@ beforeEach(async () => {
   vault = node();
 });
 
-/** A vault on the same database, with a memory of its own. */
+/** A vault on the same database, with its own memory. */
 function node(): Vault {
   return openVault({ db: db.database, keyring, masterKey, clock, ids: randomIds });
 }
@@ -56,7 +56,7 @@ async function sql<Row = Record<string, any>>(text: string, values: unknown[] = 
 
 async function tokenise(different: Partial<NewCard> = {}, on: Database = db.database, by = vault) {
   const made = await by.cards.tokenise(on, { ...given, ...different }, clock.now());
-  if (!made) throw new Error('its name is taken');
+  if (!made) throw new Error('its external ID is taken');
   return made;
 }
 
@@ -67,7 +67,7 @@ const codesLeft = async () => (await sql('select session_id from security_code')
 describe('hashes of a card', () => {
   const key = Buffer.from('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f', 'hex');
 
-  test('of the number fit the published vector', () => {
+  test('of the number match the published vector', () => {
     expect(numberHash(key, number).toString('hex')).toBe(
       '97296957bcfec359860fbb5d3f3881eec62b43b6783f3978d2eeecbe7cb70a36',
     );
@@ -82,7 +82,7 @@ describe('hashes of a card', () => {
     expect(new Set(hashes).size).toBe(3);
   });
 
-  test('are equal for the same card, whoever the merchant is, and differ in their ciphertext', async () => {
+  test('are equal for the same card of any merchant, while ciphertexts differ', async () => {
     const [one, two] = [await tokenise(), await tokenise({ partyId: 'Q' })];
     expect(one.fingerprint).toEqual(two.fingerprint);
     expect(one.fingerprint).toEqual(vault.cards.fingerprint(number));
@@ -94,13 +94,13 @@ describe('hashes of a card', () => {
 });
 
 describe('a card', () => {
-  test('comes out as it went in, for whoever may reveal it, on any node', async () => {
+  test('is returned as it was stored, on any node', async () => {
     const { token } = await tokenise();
-    expect(await vault.reveal({ token })).toEqual(given.card);
-    expect(await node().reveal({ token })).toEqual(given.card);
+    expect(await vault.detokenise({ token })).toEqual(given.card);
+    expect(await node().detokenise({ token })).toEqual(given.card);
   });
 
-  test('shows its mask and its network, and nothing else', async () => {
+  test('shows only its mask and its network', async () => {
     const made = await tokenise();
     expect(made.card).toEqual({
       bin: '424242',
@@ -120,65 +120,69 @@ describe('a card', () => {
     ],
     ['another party', `party_id = 'Q'`],
     ['another byte', `ciphertext = set_byte(ciphertext, 40, get_byte(ciphertext, 40) # 1)`],
-  ])('that was made into one of %s does not open', async (_what, change) => {
+  ])('changed into that of %s cannot be decrypted', async (_what, change) => {
     const { token } = await tokenise();
     await tokenise();
     await sql(`update card set ${change} where card_id = $1`, [token.slice(3)]);
-    await expect(vault.reveal({ token })).rejects.toThrow();
+    await expect(vault.detokenise({ token })).rejects.toThrow();
   });
 
-  test('said to be under a key that is not there does not open, and the error has no handle in it', async () => {
+  test('under a missing key cannot be decrypted, and the error contains no token', async () => {
     const { token, session } = await tokenise();
     await sql('update card set key_version = 99');
-    const failed = vault.reveal({ token, session });
-    await expect(failed).rejects.toThrow('there is no data key with key version 99 for a card');
-    await expect(vault.reveal({ token: 'v1.' + 'a'.repeat(23) })).rejects.toThrow(/^the card asked for/);
-    await expect(vault.reveal({ token: number })).rejects.not.toThrow(number);
+    const failed = vault.detokenise({ token, session });
+    await expect(failed).rejects.toThrow('Version 99 of the data key "card" is missing');
+    await expect(vault.detokenise({ token: 'v1.' + 'a'.repeat(23) })).rejects.toThrow(
+      /^The card is not in the vault/,
+    );
+    await expect(vault.detokenise({ token: number })).rejects.not.toThrow(number);
   });
 });
 
 describe('a security code', () => {
-  test('goes out once, with its own session', async () => {
+  test('is returned once, with its own session', async () => {
     const { token, session } = await tokenise();
     const other = await tokenise();
-    expect(await vault.reveal({ token, session: other.session })).toEqual(given.card);
-    const first = await vault.reveal({ token, session });
+    expect(await vault.detokenise({ token, session: other.session })).toEqual(given.card);
+    const first = await vault.detokenise({ token, session });
     expect(first).toEqual({ ...given.card, securityCode: '737', returnCode: expect.any(Function) });
-    expect(await vault.reveal({ token, session })).toEqual(given.card);
-    expect(await vault.reveal({ token: other.token, session: other.session })).toHaveProperty('securityCode');
+    expect(await vault.detokenise({ token, session })).toEqual(given.card);
+    expect(await vault.detokenise({ token: other.token, session: other.session })).toHaveProperty(
+      'securityCode',
+    );
     expect(await codesLeft()).toBe(0);
   });
 
-  test('goes to one of ten who ask for it at the same time, on two nodes', async () => {
+  test('is returned to one of ten concurrent calls on two nodes', async () => {
     const card = await tokenise();
     const nodes = [vault, node()];
     const revealed = await Promise.all(
-      Array.from({ length: 10 }, (_, each) => nodes[each % 2]!.reveal(card)),
+      Array.from({ length: 10 }, (_, each) => nodes[each % 2]!.detokenise(card)),
     );
     expect(revealed.filter(({ securityCode }) => securityCode !== undefined)).toHaveLength(1);
   });
 
-  test('that is given back goes out again, once, for the rest of its time', async () => {
+  test('that was returned by the caller is available again, once, for the rest of its time', async () => {
     const card = await tokenise();
-    const taken = await vault.reveal(card);
-    expect(await codesLeft(), 'while it may be under way it is stored nowhere').toBe(0);
+    const taken = await vault.detokenise(card);
+    expect(await codesLeft(), 'while it may be on its way it is stored nowhere').toBe(0);
     await taken.returnCode?.();
-    expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
+    expect(await node().detokenise(card)).toHaveProperty('securityCode', '737');
     await taken.returnCode?.();
-    expect(await vault.reveal(card), 'given back a second time, by whoever had it first').toEqual(given.card);
+    expect(await vault.detokenise(card), 'returned a second time by the first caller').toEqual(given.card);
 
     const late = await tokenise();
     clock.advance(15 * minute - 1);
-    const lateTaken = await vault.reveal(late);
+    const lateTaken = await vault.detokenise(late);
     await lateTaken.returnCode?.();
     clock.advance(1);
-    expect(await vault.reveal(late)).toEqual(given.card);
+    expect(await vault.detokenise(late)).toEqual(given.card);
   });
 
-  test('is not given back when its time is over, its card is gone, or its key is', async () => {
+  test('is not stored again when it has expired, or its card or key is gone', async () => {
     const taken = async () => {
       const card = await tokenise();
-      return { token: card.token, ...(await vault.reveal(card)) };
+      return { token: card.token, ...(await vault.detokenise(card)) };
     };
     const forgotten = await taken();
     await forget(forgotten.token);
@@ -196,49 +200,49 @@ describe('a security code', () => {
     expect(await codesLeft()).toBe(0);
   });
 
-  test('is given back by itself when the card it goes with cannot be read', async () => {
+  test('is stored again automatically when its card cannot be decrypted', async () => {
     const card = await tokenise();
     const [row] = await sql('select ciphertext from card where card_id = $1', [card.token.slice(3)]);
     await sql('update card set ciphertext = $1', [randomBytes(80)]);
-    await expect(vault.reveal(card)).rejects.toThrow();
+    await expect(vault.detokenise(card)).rejects.toThrow();
     await sql('update card set ciphertext = $1', [row?.['ciphertext']]);
-    expect(await vault.reveal(card)).toHaveProperty('securityCode', '737');
+    expect(await vault.detokenise(card)).toHaveProperty('securityCode', '737');
   });
 
-  test('is not there where none was given', async () => {
+  test('is absent if none was given', async () => {
     const { securityCode: _, ...without } = given;
     const made = await vault.cards.tokenise(db.database, without, clock.now());
-    expect(await vault.reveal(made!)).toEqual(given.card);
+    expect(await vault.detokenise(made!)).toEqual(given.card);
     expect(await sql('select * from security_code_key')).toHaveLength(0);
   });
 
-  test('is good for a quarter of an hour, and swept when that is over', async () => {
+  test('is available for 15 minutes and purged after that', async () => {
     const [early, late] = [await tokenise(), await tokenise()];
     clock.advance(15 * minute - 1);
-    expect(await vault.reveal(early)).toHaveProperty('securityCode');
+    expect(await vault.detokenise(early)).toHaveProperty('securityCode');
     clock.advance(1);
-    await vault.sweep();
+    await vault.purge();
     expect(await codesLeft()).toBe(0);
-    expect(await vault.reveal(late)).toEqual(given.card);
+    expect(await vault.detokenise(late)).toEqual(given.card);
   });
 
-  test('that is too old does not go out, also before it was swept', async () => {
+  test('that has expired is not returned, also before it is purged', async () => {
     const card = await tokenise();
     clock.advance(15 * minute);
     expect(await codesLeft()).toBe(1);
-    expect(await vault.reveal(card)).toEqual(given.card);
+    expect(await vault.detokenise(card)).toEqual(given.card);
   });
 
-  test('of another record does not open', async () => {
+  test('of another record cannot be decrypted', async () => {
     const [one, two] = [await tokenise(), await tokenise()];
     await sql(
       `update security_code set ciphertext = (select ciphertext from security_code where session_id = $1) where session_id = $2`,
       [one.session.slice(3), two.session.slice(3)],
     );
-    await expect(vault.reveal(two)).rejects.toThrow();
+    await expect(vault.detokenise(two)).rejects.toThrow();
   });
 
-  test('lies in tables that neither the write-ahead log nor a backup has', async () => {
+  test('is stored in tables outside the write-ahead log and backups', async () => {
     const tables = await sql<{ relname: string; relpersistence: string }>(
       `select relname, relpersistence from pg_class where relkind = 'r' and relname like 'security_code%' order by 1`,
     );
@@ -252,44 +256,44 @@ describe('a security code', () => {
 describe('the key of security codes', () => {
   const keys = () => sql<{ half_hour: number }>('select half_hour from security_code_key order by 1');
 
-  test('is the same on all nodes, is changed every half hour, and gone after the next', async () => {
+  test('is the same on all nodes, changes every half hour, and is deleted after the next', async () => {
     await Promise.all([vault, node(), node()].map((by) => tokenise({}, db.database, by)));
     expect(await keys()).toHaveLength(1);
     clock.advance(30 * minute);
     const late = await tokenise();
-    await vault.sweep();
+    await vault.purge();
     expect(await keys()).toHaveLength(2);
     clock.advance(30 * minute - 1);
-    await vault.sweep();
+    await vault.purge();
     expect(await keys()).toHaveLength(1);
-    expect(await vault.reveal(late)).toEqual(given.card);
+    expect(await vault.detokenise(late)).toEqual(given.card);
     clock.advance(30 * minute);
-    await vault.sweep();
+    await vault.purge();
     expect(await keys()).toHaveLength(0);
   });
 
-  test('opens what was encrypted right before it was changed, on a node that never had it', async () => {
+  test('decrypts what was encrypted right before the change, on a node that never had it', async () => {
     const nextHalfHour = Math.ceil(Date.parse(clock.now()) / (30 * minute)) * 30 * minute;
     clock.set(nextHalfHour - 1);
     const card = await tokenise();
     clock.advance(14 * minute);
     await tokenise();
-    await vault.sweep();
-    expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
+    await vault.purge();
+    expect(await node().detokenise(card)).toHaveProperty('securityCode', '737');
   });
 
-  test('is made anew when a crash of the database took it, also by a node that still has it in memory', async () => {
+  test('is created again after a database crash, also by a node that has it in memory', async () => {
     const [one, two] = [vault, node()];
     await tokenise({}, db.database, one);
     await sql('truncate security_code, security_code_key');
     const byTwo = await tokenise({}, db.database, two);
-    expect(await one.reveal(byTwo)).toHaveProperty('securityCode', '737');
+    expect(await one.detokenise(byTwo)).toHaveProperty('securityCode', '737');
     const byOne = await tokenise({}, db.database, one);
     expect(await keys()).toHaveLength(1);
-    expect(await two.reveal(byOne)).toHaveProperty('securityCode', '737');
+    expect(await two.detokenise(byOne)).toHaveProperty('securityCode', '737');
   });
 
-  test('is made anew when another node deleted it while it was made', async () => {
+  test('is created again when another node deletes it during its creation', async () => {
     let isDeleted = false;
     const stalled: Database = {
       ...db.database,
@@ -303,10 +307,10 @@ describe('the key of security codes', () => {
     };
     const card = await tokenise({}, stalled);
     expect(isDeleted).toBe(true);
-    expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
+    expect(await node().detokenise(card)).toHaveProperty('securityCode', '737');
   });
 
-  test('made in a transaction that was taken back is not used by anyone', async () => {
+  test('from a transaction that was rolled back is not used', async () => {
     const failed = db.database.transaction(async (tx) => {
       await tokenise({}, tx);
       throw new Error('changed my mind');
@@ -314,7 +318,7 @@ describe('the key of security codes', () => {
     await expect(failed).rejects.toThrow('changed my mind');
     expect(await keys()).toHaveLength(0);
     const card = await tokenise();
-    expect(await node().reveal(card)).toHaveProperty('securityCode', '737');
+    expect(await node().detokenise(card)).toHaveProperty('securityCode', '737');
   });
 
   test('is stored wrapped', async () => {
@@ -326,11 +330,11 @@ describe('the key of security codes', () => {
   });
 });
 
-describe('what nobody uses', () => {
+describe('an unused card', () => {
   const exists = async (token: string) =>
     (await sql('select 1 from card where card_id = $1', [token.slice(3)])).length === 1;
 
-  test('is refused after an hour on the party’s clock, kept or not', async () => {
+  test('is refused after an hour on the party’s clock, retained or not', async () => {
     const kept = await tokenise();
     await vault.cards.keep(db.database, 'P', kept.token, ['payment', 'I', '1']);
     const { token } = await tokenise();
@@ -342,17 +346,17 @@ describe('what nobody uses', () => {
     }
   });
 
-  test('is deleted after an hour of real time, with its name; what is kept stays and can be revealed', async () => {
+  test('is deleted after an hour of real time with its external ID, while a retained one stays', async () => {
     const kept = await tokenise({ externalId: 'kept' });
     const { token } = await tokenise({ externalId: 'unused' });
     expect(await vault.cards.keep(db.database, 'P', kept.token, ['payment', 'I', '1'])).toBe(true);
     clock.advance(60 * minute);
-    await vault.sweep();
+    await vault.purge();
     expect([await exists(kept.token), await exists(token)]).toEqual([true, true]);
     clock.advance(1);
-    await vault.sweep();
+    await vault.purge();
     expect([await exists(kept.token), await exists(token)]).toEqual([true, false]);
-    expect(await vault.reveal({ token: kept.token })).toEqual(given.card);
+    expect(await vault.detokenise({ token: kept.token })).toEqual(given.card);
     expect(await sql('select external_id from external_id')).toEqual([{ external_id: 'kept' }]);
     expect(await vault.cards.keep(db.database, 'P', token, ['payment', 'I', '1'])).toBe(false);
   });
@@ -361,11 +365,11 @@ describe('what nobody uses', () => {
     const nextYear = laterBy(clock.now(), 366 * 24 * 60 * minute);
     const made = await vault.cards.tokenise(db.database, given, nextYear);
     clock.advance(60 * minute + 1);
-    await vault.sweep();
+    await vault.purge();
     expect(await exists(made!.token)).toBe(false);
   });
 
-  test('is swept however much of it there is', async () => {
+  test('is purged in any number', async () => {
     await tokenise();
     await sql(`insert into card select 'a' || n || repeat('x', 20), party_id, session_id, made_for_kind, made_for_id,
         stored_at, valid_until, is_retained, payment_system, mask, client_info, external_id, ciphertext, key_version,
@@ -373,23 +377,23 @@ describe('what nobody uses', () => {
     await sql(`insert into security_code select 'a' || n || repeat('x', 20), card_id, half_hour, ciphertext, expires_at
         from security_code, generate_series(1, 2100) as n`);
     clock.advance(61 * minute);
-    await vault.sweep();
+    await vault.purge();
     expect(await sql('select 1 from card')).toHaveLength(0);
     expect(await codesLeft()).toBe(0);
   });
 
-  test('is kept by who is quicker than the sweep, and only then', async () => {
+  test('is retained only if that comes before the purge', async () => {
     const { token } = await tokenise();
     clock.advance(61 * minute);
     await db.database.transaction(async (tx) => {
       expect(await vault.cards.keep(tx, 'P', token, ['payment', 'I', '1'])).toBe(true);
-      await vault.sweep();
+      await vault.purge();
     });
-    await vault.sweep();
+    await vault.purge();
     expect(await exists(token)).toBe(true);
   });
 
-  test('of another party is not kept', async () => {
+  test('of another party is not retained', async () => {
     const { token } = await tokenise();
     expect(await vault.cards.keep(db.database, 'Q', token, ['payment', 'I', '1'])).toBe(false);
   });
@@ -400,16 +404,16 @@ async function forget(token: string): Promise<void> {
   await removeRetained(db.database, cardIdOf(token)!, ['payment/I/1']);
 }
 
-test('a card that is forgotten is gone, with its security code and its name', async () => {
+test('a purged card is gone with its security code and its external ID', async () => {
   const { token } = await tokenise({ externalId: 'name' });
   await forget(token);
   for (const table of ['card', 'security_code', 'external_id']) {
     expect(await sql(`select 1 from ${table}`), table).toHaveLength(0);
   }
-  await expect(vault.reveal({ token })).rejects.toThrow();
+  await expect(vault.detokenise({ token })).rejects.toThrow();
 });
 
-test('a name that is taken makes nothing, not even a security code', async () => {
+test('a taken external ID stores nothing, not even a security code', async () => {
   const first = await tokenise({ externalId: 'name' });
   expect(
     await vault.cards.tokenise(db.database, { ...given, externalId: 'name' }, clock.now()),
@@ -422,7 +426,7 @@ test('a name that is taken makes nothing, not even a security code', async () =>
   expect(await vault.cards.findByExternalId(db.database, 'Q', 'name')).toBeUndefined();
 });
 
-test('a handle finds its card for its own party, with its own session', async () => {
+test('a token finds its card for its own party, with its own session', async () => {
   const { token, session } = await tokenise();
   expect(await use(token, session)).toMatchObject({ ok: true, value: { token, session } });
   expect(await use(token, 's1.' + 'a'.repeat(23))).toMatchObject({

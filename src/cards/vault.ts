@@ -1,6 +1,5 @@
-// The vault: the only room that sees a card number. It takes cards in and hands out handles; what goes out again is the
-// mask. A number comes out through `reveal` alone, which is handed to the bank's adapter and to nobody else. There is no
-// way to list cards. Why it is made like this is in docs/decisions/0011-card-vault.md.
+// The vault: the only module that sees card numbers. It returns tokens for cards, which cannot be listed, and only the bank adapter gets
+// a number, with `detokenise` (docs/decisions/0011-card-vault.md).
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { FoundByExternalId } from '../platform/database/external-id.ts';
@@ -41,7 +40,7 @@ import {
 
 export type NewCard = {
   readonly partyId: string;
-  /** To be charged, where nothing is said. */
+  /** To be charged, by default. */
   readonly purpose?: Purpose;
   readonly madeFor?: MadeFor;
   readonly card: Card;
@@ -53,23 +52,23 @@ export type NewCard = {
 /** A card in the clear, on its way into a message to the bank. */
 export type ClearCard = Card & {
   readonly securityCode?: string;
-  /** There with a code. For when certainly not a byte of the message has left: it waits again, for the rest of its time. */
+  /** Comes with a code. For a message of which no byte was sent: the code is stored again for the rest of its time. */
   readonly returnCode?: () => Promise<void>;
 };
 
 /** `expiry` is `2030-12`. */
 export type Credential = { readonly numberHash: Buffer; readonly expiry: string };
 
-/** What every room may ask. Each verb works on the connection it is given, inside a transaction or not. */
+/** What every module may use. Each method works on the connection it is given, inside a transaction or not. */
 export type Cards = {
-  /** `now` is the party's. Undefined when the external id is taken. */
+  /** `now` is the party's time. Undefined if the external ID is taken. */
   tokenise(db: Database, card: NewCard, now: Instant): Promise<PaymentResource | undefined>;
   findByExternalId(
     db: Database,
     partyId: string,
     externalId: string,
   ): Promise<FoundByExternalId<PaymentResource> | undefined>;
-  /** A handle a caller has sent, for a payment or a binding that begins now. */
+  /** The card of a token that a caller has sent, for a payment or a binding that begins now. */
   use(
     db: Database,
     caller: Caller,
@@ -77,35 +76,35 @@ export type Cards = {
     now: Instant,
   ): Promise<Outcome<PaymentResource, 'invalidPaymentToolToken' | 'invalidPaymentSession'>>;
   /**
-   * A card to be paid out to, by the token the same party had for it, as long as the card is there. After `validUntil` the token
-   * still says which card a repeated request is about, and is good for nothing else.
+   * A card for payouts, by the token that the same party got for it, as long as the card exists. After `validUntil` the token only
+   * tells which card a repeated request means.
    */
   findForPayout(db: Database, partyId: string, token: string): Promise<PaymentResource | undefined>;
   /**
-   * Belongs into the transaction that makes what it is kept for, where that is not one statement with `retainCard`. False when
-   * the sweep was quicker: then the token has expired. Whatever the answer, the token itself is accepted no longer than before.
+   * Belongs in the transaction that creates what the card is retained for, unless `retainCard` does both in one statement. False if the
+   * card was purged first; it never prolongs the token.
    */
   keep(db: Database, partyId: string, token: string, reason: RetentionReason): Promise<boolean>;
   has(db: Database, partyId: string, token: string): Promise<boolean>;
-  /** Something that needed it needs it no longer: whether anything still does is looked at now. */
+  /** An object no longer needs the card: checks now whether any other still does. */
   expedite(db: Database, token: string, now: Instant): Promise<void>;
   /** Under the newest key. */
   fingerprint(number: string): Fingerprint;
-  /** What must be known of a card that is charged again without its payer. The hash is the same for every token of it. */
+  /** What a recurring charge needs to know of the card. The hash is the same for every token of it. */
   credential(db: Database, partyId: string, token: string): Promise<Credential | undefined>;
-  /** Under the first key, which the hashes that are kept for ever were made with. */
+  /** Under the first key, which all permanently stored hashes use. */
   cardMatchHash(card: { readonly number: string; readonly expiry?: string }): Promise<Buffer>;
 };
 
 export type Vault = {
   readonly cards: Cards;
   /**
-   * The number, and the security code that waits under the session, which is taken out by this and never comes again unless
-   * it is given back: a message that is sent a second time goes without it.
+   * The number, and the security code of the session. The code is deleted, so a message that is sent again has none, unless
+   * `returnCode` has stored it again.
    */
-  reveal(card: { readonly token: string; readonly session?: string }): Promise<ClearCard>;
-  /** Deletes cards nobody has kept, security codes whose time is over, and keys that are older still. */
-  sweep(): Promise<void>;
+  detokenise(card: { readonly token: string; readonly session?: string }): Promise<ClearCard>;
+  /** Deletes cards that are not retained, expired security codes, and older keys. */
+  purge(): Promise<void>;
 };
 
 const keyTries = 6;
@@ -128,28 +127,28 @@ export function openVault(options: {
 
   async function firstHashKey(): Promise<DataKey> {
     const key = await keyring.find('card_fingerprint', 1);
-    if (!key) throw new Error('the first key of card fingerprints is missing');
+    if (!key) throw new Error('Version 1 of the data key "card_fingerprint" is missing.');
     return key;
   }
 
-  async function identityHashOf(card: { number: string; expiry?: string }): Promise<Buffer> {
+  async function matchHashOf(card: { number: string; expiry?: string }): Promise<Buffer> {
     return cardMatchHash((await firstHashKey()).secret, card);
   }
 
-  /** Another node may have made it a moment ago, and the ring is read again once a second at most. */
+  /** Another node may have created it a moment ago, and the keyring is reread at most once a second. */
   async function cardKey(keyVersion: number): Promise<DataKey> {
     for (let tries = 0; tries < keyTries; tries++) {
       const key = await keyring.find('card', keyVersion);
       if (key) return key;
       await new Promise((resolve) => setTimeout(resolve, keyRetryMs));
     }
-    throw new Error(`there is no data key with key version ${keyVersion} for a card`);
+    throw new Error(`Version ${keyVersion} of the data key "card" is missing.`);
   }
 
   async function tokenise(db: Database, given: NewCard, now: Instant): Promise<PaymentResource | undefined> {
     const { partyId, madeFor, card, securityCode } = given;
     const system = paymentSystemOf(card.number);
-    if (!system) throw new Error('a card that was not checked came to the vault');
+    if (!system) throw new Error('An unchecked card reached the vault.');
     const owner = { cardId: ids.next(), sessionId: ids.next(), partyId };
     const key = keyring.newest('card');
     const { keyVersion, hash } = fingerprint(card.number);
@@ -170,7 +169,7 @@ export function openVault(options: {
       key_version: key.keyVersion,
       fingerprint: hash,
       fingerprint_key_version: keyVersion,
-      match_hash: await identityHashOf(card),
+      match_hash: await matchHashOf(card),
     };
     const code = securityCode === undefined ? undefined : await codes.encrypt(db, owner, securityCode);
     const stored = await storeCard(db, row, code);
@@ -178,7 +177,7 @@ export function openVault(options: {
     if (securityCode !== undefined && !stored.hasCode) {
       codes.distrustKeys();
       const again = await codes.encrypt(db, owner, securityCode);
-      if (!(await storeCode(db, owner, again))) throw new Error('a security code could not be stored');
+      if (!(await storeCode(db, owner, again))) throw new Error('A security code could not be stored.');
     }
     return resourceFromRow(row);
   }
@@ -187,8 +186,8 @@ export function openVault(options: {
     return decryptCard(await cardKey(keyVersion), { cardId, partyId }, ciphertext);
   }
 
-  /** Taken out before it is used, so that a crash loses it at worst; put back once, by whoever knows that it was not. */
-  function givingBack(owner: CodeOwner, code: EncryptedCode): () => Promise<void> {
+  /** The code is deleted before it is used, so that a crash can only lose it. If it was not used it is stored again, once. */
+  function codeReturn(owner: CodeOwner, code: EncryptedCode): () => Promise<void> {
     let isBack = false;
     return async () => {
       if (isBack || code.expiresAt <= clock.now()) return;
@@ -227,25 +226,25 @@ export function openVault(options: {
       const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
       if (cardId === undefined || taken?.partyId !== partyId) return undefined;
       const card = await opened(cardId, taken);
-      // A card that was stored to be paid out to has none, and cannot be charged.
+      // A card that was stored for payouts has none, and cannot be charged.
       if (card.expiry === undefined) return undefined;
       return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
     },
-    cardMatchHash: identityHashOf,
+    cardMatchHash: matchHashOf,
   };
 
   return {
     cards,
-    async reveal({ token, session }) {
-      // No handle in the words of an error: until its hour is over it is good for something.
+    async detokenise({ token, session }) {
+      // No token in an error message: it stays valid for up to an hour.
       const cardId = cardIdOf(token);
-      if (cardId === undefined) throw new Error('a card was asked for by what is no token');
+      if (cardId === undefined) throw new Error('The token of a card is not valid.');
       const sessionId = session === undefined ? undefined : sessionIdOf(session);
       const taken = await takeCardOut(options.db, cardId, sessionId);
-      if (!taken) throw new Error('the card asked for is not in the vault');
+      if (!taken) throw new Error('The card is not in the vault.');
       const { partyId, code } = taken;
       const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
-      const returnCode = owner && code ? givingBack(owner, code) : undefined;
+      const returnCode = owner && code ? codeReturn(owner, code) : undefined;
       const card = await opened(cardId, taken).catch(async (error: unknown) => {
         await returnCode?.();
         throw error;
@@ -253,8 +252,8 @@ export function openVault(options: {
       const securityCode = owner && code ? await codes.decrypt(owner, code) : undefined;
       return { ...card, ...(securityCode === undefined || !returnCode ? {} : { securityCode, returnCode }) };
     },
-    async sweep() {
-      await codes.sweep(options.db);
+    async purge() {
+      await codes.purge(options.db);
       await removeUnretained(options.db, laterBy(clock.now(), -resourceLifetimeMs));
     },
   };

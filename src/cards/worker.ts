@@ -1,15 +1,15 @@
-// The engine's step of a kept card: everything it was kept for is asked whether it still needs the card. When nothing does, the
-// card is deleted. Who needs a card and until when, the rooms say in one pure file each; here is what follows from it.
+// The job of a retained card: checks whether anything it was retained for still needs the card, and deletes the card if nothing does.
+// Each module decides, in one pure file, which of its objects need a card and until when.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { retentionReasonFrom, type RetentionReason } from './domain/card-retention.ts';
 import { findRetained, reschedule, removeRetained } from './store/retained-cards.ts';
 
 /**
- * `no` is for good: nothing makes the thing need its card again. What is not there needs none. Until a moment, or `for good`:
- * whoever ends it before has the card looked at. Until `some event`: nobody says when that comes.
+ * `no` is final, also for an object that does not exist. An earlier end of a need with an instant, or a permanent one, expedites the
+ * card's job; nothing reports the end of an `unknown` one.
  */
-export type RetentionNeed = 'no' | { readonly until: Instant | 'for good' | 'some event' };
+export type RetentionNeed = 'no' | { readonly until: Instant | 'permanently' | 'unknown' };
 
 export type CardNeeds = {
   readonly [Kind in RetentionReason[0]]: (
@@ -19,11 +19,11 @@ export type CardNeeds = {
   ) => Promise<RetentionNeed>;
 };
 
-/** What nobody says is noticed within this. */
-const unsaidMs = 24 * 3_600_000;
-/** What somebody should have said is, should he have forgotten, within this. */
-const forgottenMs = 90 * unsaidMs;
-/** Looks are taken at full minutes, so that a party's clock that moves over years finds many cards at one stop. */
+/** How soon the end of an unknown need is found. */
+const unknownMs = 24 * 3_600_000;
+/** How soon the end of another need is found if its report is missing. */
+const unreportedMs = 90 * unknownMs;
+/** Jobs run at full minutes, so that a party's clock that moves over years finds many cards at one stop. */
 const minuteMs = 60_000;
 
 export async function runCardJob(
@@ -34,24 +34,24 @@ export async function runCardJob(
 ): Promise<void> {
   const kept = await findRetained(db, cardId);
   if (!kept) return;
-  const lookAt = (at: Instant) => reschedule(db, cardId, fullMinuteFrom(at));
-  // Until then something new may be made with its token, or asked for again.
-  if (now < kept.validUntil) return lookAt(kept.validUntil);
-  const looks: Instant[] = [];
+  const runAgainAt = (at: Instant) => reschedule(db, cardId, fullMinuteFrom(at));
+  // Until then the token may be used for a new object, or in a repeated request.
+  if (now < kept.validUntil) return runAgainAt(kept.validUntil);
+  const checks: Instant[] = [];
   for (const text of kept.retainedFor) {
     const [kind, ...key] = retentionReasonFrom(text);
     const need = await needs[kind](db, key, now);
-    if (need !== 'no') looks.push(nextLook(need.until, now));
+    if (need !== 'no') checks.push(nextCheck(need.until, now));
   }
-  const [first] = looks.sort();
+  const [first] = checks.sort();
   if (first === undefined) await removeRetained(db, cardId, kept.retainedFor);
-  else await lookAt(first);
+  else await runAgainAt(first);
 }
 
-function nextLook(until: Exclude<RetentionNeed, 'no'>['until'], now: Instant): Instant {
-  if (until === 'some event') return laterBy(now, unsaidMs);
-  const latest = laterBy(now, forgottenMs);
-  return until === 'for good' || until > latest ? latest : until;
+function nextCheck(until: Exclude<RetentionNeed, 'no'>['until'], now: Instant): Instant {
+  if (until === 'unknown') return laterBy(now, unknownMs);
+  const latest = laterBy(now, unreportedMs);
+  return until === 'permanently' || until > latest ? latest : until;
 }
 
 function fullMinuteFrom(at: Instant): Instant {

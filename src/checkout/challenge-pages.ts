@@ -1,11 +1,10 @@
-// Two documents without looks that stand between the checkout and the payer's bank. One sends the browser there with the
-// fields the bank wants: it alone may post a form to anywhere, so the page that has the card fields need not. The other is
-// where the browser comes back to: it says so to the checkout around it, or goes there.
+// Two blank pages between the checkout and the payer's bank: one posts the bank's fields, the other returns to the checkout.
+// The page with the card fields therefore needs no right to post forms.
 import { policyHash } from './csp-hash.ts';
 
 export type SmallPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
-/** What to send comes in the window's name: it stays with the window on the way from our page to here, and no further. */
+/** The request comes in the window's name, which lasts from the checkout to this page and is then cleared. */
 const startScript = `
 const asked = JSON.parse(window.name || '{}');
 window.name = '';
@@ -34,7 +33,7 @@ else location.replace('../checkout' + location.search + (location.search ? '&' :
 `;
 
 export function challengePages(mode: 'sandbox' | 'live'): { start: SmallPage; back: SmallPage } {
-  // A simulated bank has no certificate.
+  // The simulated bank has no certificate.
   const anywhere = mode === 'sandbox' ? 'https: http:' : 'https:';
   return { start: smallPage(startScript, anywhere), back: smallPage(returnScript, "'none'") };
 }
@@ -46,7 +45,7 @@ function smallPage(script: string, formAction: string): SmallPage {
 <meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">
 <title>…</title><body><script>${script}</script>
 `,
-    // They carry nothing and show nothing: whose frame they are in does not matter.
+    // They hold and show nothing, so any page may frame them.
     contentSecurityPolicy:
       `default-src 'none'; script-src ${policyHash(script)}; img-src data:; form-action ${formAction}; ` +
       `base-uri 'none'; frame-ancestors *`,

@@ -1,6 +1,5 @@
-// GET /checkout, the page where people pay and bind cards; /checkout.js, by which shops open it; and the two small pages on the way to
-// the payer's bank and back. The page is a guest of the public API like any other: here is only what must stand in it before
-// it runs, and which sites may have it in a frame. No address is ever logged, for there may be a token in it.
+// Serves the checkout page, the script by which shops open it, and the two pages on the way to the payer's bank and back.
+// No address is logged, because it may hold a token.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -30,7 +29,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
-  /** Whether receipts go to payers by mail. */
+  /** Whether payers get receipts by email. */
   readonly sendsEmail: boolean;
   readonly log: Pick<Logger, 'error'>;
   readonly tokens: Pick<AccessTokens, 'verify'>;
@@ -39,14 +38,14 @@ export type CheckoutPorts = {
   readonly customerOf: (
     id: string,
   ) => Promise<{ readonly customer: Customer; readonly isBinding: boolean } | undefined>;
-  /** What the shop agrees with whoever agrees to nothing else. */
+  /** The shop's standard terms, for links that state none. */
   readonly termsOf: (shop: {
     readonly partyId: string;
     readonly shopId: string;
   }) => Promise<MandateTerms | undefined>;
 };
 
-/** Where a task is asked for: from the page that has its files, and from the site of the shop. */
+/** Where the request came to, and whether the payer returns from their bank. */
 type Place = { readonly ownOrigin: string | undefined; readonly returned: boolean };
 
 const zip = promisify(gzip);
@@ -84,20 +83,20 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
   app.get('/checkout.js', async (request, reply) => {
     request.operation = 'checkoutScript';
     const file = (await embed()).get('embed.js');
-    if (!file) throw new Error('the script for shops is not there');
-    // Other sites load it, also those that want to be told by whoever they load from.
+    if (!file) throw new Error('the script for shops is missing from the build');
+    // Sites with a cross-origin embedder policy load only what allows it.
     return sendFile(file, request, reply.header('Cross-Origin-Resource-Policy', 'cross-origin'));
   });
 
   app.get<{ Querystring: Record<string, unknown> }>('/checkout/challenge', (request, reply) => {
-    // In the window of a page that has cut off its opener, what is handed on in the window's name is kept only so.
+    // A window whose page has no opener keeps its name only under the same opener policy.
     const isAlone = request.query['alone'] === 'true';
     return sendSmall(start, request, reply.headers(openerPolicy(!isAlone)));
   });
   app.get('/checkout/return', (request, reply) => sendSmall(back, request, reply));
 }
 
-/** What is to be seen first, and who may have it in a frame. What cannot be found is nobody's. */
+/** The first view, and the sites that may frame it. What is not found may be framed by no site. */
 async function lookAt(
   wanted: CheckoutRequest,
   ports: CheckoutPorts,
@@ -107,12 +106,12 @@ async function lookAt(
   const found = wanted.id !== '' && isStorableText(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
   if (!found || !shop) return { view: { request: wanted, view: 'dead', sendsEmail }, origins: [] };
-  // The sandbox has a shop of its own at the same address.
+  // The sandbox serves its demo shop from the same origin.
   const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
-  // Read before the payer agrees: what he is told is what is kept.
+  // Read before the payer agrees: the terms they see are the terms that are stored.
   const agreed = needsConsent(wanted) ? withShopTerms(wanted, await ports.termsOf(found)) : wanted;
   const view: CheckoutView = {
     request: agreed,
@@ -140,7 +139,7 @@ const nothingWanted = {
   recurring: false,
 } as const;
 
-/** What a page is about: whose it is, and what is seen of it first by who has its token. */
+/** The invoice or customer of a page, and the first view for a payer with its token. */
 type Found = {
   readonly partyId: string;
   readonly shopId: string;
@@ -158,7 +157,7 @@ async function find(
   }
   const known = await customerOf(id);
   if (!known || known.customer.state.name === 'deleted') return undefined;
-  // Who has bound a card may bind another. What is under way the script takes up where it is.
+  // A customer with a card may save another. The script resumes a binding in progress.
   return { ...known.customer, view: known.isBinding ? 'loading' : 'form' };
 }
 
@@ -169,7 +168,7 @@ function viewOfInvoice({ status, paymentInProgress }: Invoice): View {
 
 function viewWithoutToken({ token, shopOrigin }: CheckoutRequest, returned: boolean): View {
   if (token !== undefined) return 'dead';
-  // A shop's page has just opened it: its token comes with the script.
+  // A shop's page has just opened it: the script brings the token.
   return shopOrigin !== undefined && !returned ? 'form' : 'loading';
 }
 
@@ -192,7 +191,7 @@ function policyOf(
     `style-src ${policyHash(style)}`,
     "connect-src 'self'",
     'img-src data:',
-    // The bank's page is in a frame of ours, and which bank it is nobody knows before.
+    // The bank's page is framed, and the bank depends on the card.
     mode === 'sandbox' ? "frame-src 'self' https: http:" : "frame-src 'self' https:",
     "form-action 'none'",
     "base-uri 'none'",
@@ -207,7 +206,7 @@ function policyOf(
   };
 }
 
-/** Whoever opened the window is cut off from it, unless it is a site on the shop's list: no other can steer or watch it. */
+/** Only a site on the shop's list keeps a handle on the window it opened: no other can steer or watch it. */
 function openerPolicy(isKnown: boolean): Record<string, string> {
   return { 'Cross-Origin-Opener-Policy': isKnown ? 'unsafe-none' : 'same-origin-allow-popups' };
 }
@@ -231,7 +230,7 @@ function sendSmall(
 }
 
 function textOf(file: { readonly content: Buffer } | undefined): string {
-  if (!file) throw new Error('a file of the checkout is not there');
-  // An empty line at the end is not part of what stands between the tags.
+  if (!file) throw new Error('a file of the checkout is missing from the build');
+  // The hash covers the text between the tags, without a line break at its end.
   return file.content.toString().trimEnd();
 }

@@ -1,4 +1,4 @@
-// What a policy says so that this script or this style, letter by letter, may run, and no other.
+// The source expression by which a content security policy allows exactly this script or style.
 import { createHash } from 'node:crypto';
 
 export function policyHash(text: string): string {

@@ -1,5 +1,5 @@
-// What a payer sees while the service cannot look anything up: words, and a page that tries again by itself, from the same address.
-// It knows no shop, so any shop's frame may have it; there is nothing in it but these words.
+// The page a payer sees while the service cannot read its database; it reloads after five seconds.
+// It holds no data of a shop, so any site may frame it.
 import type { SmallPage } from './challenge-pages.ts';
 import type { Locale } from './domain/checkout-request.ts';
 import { escaped } from '../receipts/domain/receipt.ts';

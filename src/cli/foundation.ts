@@ -1,16 +1,16 @@
-// What the short-lived subcommands share: settings, database and keys, for the time of one piece of work, beside a running
-// server or without one.
+// What short-lived commands share: settings, database and keys. A server may run at the same time.
 import { databaseInUse, openFoundation, type Foundation } from '../app/compose.ts';
-import { readConfig, type Config } from '../app/config.ts';
+import type { Config } from '../app/config.ts';
 import { readParty, readShop } from '../merchants/store/parties.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import { firstSignal } from './signals.ts';
+import { settingsHere } from './settings.ts';
 
 export function withFoundation<T>(work: (foundation: Foundation) => Promise<T>): Promise<T> {
   return withOpened((config, log) => openFoundation(config, log, { mayCreate: false }), work);
 }
 
-/** For what works on a database of the other mode too, and with another master key: to show its keys, and end them. */
+/** For commands that also work on a database of the other mode, or with another master key: to list and revoke keys. */
 export function withDatabase<T>(work: (database: Foundation['database']) => Promise<T>): Promise<T> {
   return withOpened(databaseInUse, ({ database }) => work(database));
 }
@@ -20,9 +20,9 @@ async function withOpened<O extends { close(): Promise<void> }, T>(
   work: (opened: O) => Promise<T>,
 ): Promise<T> {
   const interrupted = firstSignal().then((signal) => {
-    throw new Error(`stopped by ${signal}`);
+    throw new Error(`Stopped by ${signal}.`);
   });
-  const config = readConfig(process.env, process.cwd());
+  const config = settingsHere();
   const opened = await open(config, openLog({ level: 'error', human: true }));
   try {
     return await Promise.race([work(opened), interrupted]);
@@ -33,21 +33,35 @@ async function withOpened<O extends { close(): Promise<void> }, T>(
 
 export async function requireParty(database: Foundation['database'], id: string): Promise<void> {
   const [party] = await database.run(readParty, { party_id: id });
-  if (!party) throw new Error(`there is no party ${id}; mandate party list shows all`);
+  if (!party) throw partyNotFound(id);
 }
 
 export async function requireShop(database: Foundation['database'], partyId: string, shopId: string) {
   const [row] = await database.run(readShop, { party_id: partyId, shop_id: shopId });
   if (row) return row;
-  throw new Error(`party ${partyId} has no shop ${shopId}; mandate shop list --party ${partyId} shows all`);
+  throw shopNotFound(partyId, shopId);
+}
+
+export function partyNotFound(id: string): Error {
+  return new Error(`Party ${id} not found. List parties with "mandate party list".`);
+}
+
+export function shopNotFound(partyId: string, shopId: string): Error {
+  return new Error(
+    `Party ${partyId} has no shop ${shopId}. List its shops with "mandate shop list --party ${partyId}".`,
+  );
 }
 
 export function requireReason(reason: string): void {
   if (reason.trim() === '')
-    throw new Error('say why: it is kept in the log, and read by whoever looks later');
+    throw new Error('--reason is empty. Say how you know it: the reason is kept in the event log.');
 }
 
-/** Rows under their headings, for people. */
+/** With a full stop, whether the text has one or not. */
+export function sentence(text: string): string {
+  return text.replace(/\.?$/, '.');
+}
+
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -1,4 +1,4 @@
-// mandate migrate: the database brought up to date, for those who do it apart from starting nodes.
+// mandate migrate: bring the database up to date before nodes start.
 import { withFoundation } from './foundation.ts';
 
 export async function migrateDatabase(): Promise<void> {

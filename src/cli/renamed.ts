@@ -1,7 +1,7 @@
-// Commands and options that were renamed. The old names work for one minor version more and are in no help.
+// Commands and options that were renamed. The old names work for one more minor version and are in no help.
 import type { Command } from 'commander';
 
-/** A command is named by its words; a group of commands by its first. */
+/** A command by its words, a group of commands by its first word. */
 const renamedCommands: readonly (readonly [old: string, now: string])[] = [
   ['stuck list', 'jobs stuck'],
   ['stuck retry', 'jobs retry'],
@@ -18,7 +18,7 @@ const renamedCommands: readonly (readonly [old: string, now: string])[] = [
   ['mail try', 'mail test'],
 ];
 
-/** By the present name of their command. */
+/** By the new name of their command. */
 const renamedOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'wallet deposit': { '--name': '--reference' },
   'ledger shard': { '--lanes': '--shards' },
@@ -26,7 +26,7 @@ const renamedOptions: Readonly<Record<string, Readonly<Record<string, string>>>>
   reconcile: { '--of': '--bank-id', '--open-hours': '--pending-hours' },
 };
 
-/** The arguments of the program with every old name replaced by the present one. */
+/** The arguments of the program with new names for old ones. */
 export function presentNames(argv: readonly string[], program: Command): string[] {
   const words = withPresentCommand(argv);
   const [command, names] = Object.entries(renamedOptions).find(([name]) => startsWith(words, name)) ?? [];
@@ -42,7 +42,7 @@ export function presentNames(argv: readonly string[], program: Command): string[
   });
 }
 
-/** `help` stands before the name of a command, or between its words. */
+/** `help` comes before the name of a command, or between its words. */
 function withPresentCommand(argv: readonly string[]): string[] {
   const helpAt = argv.slice(0, 2).indexOf('help');
   const words = helpAt < 0 ? [...argv] : argv.toSpliced(helpAt, 1);
@@ -51,7 +51,7 @@ function withPresentCommand(argv: readonly string[]): string[] {
   return helpAt < 0 ? words : words.toSpliced(helpAt, 0, 'help');
 }
 
-/** Whatever the word after one of these is, it is its value. */
+/** The word after one of these is its value. */
 function optionsWithValue(program: Command, [word, ...more]: readonly string[]): Set<string | undefined> {
   const command = program.commands.find((one) => one.name() === word) ?? program;
   if (more.length > 0) return optionsWithValue(command, more);
@@ -66,7 +66,7 @@ function startsWith(argv: readonly string[], command: string): boolean {
   return wordsOf(command).every((word, index) => argv[index] === word);
 }
 
-/** `--name X`, or `--name=X`. */
+/** Reads `--name X` and `--name=X`. */
 function withPresentOption(word: string, names: Readonly<Record<string, string>>): string {
   const [name = ''] = word.split('=', 1);
   return Object.hasOwn(names, name) ? `${names[name]}${word.slice(name.length)}` : word;

@@ -1,17 +1,26 @@
-// mandate sandbox: the facts of the sandbox again, at any time.
-import { readConfig } from '../app/config.ts';
+// mandate sandbox: print the address, API key and shop of the sandbox in the data folder.
+import { settingsHere } from './settings.ts';
 import { readSandboxFacts } from '../sandbox/sandbox-setup.ts';
 
 export function showSandbox(field: string | undefined, options: { json?: true }): void {
-  const { dataFolder } = readConfig(process.env, process.cwd());
-  const facts = readSandboxFacts(dataFolder);
-  if (!facts) throw new Error(`there is no sandbox in ${dataFolder} yet; npm start makes one`);
-  if (field !== undefined) {
-    const value = Object.entries(facts).find(([name]) => name === field)?.[1];
-    if (value === undefined)
-      throw new Error(`there is no field ${field}; there are ${Object.keys(facts).join(', ')}`);
-    return console.log(value);
+  const { dataFolder } = settingsHere();
+  const stored = readSandboxFacts(dataFolder);
+  if (!stored)
+    throw new Error(
+      `No sandbox in ${dataFolder}. Start one with "npm start", or set MANDATE_DATA to the folder of the one you use.`,
+    );
+  const { apiUrl, ...others } = stored;
+  const info = { url: apiUrl, ...others };
+  if (field === undefined) {
+    // Scripts written for 0.1.0 read apiUrl.
+    if (options.json) return console.log(JSON.stringify({ ...info, apiUrl }));
+    for (const [name, value] of Object.entries(info)) console.log(`${name.padEnd(8)} ${value}`);
+    return;
   }
-  if (options.json) return console.log(JSON.stringify(facts));
-  for (const [name, value] of Object.entries(facts)) console.log(`${name.padEnd(8)} ${value}`);
+  const known = Object.entries({ ...info, apiUrl });
+  const found = known.find(([name]) => name === field);
+  if (!found)
+    throw new Error(`Unknown sandbox field "${field}". Use one of: ${Object.keys(info).join(', ')}.`);
+  const [, value] = found;
+  console.log(options.json ? JSON.stringify(value) : value);
 }

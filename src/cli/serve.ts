@@ -1,24 +1,25 @@
-// mandate serve: the service, from start to clean end.
-import { join } from 'node:path';
+// mandate serve: run the service, from start to shutdown.
+import { join, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
-import { readConfig } from '../app/config.ts';
-import { openLog } from '../platform/log.ts';
+import { misspeltIn, readConfig } from '../app/config.ts';
+import { openLog, type Logger } from '../platform/log.ts';
 import { sandboxShopIds, setUpSandbox, type SandboxInfo } from '../sandbox/sandbox-setup.ts';
 import { firstSignal } from './signals.ts';
 import { invoiceExample } from '../invoices/api/schema.ts';
 
-/** A second signal, or this long after the first, ends the process whatever it is doing. */
+/** The process ends this long after the first signal, or on a second one. */
 const maxDrainMs = 20_000;
-/** Of that, what remains for closing the database when all else hangs. */
+/** The part of it that is left for closing the database. */
 const lastResortMs = 5_000;
 
 export async function serve(): Promise<void> {
-  // From the first moment: a signal during the start is heeded as soon as there is something to stop.
+  // A signal during the start counts as soon as there is something to stop.
   const signal = firstSignal();
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
+  for (const { name, nearest } of misspeltIn(process.env)) log.warn({ name, nearest }, 'unknown setting');
   const foundation = await openFoundation(config, log, { mayCreate: true });
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
@@ -37,14 +38,9 @@ export async function serve(): Promise<void> {
       });
     }
     const address = await service.app.listen({ host: config.host, port: config.port });
-    // With PORT=0 the address is known only now.
+    // With PORT=0 the address is known only after listening.
     if (new URL(publicUrl).port === '0') publicUrl = address;
-    if ((config.mode === 'live' || isForAll(config.host)) && isLoopback(publicUrl)) {
-      log.warn(
-        { publicUrl },
-        'payers and banks elsewhere do not find this address: set PUBLIC_URL to one they do',
-      );
-    }
+    if (config.mode === 'live' || isForAll(config.host)) warnOfLoopback(log, publicUrl);
     if (config.mode === 'sandbox') {
       const sandbox = await openSandbox(foundation, service, publicUrl);
       ({ apiKey } = sandbox.facts);
@@ -54,10 +50,10 @@ export async function serve(): Promise<void> {
     service.webhooks.start();
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
-    log.info({ signal: await signal }, 'stopping: no new requests, what runs may finish');
-    const endAnyway = () => void endAfter(foundation.close());
-    hurry = setTimeout(endAnyway, maxDrainMs - lastResortMs).unref();
-    for (const again of ['SIGTERM', 'SIGINT'] as const) process.once(again, endAnyway);
+    log.info({ signal: await signal, drainTimeoutMs: maxDrainMs }, 'shutting down');
+    const endNow = () => void endAfter(foundation.close());
+    hurry = setTimeout(endNow, maxDrainMs - lastResortMs).unref();
+    for (const again of ['SIGTERM', 'SIGINT'] as const) process.once(again, endNow);
   } catch (error) {
     throw readable(error, config);
   } finally {
@@ -69,7 +65,7 @@ export async function serve(): Promise<void> {
   log.info('stopped');
 }
 
-/** What hangs is left to hang, but the private PostgreSQL is not left running if that can be helped. */
+/** Gives the private PostgreSQL a last chance to stop. */
 async function endAfter(closed: Promise<void>): Promise<never> {
   const timer = setTimeout(() => process.exit(1), lastResortMs);
   await closed.catch(() => undefined);
@@ -77,13 +73,13 @@ async function endAfter(closed: Promise<void>): Promise<never> {
   process.exit(1);
 }
 
-/** Before the service listens: a path cannot be added afterwards. */
+/** Call it before the service listens: paths cannot be added later. */
 async function openGate({ app, banks }: RunningService): Promise<void> {
   const { addIssuerGate } = await import('../sandbox/issuer-proxy.ts');
   addIssuerGate(app, async (bankId) => (await banks.settingsOf(bankId))?.url);
 }
 
-/** The world around a sandbox: its merchant, and a bank unless there is one outside. */
+/** The merchant of the sandbox, and the simulated bank unless BANK_URL names another. */
 async function openSandbox(
   foundation: Foundation,
   service: RunningService,
@@ -107,7 +103,7 @@ async function openSandbox(
     dataFolder: config.dataFolder,
     publicUrl,
   });
-  greet(facts);
+  greet(facts, config.dataFolder);
   return { facts, close: async () => bank?.stop() };
 }
 
@@ -115,32 +111,39 @@ function isForAll(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-function isLoopback(url: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+function warnOfLoopback(log: Logger, publicUrl: string): void {
+  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(publicUrl).hostname))
+    log.warn({ publicUrl }, 'PUBLIC_URL is a loopback address; payers and banks cannot reach it');
 }
 
 function readable(error: unknown, { host, port }: { host: string; port: number }): unknown {
   const code = codeOf(error);
   if (code === 'EADDRINUSE') {
     return new Error(
-      `port ${port} is taken; stop what listens there, or choose another: PORT=8081 npm start`,
+      `Port ${port} is in use. Stop the program that listens there, or choose another port: PORT=8081 npm start`,
     );
   }
-  if (code === 'EACCES') return new Error(`this user may not listen on port ${port}; choose one above 1024`);
-  if (code === 'EADDRNOTAVAIL') return new Error(`${host} is no address of this machine; see HOST`);
+  if (code === 'EACCES') return new Error(`This user may not listen on port ${port}. Choose one above 1024.`);
+  if (code === 'EADDRNOTAVAIL') return new Error(`${host} is not an address of this machine. Correct HOST.`);
   return error;
 }
 
-function greet(facts: SandboxInfo): void {
+function greet(facts: SandboxInfo, dataFolder: string): void {
+  const quoted = `'${dataFolder.replaceAll("'", `'\\''`)}'`;
+  const elsewhere = dataFolder === resolve('data') ? '' : `  export MANDATE_DATA=${quoted}\n`;
   const bold = (text: string) => (process.stdout.isTTY ? styleText('bold', text) : text);
   console.log(`
-${bold('Mandate is ready.')} This is a sandbox: everything works, no real money moves.
+${bold('Mandate is ready.')} This is a sandbox: no real money moves.
 
   API      ${facts.apiUrl}
-  Demo     ${facts.demoUrl}   a shop to buy from, with both sides shown
+  Demo     ${facts.demoUrl}   a shop that shows checkout and webhooks
   Docs     ${facts.docsUrl}
   API key  ${facts.apiKey}
   Shops    ${sandboxShopIds.join(', ')}
+
+In another terminal, in the same folder:
+
+${elsewhere}  export URL=$(npx mandate sandbox url) KEY=$(npx mandate sandbox apiKey)
 
 Create an invoice:
 

@@ -1,6 +1,6 @@
-// Being told to stop. Whoever starts things that must not outlive him listens before he starts the first of them.
+// Signals to stop. A command listens before it starts anything that must not outlive it.
 
-/** The first SIGTERM or SIGINT from now on; until somebody acts on it, it ends nothing. */
+/** The first SIGTERM or SIGINT from now on. It ends nothing until the caller acts on it. */
 export function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));

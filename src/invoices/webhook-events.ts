@@ -1,21 +1,21 @@
-// What merchants are told about invoices, and an invoice as it stands in what they are told.
+// Webhook event types of invoices, and an invoice in a webhook event.
 import { filled, hasMembers } from '../platform/events/domain/topic.ts';
 import { lineCostMinor, type CartLine, type Invoice, type InvoiceFact } from './domain/invoice.ts';
 
-const noticeNames = {
+const eventTypeOf = {
   invoice_created: 'InvoiceCreated',
   invoice_paid: 'InvoicePaid',
   invoice_fulfilled: 'InvoiceFulfilled',
   invoice_cancelled: 'InvoiceCancelled',
 } as const satisfies Record<InvoiceFact['type'], string>;
 
-export const invoiceEventTypes = Object.values(noticeNames);
+export const invoiceEventTypes = Object.values(eventTypeOf);
 
-export function invoiceNoticeName(fact: InvoiceFact): (typeof invoiceEventTypes)[number] {
-  return noticeNames[fact.type];
+export function invoiceEventType(fact: InvoiceFact): (typeof invoiceEventTypes)[number] {
+  return eventTypeOf[fact.type];
 }
 
-export function invoiceInNotice(invoice: Invoice): Record<string, unknown> {
+export function invoicePayload(invoice: Invoice): Record<string, unknown> {
   return filled({
     id: invoice.id,
     shopID: invoice.shopId,
@@ -28,11 +28,11 @@ export function invoiceInNotice(invoice: Invoice): Record<string, unknown> {
     metadata: hasMembers(invoice.metadata) ? invoice.metadata : undefined,
     product: invoice.product,
     description: invoice.description,
-    cart: invoice.cart?.map(lineInNotice),
+    cart: invoice.cart?.map(cartLinePayload),
   });
 }
 
-export function lineInNotice(line: CartLine): Record<string, unknown> {
+export function cartLinePayload(line: CartLine): Record<string, unknown> {
   return filled({
     product: line.product,
     quantity: Number(line.quantity),

@@ -1,5 +1,4 @@
-// Where the card of a new payment comes from: from a payer who is present, with a token; or, by the rules of recurring
-// charges, from an earlier payment or from a customer it is bound to. What it changes besides is written with the payment.
+// Where the card of a new payment comes from: a token of a payer who is present, a parent payment, or a customer.
 import type { PaymentResource } from '../cards/domain/payment-resource.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -16,7 +15,6 @@ import type { Evaluation, Recurring } from '../recurring/port.ts';
 import type { ChargeableCustomers } from './port.ts';
 import type { Cards } from '../cards/vault.ts';
 
-/** What finding the card of a new payment takes. */
 export type CardSourceDeps = {
   readonly db: Database;
   readonly customers: ChargeableCustomers;
@@ -33,11 +31,11 @@ export type PayerRefusal =
   | ChargeRefusal['code'];
 
 export type CardSource = {
-  /** What makes two requests the same request. */
+  /** Two requests are the same if these values are equal. */
   readonly identity: readonly unknown[];
-  /** It can be asked only inside the transaction that makes the payment. */
+  /** The choice is only valid inside the transaction that creates the payment. */
   readonly needsLock?: true;
-  /** Writes nothing. `isLocked`: inside that transaction; what the answer rests on does not change until it ends. */
+  /** Writes nothing. With `isLocked`, the rows it read stay locked until the transaction ends. */
   pick(
     db: Database,
     invoice: PayableInvoice,
@@ -47,7 +45,7 @@ export type CardSource = {
 
 export type SelectedCard = {
   readonly payer: Payer;
-  /** What is written by the statement that makes the payment. */
+  /** Written by the statement that creates the payment. */
   readonly withPayment: (terms: PaymentTerms) => WithPayment;
 };
 
@@ -68,7 +66,7 @@ export async function cardSourceOf(
   return accept(fromResource(payer, resource.value));
 }
 
-/** The card is kept by the statement that makes the payment. */
+/** The statement that creates the payment also retains the card. */
 function fromResource(
   payer: PaymentParams['payer'] & { payerType: 'PaymentResourcePayer' },
   resource: PaymentResource,
@@ -94,7 +92,7 @@ function fromParent(
       const { shopId } = invoice;
       const askFor = (seriesId: string) =>
         recurring.evaluate(db, { seriesId, parent, ...chargeOf(invoice) }, now, isLocked);
-      // A payment that began a series can be a parent for ever. Any other is asked itself, and which series it belongs to.
+      // A payment that started a series can always be its parent. For any other payment, read its series from the payment.
       let admission = await askFor(seriesIdOf(parent));
       let previous = admission?.series.rootNetworkTransactionId;
       if (!admission) {
@@ -105,8 +103,8 @@ function fromParent(
         admission = await askFor(payment.payer.seriesId);
         previous = networkTransactionIdOf(payment) ?? admission?.series.rootNetworkTransactionId;
       }
-      // Whose it is, or that there is none: the answer is the same. The series of a customer has an id of the same form, and is
-      // charged through him alone, who knows which of his cards is the active one.
+      // A foreign series gets the same response as a missing one. A customer's series has an ID of the same form, but only
+      // the customer knows the active card.
       const isOurs = admission?.series.partyId === partyId && admission.series.shopId === shopId;
       if (!isOurs || admission?.series.kind !== 'parent') return refuse('invalidRecurrentParent');
       const { series, token, verdict } = admission;
@@ -150,10 +148,10 @@ function fromCustomer(
       const of = { named: card.seriesId, customerId, partyId, livemode, token };
       const seriesId = await recurring.seriesOfCustomer(tx, of);
       const admission = await recurring.evaluate(tx, { seriesId, ...chargeOf(invoice) }, now, true);
-      if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
+      if (!admission) throw new Error(`Customer ${customerId} is ready but has no series.`);
       const { verdict } = admission;
       if (!verdict.may) return validationRefusal(verdict, caller);
-      // Its consent had ended, so it was deleted; what renewed the consent since was another binding, which was withdrawn.
+      // The card was deleted when its consent ended. A later binding renewed the consent and was then revoked.
       if (!(await cards.has(tx, partyId, token))) return refuse('customerNotReady');
       return accept({
         payer: {
@@ -184,7 +182,7 @@ function charging(recurring: Recurring, admission: Evaluation): SelectedCard['wi
   });
 }
 
-/** Captured, whatever was refunded since; meant to be a parent. */
+/** A refund does not change whether a captured payment can be a parent. */
 function canBeParent({ state, makeRecurrent }: Payment): boolean {
   return makeRecurrent && isTaken(state);
 }
@@ -193,10 +191,7 @@ function networkTransactionIdOf({ state }: Payment): string | undefined {
   return 'approval' in state ? state.approval.networkTransactionId : undefined;
 }
 
-/**
- * With the first moment it would be accepted. The rule names the bank's code, which helps whoever tries out stolen cards: it
- * is for merchants alone.
- */
+/** The rule names the bank's code, which would help a card tester. Only merchants see it. */
 function validationRefusal({ code, rule, pack, retryAfter }: ChargeRefusal, { kind }: Caller) {
   const why = kind === 'apiKey' ? { rule, rulePack: pack } : {};
   return refuse(code, { details: { ...why, ...(retryAfter ? { retryAfter } : {}) } });

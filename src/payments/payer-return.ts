@@ -1,4 +1,4 @@
-// The payer's browser, back from a challenge for a payment.
+// Where the payer's browser returns after a 3-D Secure challenge.
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../platform/database/database.ts';
 import { addPayerReturn } from '../platform/http/pages/payer-return.ts';
@@ -8,7 +8,7 @@ import { loadPayment } from './store/payments.ts';
 
 const returnPath = '/payer/return';
 
-/** The invoice's ID cannot be guessed, and who knows the address only gets a page that says "done". */
+/** The invoice ID cannot be guessed, and the page shows nothing but "done". */
 export function returnUrlOf(publicUrl: string, payment: Payment): string {
   return `${publicUrl}${returnPath}/${payment.invoiceId}/${payment.id}`;
 }
@@ -19,7 +19,7 @@ export function addPaymentReturn(
 ): void {
   addPayerReturn(app, returnPath, async (invoiceId, paymentId) => {
     const payment = (await loadPayment(db, { invoiceId, paymentId }))?.payment;
-    // At any other moment there was no challenge, and the job of the node that has the payment must not be disturbed.
+    // In any other state there was no challenge. Expediting would disturb the node that runs the payment's job.
     if (payment?.state.name === 'challenged') await jobs.expedite('payment', [invoiceId, paymentId]);
     return payment?.payer.redirectUrl;
   });

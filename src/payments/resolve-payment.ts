@@ -1,5 +1,5 @@
-// What an operator does about a payment the engine has given up: he lets go of a hold the bank will not capture, or says how it
-// ended where no bank can. The rules are in domain/resolution.ts; everything that follows is written as it always is.
+// What an operator does about a stuck payment: release a hold that the bank does not capture, or record the outcome. The
+// rules are in domain/resolution.ts.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock, Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -22,24 +22,24 @@ export type ResolutionDeps = {
 
 type Name = { readonly invoiceId: string; readonly paymentId: string };
 
-/** The bank is asked first what became of the capture: money that was taken is not let go. */
+/** Queries the status of the capture first, because captured money must not be released. */
 export function releaseHold(deps: ResolutionDeps, name: Name, reason: string): Promise<Payment> {
   return withClaim(deps, name, async ({ payment }) => {
     if (payment.state.name !== 'capturing')
-      throw new Error(`the payment is ${payment.state.name}, not capturing; nothing was done`);
+      throw new Error(`The payment is ${payment.state.name}, not capturing. Nothing was changed.`);
     const bank = await deps.banks.bankOf(payment.terminal);
     const answer = await bank.inquire(operationIdOf(payment, 'capture'), payment.terminal);
     const release = releaseOf(payment, answer, reason);
     if ('fact' in release) return [[release.fact]];
-    const remedy =
-      release.not === 'the bank has captured it'
-        ? 'a running node learns of it within seconds'
-        : 'when you know in another way, record it with mandate payments resolve';
-    throw new Error(`${release.not}: nothing was done; ${remedy}`);
+    throw new Error(
+      release.refusal === 'capturedAtBank'
+        ? 'The bank has captured the payment. Nothing was changed; a running node records the capture within seconds.'
+        : 'The bank does not report the outcome. Nothing was changed. If you know the outcome from another source, record it with "mandate payments resolve".',
+    );
   });
 }
 
-/** No bank is asked. */
+/** No bank is contacted. */
 export function resolvePayment(
   deps: ResolutionDeps,
   name: Name,
@@ -49,12 +49,13 @@ export function resolvePayment(
   return withClaim(deps, name, ({ payment }) => {
     const events = resolutionFacts(payment, as, why);
     if (events) return Promise.resolve(events);
-    const possible = possibleOutcomes(payment).join(' or ') || 'no way';
-    throw new Error(`a payment that is ${payment.state.name} can be resolved as ${possible}, not as ${as}`);
+    const possible = possibleOutcomes(payment).join(' or ');
+    const remedy = possible ? `Use ${possible}.` : 'Nothing is open.';
+    throw new Error(`A payment in state ${payment.state.name} cannot be resolved as ${as}. ${remedy}`);
   });
 }
 
-/** Takes it off the operator's list, and when that leads to nothing makes it due again. */
+/** Claims the stuck job. After an error the job is due again. */
 async function withClaim(
   deps: ResolutionDeps,
   name: Name,
@@ -65,7 +66,7 @@ async function withClaim(
   const stored = now && (await loadPayment(db, name));
   if (!stored) {
     const id = `${name.invoiceId}/${name.paymentId}`;
-    throw new Error(`payment ${id} has no stuck job; list them with mandate jobs stuck`);
+    throw new Error(`Payment ${id} has no stuck job. List stuck jobs with "mandate jobs stuck".`);
   }
   try {
     return await write(deps, stored, await decide(stored), now);
@@ -84,6 +85,6 @@ async function write(
   const effects = seriesEffectsOf(stored.payment, events.flat(), undefined);
   const alsoWrite = seriesWriteOf(stored.payment, effects, now, recurring);
   const written = await storeEvents(db, stored, events, now, alsoWrite);
-  if (!written) throw new Error('the payment was changed by somebody else; look again');
+  if (!written) throw new Error('The payment was changed meanwhile. Check it and run the command again.');
   return written;
 }

@@ -1,5 +1,5 @@
-// What a change of a payment writes of the series it begins or belongs to. It is written in the same transaction or statement, so
-// that a crash leaves both as they were, or both changed.
+// Writes what a change of a payment means for its series, in the same transaction or statement, so that a crash cannot
+// separate them.
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -9,7 +9,7 @@ import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fr
 import type { Approval, Payment } from './domain/payment.ts';
 import { approvedAlone, type SeriesEffect } from './domain/series-effects.ts';
 
-/** Undefined when there is nothing to write. */
+/** Undefined if there is nothing to write. */
 export function seriesWriteOf(
   payment: Payment,
   effects: readonly SeriesEffect[],
@@ -37,12 +37,12 @@ async function write(
       return recurring.recordDecline(tx, { ...payment, ...member, token: effect.token }, now);
     case 'parentMade':
       return parentMade(tx, payment, member, effect.approval, now, recurring);
-    case 'receiptOwed':
+    case 'receiptDue':
       return recurring.queueReceipt(tx, effect.seriesId, effect.receipt, now);
   }
 }
 
-/** What is written by the statement that changes the payment instead, where nothing follows but the approval of a charge. */
+/** The parameters of the statement that changes the payment, if only the approval of a charge follows. */
 export async function successOf(
   { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
   { invoiceId, id: paymentId }: Payment,

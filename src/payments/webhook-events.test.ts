@@ -1,4 +1,4 @@
-// What is told of an invoice follows from its log, and what is looked at to route it agrees with what is made to be sent.
+// Webhook events of an invoice follow from its log, and routing agrees with what is sent.
 import { expect, test } from 'vitest';
 import { instantAt } from '../clock.ts';
 import { factsOfInvoice } from '../../test/support/database/seeded-events.ts';
@@ -13,7 +13,7 @@ const rubles = (minor: bigint) => ({ minor, currency: 'RUB' as never });
 
 const stored = (fact: InvoiceLogFact) => written(invoiceLogFact, fact);
 
-/** Made, held, captured in part, refunded twice; one refund failed in between. */
+/** Created, held, captured in part, refunded twice, with one failed refund in between. */
 function wholeLife(): unknown[][] {
   const [created = [], started = []] = factsOfInvoice(name, 4, at);
   const fact = (one: PaymentFact) => stored({ ...one, paymentId: '1' });
@@ -43,7 +43,7 @@ function wholeLife(): unknown[][] {
 const logOf = (facts: unknown[][]) =>
   facts.map((each, index) => ({ sequence: index + 1, createdAt: at, facts: each }));
 
-test('a whole life is told with the state of each moment', () => {
+test('each webhook event shows the state right after its fact', () => {
   const webhookEvents = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
   const told = webhookEvents.map(({ sequence, index, eventType, members }) => {
     const { invoice, payment, refund } = members as Record<string, { status: string; amount: number }>;
@@ -67,7 +67,7 @@ test('a whole life is told with the state of each moment', () => {
   ]);
 });
 
-test('why a refund failed is told as one code, which its message repeats', () => {
+test('a failed refund has one code, repeated in its message', () => {
   const webhookEvents = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
   const failed = webhookEvents.find(({ eventType }) => eventType === 'RefundFailed');
   expect(failed?.members).toMatchObject({
@@ -75,7 +75,7 @@ test('why a refund failed is told as one code, which its message repeats', () =>
   });
 });
 
-test('the types an event is routed by are those of the notices that are made of it, in order', () => {
+test('an event is routed by the types of its webhook events, in order', () => {
   const facts = wholeLife();
   const webhookEvents = invoicesTopic.webhookEventsOf(logOf(facts));
   facts.forEach((each, index) => {
@@ -87,7 +87,7 @@ test('the types an event is routed by are those of the notices that are made of 
   expect(invoicesTopic.ownersOf(facts[0]!)).toEqual([{ id: 'SHOP' }]);
 });
 
-test('more of the log changes nothing of what was told before', () => {
+test('later events do not change earlier webhook events', () => {
   const log = logOf(wholeLife());
   const all = invoicesTopic.webhookEventsOf(log);
   for (let events = 1; events <= log.length; events++) {
@@ -97,13 +97,13 @@ test('more of the log changes nothing of what was told before', () => {
   }
 });
 
-test('nothing that could be used to charge a card is in any notice', () => {
+test('no webhook event contains anything that can charge a card', () => {
   const text = JSON.stringify(invoicesTopic.webhookEventsOf(logOf(wholeLife())));
   for (const secret of ['"token"', 'paymentToolToken', 'paymentSession', '"session"', 'approvalCode'])
     expect(text).not.toContain(secret);
 });
 
-test('what a newer node wrote is passed over, and what this one knows is told', () => {
+test('facts of an unknown kind are skipped, known ones in the same event are sent', () => {
   expect(invoicesTopic.typesOf([{ type: 'fact_of_tomorrow' }, { type: 'invoice_paid' }])).toEqual([
     'InvoicePaid',
   ]);

@@ -1,14 +1,14 @@
-// What merchants are told about an invoice, its payments and their refunds. They are one log, so they are one queue: its
-// facts are followed one by one, and each notice shows the state right after its own.
+// Webhook events of an invoice, its payments and refunds, which share one log and one queue. Each event shows the state
+// right after its fact.
 import type { ContactInfo } from '../recurring/domain/mandate.ts';
 import type { CardDetails } from '../cards/domain/card.ts';
 import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve as evolveInvoice, type Invoice } from '../invoices/domain/invoice.ts';
 import {
   invoiceEventTypes,
-  invoiceInNotice,
-  invoiceNoticeName,
-  lineInNotice,
+  invoicePayload,
+  invoiceEventType,
+  cartLinePayload,
 } from '../invoices/webhook-events.ts';
 import { merchantError, type MerchantError } from './domain/payment-failure.ts';
 import { invoiceLogFact, type InvoiceLogFact } from './store/codec.ts';
@@ -23,14 +23,14 @@ import {
 } from './domain/payment.ts';
 import type { Refund } from './domain/refund.ts';
 
-type Told = {
+type EventType = {
   readonly registeredType: string;
-  /** Where it bears another name than it is subscribed by. */
+  /** Set if the payload's event type differs from the registered type. */
   readonly eventType?: string;
 };
 
-/** What is not here is internal: nobody is told. */
-const toldOf: Partial<Record<PaymentFact['type'], Told>> = {
+/** Facts without an entry are internal and produce no webhook event. */
+const eventTypesOf: Partial<Record<PaymentFact['type'], EventType>> = {
   payment_started: { registeredType: 'PaymentStarted' },
   payment_processed: { registeredType: 'PaymentProcessed' },
   payment_captured: { registeredType: 'PaymentCaptured' },
@@ -42,8 +42,8 @@ const toldOf: Partial<Record<PaymentFact['type'], Told>> = {
   refund_failed: { registeredType: 'PaymentRefundFailed', eventType: 'RefundFailed' },
 };
 
-/** The invoice with everything that is told of it, after some of its facts. */
-type Story = {
+/** The invoice, payments and refunds after some of the facts. */
+type Snapshot = {
   readonly invoice?: Invoice;
   readonly payments: Readonly<Record<string, Payment>>;
   readonly refunds: Readonly<Record<string, Refund>>;
@@ -53,28 +53,31 @@ export const invoicesTopic: Topic = {
   name: 'InvoicesTopic',
   payloadTopic: 'InvoicesTopic',
   aggregate: 'invoice',
-  eventTypes: [...invoiceEventTypes, ...Object.values(toldOf).map(({ registeredType }) => registeredType)],
+  eventTypes: [
+    ...invoiceEventTypes,
+    ...Object.values(eventTypesOf).map(({ registeredType }) => registeredType),
+  ],
   eventId: 'number',
-  typesOf: (facts) => invoiceLogFact.known(facts).flatMap((fact) => toldBy(fact)?.registeredType ?? []),
+  typesOf: (facts) => invoiceLogFact.known(facts).flatMap((fact) => eventTypeOf(fact)?.registeredType ?? []),
   ownersOf: ([first]) => {
     const fact = invoiceLogFact.read(first);
     if (fact.type !== 'invoice_created')
-      throw new Error('a log of an invoice does not begin with its making');
+      throw new Error('The log of an invoice does not start with invoice_created.');
     return [{ id: fact.terms.shopId }];
   },
   webhookEventsOf(log) {
     const webhookEvents: WebhookEvent[] = [];
-    let story: Story = { payments: {}, refunds: {} };
+    let snapshot: Snapshot = { payments: {}, refunds: {} };
     for (const event of log) {
       let index = 0;
       for (const json of event.facts) {
         const fact = invoiceLogFact.read(json);
-        story = after(story, fact);
-        const told = toldBy(fact);
-        if (!told) continue;
+        snapshot = after(snapshot, fact);
+        const found = eventTypeOf(fact);
+        if (!found) continue;
         const { sequence, createdAt: happenedAt } = event;
-        const { registeredType, eventType = registeredType } = told;
-        const members = membersOf(story, fact);
+        const { registeredType, eventType = registeredType } = found;
+        const members = membersOf(snapshot, fact);
         webhookEvents.push({ sequence, index: index++, registeredType, eventType, happenedAt, members });
       }
     }
@@ -82,28 +85,28 @@ export const invoicesTopic: Topic = {
   },
 };
 
-function toldBy(fact: InvoiceLogFact): Told | undefined {
-  return 'paymentId' in fact ? toldOf[fact.type] : { registeredType: invoiceNoticeName(fact) };
+function eventTypeOf(fact: InvoiceLogFact): EventType | undefined {
+  return 'paymentId' in fact ? eventTypesOf[fact.type] : { registeredType: invoiceEventType(fact) };
 }
 
-function after(story: Story, fact: InvoiceLogFact): Story {
-  if (!('paymentId' in fact)) return { ...story, invoice: evolveInvoice(story.invoice, fact) };
+function after(snapshot: Snapshot, fact: InvoiceLogFact): Snapshot {
+  if (!('paymentId' in fact)) return { ...snapshot, invoice: evolveInvoice(snapshot.invoice, fact) };
   const { paymentId } = fact;
-  const payment = evolve(story.payments[paymentId], fact);
+  const payment = evolve(snapshot.payments[paymentId], fact);
   return {
-    ...story,
-    payments: { ...story.payments, [paymentId]: payment },
-    refunds: { ...story.refunds, ...refundAfter(story, fact, paymentId) },
+    ...snapshot,
+    payments: { ...snapshot.payments, [paymentId]: payment },
+    refunds: { ...snapshot.refunds, ...refundAfter(snapshot, fact, paymentId) },
   };
 }
 
-function refundAfter({ refunds }: Story, fact: PaymentFact, paymentId: string): Record<string, Refund> {
+function refundAfter({ refunds }: Snapshot, fact: PaymentFact, paymentId: string): Record<string, Refund> {
   if (fact.type === 'refund_started')
     return { [`${paymentId}/${fact.refund.id}`]: { ...fact.refund, status: 'pending' } };
   if (fact.type !== 'refund_succeeded' && fact.type !== 'refund_failed') return {};
   const name = `${paymentId}/${fact.refundId}`;
   const refund = refunds[name];
-  if (!refund) throw new Error(`refund ${name} ends without having begun`);
+  if (!refund) throw new Error(`Refund ${name} ended without having started.`);
   return {
     [name]:
       fact.type === 'refund_failed'
@@ -112,26 +115,26 @@ function refundAfter({ refunds }: Story, fact: PaymentFact, paymentId: string): 
   };
 }
 
-/** The one a fact is about. */
+/** The refund a fact is about. */
 function refundIdIn(fact: PaymentFact): string | undefined {
   return fact.type === 'refund_started' ? fact.refund.id : 'refundId' in fact ? fact.refundId : undefined;
 }
 
-function membersOf({ invoice, payments, refunds }: Story, fact: InvoiceLogFact): Record<string, unknown> {
-  if (!invoice) throw new Error('something is told of an invoice that is not there');
-  const members = { invoice: invoiceInNotice(invoice) };
+function membersOf({ invoice, payments, refunds }: Snapshot, fact: InvoiceLogFact): Record<string, unknown> {
+  if (!invoice) throw new Error('A fact of the log names a missing invoice.');
+  const members = { invoice: invoicePayload(invoice) };
   if (!('paymentId' in fact)) return members;
   const payment = payments[fact.paymentId];
   if (!payment) return members;
   const refund = refunds[`${payment.id}/${refundIdIn(fact)}`];
   return {
     ...members,
-    payment: paymentInNotice(payment),
-    ...(refund ? { refund: refundInNotice(refund) } : {}),
+    payment: paymentPayload(payment),
+    ...(refund ? { refund: refundPayload(refund) } : {}),
   };
 }
 
-function paymentInNotice(payment: Payment): Record<string, unknown> {
+function paymentPayload(payment: Payment): Record<string, unknown> {
   const { payer, state } = payment;
   const { ip, fingerprint } = payer.type === 'resource' ? payer.clientInfo : {};
   const contactInfo = contactInNotice(payer.contactInfo);
@@ -139,7 +142,7 @@ function paymentInNotice(payment: Payment): Record<string, unknown> {
     id: payment.id,
     createdAt: payment.createdAt,
     status: publicStatus[state.name],
-    error: state.name === 'failed' ? errorInNotice(merchantError(state.failure)) : undefined,
+    error: state.name === 'failed' ? errorPayload(merchantError(state.failure)) : undefined,
     amount: Number(amountOf(payment).minor),
     currency: payment.amount.currency,
     metadata: hasMembers(payment.metadata) ? payment.metadata : undefined,
@@ -148,12 +151,12 @@ function paymentInNotice(payment: Payment): Record<string, unknown> {
     contactInfo,
     ip,
     fingerprint,
-    payer: payerInNotice(payer),
+    payer: payerPayload(payer),
   });
 }
 
-/** Neither token nor session: nobody may charge a card with what a notice says. */
-function payerInNotice(payer: Payer): Record<string, unknown> {
+/** No token and no session: a receiver must not be able to charge the card. */
+function payerPayload(payer: Payer): Record<string, unknown> {
   const contactInfo = contactInNotice(payer.contactInfo);
   if (payer.type === 'recurrent') {
     const { invoiceId, paymentId } = payer.parent;
@@ -170,7 +173,7 @@ function payerInNotice(payer: Payer): Record<string, unknown> {
   };
 }
 
-/** Where the payer can be reached, and no more of him than that. */
+/** Only email and phone number. */
 export function contactInNotice({ email, phoneNumber }: ContactInfo): Record<string, unknown> {
   return filled({ email, phoneNumber });
 }
@@ -180,7 +183,7 @@ export function cardInNotice({ bin, lastDigits, paymentSystem }: CardDetails): R
     detailsType: 'PaymentToolDetailsBankCard',
     bin,
     lastDigits,
-    // Six stars whatever the true length.
+    // Six stars, whatever the length of the number.
     cardNumberMask: `${bin}******${lastDigits}`,
     paymentSystem,
   };
@@ -190,7 +193,7 @@ function referenceIn(state: PaymentState): string | undefined {
   return 'approval' in state ? state.approval.reference : undefined;
 }
 
-function refundInNotice(refund: Refund): Record<string, unknown> {
+function refundPayload(refund: Refund): Record<string, unknown> {
   const { id, createdAt, status, amount, reason, cart } = refund;
   return filled({
     id,
@@ -200,10 +203,10 @@ function refundInNotice(refund: Refund): Record<string, unknown> {
     amount: Number(amount.minor),
     currency: amount.currency,
     reason,
-    cart: cart?.map(lineInNotice),
+    cart: cart?.map(cartLinePayload),
   });
 }
 
-function errorInNotice(error: MerchantError): Record<string, unknown> {
+function errorPayload(error: MerchantError): Record<string, unknown> {
   return { code: error.code, message: error.code, ...(error.subError ? { subError: error.subError } : {}) };
 }

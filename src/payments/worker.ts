@@ -1,5 +1,5 @@
-// The engine's step of a payment: look what is next, ask the bank without holding a connection, write what its answer means.
-// Running it twice is harmless: the bank knows each operation by its id, and every write is guarded by the version.
+// Runs the job of a payment. Running it twice is harmless: the bank knows each operation by its ID, and each write is
+// guarded by the version.
 import type { Bank, BankResponse, BankOperation, Terminal } from '../acquiring/domain/bank-port.ts';
 import { runningFrom, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -25,11 +25,11 @@ export type PaymentJobDeps = {
   readonly clock: Clock;
   readonly recurring: Recurring;
   readonly bankOf: (payment: Payment) => Promise<Bank>;
-  /** Another terminal of the shop, whose bank is not known to be away. */
+  /** Another terminal of the shop whose bank is not known to be unavailable. */
   readonly alternateTerminal: (payment: Payment) => Promise<Terminal | undefined>;
-  /** Where the payer's browser returns to after a challenge. */
+  /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
-  /** Answers at once; it was written as claimed by whoever sends it. */
+  /** Does not block. The email is already claimed by this node. */
   readonly sendPayerEmail: (payerEmail: PreloadedEmail, now: Instant) => void;
 };
 
@@ -41,15 +41,15 @@ export async function runPaymentJob(
   preloaded?: NewPayment,
 ): Promise<void> {
   let stored = preloaded?.stored ?? (await loadPayment(deps.db, { invoiceId, paymentId }));
-  // A bank may take its time: what it says is true from when it says it, and so is what follows.
+  // A bank may respond slowly, so facts are dated when the response arrives.
   const onItsClock = { ...deps, clock: runningFrom(now, deps.clock) };
-  // One step often leads to the next at once, as the end of a hold leads to its reversal.
+  // One step often makes the next one due, as when a hold ends and is reversed.
   for (let step = 0; stored && step < stepsInARow; step++) {
     stored = await takeStep(onItsClock, stored, step === 0 ? attempt : 1, preloaded);
   }
 }
 
-/** The payment after the step when there is more to do at once, else undefined. */
+/** The payment if there is more to do immediately, else undefined. */
 async function takeStep(
   deps: PaymentJobDeps,
   stored: StoredPayment,
@@ -105,7 +105,7 @@ async function afterEvents(
   const inOne = success && (await storeApprovedCharge(db, stored, events, success, now));
   if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, now);
   const alsoWrite = seriesWriteOf(stored.payment, effects, now, recurring);
-  // Whoever was quicker has written what comes next, and does it.
+  // After a version conflict, the other writer continues with the payment.
   const payment = inOne?.payment ?? (await storeEvents(db, stored, events, now, alsoWrite, true));
   const continues = payment && ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
   return continues ? { payment, version: stored.version + 1 } : undefined;
@@ -136,7 +136,7 @@ async function ask(
         inquire: () => bank.inquire(authorisation, terminal),
         refuse: async (notFound) => {
           if (now >= deadline) return notFound;
-          // It was allowed when it was created. Until the bank has it, the payer can still revoke their consent.
+          // Until the bank has the charge, the payer can still revoke their consent.
           const isRevoked = seriesId !== undefined && deps.recurring.canNeverCharge(deps.db, seriesId, now);
           return (await isRevoked) ? 'consent revoked' : undefined;
         },

@@ -14,13 +14,13 @@ describe('a card number', () => {
     ['5555 5555 5555 4444', '555555******4444'],
     ['2201-3820-0000-0013', '220138******0013'],
     ['586824160825533338', '586824********3338'],
-  ])('%s is masked wherever it stands', (number, mask) => {
+  ])('%s is masked in text, fields and errors', (number, mask) => {
     expect(maskCardNumbers(`card ${number}, please`)).toBe(`card ${mask}, please`);
     expect(linesOf((log) => log.info({ note: number }, `paid with ${number}`))).not.toContain(number);
     expect(linesOf((log) => log.error({ err: new Error(`bad ${number}`) }, 'failed'))).not.toContain(number);
   });
 
-  test('is hidden whatever digits stand before or behind it', () => {
+  test('is hidden whatever digits stand before or after it', () => {
     const digits = fc.stringMatching(/^[0-9]{0,6}$/);
     const gap = fc.constantFrom('', ' ', '-', '.');
     const cards = fc.constantFrom(
@@ -39,12 +39,12 @@ describe('a card number', () => {
   });
 
   test.each(['1795221000000', '9999999999999999', '2026-01-19T10:00:00.123456Z', '123456789012'])(
-    '%s is none and is left alone',
+    '%s is not one and stays unchanged',
     (text) => expect(maskCardNumbers(text)).toBe(text),
   );
 });
 
-test('a line that is not searched for secrets has its level and time, and card numbers in it are masked', () => {
+test('a line without redaction by name has its level and time, and masked card numbers', () => {
   const line = linesOf((log) => {
     log.child({}, { redact: [] }).info({ requestId: 'of 4242424242424242', status: 200 }, 'request');
     log.child({}, { redact: [] }).debug({ requestId: '5555 5555 5555 4444' }, 'request');
@@ -56,7 +56,7 @@ test('a line that is not searched for secrets has its level and time, and card n
   expect(line).not.toMatch(/4242424242424242|5555 5555 5555 4444/);
 });
 
-test('of an error the log has type, message, code and stack, and nothing the driver added', () => {
+test('an error is logged with type, message, code and stack, and nothing the driver added', () => {
   const error = Object.assign(new Error('broken'), {
     code: '23505',
     detail: 'Key (secret)=(hunter2)',
@@ -67,7 +67,7 @@ test('of an error the log has type, message, code and stack, and nothing the dri
   expect(line).not.toContain('hunter2');
 });
 
-test('secrets are dropped by the names they usually have', () => {
+test('fields with the usual names of secrets are removed', () => {
   const line = linesOf((log) => log.info({ authorization: 'Bearer s3cret', key: { apiKey: 's3cret' } }, 'x'));
   expect(line).not.toContain('s3cret');
 });

@@ -1,5 +1,5 @@
-// Structured logs: one JSON line an event, only the fields that were meant for it. Bodies are never logged; as a last
-// wall whatever looks like a card number is masked on its way out, whoever put it there.
+// Structured logs: one JSON line per event, with only the fields given to it and never a request body. As a last resort, whatever looks
+// like a card number is masked before the line is written.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
@@ -33,14 +33,14 @@ export function openLog(options: { level: string; human: boolean; destination?: 
   );
 }
 
-/** Written together, a tenth of a second late at most: a write for each request would cost as much as the request's own. */
+/** Lines are written in batches, at most 100 ms late: one write per request would cost as much as the request itself. */
 function linesInBatches(): DestinationStream {
   return pino.destination({ sync: false, minLength: batchBytes, periodicFlush: batchMs });
 }
 const batchBytes = 8_192;
 const batchMs = 100;
 
-/** Of an error only what helps: the driver's own carry parameter values in `detail`, and others whole requests. */
+/** Keeps only what helps: the driver's errors hold parameter values in `detail`, and other errors hold whole requests. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error ? { code: String(error.code) } : {};
@@ -49,11 +49,11 @@ function describeError(error: unknown): unknown {
 }
 
 const longDigits = /\d(?:[ .-]?\d){11,}/g;
-const cardLengths = { least: 12, most: 19 };
+const cardLengths = { min: 12, max: 19 };
 
 /**
- * A run of digits, also with separators, is shown as first 6 and last 4 if it looks like a card number. Where only a part
- * of it does, as with an expiry date behind it, everything from the seventh digit of that part on is hidden.
+ * Shows a run of digits that looks like a card number as its first 6 and last 4, also with separators. If only a part looks like one,
+ * as with an expiry date after it, its digits from the seventh on are hidden.
  */
 export function maskCardNumbers(text: string): string {
   return text.replace(longDigits, (run) => {
@@ -67,14 +67,14 @@ export function maskCardNumbers(text: string): string {
   });
 }
 
-/** A number of 15 or 16 digits with its security code behind it may, by chance, pass for one of 18 or 19. */
+/** A card number of 15 or 16 digits followed by its security code can pass for one of 18 or 19 digits. */
 function hasCodeBehind(digits: string): boolean {
   return digits.length > 16 && [15, 16].some((length) => looksLikeCard(digits.slice(0, length)));
 }
 
 function cardWithin(digits: string): number | undefined {
-  for (let start = 0; start + cardLengths.least <= digits.length; start++) {
-    for (let length = cardLengths.least; length <= cardLengths.most; length++) {
+  for (let start = 0; start + cardLengths.min <= digits.length; start++) {
+    for (let length = cardLengths.min; length <= cardLengths.max; length++) {
       const end = start + length;
       if (end <= digits.length && looksLikeCard(digits.slice(start, end))) return start;
     }
@@ -83,11 +83,11 @@ function cardWithin(digits: string): number | undefined {
 }
 
 function looksLikeCard(digits: string): boolean {
-  // Twelve digits are Maestro's alone.
-  const prefix = digits.length === cardLengths.least ? /^(50|5[6-8]|6)/ : /^[2-6]/;
+  // Only Maestro has card numbers of twelve digits.
+  const prefix = digits.length === cardLengths.min ? /^(50|5[6-8]|6)/ : /^[2-6]/;
   return (
-    digits.length >= cardLengths.least &&
-    digits.length <= cardLengths.most &&
+    digits.length >= cardLengths.min &&
+    digits.length <= cardLengths.max &&
     prefix.test(digits) &&
     passesLuhn(digits)
   );
@@ -95,15 +95,15 @@ function looksLikeCard(digits: string): boolean {
 
 function passesLuhn(digits: string): boolean {
   let sum = 0;
-  for (let place = 0; place < digits.length; place++) {
-    const digit = Number(digits[digits.length - 1 - place]);
-    const doubled = place % 2 === 1 ? digit * 2 : digit;
+  for (let index = 0; index < digits.length; index++) {
+    const digit = Number(digits[digits.length - 1 - index]);
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
     sum += doubled > 9 ? doubled - 9 : doubled;
   }
   return sum % 10 === 0;
 }
 
-/** For a terminal: `10:00:00 info  request createInvoice 201 3.1 ms`. */
+/** Lines for people at a terminal: `10:00:00 info  request  operation=createInvoice status=201`. */
 function humanLines(): DestinationStream {
   return {
     write(line) {

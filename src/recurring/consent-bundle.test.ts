@@ -1,4 +1,4 @@
-// The chain in a bundle, apart from its seal: whoever has the key and seals what was never written so is found out too.
+// The hash chain of a bundle, apart from its seal: a changed entry is detected even if the bundle is sealed again.
 import { expect, test } from 'vitest';
 import type { Instant } from '../clock.ts';
 import { linkOf, seal, verifyBundle, type BundleEntry } from './consent-bundle.ts';
@@ -20,7 +20,7 @@ const sealed = (entries: readonly BundleEntry[]) => {
   return JSON.stringify(seal(secret, { ...named, sealedAt: at, entries }));
 };
 
-test('a bundle whose entries follow from each other verifies', () => {
+test('a bundle with an intact hash chain verifies', () => {
   expect(verifyBundle(sealed(chained(['one', 'two', 'three'])))).toMatchObject({ ok: true });
 });
 
@@ -33,7 +33,7 @@ test.each([
     (entries: BundleEntry[]) => entries.with(2, chained(['x', 'y', 'three'])[2]!),
     3,
   ],
-])('one in which an entry was %s does not, whoever sealed it', (_, change, place) => {
-  const why = `entry ${place} breaks the chain`;
+])('a bundle with an entry %s does not verify, even with a valid seal', (_, change, place) => {
+  const why = `Entry ${place} breaks the hash chain.`;
   expect(verifyBundle(sealed(change(chained(['one', 'two', 'three']))))).toEqual({ ok: false, why });
 });

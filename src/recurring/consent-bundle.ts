@@ -1,5 +1,5 @@
-// What a merchant shows in a dispute: everything that happened to a consent, each entry bound to the one before by a hash
-// that was computed when it was written, and the whole sealed with our signature. One changed byte and it does not verify.
+// The consent bundle: all events of a consent, hash-chained as they were written, sealed with a signature. A change of one
+// byte is detected.
 import { createPrivateKey, createPublicKey, hash, sign, verify, type KeyObject } from 'node:crypto';
 import type { Instant } from '../clock.ts';
 
@@ -17,7 +17,7 @@ export type Bundle = {
   readonly shopId: string;
   readonly sealedAt: Instant;
   readonly entries: readonly BundleEntry[];
-  /** Ed25519, base64url: who sealed it. */
+  /** The Ed25519 public key of the seal, base64url. */
   readonly publicKey: string;
   readonly signature: string;
 };
@@ -25,7 +25,7 @@ export type Bundle = {
 export type Verified =
   { readonly ok: true; readonly bundle: Bundle } | { readonly ok: false; readonly why: string };
 
-/** Of the entry, and of all before it. */
+/** The hash over the entry and all entries before it. */
 export function linkOf(before: string, { sequence, at, facts }: Omit<BundleEntry, 'hash'>): string {
   return hash('sha256', JSON.stringify([before, sequence, at, facts]));
 }
@@ -36,28 +36,29 @@ export function seal(secret: Buffer, content: Omit<Bundle, 'publicKey' | 'signat
   return { ...signed, signature: sign(null, textOf(signed), key).toString('base64url') };
 }
 
-/** The ways to write a bundle: as the API answers it, or in lines for people. Other spaces are another file. */
+/** A bundle is written as the API returns it, or indented. Any other whitespace counts as a change. */
 function isWrittenAsSealed(bundle: Bundle, file: string): boolean {
   const text = file.endsWith('\n') ? file.slice(0, -1) : file;
   return text === (text.includes('\n') ? JSON.stringify(bundle, null, 2) : JSON.stringify(bundle));
 }
 
-/** `sealedBy` are the public keys of which it must bear one; without any, whoever sealed it is believed to be who he should be. */
+/** The seal must be by one of the `sealedBy` public keys. Without any, every signer is accepted. */
 export function verifyBundle(file: string, sealedBy: readonly string[] = []): Verified {
   const bundle = parsed(file);
-  if (!bundle) return no('it is no consent bundle');
-  if (!isWrittenAsSealed(bundle, file)) return no('it is not written as it was sealed');
-  if (sealedBy.length > 0 && !sealedBy.includes(bundle.publicKey)) return no('somebody else has sealed it');
+  if (!bundle) return no('The file is not a consent bundle.');
+  if (!isWrittenAsSealed(bundle, file)) return no('The file is not formatted as it was sealed.');
+  if (sealedBy.length > 0 && !sealedBy.includes(bundle.publicKey))
+    return no('The bundle is sealed with another key.');
   const { signature, ...signed } = bundle;
   const key = publicKeyOf(bundle.publicKey);
   const bytes = Buffer.from(signature, 'base64url');
-  if (!key || bytes.toString('base64url') !== signature) return no('its seal cannot be read');
-  if (!verify(null, textOf(signed), key, bytes)) return no('the seal does not fit what it says');
+  if (!key || bytes.toString('base64url') !== signature) return no('The seal is unreadable.');
+  if (!verify(null, textOf(signed), key, bytes)) return no('The seal does not match the content.');
   let before = '';
   for (const [place, entry] of bundle.entries.entries()) {
     before = linkOf(before, entry);
     if (entry.sequence !== place + 1 || entry.hash !== before)
-      return no(`entry ${place + 1} breaks the chain`);
+      return no(`Entry ${place + 1} breaks the hash chain.`);
   }
   return { ok: true, bundle };
 }
@@ -85,7 +86,7 @@ function no(why: string): Verified {
   return { ok: false, why };
 }
 
-/** RFC 8410: what stands before the 32 bytes of a key. */
+/** RFC 8410: the prefix of the 32 bytes of a key. */
 const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
@@ -94,7 +95,7 @@ function privateKeyOf(secret: Buffer): KeyObject {
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
 }
 
-/** What everybody may know of the key that seals. */
+/** The public key that belongs to a sealing key. */
 export function publicKeyTextOf(secret: Buffer): string {
   return publicTextOf(createPublicKey(privateKeyOf(secret)));
 }

@@ -1,5 +1,5 @@
-// Two things that have to be believed for years: the seal of a consent bundle, and the link by which a payer withdraws. The newest key
-// makes them. Those made with an older one stay good: a bundle bears the key it was sealed with, a link its key version.
+// Seals consent bundles and signs revocation links with the newest key. Older ones stay valid: a bundle names its key, a
+// link its key version.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { publicKeyTextOf, seal, type Bundle } from './consent-bundle.ts';
@@ -7,7 +7,7 @@ import { revokeUrlOf } from './revoke-page.ts';
 
 export type ConsentSeals = {
   seal(content: Parameters<typeof seal>[1]): Bundle;
-  /** What is kept secret in it is at its end. */
+  /** The secret is the last segment of the path. */
   revokeUrlOf(seriesId: string): string;
   isLink(seriesId: string, secret: string): Promise<boolean>;
 };
@@ -24,14 +24,14 @@ export function openConsentSeals(keyring: Keys, publicUrl: () => string): Consen
     async isLink(seriesId, text) {
       const [, keyVersion, given] = /^(?:([1-9]\d{0,5})\.)?([\w-]+)$/.exec(text) ?? [];
       if (given === undefined) return false;
-      // The first links bore no key version.
+      // Links of the first version have no key version.
       const key = await keyring.find('consent_seal', Number(keyVersion ?? 1));
       return key !== undefined && isSame(linkOf(key.secret, seriesId), given);
     },
   };
 }
 
-/** Everything a bundle of ours can have been sealed with, the newest last. */
+/** All public keys that have ever sealed a bundle, newest last. */
 export async function sealKeysOf(
   keyring: Keys,
 ): Promise<{ readonly keyVersion: number; readonly publicKey: string }[]> {

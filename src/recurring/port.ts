@@ -1,4 +1,4 @@
-// What the other rooms may ask about charges without the payer; recurring.ts answers.
+// What other modules may use of recurring charges. recurring.ts implements it.
 import type { CardDetails } from '../cards/domain/card.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -6,7 +6,7 @@ import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
 import type { Bundle } from './consent-bundle.ts';
-import type { PayerEmail, Paid, ReceiptOwed } from '../receipts/domain/payer-email.ts';
+import type { PayerEmail, Paid, ReceiptRequest } from '../receipts/domain/payer-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';
 import type { Charge, ChargeDecision } from '../retry-rules/domain/may-charge.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
@@ -22,13 +22,13 @@ import type { SeriesWithSettings, StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './domain/settings.ts';
 import type { WrittenReceipt } from './write-receipt.ts';
 
-/** The payment with which a payer, present and authenticated, let his card be charged again. */
+/** The payment with which a payer, present and authenticated, allowed later charges of their card. */
 export type Consent = {
   readonly partyId: string;
   readonly shopId: string;
   readonly livemode: boolean;
   readonly card: CardDetails & { readonly token: string };
-  /** What the payment brought with it of what the payer agreed to. */
+  /** What the payment's request said about the consent. */
   readonly given?: MandateGiven;
   readonly evidence: Pick<Mandate, 'payer' | 'payment'>;
 };
@@ -43,30 +43,30 @@ export type ChargeAsked = {
 
 export type Evaluation = {
   readonly series: Series;
-  /** Of the card to be charged. */
+  /** The token of the card to charge. */
   readonly token: string;
   readonly verdict: ChargeDecision;
-  /** As it was when that was said, and what its shop wants. */
+  /** The series as it was evaluated, and the shop's settings. */
   readonly stored: StoredSeries;
   readonly settings: RecurringSettings;
 };
 
 export type CardNeeded = {
   readonly isCharging: boolean;
-  /** Undefined when no charge comes any more. */
+  /** Undefined if no further charge is possible. */
   readonly chargeableUntil?: Instant;
-  /** The card it began with. */
+  /** The card with which the series started. */
   readonly token?: string;
 };
 
 export type Recurring = {
-  /** The series of a parent payment has its name. */
+  /** The series of a parent payment is named after that payment. */
   start(tx: Database, consent: Consent & PaymentRef, now: Instant): Promise<void>;
-  /** A card was bound to a customer: its series begins, or goes on with a consent that is new. Answers its name. */
+  /** Starts the series of a bound card, or renews its consent. Returns the ID of the series. */
   startForBinding(tx: Database, consent: Consent & BindingRef, now: Instant): Promise<string>;
   /**
-   * The series of a customer and of a card that was bound to him: as it is named beside the binding, for the card may be gone; of
-   * one that was bound before that was written, by its card, which stays.
+   * The series of a customer's card; its ID is stored with the binding, because the card may be deleted. For older bindings
+   * it follows from the card, which stays.
    */
   seriesOfCustomer(
     tx: Database,
@@ -78,36 +78,32 @@ export type Recurring = {
       token: string;
     },
   ): Promise<string>;
-  /** A charge of the series that was captured and can be a parent in turn. */
+  /** Adds a captured charge of the series that can be a parent. */
   addParent(tx: Database, seriesId: string, member: PaymentRef, now: Instant): Promise<void>;
-  /**
-   * Undefined when there is none. `isLocked`: the series is held until the transaction ends; otherwise it may move, and then
-   * what `started` answers cannot be written.
-   */
+  /** Undefined if there is no such series. Without `isLocked`, `chargeStarted` may hit a version conflict. */
   evaluate(
     db: Database,
     asked: ChargeAsked,
     now: Instant,
     isLocked: boolean,
   ): Promise<Evaluation | undefined>;
-  /** After `admit` said yes: what is written by the statement that makes the payment. */
+  /** After `evaluate` allowed the charge. Written by the statement that creates the payment. */
   chargeStarted(
     admission: Evaluation,
     payment: PaymentRef & { readonly amount: Money },
     now: Instant,
   ): { readonly written: StartedCharge; readonly charge: PendingCharge };
   /**
-   * What is written by the statement that changes the payment, where the bank has approved it and nothing else follows.
-   * Undefined when more does, or when the charge has ended already: then `recordOutcome` is for it. `preloaded`: by whoever has just
-   * begun it.
+   * Written by the statement that changes the payment, if only the approval follows. Undefined if more follows or the
+   * charge has ended: then use `recordOutcome`.
    */
   chargeApproved(
     db: Database,
     charge: PaymentRef & { readonly seriesId: string; readonly preloaded?: PendingCharge },
-    approved: { readonly ending: ChargeOutcome; readonly receipt: ReceiptOwed | undefined },
+    approved: { readonly ending: ChargeOutcome; readonly receipt: ReceiptRequest | undefined },
     now: Instant,
   ): Promise<ApprovedCharge | undefined>;
-  /** What the bank said. Once: a charge that has ended does not end again. */
+  /** Records the outcome of a charge once. Later outcomes change nothing. */
   recordOutcome(
     tx: Database,
     seriesId: string,
@@ -115,7 +111,7 @@ export type Recurring = {
     ending: ChargeOutcome,
     now: Instant,
   ): Promise<void>;
-  /** A decline while the payer was present: the networks count those too. */
+  /** A decline with the payer present. Networks count these too. */
   recordDecline(
     tx: Database,
     payment: (PaymentRef | BindingRef) & {
@@ -127,46 +123,42 @@ export type Recurring = {
     },
     now: Instant,
   ): Promise<void>;
-  /** The same answer as `admit`, without holding anything. */
+  /** Like `evaluate`, without a lock. */
   preview(
     db: Database,
     seriesId: string,
     charge: Charge & { invoiceId?: string; amount?: Money },
     now: Instant,
   ): Promise<Evaluation | undefined>;
-  /** Whether it is too late to send a charge that was made before: since then the consent, the card or the network's patience has ended. */
+  /** Whether a created charge can no longer be sent, because the consent or card has ended or the network stopped it. */
   canNeverCharge(db: Database, seriesId: string, now: Instant): Promise<boolean>;
-  /** What of the series needs its card: a charge that is under way, and the charges that may still come, until then. */
+  /** Whether and until when the series needs its card. */
   cardNeeds(db: Database, seriesId: string, now: Instant): Promise<CardNeeded>;
-  /** How the shop wants it. */
   settings(db: Pick<Database, 'run'>, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
   events(db: Database, seriesId: string, after: number, limit: number): Promise<LoggedEvent<SeriesFact>[]>;
-  /** What there is to show for the consent, sealed. */
+  /** The sealed consent bundle. */
   bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
-  /**
-   * Of a series by its name, or as whoever asks knows it already. Undefined when there is none. In the payer's language, unless
-   * another is asked for.
-   */
+  /** The receipt in the payer's language, unless another is given. Undefined if there is no such series. */
   receipt(
     db: Database,
     series: string | SeriesWithSettings,
     paid: Paid,
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined>;
-  /** The payer is to get his receipt by mail, where he has an address and letters are written here. */
-  queueReceipt(tx: Database, seriesId: string, receipt: ReceiptOwed, now: Instant): Promise<void>;
-  /** What became of it. */
+  /** Queues the receipt as an email, if the payer has an address and this service sends emails. */
+  queueReceipt(tx: Database, seriesId: string, receipt: ReceiptRequest, now: Instant): Promise<void>;
+  /** The email of a payment's receipt, with its status. */
   payerEmail(db: Database, payment: PaymentRef): Promise<PayerEmail | undefined>;
   verifyRevokeLink(seriesId: string, secret: string): Promise<boolean>;
-  /** Harmless when it was withdrawn before. */
+  /** A repeat changes nothing. */
   revoke(tx: Database, seriesId: string, how: Revocation, now: Instant): Promise<Series | undefined>;
-  /** The engine's step of a series. */
+  /** Runs the job of a series. */
   runSeriesJob(db: Database, seriesId: string, now: Instant): Promise<void>;
 };
 
-/** What else follows when a consent is revoked, in the same transaction. */
+/** What else happens when a consent is revoked, in the same transaction. */
 export type ConsentFollowers = {
-  /** Its card is bound no more, and a customer without another one is unready. */
+  /** Revokes the bindings of its card. A customer without another card becomes unready. */
   onConsentRevoked(
     tx: Database,
     series: Pick<Series, 'id' | 'partyId' | 'kind' | 'root'>,

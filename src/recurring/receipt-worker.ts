@@ -1,5 +1,5 @@
-// The engine's step of a letter: write the receipt, hand it to the mail server, note that it was. The server is asked while nothing
-// of the database is held. A crash after the server's word sends the letter again, under the same id: better twice than never.
+// Runs the job of a payer email: renders the receipt, sends it, records the result. A crash in between sends it again with
+// the same message ID: better twice than never.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
@@ -12,7 +12,7 @@ import type { Recurring } from '../recurring/port.ts';
 export type PayerEmailJobDeps = {
   readonly db: Database;
   readonly recurring: Pick<Recurring, 'receipt'>;
-  /** Without one a letter is kept where it can be looked at, and goes nowhere. */
+  /** Without a mail server, emails are kept and not sent. */
   readonly mailServer: MailServer | undefined;
 };
 
@@ -22,11 +22,11 @@ export async function runPayerEmailJob(
   now: Instant,
   preloaded?: PreloadedEmail,
 ): Promise<void> {
-  const letter = preloaded ?? (await findPayerEmail(db, { invoiceId, paymentId }));
-  if (letter?.status !== 'waiting') return;
-  const { paid, seriesId, recipient, createdAt } = letter;
+  const payerEmail = preloaded ?? (await findPayerEmail(db, { invoiceId, paymentId }));
+  if (payerEmail?.status !== 'waiting') return;
+  const { paid, seriesId, recipient, createdAt } = payerEmail;
   const receipt = await recurring.receipt(db, preloaded?.series ?? seriesId, paid);
-  if (!receipt) throw new Error(`there is no receipt of series ${seriesId} to send`);
+  if (!receipt) throw new Error(`Series ${seriesId} not found: its receipt cannot be sent.`);
   const { subject, text, html } = receipt;
   const written = { subject, text, html };
 

@@ -1,6 +1,5 @@
-// Answers what the other rooms ask about charges without the payer. A series never says anything else than its payments do: what
-// changes it is written in the transaction or the very statement that changes the payment, and only if the series is still
-// what it was when it was asked whether it may be charged.
+// Implements port.ts. A change of a series is written with its payment, and only if the series has not changed since it was
+// evaluated.
 import { seriesFact } from './store/codec.ts';
 import { createHash } from 'node:crypto';
 import { latest, laterBy, type Instant } from '../clock.ts';
@@ -19,7 +18,7 @@ import {
 import { approvedChargeOf, startedChargeOf, type PendingCharge } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
 import { openConsentSeals } from './consent-seal.ts';
-import type { ReceiptOwed } from '../receipts/domain/payer-email.ts';
+import type { ReceiptRequest } from '../receipts/domain/payer-email.ts';
 import { findPayerEmail, storePayerEmail } from '../receipts/store/payer-emails.ts';
 import { mandateOf } from './domain/mandate.ts';
 import { canNeverCharge, mayCharge, type Charge } from '../retry-rules/domain/may-charge.ts';
@@ -49,7 +48,7 @@ import { defined } from '../defined.ts';
 import type { Cards } from '../cards/vault.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 
-/** Longer than any counter looks back. */
+/** Longer than the window of any counter. */
 const declinesCountMs = 31 * 24 * 3_600_000;
 
 export function openRecurring({
@@ -63,13 +62,13 @@ export function openRecurring({
   readonly merchants: Pick<Merchants, 'shop'>;
   readonly keyring: Pick<Keyring, 'find' | 'newest'>;
   readonly publicUrl: () => string;
-  /** Nobody would send them, nor look at them, in live mode without a mail server. */
+  /** False in live mode without a mail server, where an email would be neither sent nor seen. */
   readonly sendsEmail: boolean;
 }): Recurring {
   const seals = openConsentSeals(keyring, publicUrl);
   const writeReceipt = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf });
 
-  const mailed = (receipt: ReceiptOwed | undefined) => (sendsEmail ? receipt : undefined);
+  const mailed = (receipt: ReceiptRequest | undefined) => (sendsEmail ? receipt : undefined);
 
   async function credentialOf(
     tx: Database,
@@ -83,11 +82,11 @@ export function openRecurring({
 
   async function mustHave(tx: Database, card: { partyId: string; livemode: boolean; token: string }) {
     const credential = await credentialOf(tx, card);
-    if (!credential) throw new Error('a card that is charged is not in the vault');
+    if (!credential) throw new Error('The card to charge is not in the vault.');
     return credential;
   }
 
-  /** When there is one already it is not new: then these are the terms it would have begun with. */
+  /** Unless `isNew`, the series existed already, and these are the terms it would have started with. */
   async function beginSeries(
     tx: Database,
     consent: Consent & (PaymentRef | BindingRef),
@@ -134,7 +133,7 @@ export function openRecurring({
       const renewed = { type: 'consent_renewed', card, mandate, ...lasts } as const;
       const stored = await held(tx, id);
       await storeFacts(tx, stored, [renewed], now);
-      // The card it began with waits for the end it had before, and this one may come sooner.
+      // The job of the first card waits for the old end of the series, and the new end may be earlier.
       await cards.expedite(tx, stored.handles.token, now);
       return id;
     },
@@ -149,13 +148,13 @@ export function openRecurring({
     },
 
     async evaluate(db, asked, now, isLocked) {
-      // In a statement of its own: one that waits for a row sees everything else as it was before.
+      // A separate statement: a statement that waits for a lock reads all other rows as they were before.
       if (isLocked && !(await lockSeries(db, asked.seriesId))) return undefined;
       return verdictOn(db, asked.seriesId, asked, now);
     },
 
     chargeStarted({ stored, settings, verdict }, { invoiceId, paymentId, amount }, now) {
-      if (!verdict.may) throw new Error('a charge was started that may not be made');
+      if (!verdict.may) throw new Error('A charge was started that is not allowed.');
       const { isRetry, packs, warnings } = verdict;
       const fact = {
         type: 'recurring_charge_started',
@@ -233,7 +232,7 @@ export function openRecurring({
         hash = linkOf(hash, { sequence, at, facts });
         return { sequence, at, facts, hash };
       });
-      if (hash !== chain) throw new Error(`the log of series ${seriesId} is not what was written`);
+      if (hash !== chain) throw new Error(`The log of series ${seriesId} does not match its hash chain.`);
       const { partyId, shopId } = series;
       const format = 'mandate consent 1' as const;
       return seals.seal({ format, seriesId, partyId, shopId, sealedAt: now, entries });
@@ -243,8 +242,8 @@ export function openRecurring({
     payerEmail: findPayerEmail,
 
     async queueReceipt(tx, seriesId, receipt, now) {
-      const owed = mailed(receipt);
-      if (owed) await storePayerEmail(tx, seriesId, owed, now);
+      const request = mailed(receipt);
+      if (request) await storePayerEmail(tx, seriesId, request, now);
     },
 
     verifyRevokeLink: seals.isLink,
@@ -290,7 +289,7 @@ async function verdictOn(
   return { series: stored.series, token: stored.handles.token, verdict, stored, settings };
 }
 
-/** Nothing of a series is earlier than what has happened to it. */
+/** An event of a series is never earlier than the one before. */
 function endOf(
   { stored: { series, changedAt }, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
   ending: ChargeOutcome,
@@ -301,11 +300,11 @@ function endOf(
 
 async function held(tx: Database, seriesId: string) {
   const stored = await lockSeries(tx, seriesId);
-  if (!stored) throw new Error(`there is no series ${seriesId}`);
+  if (!stored) throw new Error(`Series ${seriesId} not found.`);
   return stored;
 }
 
-/** In a sandbox everybody uses the same few cards: there a card is another one for each party. */
+/** All sandbox parties use the same test cards, so each party's card counts as its own. */
 function cardKey(numberHash: Buffer, partyId: string, livemode: boolean): Buffer {
   const scope = livemode ? '' : partyId;
   return createHash('sha256').update(numberHash).update(scope).digest();

@@ -1,6 +1,5 @@
-// Where a payer ends recurring charges himself: a link on every receipt leads to a page with one button. It works without
-// script, says the same when it is opened again, and opening it alone changes nothing: mail readers open links too. It speaks the
-// language of the letter it was opened from.
+// The page on which a payer ends recurring charges, opened by the link on each receipt. Only its button changes something,
+// because mail programs open links.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -30,26 +29,32 @@ const words: Record<ReceiptLanguage, Words> = {
   en: {
     question: (lastDigits) => ({
       title: 'End recurring charges',
-      text: `The card ending in ${lastDigits} will not be charged any more without you. This takes effect at once.`,
+      text: `Your card ending in ${lastDigits} will no longer be charged without you. This takes effect immediately.`,
       button: 'End recurring charges',
     }),
     ended: (lastDigits) => ({
       title: 'Ended',
-      text: `The card ending in ${lastDigits} is not charged any more without you.`,
+      text: `Your card ending in ${lastDigits} will no longer be charged without you. You can close this page.`,
     }),
-    noLink: { title: 'No such link', text: 'This link does not end any recurring charges.' },
+    noLink: {
+      title: 'Link not found',
+      text: 'This link does not end any recurring charges. Open the whole link from your receipt.',
+    },
   },
   ru: {
     question: (lastDigits) => ({
       title: 'Прекратить регулярные списания',
-      text: `С карты, номер которой заканчивается на ${lastDigits}, больше ничего не спишут без вашего участия. Это вступит в силу сразу.`,
+      text: `С вашей карты, номер которой заканчивается на ${lastDigits}, больше ничего не спишут без вашего участия. Это вступит в силу сразу.`,
       button: 'Прекратить списания',
     }),
     ended: (lastDigits) => ({
       title: 'Списания прекращены',
-      text: `С карты, номер которой заканчивается на ${lastDigits}, больше ничего не списывают без вашего участия.`,
+      text: `С вашей карты, номер которой заканчивается на ${lastDigits}, больше ничего не спишут без вашего участия. Эту страницу можно закрыть.`,
     }),
-    noLink: { title: 'Такой ссылки нет', text: 'Эта ссылка не прекращает никаких регулярных списаний.' },
+    noLink: {
+      title: 'Ссылка не найдена',
+      text: 'Эта ссылка не прекращает регулярные списания. Откройте ссылку из чека целиком.',
+    },
   },
 };
 
@@ -66,7 +71,7 @@ export function addWithdrawPage(
     recurring: Recurring;
     customers: ConsentFollowers;
     merchants: Pick<Merchants, 'party' | 'timeOf'>;
-    /** For whom no letter is known: by what his browser says it speaks. */
+    /** For an invalid link, where the receipt's language is unknown. */
     browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;
   },
 ): void {
@@ -78,7 +83,7 @@ export function addWithdrawPage(
 
   async function timeOf(series: Series): Promise<Instant> {
     const party = await merchants.party(series.partyId);
-    if (!party) throw new Error(`series ${series.id} belongs to no party`);
+    if (!party) throw new Error(`The party of series ${series.id} was not found.`);
     return merchants.timeOf(party);
   }
 

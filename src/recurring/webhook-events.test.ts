@@ -72,7 +72,7 @@ const series = (more: object) => ({
 const payment = { invoiceID: 'J', paymentID: '1' };
 const wait = { notBefore: later, rule: 'advice 02', rulePack: 'advice@2025-01-01' };
 
-test('each change is told with the series as it was right after it, and of the card no more than its last digits', () => {
+test('each change is sent with the series right after it, without card data but the last digits', () => {
   const webhookEvents = recurringTopic.webhookEventsOf(log);
   expect(
     webhookEvents.map(({ sequence, index, eventType, members }) => [sequence, index, eventType, members]),
@@ -95,7 +95,7 @@ test('each change is told with the series as it was right after it, and of the c
   expect(JSON.stringify(webhookEvents)).not.toMatch(/secret|192\.0\.2\.1|payer@example/);
 });
 
-test('is what polling says, by the names it is subscribed by', () => {
+test('webhook events have the same types as the event feed', () => {
   for (const { facts: group, sequence } of log) {
     const told = recurringTopic.webhookEventsOf(log).filter((notice) => notice.sequence === sequence);
     expect(recurringTopic.typesOf(group)).toEqual(told.map(({ registeredType }) => registeredType));
@@ -105,7 +105,7 @@ test('is what polling says, by the names it is subscribed by', () => {
   expect(recurringTopic.eventTypes).toHaveLength(10);
 });
 
-test('the series of a bound card is told by its customer and binding', () => {
+test('the series of a saved card names its customer and binding', () => {
   const [started] = recurringTopic.webhookEventsOf([
     {
       sequence: 1,
@@ -119,6 +119,6 @@ test('the series of a bound card is told by its customer and binding', () => {
   expect(started?.members['series']).not.toHaveProperty('rootPayment');
 });
 
-test('what a newer node wrote is passed over', () => {
+test('facts of an unknown kind are skipped', () => {
   expect(recurringTopic.typesOf([{ type: 'fact_of_tomorrow' }])).toEqual([]);
 });

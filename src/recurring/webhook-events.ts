@@ -1,5 +1,4 @@
-// What merchants are told about a series: the same changes whether they ask for its events or are sent them, and beside each the
-// series as it was right after it. Pure.
+// Webhook events of a series. They show the same changes as its event feed, each with the series right after the change.
 import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve, type PaymentRef, type Series, type SeriesFact } from './domain/series.ts';
 import { seriesFact } from './store/codec.ts';
@@ -70,7 +69,7 @@ export const recurringTopic: Topic = {
   ownersOf: ([first]) => {
     const fact = seriesFact.read(first);
     if (fact.type !== 'series_started')
-      throw new Error('a log of a series does not begin with its beginning');
+      throw new Error('The log of a series does not start with series_started.');
     return [{ id: fact.terms.shopId }];
   },
   webhookEventsOf(log) {
@@ -80,15 +79,15 @@ export const recurringTopic: Topic = {
         const fact = seriesFact.read(json);
         series = evolve(series, fact, happenedAt);
         const { changeType, ...change } = seriesChangeOf(fact);
-        const members = filled({ series: seriesInNotice(series), ...change });
+        const members = filled({ series: seriesPayload(series), ...change });
         return { sequence, index, registeredType: changeType, eventType: changeType, happenedAt, members };
       }),
     );
   },
 };
 
-/** No token, and of the card no more than a receipt shows. */
-function seriesInNotice(series: Series): Record<string, unknown> {
+/** No token, and only the card digits that a receipt shows. */
+function seriesPayload(series: Series): Record<string, unknown> {
   const { id, shopId, kind, root, latest, card, state, failingSince } = series;
   return filled({
     id,

@@ -1,4 +1,4 @@
-// The receipt of a payment, put together from what is known of the payment, its series and its shop.
+// Composes a receipt from the payment, its series and its shop.
 import type { Database } from '../platform/database/database.ts';
 import { languageOf, type Paid } from '../receipts/domain/payer-email.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from '../receipts/domain/receipt.ts';
@@ -13,10 +13,10 @@ export function openReceipts({
   revokeUrlOf,
 }: {
   readonly merchants: Pick<Merchants, 'shop'>;
-  /** Where the payer ends the series. */
+  /** The link with which the payer ends the charges. */
   readonly revokeUrlOf: (seriesId: string) => string;
 }) {
-  /** In a language, or in the one it would be sent in. Undefined when there is no such series. */
+  /** In the given language, else in the one used for email. Undefined if there is no such series. */
   return async function writeReceipt(
     db: Database,
     asked: string | SeriesWithSettings,

@@ -1,5 +1,5 @@
-// The way of payers to the issuer's pages of the simulated banks, through the service's own address: a bank listens on its
-// machine alone, payers may be anywhere. Each bank has a path of its own, so that any node can lead to the bank of any other.
+// Serves the issuer's pages of simulated banks under the service's address, because a bank listens only on its machine.
+// Each bank has its own path, so that any node can forward to any bank.
 import type { FastifyInstance } from 'fastify';
 import { openLink, type Link } from '../acquiring/adapters/http/link.ts';
 import { defined } from '../defined.ts';
@@ -8,7 +8,7 @@ const basePath = '/sandbox/banks';
 const connectMs = 2_000;
 const answerMs = 10_000;
 
-/** What of an answer is for the browser; the rest is between the two servers. */
+/** The response headers passed on to the browser. */
 const passedOn = [
   'content-type',
   'location',
@@ -18,7 +18,7 @@ const passedOn = [
   'content-security-policy',
 ];
 
-/** What a bank has to be told, so that the pages it sends payers to are reached through here. */
+/** The public URL to configure at a bank, so that its pages are reached through this proxy. */
 export function issuerUrlOf(publicUrl: string, bankId: string): string {
   return `${publicUrl}${basePath}/${bankId}`;
 }
@@ -27,7 +27,7 @@ export function simulatedBankIdOf(id: string): string {
   return `SIMULATED_${id.slice(0, 8)}`;
 }
 
-/** `urlOf` answers where a bank listens. Only simulated banks have pages here. */
+/** `urlOf` returns the address of a bank. Only simulated banks have pages here. */
 export function addIssuerGate(
   app: FastifyInstance,
   urlOf: (bankId: string) => Promise<string | undefined>,
@@ -61,7 +61,8 @@ export function addIssuerGate(
         answerMs,
       });
       if (exchange.kind === 'nothing') {
-        const text = 'The simulated bank does not answer: the node that runs it is away. Try again later.';
+        const text =
+          'The simulated bank is not available: the node that runs it has stopped. Try again later.';
         return reply.code(503).type('text/plain; charset=utf-8').send(text);
       }
       for (const name of passedOn) {

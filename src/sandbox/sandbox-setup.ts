@@ -1,5 +1,5 @@
-// The first start of a sandbox: a party, three shops and an API key, and a file only the owner can read in which the key
-// can be found again. Live mode keeps no such file: there a key is shown once.
+// Creates a sandbox's party, shops and API key on the first start, and writes the key to a file only its owner can read.
+// Live mode has no such file.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../error-code.ts';
@@ -27,7 +27,7 @@ const shops = [
 ] as const;
 export const sandboxShopIds = shops.map(({ shop_id }) => shop_id);
 
-/** Makes what is missing, writes the facts, answers them. Harmless when several nodes do it at once. */
+/** Creates what is missing and writes `sandbox.json`. Several nodes may run it in parallel. */
 export async function setUpSandbox(options: {
   db: Database;
   clock: Clock;
@@ -49,7 +49,7 @@ export async function setUpSandbox(options: {
   };
   for (const shop of shops) await db.run(insertShop, { ...shop, ...ofAll });
   await banks.putBank(bank);
-  // Named after the bank, as a terminal never goes to another: of several nodes each may bring its own.
+  // A terminal is named after its bank, because several nodes may each run a bank of their own.
   const own = { id: bank.id, bankId: bank.id, partyId };
   const ofShops = shops.map(({ shop_id: shopId, name: descriptor }) => {
     return { ...own, shopId, merchantId: shopId, descriptor };
@@ -77,13 +77,16 @@ export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
     return JSON.parse(readFileSync(infoFile(dataFolder), 'utf8')) as SandboxInfo;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new Error(`${infoFile(dataFolder)} cannot be read; remove it and start again: ${String(error)}`, {
-      cause: error,
-    });
+    throw new Error(
+      `${infoFile(dataFolder)} cannot be read (${String(error)}). Remove the file and start again.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** Written aside and renamed, so that a reader never sees half of it. */
+/** Writes a temporary file and renames it, so that a reader never sees half of it. */
 function writeFacts(dataFolder: string, facts: SandboxInfo): void {
   mkdirSync(dataFolder, { recursive: true });
   const aside = `${infoFile(dataFolder)}.${process.pid}`;

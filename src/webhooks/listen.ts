@@ -1,5 +1,5 @@
-// For a developer: what would be told, as it happens, printed and handed on to a program on his own machine, with keys made
-// for the occasion. No webhook is needed, nothing is kept, nothing is tried again.
+// `mandate webhooks listen`: prints webhook events as they happen and forwards them to a developer's program.
+// It uses temporary keys, needs no webhook, stores nothing and never retries.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
@@ -56,8 +56,8 @@ export async function listen(options: {
 
   async function messagesOf(events: readonly NewEvent[]): Promise<Message[]> {
     const selections = selectionsOf(events, topics, options.owner);
-    const lists = await messagesFor(db, topics, selections, clock.now(), (aggregateId, error) =>
-      log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told'),
+    const lists = await messagesFor(db, topics, selections, clock.now(), (objectId, error) =>
+      log.error({ err: error, objectId }, 'webhook events could not be built'),
     );
     return lists.flatMap((messages) => messages ?? []);
   }
@@ -73,7 +73,7 @@ export async function listen(options: {
   }
 }
 
-/** Of each aggregate the notices of its new events, whatever their type. */
+/** Selects the webhook events of all new events, of any type. */
 function selectionsOf(
   events: readonly NewEvent[],
   topics: readonly Topic[],
@@ -114,11 +114,11 @@ function temporaryKeys({ clock, forward = 'http://localhost/' }: { clock: Clock;
       keys: [{ keyVersion: 1, signsFrom: clock.now(), ...keys }],
     },
     explain: [
-      'Keys for as long as this runs:',
+      'Temporary keys for this run:',
       `signingSecret whsec_${secret.toString('base64')}`,
       `signingPublicKey ${signingPublicKeyOf(ed25519.publicKey)}`,
       `publicKey\n${rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString()}`,
-      'Listening; Ctrl-C ends it.',
+      'Listening. Press Ctrl-C to stop.',
     ],
   };
 }

@@ -1,4 +1,4 @@
-// The room put together: what looks through the log, what sends, what sweeps away the old, and what endpoints reach for.
+// Assembles the module: the feed reader, the delivery worker and what the endpoints need.
 import type { Clock } from '../clock.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database, DatabasePool } from '../platform/database/database.ts';
@@ -18,9 +18,9 @@ import { loadWebhook } from './registration/webhooks.store.ts';
 
 export type Webhooks = ReturnType<typeof openWebhooks>;
 
-/** What endpoints take: fresh keys are made before there is a transaction, in `prepare` alone. */
+/** For endpoints, without `keyPairs`: only `prepare` creates keys, before a transaction starts. */
 export type WebhookOperations = Omit<Webhooks, 'keyPairs'>;
-/** Of what endpoints about webhooks take, what one of them names. */
+/** The named dependencies of an endpoint. */
 export type WebhookDeps<Name extends 'db' | 'clock' | 'ids' | 'webhooks'> = Pick<
   {
     readonly db: Database;
@@ -31,14 +31,14 @@ export type WebhookDeps<Name extends 'db' | 'clock' | 'ids' | 'webhooks'> = Pick
   Name
 >;
 
-/** Whether a party has such an identity, and that such a wallet; the wallets' side knows. */
+/** Finds out whether the party has the identity, and the identity the wallet. */
 export type FindMissingScope = (
   db: Database,
   partyId: string,
   owner: Owner,
 ) => Promise<'noSuchIdentity' | 'noSuchWallet' | undefined>;
 
-/** How long what was just written waits for the next look at the log, and how long what other nodes left. */
+/** How often the feed is read, and how often due queues of other nodes are claimed. */
 const pollEveryMs = 200;
 const claimEveryMs = 1_000;
 const targetAgeMs = 1_000;
@@ -55,7 +55,7 @@ export function openWebhooks(options: {
   timeoutMs: number;
   makeKeyPairs: () => Promise<KeyPairs>;
   missingScope: FindMissingScope;
-  /** Replaced where nothing is to leave the program. */
+  /** Replaced where nothing may leave the program. */
   openSender?: OpenSender;
   countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
 }) {
@@ -71,9 +71,8 @@ export function openWebhooks(options: {
   let polling: Promise<void> | undefined;
   let stopping = false;
 
-  /** Says that the log of an aggregate cannot be understood, and is passed over. */
-  function reportUnreadable(aggregateId: string, error: unknown): void {
-    log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
+  function reportUnreadable(objectId: string, error: unknown): void {
+    log.error({ err: error, objectId }, 'webhook events skipped: the event log is not readable');
   }
 
   async function load(webhookId: string): Promise<WebhookTarget | undefined> {
@@ -85,7 +84,7 @@ export function openWebhooks(options: {
     return { webhook: stored.webhook, keys };
   }
 
-  /** Looks until nothing is new, or another node is looking. */
+  /** Reads until nothing is new, or another node is reading. */
   function poll(): Promise<void> {
     polling ??= pollAll().finally(() => (polling = undefined));
     return polling;
@@ -99,8 +98,8 @@ export function openWebhooks(options: {
         more = seen?.more ?? false;
       }
     } catch (error) {
-      if (error instanceof ClusterMismatch) log.error(error.message);
-      else log.warn({ err: error }, 'the log could not be looked through; the next turn tries again');
+      if (error instanceof ClusterMismatch) log.error({ err: error }, 'webhook cluster mismatch');
+      else log.warn({ err: error }, 'event log could not be read for webhooks');
     }
   }
 
@@ -120,14 +119,14 @@ export function openWebhooks(options: {
       deliveryWorker.wake();
     },
     wake: () => deliveryWorker.wake(),
-    /** When all there is now is sent as far as it goes. */
+    /** Resolves when everything due now has been sent or has failed. */
     async whenIdle() {
       await poll();
       deliveryWorker.wake();
       await deliveryWorker.whenIdle();
     },
     targetOf: (id: string) => targets.get(id),
-    /** After a change this node made itself. */
+    /** Call it after a change by this node. */
     forget: (id: string) => targets.forget(id),
     reportUnreadable,
     async stop() {

@@ -134,7 +134,10 @@ describe('the test clock', () => {
   const invoice = (id: string, by: Merchant) => get(`${invoicesUrl}/${id}`, by).then(({ body }) => body);
   const refused = {
     status: 400,
-    body: { code: 'invalidTestClock', message: 'The test clock only moves forward, by ten years at most' },
+    body: {
+      code: 'invalidTestClock',
+      message: 'The test clock only moves forward, by at most ten years. Send a later time.',
+    },
   };
 
   test('shows real time until it is moved', async () => {

@@ -1,4 +1,4 @@
-// Webhooks from the outside: subscribed over the API, delivered to a receiver over real HTTP.
+// Webhooks end to end: registered through the API, delivered to a receiver over HTTP.
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
@@ -44,7 +44,7 @@ beforeEach(() => {
   receiver.behave(() => 200);
 });
 
-/** A webhook that is gone when the test is over. */
+/** Creates a webhook that is deleted after the test. */
 async function subscribe(
   eventTypes: readonly string[] = everyType,
   more: Record<string, unknown> = {},
@@ -61,7 +61,7 @@ async function subscribe(
 const nowSeconds = () => Math.floor(epochMsOf(service.clock.now()) / 1_000);
 
 describe('a webhook', () => {
-  test('is told that an invoice was paid, signed in both ways', async () => {
+  test('receives that an invoice was paid, with both signatures', async () => {
     const webhook = await subscribe(['InvoicePaid']);
     const { id } = await world.paid('4242424242424242');
     await service.webhooks.whenIdle();
@@ -77,7 +77,7 @@ describe('a webhook', () => {
     expect(standardIsSigned(delivery!, webhook.signingPublicKey, nowSeconds())).toBe(true);
   });
 
-  test('is told everything about an invoice in the order it happened, each with the state of its moment', async () => {
+  test('receives all events of an invoice in order, each with the state at that time', async () => {
     await subscribe();
     const { id } = await world.paid('4242424242424242');
     await service.webhooks.whenIdle();
@@ -98,7 +98,7 @@ describe('a webhook', () => {
     expect(receiver.deliveries.every(({ body }) => body.invoice.id === id)).toBe(true);
   });
 
-  test('is told of payments as the contract says, member by member, and never a token', async () => {
+  test('receives payments with the documented members and never a token', async () => {
     await subscribe(['PaymentFailed', 'PaymentCaptured']);
     const failed = await world.paid('4000000000000002');
     const paid = await world.paid('4242424242424242', { metadata: { order: 'A-17' } });
@@ -162,7 +162,7 @@ describe('a webhook', () => {
     });
   });
 
-  test('is told only of its own shop, only what it subscribes to, and only what came after it', async () => {
+  test('receives only events of its shop and its event types, from its creation on', async () => {
     const { id: before } = await makeInvoice(service, merchant);
     await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
     await makeInvoice(service, merchant, { shopID: 'TEST_USD', currency: 'USD' });
@@ -176,7 +176,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  test('gets the very same bytes as every other, each with a signature of its own', async () => {
+  test('gets the same bytes as any other webhook, with its own signature', async () => {
     const [one, two] = [await subscribe(['InvoiceCreated']), await subscribe(['InvoiceCreated'])];
     await makeInvoice(service, merchant);
     await service.webhooks.whenIdle();
@@ -190,7 +190,7 @@ describe('a webhook', () => {
     expect(verified.map(String).sort()).toEqual(['false,true', 'true,false']);
   });
 
-  test('that is deleted is told nothing more, and what waited is gone', async () => {
+  test('receives nothing after it is deleted, and its waiting events are dropped', async () => {
     const webhook = await subscribe(['InvoiceCreated']);
     receiver.behave(() => 500);
     const { id } = await makeInvoice(service, merchant);
@@ -210,7 +210,7 @@ describe('a webhook', () => {
 });
 
 describe('a delivery that fails', () => {
-  test('is made again with the same id and bytes after 30 seconds at the earliest, and holds up what comes after it', async () => {
+  test('is retried with the same ID and bytes after at least 30 s, and delays the events after it', async () => {
     await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
     receiver.behave(({ body }) => (body.eventType === 'InvoiceCreated' ? 503 : 200));
     const { id } = await makeInvoice(service, merchant);
@@ -236,7 +236,7 @@ describe('a delivery that fails', () => {
     );
   });
 
-  test('holds up no other invoice', async () => {
+  test('does not delay other invoices', async () => {
     await subscribe(['InvoiceCreated']);
     const { id } = await makeInvoice(service, merchant);
     receiver.behave(({ body }) => (body.invoice.id === id ? 500 : 200));
@@ -245,7 +245,7 @@ describe('a delivery that fails', () => {
     expect(receiver.deliveries.map(({ body }) => body.invoice.id).sort()).toEqual([id, other].sort());
   });
 
-  test('29 times is parked: kept, shown, with later events behind it, and taken up when its owner says so', async () => {
+  test('29 times parks the queue, which keeps its events and is resumed by the merchant', async () => {
     const webhook = await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
     receiver.behave(() => 500);
     const { id } = await makeInvoice(service, merchant);
@@ -298,8 +298,8 @@ describe('a delivery that fails', () => {
       'status 302',
     ],
     ['410', () => 410, 'status 410'],
-    ['a connection that is cut', (_: unknown, response: any) => void response.destroy(), 'UND_ERR_SOCKET'],
-  ])('may fail by %s', async (_, behaviour, failure) => {
+    ['a closed connection', (_: unknown, response: any) => void response.destroy(), 'UND_ERR_SOCKET'],
+  ])('may fail because of %s', async (_, behaviour, failure) => {
     const webhook = await subscribe(['InvoiceCreated']);
     receiver.behave(behaviour);
     await makeInvoice(service, merchant);
@@ -308,7 +308,7 @@ describe('a delivery that fails', () => {
     expect(await get(`${webhook.id}/attempts?limit=5`)).toMatchObject([{ delivered: false, failure }]);
   });
 
-  test('is put off by Retry-After, an hour at most, and never brought forward', async () => {
+  test('is delayed by Retry-After by up to 1 h, and never made earlier', async () => {
     await subscribe(['InvoiceCreated']);
     receiver.behave((_, response) => void response.writeHead(503, { 'retry-after': '600' }).end());
     await makeInvoice(service, merchant);
@@ -322,8 +322,8 @@ describe('a delivery that fails', () => {
   });
 });
 
-describe('what was sent before', () => {
-  test('is sent again for a stretch of time, in order, with the same ids and bytes, and then the queue goes on', async () => {
+describe('a replay', () => {
+  test('sends the events of a period again, in order, with the same IDs and bytes, and then the queue continues', async () => {
     const webhook = await subscribe(['InvoiceCreated', 'InvoiceCancelled']);
     const { id: early } = await makeInvoice(service, merchant);
     service.clock.advance(60_000);
@@ -354,7 +354,7 @@ describe('what was sent before', () => {
     expect(receiver.deliveries.map(({ body }) => body.invoice.id)).toEqual([next]);
   });
 
-  test('is sent again from a notice on', async () => {
+  test('starts from a webhook event', async () => {
     const webhook = await subscribe(['InvoiceCreated']);
     await makeInvoice(service, merchant);
     service.clock.advance(1_000);
@@ -370,7 +370,7 @@ describe('what was sent before', () => {
     expect(unknown).toMatchObject({ status: 400, body: { code: 'webhookEventNotFound' } });
   });
 
-  test('goes to a webhook that was not there yet, when it asks for it, and nothing it did not ask for', async () => {
+  test('includes matching events from before the webhook, and no others', async () => {
     const since = service.clock.now();
     const { id } = await makeInvoice(service, merchant);
     service.clock.advance(1_000);
@@ -383,15 +383,15 @@ describe('what was sent before', () => {
   });
 });
 
-describe('changing the keys', () => {
-  test('never fails a receiver that follows the documents', async () => {
+describe('a key rotation', () => {
+  test('never breaks a receiver that follows the documentation', async () => {
     const webhook = await subscribe(['InvoiceCreated']);
     const secrets = [webhook.signingSecret as string];
     const verify = async () => {
       await makeInvoice(service, merchant);
       await service.webhooks.whenIdle();
       const [delivery] = receiver.deliveries.splice(0);
-      // What the documents say: the keys as the API shows them, old and new.
+      // The documented way: use the old and new keys from the API.
       const shown = await get(webhook.id);
       const publicKeys = [shown.publicKey, shown.nextPublicKey].filter(Boolean);
       expect(publicKeys.some((key) => contentIsSigned(delivery!, key))).toBe(true);
@@ -425,10 +425,10 @@ describe('changing the keys', () => {
     expect((await post(`${webhook.id}/rotate-keys`, { afterHours: 0 })).status).toBe(200);
   });
 
-  test('at once lets no node sign with a key that is not shown', async () => {
+  test('without a delay lets no node sign with an unpublished key', async () => {
     const webhook = await subscribe(['InvoiceCreated']);
     const other = await startNode(service);
-    // The other node knows the keys of before, for a second.
+    // The other node caches the previous keys for a second.
     await other.webhooks.targetOf(webhook.id);
     expect((await post(`${webhook.id}/rotate-keys`, { afterHours: 0 })).status).toBe(200);
     await makeInvoice(service, merchant);
@@ -442,7 +442,7 @@ describe('changing the keys', () => {
     expect((await get(webhook.id)).previousPublicKey).toBe(webhook.publicKey);
   });
 
-  test('leaves no private half in the clear in the database', async () => {
+  test('leaves no private key in clear text in the database', async () => {
     const webhook = await subscribe(['InvoiceCreated']);
     const { rows } = await service.database.withClient((client) =>
       client.query('select ciphertext, public_key from webhook_key where webhook_id = $1', [webhook.id]),
@@ -455,8 +455,8 @@ describe('changing the keys', () => {
   });
 });
 
-describe('managing webhooks', () => {
-  test('shows the shared secret once, and everything else again', async () => {
+describe('webhooks of shops', () => {
+  test('show the shared secret once, and everything else again', async () => {
     const { signingSecret, ...shown } = await subscribe(['InvoicePaid', 'InvoicePaid']);
     expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(shown).toEqual({
@@ -482,7 +482,7 @@ describe('managing webhooks', () => {
     [{ url: 'ftp://shop.example/' }, 'invalidRequest'],
     [{ url: 'https://user:secret@shop.example/' }, 'invalidRequest'],
     [{ url: '/relative' }, 'invalidRequest'],
-  ])('refuses %j', async (more, code) => {
+  ])('are refused with %j', async (more, code) => {
     const body = {
       scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] },
       url: receiver.url,
@@ -492,7 +492,7 @@ describe('managing webhooks', () => {
     expect(made).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('ends at ten for a shop, also when more are asked for at once', { timeout: 120_000 }, async () => {
+  test('are limited to 10 per shop, even with parallel requests', { timeout: 120_000 }, async () => {
     const { partyId, apiKey: token } = await world.createMerchant();
     const scope = { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid'] };
     const body = { scope, url: receiver.url };
@@ -507,7 +507,7 @@ describe('managing webhooks', () => {
     expect((await service.call('POST', url, { token, body: other })).status).toBe(201);
   });
 
-  test('holds no connection while the keys are made, also under an Idempotency-Key', async () => {
+  test('use no database connection while keys are created, even with an Idempotency-Key', async () => {
     const { apiKey: token } = await world.createMerchant();
     let mayBegin = () => {};
     const beginning = new Promise<void>((resolve) => (mayBegin = resolve));
@@ -525,7 +525,7 @@ describe('managing webhooks', () => {
       return answer;
     };
     const asked = Array.from({ length: maxWaiting + 4 }, (_, number) => create(number));
-    // All have come: the last of them are told to come again.
+    // All requests have arrived, and the last ones are refused as busy.
     await expect.poll(() => statuses, { timeout: 30_000 }).toEqual([429, 429, 429, 429]);
     expect((await node.call('GET', url, { token })).status).toBe(200);
     expect(statuses).toHaveLength(4);
@@ -540,7 +540,7 @@ describe('managing webhooks', () => {
     expect((await node.call('GET', url, { token })).body).toHaveLength(asked.length);
   });
 
-  test('tries one out, and says how it went', async () => {
+  test('can be tested, and the response has the result', async () => {
     const webhook = await subscribe(['InvoicePaid']);
     const good = await post(`${webhook.id}/test`);
     expect(good.body).toMatchObject({ delivered: true, status: 200 });
@@ -550,7 +550,7 @@ describe('managing webhooks', () => {
     expect((await post(`${webhook.id}/test`)).body).toMatchObject({ delivered: false, status: 404 });
   });
 
-  test('tells two trials of one moment apart', async () => {
+  test('have different IDs for two tests at the same time', async () => {
     const webhook = await subscribe(['InvoicePaid']);
     await Promise.all(Array.from({ length: 8 }, () => post(`${webhook.id}/test`)));
     const numbers = receiver.deliveries.map(({ body }) => (body as { eventID: number }).eventID);
@@ -588,7 +588,7 @@ describe('webhooks of identities', () => {
       ...(body === undefined ? {} : { body }),
     });
 
-  test('are made, listed, read and deleted under their identity, and are none of a shop', async () => {
+  test('are created, listed, read and deleted under their identity, apart from those of shops', async () => {
     const made = await ask('POST', '', { ...wanted(), url: receiver.url });
     expect(made.status).toBe(201);
     const { signingSecret, ...shown } = made.body;
@@ -606,8 +606,8 @@ describe('webhooks of identities', () => {
     expect((await ask('DELETE', `/${shown.id}?identityID=${one}`)).status).toBe(404);
   });
 
-  test('of an identity that is not there, or a wallet of another, are refused', async () => {
-    const unknown = await ask('POST', '', { ...wanted(), identityID: 'nobody', url: receiver.url });
+  test('are refused for an unknown identity or the wallet of another identity', async () => {
+    const unknown = await ask('POST', '', { ...wanted(), identityID: 'unknown', url: receiver.url });
     expect(unknown).toMatchObject({ status: 422, body: { code: 'noSuchIdentity' } });
     const foreign = await ask('POST', '', { ...wanted(), identityID: other, url: receiver.url });
     expect(foreign).toMatchObject({ status: 422, body: { code: 'noSuchWallet' } });
@@ -618,12 +618,12 @@ describe('webhooks of identities', () => {
     [{ scope: { topic: 'DestinationsTopic', eventTypes: ['WithdrawalFailed'] } }],
     [{ scope: { topic: 'DestinationsTopic', walletID: 'any', eventTypes: ['DestinationCreated'] } }],
     [{ url: 'ftp://shop.example/' }],
-  ])('refuse %j', async (more) => {
+  ])('are refused with %j', async (more) => {
     const made = await ask('POST', '', { ...wanted(), url: receiver.url, ...more });
     expect(made).toMatchObject({ status: 400, body: { errorType: 'SchemaViolated' } });
   });
 
-  test('are tried out with a notice like theirs, and sent again by time alone', async () => {
+  test('can be tested with an event of their topic, and replayed only by time', async () => {
     const { body: webhook } = await ask('POST', '', { ...wanted(), url: receiver.url });
     expect((await post(`${webhook.id}/test`)).body).toMatchObject({ delivered: true });
     expect(receiver.deliveries[0]!.body).toMatchObject({
@@ -634,14 +634,14 @@ describe('webhooks of identities', () => {
     const byNumber = await post(`${webhook.id}/replay`, { fromEventID: 1 });
     expect(byNumber).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('give since') },
+      body: { message: expect.stringContaining('Give since') },
     });
     const bySince = await post(`${webhook.id}/replay`, { since: '2020-01-01T00:00:00Z' });
     expect(bySince.body).toEqual({ queues: 0 });
     await ask('DELETE', `/${webhook.id}?identityID=${one}`);
   });
 
-  test('are told of the payouts of their wallet, from the log as the wallets write it', async () => {
+  test('receive the payouts of their wallet', async () => {
     const { body: webhook } = await ask('POST', '', { ...wanted(), url: receiver.url });
     const terms = {
       partyId: merchant.partyId,
@@ -697,7 +697,7 @@ describe('webhooks of identities', () => {
   });
 });
 
-test('metrics tell how late webhooks are, and how many queues are parked', async () => {
+test('metrics show the delivery lag and the number of parked queues', async () => {
   const metric = async (name: string) => {
     const { text } = await service.call('GET', '/metrics');
     return new RegExp(`^${name}(?:\\{.*\\})? (.*)$`, 'm').exec(text)?.[1];
@@ -721,7 +721,7 @@ test('metrics tell how late webhooks are, and how many queues are parked', async
   expect(await metric('mandate_webhook_oldest_undelivered_seconds')).toBe('0');
 });
 
-test('a log of another PostgreSQL is no secret: no node is ready, and what is not looked at grows old', async () => {
+test('a log from another PostgreSQL cluster makes nodes not ready, and the age of unread events grows', async () => {
   const metric = async (name: string) =>
     new RegExp(`^${name} (.*)$`, 'm').exec((await service.call('GET', '/metrics')).text)?.[1];
   const feed = (set: string) =>
@@ -746,7 +746,7 @@ test('a log of another PostgreSQL is no secret: no node is ready, and what is no
   expect(await metric('mandate_webhook_feed_age_seconds')).toBe('0');
 });
 
-test('in live mode an address inside is refused, and what a name leads to when it is connected to', async () => {
+test('live mode refuses internal addresses at registration and at connect time', async () => {
   const live = await startTestService({ WEBHOOK_ADDRESSES: 'outside' });
   onTestFinished(() => live.close());
   const { apiKey: token } = await live.createMerchant();
@@ -755,7 +755,7 @@ test('in live mode an address inside is refused, and what a name leads to when i
   expect(refused).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
   const made = await live.call('POST', url, { token, body: { scope, url: 'https://shop.example:8443/' } });
   expect(made.status).toBe(201);
-  // As if the name had been another one when the webhook was made.
+  // As if the name had been different when the webhook was created.
   await live.database.withClient((client) =>
     client.query(`update webhook set url = 'https://localhost:8443/'`),
   );

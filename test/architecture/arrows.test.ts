@@ -1,11 +1,11 @@
-// Every rule about imports can be broken: a small made-up program breaks each, and the reader of npm run arrows must say so.
+// Every import rule can be broken: a small made-up program breaks each, and `npm run arrows` must report it.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readArrows, unread } from '../../tools/read-arrows.ts';
 
-/** What the others import, each without a fault. */
+/** Correct files, which the others import. */
 const sound: Record<string, string> = {
   'clock.ts': 'export type Instant = string;',
   'ids.ts': "import { randomBytes } from 'node:crypto';",
@@ -39,7 +39,7 @@ const sound: Record<string, string> = {
   'sandbox/bank/server.ts': "import { link } from '../../acquiring/adapters/http/link.ts';",
 };
 
-/** A file with a fault, and the rule that names it, with what it says was imported. */
+/** A file with a fault, the rule that must report it, and the import it must name. */
 const faulty: [file: string, text: string, rule: string, imported: string][] = [
   ['refusal.ts', "import { price } from './money.ts';", 'one-direction', 'src/money.ts'],
   [
@@ -144,7 +144,7 @@ const files = {
   'payments/h.ts': "import type { G } from './g.ts';",
   'webhooks/utils.ts': '',
   'webhooks/common/pad.ts': '',
-  // Tests may look at everything.
+  // Tests may import everything.
   'clock.test.ts': "import { compose } from './app/compose.ts';",
   '../test/pad.ts': '',
 };
@@ -169,7 +169,7 @@ test.each(faulty)('a breach is found: %s with %s', (file, _text, rule, imported)
   expect(ofFile[0]).toContain(imported);
 });
 
-test('what is sound has no breach', () => {
+test('correct files have no breach', () => {
   const isFaulty = (breach: string) => faulty.some(([file]) => breach.includes(`: src/${file} imports `));
   expect(found.filter((breach) => !isFaulty(breach))).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// Whether a statement says, of each table it looks into, whose rows it wants: by the column the table is distributed by. Asked of
-// the plan PostgreSQL makes without knowing the parameters; and of what it then does when it knows them.
+// Whether a statement names, for each table it reads, the column by which the table is distributed. It checks the plan that PostgreSQL
+// makes without parameter values, and what PostgreSQL then does with them.
 import type pg from 'pg';
 import type { Database, DatabasePool } from '../../src/platform/database/database.ts';
 import type { Statement } from '../../src/platform/database/statement.ts';
@@ -15,10 +15,10 @@ type Plan = {
   readonly Plans?: readonly Plan[];
 };
 
-/** Tables this small would make any plan but these look as good. */
+/** On tables this small, other plans would seem as good. */
 const settings = ['seqscan', 'hashjoin', 'mergejoin', 'bitmapscan', 'material', 'memoize'];
 
-/** The tables of which it looks through every part, sorted. */
+/** The tables whose partitions the statement reads without a key, sorted. */
 export async function tablesLookedThrough(client: pg.ClientBase, { text }: Statement): Promise<string[]> {
   for (const name of settings) await client.query(`set enable_${name} = off`);
   const { rows } = await client.query<{ 'QUERY PLAN': readonly { Plan: Plan }[] }>(
@@ -43,25 +43,29 @@ function tableOf(part: string): string {
   return part.replace(/_\d$/, '');
 }
 
-/** `((invoice_id)::text = $1)`, or the other way round. */
+/** `((invoice_id)::text = $1)`, or reversed. */
 function namesOne(key: string): RegExp {
   return new RegExp(`\\b${key}\\)?(::text)? = |= \\(*(\\w+\\.)?${key}\\b`);
 }
 
-/** What each statement was seen to do: how many parts of each table it looked into, at most. */
+/** For each statement, the highest number of partitions of each table that it read. */
 export type Seen = Map<string, Map<string, number>>;
 
 class TakenBack extends Error {}
 
-/** Lets PostgreSQL tell, before each statement of these names is run, what it does in it; and takes that back. */
+/** Before each statement of these names runs, records what PostgreSQL does in it, and rolls that back. */
 export function watchParts(database: DatabasePool, names: readonly string[]): Seen {
   const seen: Seen = new Map();
   const watched = (db: Database): Pick<Database, 'run' | 'transaction' | 'withSavepoint'> => {
     const { run, transaction, withSavepoint } = db;
     const look = async (statement: Statement, values: never) => {
       const { name, text, parameterNames, parameters } = statement;
-      const told = { parameterNames, parameters, row: { 'QUERY PLAN': 'json' }, codecs: [] } as const;
-      const explained = { ...told, name: `told_${name}`, text: `explain (analyze, format json) ${text}` };
+      const base = { parameterNames, parameters, row: { 'QUERY PLAN': 'json' }, codecs: [] } as const;
+      const explained = {
+        ...base,
+        name: `explained_${name}`,
+        text: `explain (analyze, format json) ${text}`,
+      };
       await transaction(async (tx) => {
         const [row] = await tx.run(explained, values);
         const plans = (row?.['QUERY PLAN'] ?? []) as readonly { Plan: Plan }[];

@@ -1,14 +1,14 @@
-// Catalogue of refusals, access table, routes and settings speak of each other; these find what one of them has and
-// another lacks, where the compiler cannot.
+// The error catalogue, the access table, routes and settings refer to each other. These functions find what one of them has and another
+// lacks, where the compiler cannot.
 import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 
-/** Refusals of the catalogue that no operation answers with: nobody can ever meet them. */
+/** Errors of the catalogue that no operation returns. */
 export function unusedRefusals(codes: readonly string[], answered: readonly (readonly string[])[]): string[] {
   const used = new Set(answered.flat());
-  return codes.filter((code) => !used.has(code)).map((code) => `${code} is answered by no operation`);
+  return codes.filter((code) => !used.has(code)).map((code) => `${code} is returned by no operation`);
 }
 
-/** Operations with one name, and access that does not fit its endpoint. */
+/** Operations with the same name, and access that does not fit its endpoint. */
 export function accessFaults(endpoints: readonly AnyEndpoint[]): string[] {
   const operations = endpoints.map(({ operation }) => operation);
   return [
@@ -32,7 +32,7 @@ function faultsOfAccess({ operation, access, path }: AnyEndpoint): string[] {
   return faults;
 }
 
-/** Security codes that would be remembered under an Idempotency-Key, and members said not to be that are none. */
+/** Security codes that would be hashed under an Idempotency-Key, and excluded members that do not exist. */
 export function memoryFaults(endpoints: readonly AnyEndpoint[]): string[] {
   return endpoints.flatMap(({ operation, body, excludeFromHash = [] }) => {
     const members = membersOf(body);
@@ -40,7 +40,7 @@ export function memoryFaults(endpoints: readonly AnyEndpoint[]): string[] {
     return [
       ...members
         .filter((path) => isCode(path) && !excludeFromHash.includes(path))
-        .map((path) => `${operation} remembers ${path}`),
+        .map((path) => `${operation} hashes ${path}`),
       ...excludeFromHash
         .filter((path) => !members.includes(path))
         .map((path) => `${operation} has no member ${path}`),
@@ -63,7 +63,7 @@ function membersOf(schema: unknown): string[] {
   ];
 }
 
-/** The names a function asks its environment for. */
+/** The names a function reads from its environment. */
 export function namesReadBy(read: (environment: Record<string, string | undefined>) => unknown): string[] {
   const names = new Set<string>();
   read(
@@ -80,15 +80,15 @@ export function namesReadBy(read: (environment: Record<string, string | undefine
   return [...names];
 }
 
-/** Who reads the environment beside the settings, and the names that are no settings. */
+/** Files that read the environment instead of the settings, and names that are not settings. */
 export function environmentFaults(file: string, text: string, settings: readonly string[]): string[] {
   const reads = [...text.matchAll(/process\.env(?:\[['"](\w+)['"]\]|\.(\w+))?/g)];
   const mayReadAll = /^src\/(main\.ts|cli\/)/.test(file);
-  // What the machine has, not what the operator wants: where its programs are.
+  // PATH says what the machine has, not what the operator wants.
   const mayReadPath = file.startsWith('src/sandbox/postgres/');
   return reads
     .map(([, bracketed, dotted]) => bracketed ?? dotted)
     .filter((name) => !(mayReadPath && name === 'PATH'))
     .filter((name) => !(mayReadAll && (name === undefined || settings.includes(name))))
-    .map((name) => `${file} reads ${name ?? 'the environment'}, which is for src/app/config.ts to do`);
+    .map((name) => `${file} reads ${name ?? 'the environment'}, which only src/app/config.ts may do`);
 }

@@ -1,5 +1,5 @@
-// Asks PostgreSQL what a statement takes and gives, without running it: it is parsed and described, as when it is prepared.
-// A domain comes back as the type it is made of.
+// Asks PostgreSQL for the parameters and columns of a statement without running it, as when it is prepared. A domain is returned as
+// its base type.
 import type pg from 'pg';
 import { typeOf, type Columns, type Statement } from '../../src/platform/database/statement.ts';
 
@@ -16,7 +16,7 @@ const typeNames: Record<number, string> = {
   1184: 'timestamptz',
 };
 
-/** One sentence for each difference between what a statement declares and what PostgreSQL says. */
+/** One message for each difference between what a statement declares and what PostgreSQL says. */
 export async function differences(client: pg.ClientBase, statement: Statement): Promise<string[]> {
   const { name, parameterNames, parameters, row } = statement;
   let described: Described;
@@ -52,7 +52,7 @@ function withoutNullability(columns: Columns): Record<string, string> {
   );
 }
 
-/** The driver lets an object of ours speak the protocol for the length of a query. */
+/** The driver lets an object of this file speak the protocol for the length of a query. */
 function describe(client: pg.ClientBase, text: string): Promise<Described> {
   return new Promise((resolve, reject) => {
     let parameters: readonly string[] = [];

@@ -1,5 +1,5 @@
-// The tables can be spread over several machines by the id of their aggregates. Shown on tables that are cut into partitions by
-// it: PostgreSQL accepts every unique constraint, each statement says whose rows it wants, and everything works.
+// The tables can be spread over several machines by the ID of their aggregates. The test partitions them that way: PostgreSQL accepts
+// every unique constraint, each statement names its rows, and everything works.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { settledFindings } from '../../simulation/checks/index.ts';
@@ -13,10 +13,10 @@ import { createTestDatabase, type TestDatabase } from '../support/database/test-
 import { tablesLookedThrough, watchParts, type Seen } from './carried-keys.ts';
 import { distributedBy, keptWhole, uniqueOtherwise } from './distribution.ts';
 
-/** Statements that look through every part of a table, and why that is as it should be. All others name whose rows they want. */
+/** Statements that read every partition of a table, and why they may. All others name their rows. */
 const knownToLookThrough: readonly (readonly [why: string, statements: readonly string[]])[] = [
   [
-    'what is due, everywhere; along the index of what is due, which each part has for itself',
+    'due jobs everywhere, by the index that each partition has',
     ['invoice', 'payment', 'binding', 'card', 'series', 'payer_email', 'destination', 'withdrawal'].flatMap(
       (table) => [
         ...['', '_8', '_4', '_3', '_2', '_1', '_of_party'].map((which) => `claim_due_${table}${which}`),
@@ -26,7 +26,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
   ],
   ['where the clock of a party stops next', ['earliest_due_of_party']],
   [
-    'the log as one stream, and the queues of webhooks a courier takes by the hundred',
+    'the log as one stream, and the webhook queues that a delivery worker claims by the hundred',
     [
       'claim_webhook_queues',
       'read_new_events',
@@ -37,7 +37,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     ],
   ],
   [
-    'a chore once a minute, or a gauge',
+    'a periodic task once a minute, or a gauge',
     [
       'advance_ledger_watermark',
       'count_pending_refunds',
@@ -59,7 +59,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     ],
   ],
   [
-    'the books as a whole, and a bank’s book beside ours',
+    'the whole ledger, and a bank’s transaction report',
     [
       ...[
         'i1',
@@ -85,7 +85,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     ],
   ],
   [
-    'what an operator sweeps, a portion after the other',
+    'what an operator purges, portion by portion',
     ['retire_card_decline', 'retire_payout_grant', 'retire_webhook_queue'],
   ],
   [
@@ -104,16 +104,16 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'read_webhook_queues',
     ],
   ],
-  ['by the card and not by whom it belongs to: how often it was bound', ['read_earlier_bindings']],
-  ['by the card and not by whom it belongs to: all its series are stopped', ['insert_card_stop']],
+  ['by the card and not by its customer: how often it was bound', ['read_earlier_bindings']],
+  ['by the card and not by its customer: all its series are stopped', ['insert_card_stop']],
   [
-    'the webhooks of a party, remembered for a second; how many it has',
+    'the webhooks of a party, cached for a second; how many it has',
     ['insert_webhook', 'read_webhooks_of_parties'],
   ],
-  ['a card that is deleted: the merchant’s name for it is of the party', ['delete_retained_card']],
+  ['a deleted card, whose external ID belongs to the party', ['delete_retained_card']],
 ];
 
-/** What a charge, a binding, a payout and their reading cost: each looks into one part of each table, the one with its rows. */
+/** The statements of a charge, a binding, a payout and their reads: each reads one partition of each table, the one with its rows. */
 const hot = [
   'insert_invoice',
   'read_payable_invoice',
@@ -146,7 +146,7 @@ describe('in the plans', () => {
   });
   afterAll(() => db.drop());
 
-  test('every statement but the known ones says whose rows it wants of each table', async () => {
+  test('every statement but the known ones names its rows in each table', async () => {
     const found = await db.database.withClient(async (client) => {
       const lookingThrough: string[] = [];
       for (const statement of statements)
@@ -165,12 +165,12 @@ describe('in the plans', () => {
       'update refund set reason = null from payment where refund.payment_id = payment.payment_id',
       ['payment', 'refund'],
     ],
-  ])('one that does not is found: %s', async (text, tables) => {
+  ])('a statement without a key is found: %s', async (text, tables) => {
     const control = { name: 'control', text, parameterNames: [], parameters: {}, row: {}, codecs: [] };
     expect(await db.database.withClient((client) => tablesLookedThrough(client, control))).toEqual(tables);
   });
 
-  test('a unique constraint without the id is refused, and so is a table nobody thought about', async () => {
+  test('a unique constraint without the ID is refused, and so is a table without a rule', async () => {
     const after = async (change: string) => {
       const other = await createTestDatabase();
       try {
@@ -189,7 +189,7 @@ describe('in the plans', () => {
     await expect(after('create table extra (extra_id id primary key)')).rejects.toThrow(/by what extra is/);
   });
 
-  test('the script for Citus says the same of every table', async () => {
+  test('the script for Citus agrees for every table', async () => {
     const script = await readFile(new URL('../../docs/operations/citus.sql', import.meta.url), 'utf8');
     const distributed = [...script.matchAll(/create_distributed_table\('(\w+)', '(\w+)'/g)];
     const whole = [...script.matchAll(/create_reference_table\('(\w+)'\)/g)].map(([, name]) => name);
@@ -209,7 +209,7 @@ describe('in use', () => {
     const database = await createTestDatabase('partitioned');
     seen = watchParts(database.database, [...hot, 'claim_due_invoice']);
     world = await startSmallWorld(database);
-    // What is due by now, as a letter, is done at the next sweep; here nobody sweeps by himself.
+    // Due jobs, such as an email, run at the next poll, and here no timer polls.
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
   });
@@ -218,7 +218,7 @@ describe('in use', () => {
   const query = async (text: string, values?: unknown[]) =>
     (await world.service.database.withClient((client) => client.query(text, values))).rows;
 
-  test('payments, refunds, charges without the payer, bindings, payouts and webhooks are right', async () => {
+  test('payments, refunds, recurring charges, bindings, payouts and webhooks are right', async () => {
     const { sold, service, merchant } = world;
     expect(await world.payment(sold)).toMatchObject({ status: 'captured' });
     const path = `/v2/processing/customers/${world.customer}`;
@@ -230,14 +230,14 @@ describe('in use', () => {
     expect(await differences(service.database, world.entries as never)).toEqual([]);
   });
 
-  test('what is hot looks into one part of each table', () => {
+  test('a frequent statement reads one partition of each table', () => {
     const most = hot.map((name) => [name, Math.max(0, ...(seen.get(name)?.values() ?? [Infinity]))] as const);
     expect(most.filter(([, parts]) => parts > 1)).toEqual([]);
-    // The control: what is due is looked for everywhere.
+    // The control: due jobs are searched in every partition.
     expect(seen.get('claim_due_invoice')).toEqual(new Map([['invoice', partitions]]));
   });
 
-  test('old deliveries are swept by their keys, and no row is taken that lies in the same place of another part', async () => {
+  test('old deliveries are purged by their keys, and no row of another partition', async () => {
     const { database } = world.service;
     await query('truncate webhook_attempt, webhook_message');
     await query(`insert into webhook_attempt (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms)
@@ -253,7 +253,7 @@ describe('in use', () => {
     ).toEqual([{ n: 20, first: '2026-01-02 00:00:00+00' }]);
   });
 
-  test('the rows really lie in several parts', async () => {
+  test('the rows really lie in several partitions', async () => {
     for (const table of ['event', 'invoice', 'ledger_transfer', 'webhook_queue']) {
       const [row] = await query(`select count(distinct tableoid)::int as parts from ${table}`);
       expect(row).toEqual({ parts: expect.toSatisfy((parts: number) => parts > 1 && parts <= partitions) });
@@ -261,7 +261,7 @@ describe('in use', () => {
   });
 });
 
-/** With fresh modules only those of the program are there. */
+/** With fresh modules, only the statements of the program exist. */
 async function statementsOfTheProgram(): Promise<readonly Statement[]> {
   vi.resetModules();
   await import('../../src/app/reconciliation-sources.ts');

@@ -1,10 +1,7 @@
-// By what each table could be spread over several machines, and why a few stay whole. docs/operations/citus.sql says the same
-// to Citus; tests hold the migrations to it, and run the service on tables that are cut up by it.
+// By which column each table could be spread over several machines, and why a few stay whole. Tests compare this with the migrations and
+// with docs/operations/citus.sql.
 
-/**
- * What each table's primary key begins with: the id of the aggregate the row belongs to, or, for what is unique across
- * aggregates, the owner of the name.
- */
+/** The first column of each primary key: the ID of the row's aggregate, or, if unique across aggregates, the owner of the name. */
 export const distributedBy: Readonly<Record<string, string>> = {
   api_key: 'key_id',
   bank: 'bank_id',
@@ -60,7 +57,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   withdrawal: 'withdrawal_id',
 };
 
-/** A handful of rows, or one: every machine has them all. */
+/** One row or a few: every machine has them all. */
 export const keptWhole: readonly string[] = [
   'bank',
   'category',
@@ -72,8 +69,7 @@ export const keptWhole: readonly string[] = [
   'webhook_event_number_counter',
 ];
 
-/** Unique across aggregates by the way it is made; the constraint only says so, and cannot on several machines. */
+/** Unique across aggregates by construction. The constraint only confirms it, and cannot on several machines. */
 export const uniqueOtherwise: Readonly<Record<string, string>> = {
-  webhook_event_number_base_key:
-    'one row gives the bases, one after another, in webhook_event_number_counter',
+  webhook_event_number_base_key: 'one row of webhook_event_number_counter gives the bases one after another',
 };

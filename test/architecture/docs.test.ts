@@ -1,5 +1,5 @@
-// Documents say what the code does: those that are printed are current, those that are written point at what is there, and
-// what they are printed from fits together.
+// Documents say what the code does: generated ones are current, written ones refer only to what exists, and what they are generated
+// from is consistent.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/app/config.ts';
@@ -8,7 +8,9 @@ import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
 import { errorCatalogue } from '../../src/platform/http/errors/error-codes.ts';
 import { routes, sandboxRoutes } from '../../src/app/routes.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { documents } from '../../tools/documents/documents.ts';
+import { metricsNamedIn, registeredMetrics } from '../../tools/documents/metrics.ts';
 import {
   accessFaults,
   environmentFaults,
@@ -16,20 +18,22 @@ import {
   namesReadBy,
   unusedRefusals,
 } from './declarations.ts';
-import { brokenLinks, filesEndingIn, missingFiles, textOf } from './mentions.ts';
+import { brokenLinks, filesEndingIn, missingFiles, textOf, unknownCommands } from './mentions.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
 const settingNames = settings.map(({ name }): string => name);
-/** The page whose tables have a name that is gone in their first column. */
+/** The page whose tables have an old name in their first column. */
 const renames = 'docs/renames.md';
+/** Pages that name commands of earlier versions. */
+const withFormerCommands = [renames, 'CHANGELOG.md'];
 const newNames = (text: string) => text.replace(/^\| [^|]+\|/gm, '|');
 const sources = filesEndingIn('.ts').filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'));
 
-test('the printed documents are current; npm run docs writes them', async () => {
+test('the generated documents are current; npm run docs writes them', async () => {
   for (const [path, text] of await documents()) expect(textOf(path), path).toBe(text);
 });
 
-test('every refusal of the catalogue is answered by an operation', () => {
+test('every error of the catalogue is returned by an operation', () => {
   expect(unusedRefusals(Object.keys(errorCatalogue), endpoints.map(refusalsOf))).toEqual([]);
 });
 
@@ -37,40 +41,54 @@ test('every operation has one name, and its access fits its path', () => {
   expect(accessFaults(endpoints)).toEqual([]);
 });
 
-test('no security code is remembered under an Idempotency-Key, and what is named for that is there', () => {
+test('no security code is hashed under an Idempotency-Key, and excluded members exist', () => {
   expect(memoryFaults(endpoints)).toEqual([]);
   const body = Type.Object({ card: Type.Object({ cvv: Type.String() }), name: Type.String() });
   const endpoint = { operation: 'createPayment', body } as unknown as AnyEndpoint;
-  expect(memoryFaults([endpoint])).toEqual(['createPayment remembers card.cvv']);
+  expect(memoryFaults([endpoint])).toEqual(['createPayment hashes card.cvv']);
   expect(memoryFaults([{ ...endpoint, excludeFromHash: ['card.cvv', 'card.ccv'] }])).toEqual([
     'createPayment has no member card.ccv',
   ]);
 });
 
-test('every scope opens something', () => {
+test('every scope is used by an operation', () => {
   const opening = new Set(endpoints.map(({ access }) => access.scope));
   expect([...opening].sort()).toEqual([...scopes].sort());
 });
 
-test('the settings are the names that are read, and nobody else reads the environment', () => {
+test('the settings are the names that are read, and no other file reads the environment', () => {
   const read = namesReadBy((environment) => readConfig(environment, '/'));
   expect(read.sort()).toEqual([...settingNames].sort());
   expect(sources.flatMap((file) => environmentFaults(file, textOf(file), settingNames))).toEqual([]);
 });
 
-test('every link of a document leads somewhere', () => {
+test('every link of a document has a target', () => {
   const found = filesEndingIn('.md');
   expect(found).toContain('README.md');
   expect(found.flatMap((file) => brokenLinks(file, textOf(file)))).toEqual([]);
 });
 
-test('every file a document or a comment speaks of is there', () => {
+test('every file that a document or a comment names exists', () => {
   const files = [...filesEndingIn('.md'), ...sources];
   const spokenIn = (file: string) => (file === renames ? newNames(textOf(file)) : textOf(file));
   expect(files.flatMap((file) => missingFiles(file, spokenIn(file)))).toEqual([]);
 });
 
-test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
+test('every command and option that a document shows exists', () => {
+  const program = createProgram();
+  const files = filesEndingIn('.md').filter((file) => !withFormerCommands.includes(file));
+  expect(files.flatMap((file) => unknownCommands(file, textOf(file), program))).toEqual([]);
+});
+
+test('every metric that an operations page names is registered', () => {
+  const registered = registeredMetrics().map(({ name }) => name);
+  const pages = filesEndingIn('.md').filter((file) => file.startsWith('docs/operations/'));
+  const named = pages.flatMap((file) => metricsNamedIn(textOf(file)));
+  expect(named).toContain('mandate_jobs_stuck');
+  expect([...new Set(named)].filter((name) => !registered.includes(name))).toEqual([]);
+});
+
+test('controls: an unused error, and routes and rows that do not fit', () => {
   const endpoint: AnyEndpoint = {
     operation: 'getInvoice',
     access: { scope: 'invoices:read' },
@@ -82,7 +100,7 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
     errors: ['invoiceNotFound'],
     handle: () => Promise.reject(new Error('not to be called')),
   };
-  expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is answered by no operation']);
+  expect(unusedRefusals(['a', 'b', 'c'], [['a'], ['c', 'a']])).toEqual(['b is returned by no operation']);
   const faultsOf = (access: Access) => accessFaults([{ ...endpoint, access }]);
   const scope = 'invoices:read';
   expect(accessFaults([endpoint])).toEqual([]);
@@ -99,7 +117,7 @@ test('controls: a refusal nobody uses, routes and rows that do not fit', () => {
   ]);
 });
 
-test('controls: the environment read in the wrong place, or for a name that is no setting', () => {
+test('controls: the environment read in the wrong file, or for a name that is not a setting', () => {
   expect(namesReadBy((environment) => [environment['ONE'], environment['TWO']])).toEqual(['ONE', 'TWO']);
   const faults = (file: string, text: string) => environmentFaults(file, text, ['PORT']);
   expect(faults('src/cli/serve.ts', "readConfig(process.env); process.env['PORT']")).toEqual([]);
@@ -110,7 +128,7 @@ test('controls: the environment read in the wrong place, or for a name that is n
   expect(faults('src/sandbox/postgres/binaries.ts', 'process.env.HOME')).toHaveLength(1);
 });
 
-test('controls: links that lead nowhere, and files that are not there', () => {
+test('controls: links without a target, and files that do not exist', () => {
   const links = (text: string) => brokenLinks('docs/guide/access.md', text).length;
   expect(links('[a](errors.md) ![b](../architecture.svg) [c](https://example.org) `[d](e.md)`')).toBe(0);
   expect(links('[a](errors.md#invalidrequest) [b](#a-heading)\n\n## A heading\n')).toBe(0);
@@ -127,4 +145,21 @@ test('controls: links that lead nowhere, and files that are not there', () => {
   expect(missing(renames, newNames('| `src/main.ts` | `src/man.ts` |'))).toBe(1);
   expect(missing('src/main.ts', "import { no } from 'http/no.ts'; // see http/no.ts")).toBe(1);
   expect(missing('src/main.ts', '// see compose.ts, and no-such.file.ts for more')).toBe(1);
+});
+
+test('controls: commands and options that do not exist', () => {
+  const unknown = (text: string) => unknownCommands('README.md', text, createProgram()).length;
+  expect(unknown('`mandate bank` and `mandate bank check ACME --json`, and mandate stucks in prose')).toBe(0);
+  expect(
+    unknown('```sh\nKEY=$(mandate keys create --party P \\\n  --name shop)   # mandate nothing\n```'),
+  ).toBe(0);
+  expect(unknown('`mandate stucks`, `mandate bank chek ACME`, `mandate bank check ACME --jsn`')).toBe(3);
+  expect(unknown('```sh\nmandate keys create --party P \\\n  --nmae shop\n```')).toBe(1);
+});
+
+test('controls: a metric is named without the ending of its series', () => {
+  expect(metricsNamedIn('`mandate_a_count{status="500"}` and `mandate_b_total > 0`')).toEqual([
+    'mandate_a',
+    'mandate_b_total',
+  ]);
 });

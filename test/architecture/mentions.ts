@@ -1,13 +1,14 @@
-// What documents and comments point at must be there: links with their headings, and files of the repository by their path.
+// What documents and comments refer to must exist: links with their headings, and files of the repository by their path.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 const notOurs = ['node_modules', '.git', 'dist', 'data', 'coverage'];
 
-/** The files of the repository that end so, by their path. */
+/** The files of the repository with that ending, by their path. */
 export function filesEndingIn(ending: string, folder = repository): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => !notOurs.includes(name))
@@ -23,7 +24,7 @@ export function textOf(file: string): string {
   return readFileSync(join(repository, file), 'utf8');
 }
 
-/** The links of a document that lead to no file, or to no heading of the document they lead to. */
+/** The links of a document without a file, or without a heading, as their target. */
 export function brokenLinks(file: string, text: string): string[] {
   const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '').replace(/`[^`\n]*`/g, '');
   const inline = [...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)];
@@ -32,7 +33,7 @@ export function brokenLinks(file: string, text: string): string[] {
   return [...inline, ...named, ...html]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target) && !leadsSomewhere(file, text, target))
-    .map((target) => `${file} links to ${target}, which is not there`);
+    .map((target) => `${file} links to ${target}, which does not exist`);
 }
 
 function leadsSomewhere(file: string, text: string, target: string): boolean {
@@ -54,7 +55,30 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-/** The files of ours a text speaks of that do not exist; named from the top of the repository, src or pages, or as an import. */
+/** The commands and options in the code of a document that the program does not have. */
+export function unknownCommands(file: string, text: string, program: Command): string[] {
+  const code = [...text.matchAll(/^ *(```+|~~~).*\n([\s\S]*?)^ *\1|(`+)(.*?)\3/gm)]
+    .map(([, , block, , span]) => block ?? span ?? '')
+    .join('\n')
+    .replaceAll('\\\n', ' ');
+  return [...code.matchAll(/(?<=(?:^|npx|[(;]|&&|[A-Z]=\S+) *)mandate ([a-z].*)$/gm)]
+    .map(([, line = '']) => line.replace(/\s#.*|[|;)>].*/, '').trim())
+    .filter((line) => !hasCommand(program, line.split(/\s+/)))
+    .map((line) => `${file} names mandate ${line}, which is not a command`);
+}
+
+function hasCommand(command: Command, words: readonly string[]): boolean {
+  const [word = '', ...more] = words;
+  const sub = command.commands.find((one) => one.name() === word);
+  if (sub) return hasCommand(sub, more);
+  // A word in place of a subcommand, where the command takes no argument.
+  const isArgument = word === '' || !/^[a-z]/.test(word) || command.registeredArguments.length > 0;
+  const known = command.options.flatMap(({ long }) => long ?? []);
+  const options = words.filter((one) => /^--[a-z]/.test(one)).map((one) => one.replace(/=.*/, ''));
+  return isArgument && options.every((one) => ['--help', ...known].includes(one));
+}
+
+/** The files of this repository that a text names and that do not exist; named by full path, from src or pages, or as an import. */
 export function missingFiles(file: string, text: string): string[] {
   const spoken = file.endsWith('.md') ? text : commentsOf(text);
   return [...spoken.matchAll(/(?<![\w./@:-])(?:[\w-]+\/)+[\w.-]+\.(?:ts|js|sql|md|svg|json)\b(?!\/)/g)]
@@ -70,7 +94,7 @@ export function missingFiles(file: string, text: string): string[] {
             .map(([name]) => name)
             .filter((name) => !basenames().has(name)),
     )
-    .map((path) => `${file} speaks of ${path}, which is not there`);
+    .map((path) => `${file} names ${path}, which does not exist`);
 }
 
 let found: Set<string> | undefined;

@@ -1,11 +1,11 @@
-// Old and new nodes run side by side during an upgrade, so a migration only adds: nothing an old node reads or writes is taken
-// away, renamed or made narrower. What does so nevertheless stands here with its reason.
+// Old and new nodes run together during an upgrade, so a migration only adds and never changes what an old node uses. Exceptions stand
+// here with their reason.
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
 const folder = new URL('../../src/platform/database/migrations/', import.meta.url);
 
-/** What an old node would stumble over, in a statement about something that was there before. */
+/** Changes of existing objects that would break an old node. */
 const takesAway: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['drops', /\bdrop (table|column|view|function|type|domain|trigger|index|constraint|default|not null)\b/],
   ['renames', /\brename\b/],
@@ -26,12 +26,12 @@ const takesAway: readonly (readonly [what: string, pattern: RegExp])[] = [
 
 /** Files that may do so, with the reason. */
 const known: Readonly<Record<string, string>> = {
-  '0002_plain_words.sql': 'nothing was released before it: no old node runs beside it',
+  '0002_plain_words.sql': 'nothing was released before it, so no old node runs with it',
 };
 
 type Finding = { readonly in: string; readonly statement: string };
 
-/** Of each migration after the first; `made` is what that migration made itself, which no old node knows. */
+/** For each migration after the first; `made` is what that migration itself created, which no old node knows. */
 export function findings(name: string, sql: string): Finding[] {
   const statements = statementsIn(sql);
   const made = new Set(
@@ -49,7 +49,7 @@ export function findings(name: string, sql: string): Finding[] {
   });
 }
 
-/** In lower case and on one line, without comments. A body between $$ has semicolons of its own. */
+/** In lower case and on one line, without comments. A body between $$ has its own semicolons. */
 function statementsIn(sql: string): string[] {
   const bodies: string[] = [];
   const bare = sql.replace(/--.*$/gm, '').replace(/\$\$.*?\$\$/gs, (body) => `$${bodies.push(body) - 1}$`);
@@ -84,7 +84,7 @@ test.each([
   ['create unique index one on payment (external_id)', 'makes something unique'],
   ['update payment set status = status', 'rewrites or deletes rows'],
   ['DROP TABLE payment', 'drops'],
-])('is found: %s', (sql, what) => {
+])('a breaking change is found: %s', (sql, what) => {
   expect(findings('x.sql', `${sql};`)).toEqual([
     { in: expect.stringContaining(what), statement: expect.anything() },
   ]);
@@ -98,6 +98,6 @@ test.each([
   'create table extra (a int); alter table extra drop column a; create unique index one on extra (a)',
   'create index by_weight on payment (weight)',
   '-- drop table payment\nselect 1',
-])('is not: %s', (sql) => {
+])('a harmless change is not reported: %s', (sql) => {
   expect(findings('x.sql', `${sql};`)).toEqual([]);
 });

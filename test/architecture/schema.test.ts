@@ -1,4 +1,4 @@
-// The reviewed dump of the schema is what the migrations make, the baseline is what was there before it, and every table is distributed by the key it should be.
+// The reviewed schema dump is what the migrations create, the baseline is the schema before it, and tables have the right keys.
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -10,12 +10,12 @@ let db: TestDatabase;
 beforeAll(async () => void (db = await createTestDatabase()));
 afterAll(() => db.drop());
 
-test('schema.sql is what the migrations make; npm run schema writes it', async () => {
+test('schema.sql is what the migrations create; npm run schema writes it', async () => {
   const reviewed = await readFile(new URL('../../schema.sql', import.meta.url), 'utf8');
   expect(await db.database.withClient(schemaText)).toBe(reviewed);
 });
 
-test('the baseline makes the schema that there was before it, as it was dumped then', async () => {
+test('the baseline creates the schema that was dumped before it', async () => {
   const recorded = await readFile(new URL('schema-0.1.0.sql', import.meta.url), 'utf8');
   const made = await onEmptyDatabase(async (client) => {
     await client.query(await migrationText('0001_baseline.sql'));
@@ -63,7 +63,7 @@ test.each([
     'alter table party alter column name set default $$x$$',
     "  name text default 'x'::text not null,",
   ],
-  ['a permission to be null', 'alter table party alter column name drop not null', '  name text,'],
+  ['a dropped not-null', 'alter table party alter column name drop not null', '  name text,'],
   [
     'a check',
     "alter table party add constraint short check (name <> 'A')",
@@ -74,8 +74,8 @@ test.each([
     'alter table party add constraint one foreign key (party_id) references party',
     'constraint one for',
   ],
-  ['that it is not logged', 'alter table test_clock set unlogged', 'create unlogged table test_clock'],
-  ['how it is stored', 'alter table party set (fillfactor = 70)', ') with (fillfactor=70);'],
+  ['an unlogged table', 'alter table test_clock set unlogged', 'create unlogged table test_clock'],
+  ['a storage parameter', 'alter table party set (fillfactor = 70)', ') with (fillfactor=70);'],
   ['an index', 'create index party_age on party (created_at)', 'create index party_age on party using btree'],
   [
     'a trigger',
@@ -93,20 +93,20 @@ test.each([
     'alter table party add column short text generated always as (left(name, 3)) stored',
     'generated always as',
   ],
-])('a change is seen: %s', async (_, change, line) => {
+])('a change shows in the dump: %s', async (_, change, line) => {
   const changed = await afterChange(change, schemaText);
   expect(changed).toContain(line);
   expect(await db.database.withClient(schemaText)).not.toContain(line);
 });
 
 test.each(['create view v as select 1 as one', 'create sequence s', "create type e as enum ('a')"])(
-  'an object the dump cannot print is an error: %s',
+  'an object that the dump cannot print is an error: %s',
   async (change) => {
     await expect(afterChange(change, schemaText)).rejects.toThrow(/cannot print the (view|sequence|type)/);
   },
 );
 
-test('a table nobody thought about is found, and so is a key that begins with something else', async () => {
+test('a table without a rule is found, and so is a key with another first column', async () => {
   const unlisted = await afterChange('create table extra (extra_id id primary key)', firstKeyColumns);
   expect(unlisted).toEqual({ ...distributedBy, extra: 'extra_id' });
   const keyless = await afterChange('create table extra (extra_id id)', firstKeyColumns);
@@ -125,7 +125,7 @@ async function firstKeyColumns(client: pg.ClientBase): Promise<Record<string, st
   return Object.fromEntries(rows.map(({ name, first }) => [name, first]));
 }
 
-/** What is read while the change is made and not yet taken back. */
+/** What is read with the change, before it is rolled back. */
 function afterChange<T>(change: string, read: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   return db.database.withClient(async (client) => {
     await client.query('begin');

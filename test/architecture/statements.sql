@@ -1080,7 +1080,7 @@ coalesce(settled, case when status in ('reversing', 'cancelling') then 'open' wh
 when status = 'failed' then 'undoes' else 'never' end),
 case when status = 'failed' then payment.created_at else reversal_asked_at end, reversed_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
-where invoice_id between $1::text and $2::text) as room
+where invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || '.' || refund_id as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -1099,7 +1099,7 @@ where aggregate_id = invoice_id and "paymentId" = payment_id and "refundId" = re
 ) as log
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
-where invoice_id between $1::text and $2::text) as room
+where invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
@@ -1136,7 +1136,7 @@ case when charged_at is null then created_at else coalesce(reversal_asked_at, ch
 coalesce(closed, case when not is_refunded then 'never' when status = 'refunding' then 'open' else 'done' end),
 refund_asked_at, ended_at)
 ) as operation (suffix, kind, sign, certainty, asked_at, known_at)
-where customer_id between $1::text and $2::text) as room
+where customer_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select withdrawal_id as aggregate_id, withdrawal_id || '.p' as operation_id, terms -> 'route' ->> 'bankId' as bank_id,
@@ -1148,7 +1148,7 @@ from withdrawal
 left join destination using (destination_id)
 left join ledger_transfer as ended on ended.aggregate_id = withdrawal_id and ended.operation_id = 'withdrawal'
 and ended.step = 'payout' and ended.completes_pending
-where withdrawal_id between $1::text and $2::text) as room
+where withdrawal_id between $1::text and $2::text) as source
 ), line as (
 select *, row_number() over (partition by operation_id order by sequence) as copy
 from report_line where run_id = $3::text and aggregate_id between $1::text and $2::text
@@ -1377,8 +1377,40 @@ returning turnover.period
 )
 select record_journal(changed.withdrawal_id, $10::text, changed.changed_at, $11::json) as journal from changed, (select count(*) from uncounted) as before;
 
+-- expedite_binding
+update binding set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(customer_id, binding_id) as key;
+
+-- expedite_card
+update card set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where card_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(card_id) as key;
+
+-- expedite_destination
+update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
+
+-- expedite_invoice
+update invoice set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(invoice_id) as key;
+
+-- expedite_payer_email
+update payer_email set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
+
+-- expedite_payment
+update payment set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
+
 -- expedite_retained_card
 update card set wake_at = $1::timestamptz, attempts = 0 where card_id = $2::text and wake_at > $1::timestamptz;
+
+-- expedite_series
+update series set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(series_id) as key;
+
+-- expedite_withdrawal
+update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
+where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
 
 -- find_broken_b1
 with since as (
@@ -1881,70 +1913,6 @@ returning owner_id;
 -- forget_ledger_checkpoint
 delete from ledger_checkpoint;
 
--- give_up_binding
-update binding set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_card
-update card set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_destination
-update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_invoice
-update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_payer_email
-update payer_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_payment
-update payment set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_series
-update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- give_up_withdrawal
-update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
-where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
-
--- hasten_binding
-update binding set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(customer_id, binding_id) as key;
-
--- hasten_card
-update card set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where card_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(card_id) as key;
-
--- hasten_destination
-update destination set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where destination_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(destination_id) as key;
-
--- hasten_invoice
-update invoice set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where invoice_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(invoice_id) as key;
-
--- hasten_payer_email
-update payer_email set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
-
--- hasten_payment
-update payment set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and wake_at > $1::timestamptz returning json_build_array(invoice_id, payment_id) as key;
-
--- hasten_series
-update series set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(series_id) as key;
-
--- hasten_withdrawal
-update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
-where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
-
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
 
@@ -2415,6 +2383,38 @@ returning aggregate_id, chunk, base;
 
 -- mark_cluster_mismatch
 update webhook_feed set mismatch_since = $1::timestamptz where mismatch_since is null;
+
+-- mark_stuck_binding
+update binding set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_card
+update card set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_destination
+update destination set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_invoice
+update invoice set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_payer_email
+update payer_email set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_payment
+update payment set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_series
+update series set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
+
+-- mark_stuck_withdrawal
+update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
+where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- move_test_clock
 insert into test_clock (party_id, offset_ms) values ($1::text, $2::int8)
@@ -3215,7 +3215,7 @@ least(excluded.replay_until, coalesce(queue.resume_at, queue.next_position) - 1)
 resume_at = case
 when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then queue.resume_at
 else coalesce(queue.resume_at, queue.next_position) end,
--- Whoever has it in hand then knows that it is no longer where he found it.
+-- Tells the node that has claimed the queue that it was rewound.
 rewinds = queue.rewinds + case
 when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then 0 else 1 end,
 waiting_since = coalesce(queue.waiting_since, excluded.waiting_since),
@@ -3389,7 +3389,7 @@ number int, aggregate_id text, webhook_id text, lease_end timestamptz, rewinds i
 resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
 event_type text, attempted_at timestamptz, duration_ms int, status int, attempt_failure text)
 ), ours as (
--- In one order, as everybody takes them who takes many: nobody waits in a circle.
+-- Every writer locks in this order, so that writers cannot deadlock.
 select written.number, queue.rewinds <> written.rewinds as is_rewound
 from webhook_queue as queue join written
 on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id

@@ -1,4 +1,4 @@
-// What every statement declares about its parameters and columns is what PostgreSQL says about it on the migrated schema.
+// What every statement declares about its parameters and columns matches PostgreSQL's description on the migrated schema.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Columns, Statement } from '../../src/platform/database/statement.ts';
 import type { TestService } from '../support/service/test-service.ts';
@@ -8,8 +8,8 @@ let service: TestService;
 let statements: readonly Statement[];
 
 beforeAll(async () => {
-  // Other tests register statements of their own; with fresh modules only the program's are there. Building a service
-  // loads every store and makes the statements of due work, one set for each table.
+  // Other tests register their own statements; with fresh modules only the program's exist. Building a service loads every store and
+  // creates the statements of jobs, one set per table.
   vi.resetModules();
   await import('../../src/app/reconciliation-sources.ts');
   await import('../../src/app/retention.ts');
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('every statement takes and gives what it declares', async () => {
+test('every statement takes and returns what it declares', async () => {
   expect(statements.length).toBeGreaterThan(30);
   const found = await service.database.withClient(async (client) => {
     const lists: string[][] = [];
@@ -30,7 +30,7 @@ test('every statement takes and gives what it declares', async () => {
   expect(found).toEqual([]);
 });
 
-test('each that appends an event to a log takes its time from the row, and moves that on', () => {
+test('a statement that appends an event takes its time from the row, and advances it', () => {
   const appending = statements.filter(({ text }) => text.includes('insert into event'));
   expect(appending.length).toBeGreaterThan(15);
   const moves = /set [^;]*\bchanged_at = |insert into \w+ \([^)]*\bchanged_at\b|\bcreated_at as changed_at\b/;
@@ -39,7 +39,7 @@ test('each that appends an event to a log takes its time from the row, and moves
   expect(own.map(({ name }) => name)).toEqual([]);
 });
 
-test('JSON is read by a codec, never as it comes', () => {
+test('JSON columns are always read by a codec', () => {
   const believed = statements.flatMap(({ name, row }) =>
     Object.entries(row).flatMap(([column, type]) =>
       type === 'json' || type === 'json?' ? [`${name}: ${column}`] : [],
@@ -49,15 +49,15 @@ test('JSON is read by a codec, never as it comes', () => {
   expect(statements.filter(({ codecs }) => codecs.length > 0).length).toBeGreaterThan(50);
 });
 
-/** Many are put together from parts: a reviewer sees here what PostgreSQL is sent. */
-test('every statement is as it was reviewed; npx vitest run test/architecture/statements -u writes them', async () => {
+/** Many statements are composed of fragments; here a reviewer sees what PostgreSQL gets. */
+test('every statement is as reviewed; npx vitest run test/architecture/statements -u writes them', async () => {
   const texts = statements.map(
     ({ name, text }) => `-- ${name}\n${text.trim().replaceAll(/^[ \t]+/gm, '')};\n`,
   );
   await expect(texts.toSorted().join('\n')).toMatchFileSnapshot('statements.sql');
 });
 
-test('those of the tests are left out, those of due work are there', () => {
+test('statements of tests are left out, and those of jobs are included', () => {
   const names = statements.map(({ name }) => name);
   expect(names.filter((name) => /^test_/.test(name))).toEqual([]);
   expect(names).toContain('claim_due_invoice');
@@ -82,7 +82,7 @@ test.each<[string, Columns, string[]]>([
   expect(found).toEqual(expected.map((part) => expect.stringContaining(part)));
 });
 
-test('a wrong declaration of a parameter is found, and none is run', async () => {
+test('a wrong declaration of a parameter is found without running the statement', async () => {
   const text = 'update party set name = $1::text where party_id = $2::text';
   const control = { name: 'control', text, parameterNames: ['name', 'party_id'], row: {}, codecs: [] };
   const parameters = { name: 'text', party_id: 'int8' } as const;

@@ -1,17 +1,17 @@
-// A field of the API is more than a line in a schema: some other code reads it, or fills it in. (A required field of an answer
-// that nobody fills in does not compile; all others would.)
+// Every field of an API schema is also used by code: some other file reads it or fills it in. Only a required response field that is
+// never filled in fails to compile; all others would not.
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { isTest, readSourceFiles } from '../../tools/source-files.ts';
 
 const namedByNone: Readonly<Record<string, readonly string[]>> = {
-  'of chargebacks, of which there are none': ['chargebackID', 'levy', 'reasonCode', 'stage'],
+  'of chargebacks, which do not exist yet': ['chargebackID', 'levy', 'reasonCode', 'stage'],
   'of quotes, which are always refused': ['cash', 'currencyFrom', 'currencyTo'],
 };
 
 type Names = { readonly declared: Set<string>; readonly used: Set<string> };
 
-test('every field of a schema is named by code that is no schema', () => {
+test('every field of a schema is named by other code', () => {
   const names: Names = { declared: new Set(), used: new Set() };
   for (const source of readSourceFiles())
     if (source.path.endsWith('.ts') && !isTest(source)) collect(parse(source.text), false, names);
@@ -28,7 +28,7 @@ test.each([
   ['const Body = Type.Object({ amount: Type.Integer() }); const f = ({ amount: minor }) => minor;', []],
   ['const Body = Type.Object({ amount: Type.Integer() }); const answer = { amount: 1 };', []],
   ["const Body = Type.Object({ amount: Type.Integer({ description: 'x' }) }); const amount = 1;", ['amount']],
-])('one that is named by none is found: %s', (text, unused) => {
+])('an unused field is found: %s', (text, unused) => {
   const names: Names = { declared: new Set(), used: new Set() };
   collect(parse(text), false, names);
   expect(unusedIn(names)).toEqual(unused);

@@ -1,5 +1,5 @@
-// kill -9 of the simulated bank under load: what it acknowledged it still says, word for word, and its book has exactly
-// what it says it approved, once.
+// kill -9 of the simulated bank under load: it repeats every acknowledged response word for word.
+// Its report has exactly the approved operations, once each.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ async function startBankProcess(data: string): Promise<Process> {
   };
 }
 
-test('a bank killed while 20 clients move money has lost and doubled nothing', async () => {
+test('a bank killed while 20 clients move money loses and duplicates nothing', async () => {
   const { folder: data, remove } = temporaryFolder();
   onTestFinished(remove);
   const asked = new Map<string, object>();
@@ -92,20 +92,20 @@ test('a bank killed while 20 clients move money has lost and doubled nothing', a
     balance.set(originalOperationId, (balance.get(originalOperationId) ?? 0) + sign * amount);
   }
   for (const [id, message] of asked) {
-    // A reversal of what was never seen, because the answer to that got lost with it, moves nothing.
+    // The reversal of an operation the bank never received moves no money.
     const original = 'originalOperationId' in message ? String(message.originalOperationId) : id;
     const movesMoney = outcomes.get(id) === 'approved' && outcomes.get(original) === 'approved';
-    expect(entries.get(id) ?? 0, `${id} in the book`).toBe(movesMoney ? 1 : 0);
+    expect(entries.get(id) ?? 0, `${id} in the report`).toBe(movesMoney ? 1 : 0);
   }
   expect([...entries.keys()].filter((id) => !asked.has(id))).toEqual([]);
-  // Of two refunds that came together only one had room, so no payer was ever given more than he had paid.
-  for (const [id, minor] of balance) expect(minor, `what is left of ${id}`).toBeGreaterThanOrEqual(0);
+  // Only one of two parallel refunds fitted, so no payer was refunded more than they had paid.
+  for (const [id, minor] of balance) expect(minor, `the rest of ${id}`).toBeGreaterThanOrEqual(0);
   expect(acknowledged.size).toBeGreaterThanOrEqual(kills * acknowledgedBeforeKill);
   expect(book.every(({ sequence }, place) => sequence === place + 1)).toBe(true);
   expect(await bank.kill('SIGTERM')).toBe(0);
 }, 120_000);
 
-test('mandate bank conformance prints numbered checks, and fails where one does', async () => {
+test('mandate bank conformance prints numbered checks and fails when a check fails', async () => {
   const { folder: data, remove } = temporaryFolder();
   onTestFinished(remove);
   const bank = await startBankProcess(data);
@@ -113,15 +113,15 @@ test('mandate bank conformance prints numbered checks, and fails where one does'
   const check = (...more: string[]) =>
     mandate(['bank', 'conformance', '--url', bank.url, ...more], { BANK_SECRET: secret });
   const good = await check();
-  expect(good.output).toMatch(/^ 1 {2}.*pass.* {2}says that it is well/);
+  expect(good.output).toMatch(/^ 1 {2}.*pass.* {2}answers a health check without a signature/);
   expect(good.output).toMatch(/\d+ passed, 0 failed\.\n$/);
   expect(good.code).toBe(0);
-  // A card that is approved, called one that is declined.
+  // An approved card is given as the declined one.
   const bad = await check('--declined-card', '4242424242424242');
   expect(bad.output).toContain('the outcome is approved, not declined');
   expect(bad.code).toBe(1);
   const second = await mandate(['bank'], { MANDATE_DATA: data });
-  expect(second.errors).toContain(`open already, at ${bank.url}`);
+  expect(second.errors).toContain(`runs already, at ${bank.url}`);
   expect(second.code).toBe(1);
   expect(await bank.kill('SIGTERM')).toBe(0);
 }, 60_000);

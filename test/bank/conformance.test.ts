@@ -1,5 +1,4 @@
-// The conformance checks, on the simulated bank, which must pass them all, and on banks that are wrong on purpose, each of
-// which must fail: a check that cannot fail is worth nothing.
+// Runs the conformance checks on the simulated bank, which passes them all, and on faulty banks, which must fail one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { checkBank } from '../../src/acquiring/conformance/conformance.ts';
@@ -23,12 +22,12 @@ async function failuresOf(options: Parameters<typeof startBank>[0], secret = ban
   return results.flatMap(({ promise, problem }) => (problem === undefined ? [] : [promise]));
 }
 
-test('the simulated bank keeps every promise of the protocol', async () => {
+test('the simulated bank passes every conformance check', async () => {
   expect(await failuresOf({})).toEqual([]);
 });
 
-describe('the checks notice a bank that', () => {
-  test.each<[what: string, wrong: (teller: OperationProcessor) => OperationProcessor, notices: string]>([
+describe('the checks detect a bank that', () => {
+  test.each<[what: string, wrong: (teller: OperationProcessor) => OperationProcessor, check: string]>([
     [
       'is not idempotent',
       (teller) => {
@@ -42,10 +41,10 @@ describe('the checks notice a bank that', () => {
           },
         };
       },
-      'answers a message that comes again as before, and books it once',
+      'does a repeated message once, with the same response',
     ],
     [
-      'books twice what is sent twice',
+      'reports a repeated operation twice',
       (teller) => {
         const again = new Map<string, number>();
         return {
@@ -65,27 +64,27 @@ describe('the checks notice a bank that', () => {
           },
         };
       },
-      'answers a message that comes again as before, and books it once',
+      'does a repeated message once, with the same response',
     ],
     [
-      'does twice what comes at the same moment',
+      'does an operation twice when it is sent in parallel',
       (teller) => {
         let copies = 0;
         return {
           ...teller,
           async perform(id, read) {
             if ((await teller.inquire(id)).status === 200) return teller.perform(id, read);
-            // Between looking and doing others look too.
+            // Other messages pass the check before this one is done.
             await sleep(20);
             const isTaken = (await teller.inquire(id)).status === 200;
             return renamed(await teller.perform(isTaken ? `${id}-${(copies += 1)}` : id, read), id);
           },
         };
       },
-      'does once what is sent 20 times at the same moment',
+      'does an operation once when it is sent 20 times in parallel',
     ],
     [
-      'loses what it has acknowledged',
+      'loses acknowledged operations',
       (teller) => {
         let count = 0;
         const lost = new Set<string>();
@@ -106,10 +105,10 @@ describe('the checks notice a bank that', () => {
           },
         };
       },
-      'in the end still says what it said, and has in its book exactly what it approved',
+      'still has every outcome at the end, and exactly the approved operations in its report',
     ],
     [
-      'captures more than it holds',
+      'captures more than the held amount',
       (teller) => ({
         ...teller,
         async perform(id, read) {
@@ -122,7 +121,7 @@ describe('the checks notice a bank that', () => {
           return isTooMuch ? approvedReply(id) : reply;
         },
       }),
-      'captures no more than it holds, and only what it holds',
+      'captures at most the held amount, and only from an open hold',
     ],
     [
       'answers inquiries about declined operations as approved',
@@ -133,10 +132,10 @@ describe('the checks notice a bank that', () => {
           return isDeclined(reply) ? approvedReply(id) : reply;
         },
       }),
-      'declines with a network and a code, says the same when asked, and books nothing',
+      'declines with a network and a code, with the same response to an inquiry and no entry in the report',
     ],
     [
-      'says "pending" of what it never saw',
+      'answers inquiries about unknown operations as pending',
       (teller) => ({
         ...teller,
         async inquire(id) {
@@ -146,10 +145,10 @@ describe('the checks notice a bank that', () => {
             : reply;
         },
       }),
-      'says of an operation it never saw that it never saw it',
+      'returns notFound for an operation it never received',
     ],
     [
-      'forgets that it reversed what it had not seen yet',
+      'forgets the reversal of an operation it had not received',
       (teller) => {
         const unseen = new Map<string, string>();
         return {
@@ -166,10 +165,10 @@ describe('the checks notice a bank that', () => {
           },
         };
       },
-      'takes back what it has not seen yet, and declines it when it comes',
+      'approves the reversal of an operation it never received, and declines the operation later',
     ],
     [
-      'takes other content under a known id for a repeat',
+      'accepts other content under a known ID as a repeat',
       (teller) => ({
         ...teller,
         async perform(id, read) {
@@ -177,10 +176,10 @@ describe('the checks notice a bank that', () => {
           return reply.status === 409 ? teller.inquire(id) : reply;
         },
       }),
-      'refuses other content under an id it knows, and changes nothing',
+      'refuses other content under a known ID and changes nothing',
     ],
     [
-      'charges absent payers who never agreed',
+      'charges payers without their consent',
       (teller) => ({
         ...teller,
         async perform(id, read) {
@@ -189,18 +188,18 @@ describe('the checks notice a bank that', () => {
           return teller.perform(id, { message: { ...read.message, initiation } });
         },
       }),
-      'charges without the payer only what he once agreed to with that card',
+      'charges without the payer only after they consented with the same card',
     ],
     [
-      'keeps a book out of order',
+      'serves its report out of order',
       (teller) => ({
         ...teller,
         entries: async (after, limit) => [...(await teller.entries(after, limit))].reverse(),
       }),
-      'keeps its book in order and gives it in pages',
+      'serves its transaction report in order and in pages',
     ],
     [
-      'does what it calls invalid',
+      'does operations that it calls invalid',
       (teller) => ({
         ...teller,
         async perform(id, read) {
@@ -209,24 +208,28 @@ describe('the checks notice a bank that', () => {
           return reply;
         },
       }),
-      'names the field that is wrong, and does nothing',
+      'names the invalid field and does nothing',
     ],
-  ])('%s', async (_what, employ, notices) => {
-    expect(await failuresOf({ employ })).toContain(notices);
+  ])('%s', async (_what, employ, check) => {
+    expect(await failuresOf({ employ })).toContain(check);
   });
 
-  test('accepts messages without a signature, or with a wrong one', async () => {
+  test('accepts messages without a signature or with a wrong one', async () => {
     const failures = await failuresOf({ admit: () => true });
-    expect(failures).toContain('refuses a message without a signature, and does nothing');
+    expect(failures).toContain('refuses a message without a signature');
     expect(failures).toContain('refuses a signature made with another secret');
     expect(failures).toContain('refuses a signature of another body');
-    expect(failures).toContain('refuses a signature from more than five minutes ago');
-    expect(failures).toContain('shows its book and its operations only to a signed question');
+    expect(failures).toContain('refuses a signature that is more than 300 s old');
+    expect(failures).toContain(
+      'refuses to show its operations and its transaction report without a signature',
+    );
   });
 
   test('has another secret', async () => {
     const failures = await failuresOf({}, 'not the secret the bank was started with');
-    expect(failures).toContain('charges in one step, says the same when asked, and has it in its book');
+    expect(failures).toContain(
+      'charges in one step, with the same response to an inquiry and one entry in the report',
+    );
   });
 });
 

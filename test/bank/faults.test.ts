@@ -1,5 +1,4 @@
-// Faults on demand: what the service sees of each, and whether the operation was done all the same. Asked through the
-// adapter, because what it makes of them is the point.
+// Faults on demand: the outcome the HTTP adapter reports for each, and whether the bank did the operation.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import { openHttpBank, type HttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
@@ -61,14 +60,14 @@ const seen: [FaultKind, outcome: string, isDone: boolean][] = [
   ['too-many-requests', 'notSent', false],
 ];
 
-test.each(seen)('%s makes an answer %s, and its being done is %s', async (kind, outcome, isDone) => {
+test.each(seen)('%s gives the outcome %s, and the operation was done: %s', async (kind, outcome, isDone) => {
   const bank = await startBank();
   const adapter = adapterOf(bank, kind.startsWith('no-answer') || kind === 'slow-answer' ? 150 : 3_000);
   expect((await order(bank, { kind })).status).toBe(200);
   expect((await adapter.send(authorise('a'))).outcome).toBe(outcome);
   expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
   expect((await bank.book()).length).toBe(isDone ? 1 : 0);
-  // Sent again, it is done once and answered.
+  // A repeat does the operation once and is answered.
   expect((await adapter.send(authorise('a'))).outcome).toBe('approved');
   expect((await bank.book()).length).toBe(1);
 });
@@ -85,7 +84,7 @@ test.each([
   [99_924, 'unknown', true],
   [99_925, 'notSent', false],
 ])(
-  'the amount %i is answered %s the first time, its being done is %s, and again it is answered',
+  'the amount %i gives %s first, the operation was done: %s, and a repeat is answered',
   async (amount, outcome, isDone) => {
     const bank = await startBank();
     const adapter = adapterOf(bank, [99_901, 99_920].includes(amount) ? 150 : 3_000);
@@ -96,7 +95,7 @@ test.each([
   },
 );
 
-test('the reversal of such an amount is answered when it is sent a third time, and was done the first', async () => {
+test('the reversal of 99913 is done on the first send and answered on the third', async () => {
   const bank = await startBank();
   const adapter = adapterOf(bank);
   await adapter.send(authorise('a', 99_913n));
@@ -107,8 +106,8 @@ test('the reversal of such an amount is answered when it is sent a third time, a
   expect((await adapter.send(reversal)).outcome).toBe('approved');
 });
 
-describe('an order', () => {
-  test('is for the next so many, of one kind', async () => {
+describe('a fault order', () => {
+  test('applies to the next requests of one kind', async () => {
     const bank = await startBank();
     const adapter = adapterOf(bank);
     await order(bank, { kind: 'error-before-booking', next: 2, operationKind: 'reverse' });
@@ -120,7 +119,7 @@ describe('an order', () => {
     expect((await adapter.send(reversal)).outcome).toBe('approved');
   });
 
-  test('may be about inquiries', async () => {
+  test('can apply to inquiries', async () => {
     const bank = await startBank();
     const adapter = adapterOf(bank);
     await order(bank, { kind: 'reset-before-booking', operationKind: 'inquire' });
@@ -163,14 +162,14 @@ describe('an order', () => {
     expect((await order(bank, body)).status).toBe(400);
   });
 
-  test('cannot be given by a page in a browser', async () => {
+  test('cannot come from a web page', async () => {
     const bank = await startBank();
     const body = JSON.stringify({ kind: 'outage', on: true });
     expect((await fetch(`${bank.url}/faults`, { method: 'POST', body })).status).toBe(415);
   });
 });
 
-test('an outage breaks every connection until it ends, and does nothing', async () => {
+test('an outage breaks every connection until it ends, and no operation is done', async () => {
   const bank = await startBank();
   const adapter = adapterOf(bank);
   await order(bank, { kind: 'outage', on: true });
@@ -181,7 +180,7 @@ test('an outage breaks every connection until it ends, and does nothing', async 
   expect((await adapter.inquire('a', terminal)).outcome).toBe('notFound');
 });
 
-test('a slow bank does it after the wait: what gave up meanwhile can be taken back before it is done', async () => {
+test('a slow bank acts after the delay, so that an abandoned operation can be reversed first', async () => {
   const bank = await startBank();
   const adapter = adapterOf(bank, 100);
   await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 400 } });
@@ -190,12 +189,12 @@ test('a slow bank does it after the wait: what gave up meanwhile can be taken ba
   await order(bank, { kind: 'latency', curve: { shape: 'none' } });
   const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
   expect((await adapter.send(reversal)).outcome).toBe('approved');
-  // Sent again it is the same operation, whichever of the two comes first.
+  // A repeat is the same operation, whichever of the two arrives first.
   expect(await adapter.send(authorise('a'))).toMatchObject({ outcome: 'declined', code: '17' });
   expect(await bank.book()).toEqual([]);
 });
 
-test('a slow bank lets many wait at once, and warns nobody of them', async () => {
+test('a slow bank delays many requests in parallel without a listener warning', async () => {
   const warnings: string[] = [];
   const listen = ({ message }: Error) => void warnings.push(message);
   process.on('warning', listen);
@@ -210,8 +209,8 @@ test('a slow bank lets many wait at once, and warns nobody of them', async () =>
   expect(warnings).toEqual([]);
 });
 
-describe('chance', () => {
-  test('is the same for the same seed, and another for another', () => {
+describe('the seed', () => {
+  test('gives the same faults again, and another seed gives others', () => {
     const run = (seed: number) => {
       const faults = openFaults(seed);
       faults.order({ kind: 'not-done', rate: 0.3 });
@@ -221,7 +220,7 @@ describe('chance', () => {
     expect(run(7)).not.toBe(run(8));
   });
 
-  test('hits about as often as it should', () => {
+  test('gives the ordered rate approximately', () => {
     const faults = openFaults(1);
     faults.order({ kind: 'not-done', rate: 0.3 });
     const hits = Array.from({ length: 10_000 }, () => faults.ofRequest('capture')).filter(Boolean).length;
@@ -229,7 +228,7 @@ describe('chance', () => {
     expect(hits).toBeLessThan(3_200);
   });
 
-  test('makes delays of the shape that was ordered', () => {
+  test('gives delays of the ordered shape', () => {
     const delays = (latency: Parameters<typeof delayMs>[0]) => {
       const random = seededRandom(3);
       return Array.from({ length: 10_001 }, () => delayMs(latency, random)).sort((a, b) => a - b);
@@ -242,7 +241,7 @@ describe('chance', () => {
     const skewed = delays({ shape: 'lognormal', medianMs: 100, sigma: 0.5 });
     expect(skewed[5_000]).toBeGreaterThan(97);
     expect(skewed[5_000]).toBeLessThan(103);
-    // 84 % lie below the median times e to the sigma.
+    // 84 % of the delays are below median × e^sigma.
     expect(skewed[8_413]! / 100).toBeCloseTo(Math.exp(0.5), 0);
     expect(delays({ shape: 'fixed', ms: 7 }).every((delay) => delay === 7)).toBe(true);
     expect(delays({ shape: 'none' })[0]).toBe(0);

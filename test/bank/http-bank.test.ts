@@ -1,5 +1,5 @@
-// The adapter against servers that do what banks and networks do on bad days, and against the simulated bank. What it must
-// never do: say that something was not sent when it may have been, or let a card out.
+// The HTTP adapter against faulty servers and the simulated bank.
+// It must never report `notSent` for a message that may have arrived, and never leak a card.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -98,8 +98,8 @@ function reply(
 }
 const approval = { operationId: 'inv1.1.a', outcome: 'approved', reference: '900000000001' };
 
-describe('what is sent', () => {
-  test('is signed, versioned, and the message of the protocol', async () => {
+describe('a message', () => {
+  test('is signed, has a version and matches the protocol', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     expect(await open(`${url}/base/`).send(authorise())).toEqual({
       outcome: 'approved',
@@ -125,7 +125,7 @@ describe('what is sent', () => {
     });
   });
 
-  test('never has a security code when the payer is not there, nor in a payout', async () => {
+  test('has no security code in a payout or when the payer is not present', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     const bank = open(url);
     const initiation = { by: 'merchant', reason: 'recurring', rootNetworkTransactionId: 'n1' } as const;
@@ -139,7 +139,7 @@ describe('what is sent', () => {
     expect(payout.card).toEqual({ number: card.number, expiry: card.expiry, holder: card.holder });
   });
 
-  test('of a capture, a refund and a reversal names the original', async () => {
+  test('for a capture, a refund or a reversal names the original operation', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     const bank = open(url);
     const amount = { minor: 5n, currency: 'RUB' as Currency };
@@ -156,7 +156,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('goes over connections that are kept', async () => {
+  test('reuses connections', async () => {
     let connections = 0;
     const { url } = await serve(
       (_heard, response) => reply(response, 200, approval),
@@ -164,11 +164,11 @@ describe('what is sent', () => {
     );
     const bank = open(url);
     for (let times = 0; times < 10; times++) await bank.send(authorise());
-    // The next may leave before the last has quite ended, so there can be two.
+    // The next message may leave before the previous one has ended, so there can be two.
     expect(connections).toBeLessThanOrEqual(2);
   });
 
-  test('an inquiry is signed and has no body', async () => {
+  test('for an inquiry is signed and has no body', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     await open(url).inquire('inv1.1.a', terminal);
     const [{ method, url: target, headers, body }] = heard as [Heard];
@@ -178,8 +178,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('it was certainly not sent when', () => {
-  test('nobody listens', async () => {
+describe('the outcome is notSent when', () => {
+  test('no server listens', async () => {
     const server = createTcpServer();
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -192,7 +192,7 @@ describe('it was certainly not sent when', () => {
     expect(await bank.inquire('inv1.1.a', terminal)).toEqual({ outcome: 'unknown', why: 'ECONNREFUSED' });
   });
 
-  test('the name of the bank is unknown', async () => {
+  test('the host name of the bank is unknown', async () => {
     const bank = open('http://bank.invalid', {
       allowPlainHttp: true,
       timeouts: { ...quick, answerMs: 5_000 },
@@ -200,7 +200,7 @@ describe('it was certainly not sent when', () => {
     expect((await bank.send(authorise())).outcome).toBe('notSent');
   });
 
-  test('it does not speak TLS', async () => {
+  test('the server does not use TLS', async () => {
     const server = createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const url = (await listen(server)).replace('http:', 'https:');
     expect((await open(url, { timeouts: { ...quick, answerMs: 5_000 } }).send(authorise())).outcome).toBe(
@@ -208,7 +208,7 @@ describe('it was certainly not sent when', () => {
     );
   });
 
-  test('all connections were busy until its time had run out', async () => {
+  test('all connections were busy until the time limit', async () => {
     const waiting: ServerResponse[] = [];
     const { url, heard } = await serve((_heard, response) => void waiting.push(response));
     const bank = open(url, { timeouts: { ...quick, unattendedAnswerMs: 10_000 } });
@@ -227,7 +227,7 @@ describe('it was certainly not sent when', () => {
     await bank.send(authorise());
     expect(
       heard.some(({ url }) => url.includes('inv2')),
-      'it was not sent later either',
+      'the message was not sent later either',
     ).toBe(false);
   });
 
@@ -235,13 +235,13 @@ describe('it was certainly not sent when', () => {
     [429, { error: 'notDone' }, { 'retry-after': '1' }],
     [503, { error: 'notDone' }, { 'retry-after': '1' }],
     [401, { error: 'unauthorised' }, {}],
-  ])('the bank says so with status %i', async (status, body, headers) => {
+  ])('the bank reports it with status %i', async (status, body, headers) => {
     const { url } = await serve((_heard, response) => reply(response, status, body, headers));
     const answer = await open(url).send(authorise());
     expect(answer).toEqual({ outcome: 'notSent', why: expect.any(String) });
   });
 
-  test('the card cannot be read, and nothing of why comes out', async () => {
+  test('the card cannot be read, and the reason is not revealed', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     const detokeniseCard = () => Promise.reject(new Error(`no such card as ${card.number}`));
     const answer = await open(url, { detokeniseCard }).send(authorise());
@@ -249,7 +249,7 @@ describe('it was certainly not sent when', () => {
     expect(heard).toEqual([]);
   });
 
-  test('its id is none', async () => {
+  test('the operation ID is not valid', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     for (const operationId of ['', '..', 'a/b', 'a b', 'x'.repeat(65)]) {
       expect((await open(url).send(authorise({ operationId }))).outcome).toBe('notSent');
@@ -260,14 +260,14 @@ describe('it was certainly not sent when', () => {
 });
 
 describe('the security code', () => {
-  /** Tells how often it was given back. */
+  /** Counts how often the code was returned. */
   function counting() {
     let times = 0;
     const returnCode = async () => void (times += 1);
     return { detokeniseCard: () => Promise.resolve({ ...card, returnCode }), givenBack: () => times };
   }
 
-  test('is given back when nobody listens', async () => {
+  test('is returned when no server listens', async () => {
     const { detokeniseCard, givenBack } = counting();
     const server = createTcpServer();
     const url = await listen(server);
@@ -277,23 +277,23 @@ describe('the security code', () => {
   });
 
   test.each<[string, (heard: Heard, response: ServerResponse) => void]>([
-    ['no answer comes', () => {}],
+    ['there is no response', () => {}],
     ['the connection breaks', (_h, response) => void (response.socket as Socket).resetAndDestroy()],
     [
       'the bank is busy',
       (_h, response) => reply(response, 503, { error: 'notDone' }, { 'retry-after': '1' }),
     ],
-    ['the bank refuses our signature', (_h, response) => reply(response, 401, { error: 'unauthorised' })],
+    ['the bank rejects the signature', (_h, response) => reply(response, 401, { error: 'unauthorised' })],
     ['the bank approves', (_h, response) => reply(response, 200, approval)],
-  ])('is not given back when %s', async (_when, answer) => {
+  ])('is not returned when %s', async (_when, answer) => {
     const { detokeniseCard, givenBack } = counting();
     const { url, heard } = await serve(answer);
     await open(url, { detokeniseCard }).send(authorise());
     expect([heard.length, givenBack()]).toEqual([1, 0]);
   });
 
-  test('is not given back before it is certain, while a connection is awaited', async () => {
-    // A machine that takes the connection and says nothing, not even in TLS.
+  test('is not returned while a connection is still awaited', async () => {
+    // The server accepts the connection but never answers the TLS handshake.
     const server = createTcpServer(() => {});
     const url = (await listen(server)).replace('http:', 'https:');
     const { detokeniseCard, givenBack } = counting();
@@ -303,52 +303,55 @@ describe('the security code', () => {
     expect(givenBack()).toBe(1);
   });
 
-  test('that cannot be given back is lost, and the answer stays what it is', async () => {
+  test('that cannot be returned is lost, and the outcome does not change', async () => {
     const returnCode = () => Promise.reject(new Error(`no way to keep ${card.securityCode}`));
     const server = createTcpServer();
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     const bank = open(url, { detokeniseCard: () => Promise.resolve({ ...card, returnCode }) });
     expect(await bank.send(authorise())).toMatchObject({ outcome: 'notSent', noBytesSent: true });
-    expect(JSON.stringify(logged.at(-1))).toContain('could not be given back');
+    expect(JSON.stringify(logged.at(-1))).toContain('unused security code could not be returned');
     expect(JSON.stringify(logged.at(-1))).not.toContain(card.securityCode);
   });
 });
 
-describe('nobody knows whether it was done when', () => {
+describe('the outcome is unknown when', () => {
   test.each<[string, (heard: Heard, response: ServerResponse) => void]>([
-    ['no answer comes', () => {}],
+    ['there is no response', () => {}],
     [
-      'the answer stops in the middle',
+      'the response stops in the middle',
       (_h, response) => void response.writeHead(200).write('{"operationId":'),
     ],
     ['the connection breaks', (_h, response) => void (response.socket as Socket).resetAndDestroy()],
     ['the connection ends', (_h, response) => void response.socket?.end()],
     [
-      'the answer ends too early',
+      'the response ends too early',
       (_h, response) => {
         response.writeHead(200, { 'content-length': '500' }).write('{');
         response.socket?.end();
       },
     ],
-    ['it answers 500', (_h, response) => reply(response, 500, 'Internal Server Error')],
+    ['the bank answers 500', (_h, response) => reply(response, 500, 'Internal Server Error')],
     ['a gateway answers 502', (_h, response) => reply(response, 502, '<html>Bad Gateway</html>')],
     [
       'a gateway answers 503',
       (_h, response) => reply(response, 503, 'no healthy upstream', { 'retry-after': '5' }),
     ],
-    ['it answers rubbish', (_h, response) => reply(response, 200, '{"outcome":"appro')],
+    ['the bank answers with invalid JSON', (_h, response) => reply(response, 200, '{"outcome":"appro')],
     [
-      'it answers about another operation',
+      'the bank answers about another operation',
       (_h, response) => reply(response, 200, { ...approval, operationId: 'x' }),
     ],
     [
-      'it sends the message elsewhere',
+      'the bank redirects the message',
       (_h, response) => reply(response, 307, '', { location: '/elsewhere' }),
     ],
-    ['it knows the id with other content', (_h, response) => reply(response, 409, { error: 'conflict' })],
     [
-      'the answer is endless',
+      'the bank knows the ID with other content',
+      (_h, response) => reply(response, 409, { error: 'conflict' }),
+    ],
+    [
+      'the response is endless',
       (_h, response) => {
         response.writeHead(200);
         const fill = () =>
@@ -356,26 +359,26 @@ describe('nobody knows whether it was done when', () => {
         fill();
       },
     ],
-    ['what answers is not HTTP', (_h, response) => void response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n')],
+    ['the response is not HTTP', (_h, response) => void response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n')],
   ])('%s', async (_when, answer) => {
     const { url, heard } = await serve(answer);
     const bank = open(url);
     expect(await bank.send(authorise())).toMatchObject({ outcome: 'unknown' });
     expect(await bank.inquire('inv1.1.a', terminal)).toMatchObject({ outcome: 'unknown' });
-    expect(heard.length, 'each was sent once').toBe(2);
+    expect(heard.length, 'the message and the inquiry were sent once each').toBe(2);
   });
 });
 
-test('an answer that is too long is given up at once, not when its time is up', async () => {
+test('a response that is too long is aborted immediately', async () => {
   const { url } = await serve((_heard, response) => reply(response, 200, `"${'x'.repeat(70_000)}"`));
   const bank = open(url, { timeouts: { ...quick, answerMs: 10_000 } });
   expect(await bank.send(authorise())).toEqual({
     outcome: 'unknown',
-    why: 'an answer of more than 65536 bytes',
+    why: 'the response exceeds 65536 bytes',
   });
 });
 
-test('a message the bank cannot read is declined as a format error, and the log says which field', async () => {
+test('a 400 is declined as a format error, and the log names the field', async () => {
   const { url } = await serve((_heard, response) =>
     reply(response, 400, { error: 'invalid', field: 'card.expiry' }),
   );
@@ -383,7 +386,7 @@ test('a message the bank cannot read is declined as a format error, and the log 
   expect(JSON.stringify(logged.at(-1))).toContain('card.expiry');
 });
 
-test('when nobody waits for it, an answer may take longer', async () => {
+test('a charge without the payer has a longer time limit', async () => {
   const { url } = await serve(
     (_heard, response) => void setTimeout(() => reply(response, 200, approval), 220),
   );
@@ -393,8 +396,8 @@ test('when nobody waits for it, an answer may take longer', async () => {
   expect((await bank.send(authorise({ initiation }))).outcome).toBe('approved');
 });
 
-describe('the circuit', () => {
-  test('opens after twenty failures, spares the security code, and closes when the bank is back', async () => {
+describe('the circuit breaker', () => {
+  test('opens after 20 failures, does not use the security code, and closes when the bank is back', async () => {
     let isDown = true;
     const { url, heard } = await serve((_heard, response) =>
       isDown ? reply(response, 500, '') : reply(response, 200, approval),
@@ -416,7 +419,7 @@ describe('the circuit', () => {
     expect((await bank.send(authorise())).outcome).toBe('approved');
   });
 
-  test('is not opened by declines, by conflicts, or by what was never seen', async () => {
+  test('is not opened by declines, conflicts or notFound', async () => {
     const answers: [number, object][] = [
       [200, { operationId: 'inv1.1.a', outcome: 'declined', network: 'visa', code: '91' }],
       [409, { error: 'conflict' }],
@@ -445,10 +448,10 @@ describe('a callback', () => {
     ),
   });
 
-  test('of the bank names an operation', () =>
+  test('from the bank names an operation', () =>
     expect(bank().verifyCallback(signed(), body)).toBe('inv1.1.a'));
 
-  test('says nothing when it is not signed for this address, this body and this time by this bank', () => {
+  test('is ignored unless this bank signed this address, body and time', () => {
     for (const headers of [
       {},
       { 'mandate-bank-signature': ['a', 'b'] },
@@ -461,7 +464,7 @@ describe('a callback', () => {
     }
   });
 
-  test('says nothing when it names nothing, though it is signed', () => {
+  test('is ignored when it is signed but names no operation', () => {
     for (const text of ['', '{}', 'null', '{"operationId":1}', '{"operationId":"a/b"}', '[]', '{']) {
       const odd = Buffer.from(text);
       expect(bank().verifyCallback(signed({ body: odd }), odd)).toBeUndefined();
@@ -469,17 +472,17 @@ describe('a callback', () => {
   });
 });
 
-describe('a bank cannot be opened', () => {
+describe('a bank adapter is refused', () => {
   test.each([
-    ['in the clear on another machine', { url: 'http://bank.example' }, 'https'],
-    ['with a question in its address', { url: 'https://bank.example/?a=1' }, 'no \\?'],
-    ['with a secret that is too short', { secret: 'short' }, '32 characters'],
+    ['with http on another machine', { url: 'http://bank.example' }, 'https'],
+    ['with a query in its address', { url: 'https://bank.example/?a=1' }, 'query'],
+    ['with a secret that is too short', { secret: 'short' }, 'at least 32'],
   ])('%s', (_how, options, complaint) => {
     expect(() => open('https://bank.example', options)).toThrow(new RegExp(complaint));
   });
 });
 
-test('with the simulated bank a payment is authorised, asked about, repeated and reversed', async () => {
+test('with the simulated bank, a payment is authorised, queried, repeated and reversed', async () => {
   const simulated = await startBank({ secret, clock });
   const bank = open(simulated.url, {
     timeouts: { connectMs: 2_000, answerMs: 5_000, unattendedAnswerMs: 5_000 },
@@ -500,7 +503,7 @@ test('with the simulated bank a payment is authorised, asked about, repeated and
   expect(outcomeOf((await simulated.get('inv1.1.a')).body)).toBe('approved');
 });
 
-test('no answer and no log line of all of these had anything of the card', () => {
+test('no outcome and no log line of these tests contains card data', () => {
   const text = JSON.stringify(logged);
   expect(logged.length).toBeGreaterThan(0);
   for (const part of [card.number, card.securityCode, card.holder]) expect(text).not.toContain(part);

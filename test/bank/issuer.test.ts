@@ -1,5 +1,5 @@
-// The payer at the issuer's page: in by GET or POST, a code, a decision, and back. What counts is what the bank says when it
-// is asked, and that it calls back.
+// The payer on the issuer's pages: the challenge, the decision and the way back, by GET and POST.
+// The outcome is what the bank reports to an inquiry and by callback.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -43,7 +43,7 @@ async function submit(
   return { ...(await pageOf(answer)), location: answer.headers.get('location') };
 }
 
-/** The page as the browser gets it from what the bank answered. */
+/** Opens the page as a browser does, from the bank's response. */
 async function enter(body: any, changes: Record<string, string> = {}): Promise<Page> {
   const { interaction } = body;
   if (interaction.method === 'GET') return pageOf(await fetch(interaction.url));
@@ -64,8 +64,8 @@ async function challenge(bank: TestBank, number = byPost, changes: Parameters<ty
   return { body, page, decide };
 }
 
-describe('the way to the page', () => {
-  test('of a card by POST has the classic fields, with the address to return to', async () => {
+describe('the request to the page', () => {
+  test('of a POST card has the fields of 3-D Secure 1, with the return address', async () => {
     const { body } = await challenge(await startBank());
     const { method, url, form } = body.interaction;
     expect([method, new URL(url).pathname]).toEqual(['POST', '/issuer/challenge']);
@@ -73,7 +73,7 @@ describe('the way to the page', () => {
     expect(form[2].value).toBe(returnUrl);
   });
 
-  test('of a card of 3-D Secure 2 has a request of that protocol', async () => {
+  test('of a 3-D Secure 2 card has a challenge request of that protocol', async () => {
     const { body } = await challenge(await startBank(), secondByPost);
     expect(body.interaction.form.map(({ name }: any) => name)).toEqual(['creq', 'threeDSSessionData']);
     const request = JSON.parse(Buffer.from(body.interaction.form[0].value, 'base64url').toString());
@@ -83,14 +83,14 @@ describe('the way to the page', () => {
     );
   });
 
-  test.each([byGet, secondByGet])('of card %s by GET is an address', async (number) => {
+  test.each([byGet, secondByGet])('of GET card %s is a URL', async (number) => {
     const { body, page } = await challenge(await startBank(), number);
     expect(body.interaction.method).toBe('GET');
     expect(page.status).toBe(200);
   });
 });
 
-test('the page says what is paid to whom, works without script, and trusts nothing', async () => {
+test('the page shows merchant and amount, works without JavaScript and escapes its content', async () => {
   const merchant = { id: 'SHOP', terminal: 'T1', descriptor: 'Tea & "Cake" <b>' };
   const { page } = await challenge(await startBank(), byPost, { merchant, amount: 123_456 });
   expect(page.html).toContain('Tea &#38; &#34;Cake&#34; &#60;b&#62;');
@@ -110,7 +110,7 @@ test('the page says what is paid to whom, works without script, and trusts nothi
 });
 
 describe('the payer', () => {
-  test('confirms with the code and is back by POST; the payment is approved and in the book', async () => {
+  test('confirms with the code and returns by POST; the payment is approved and in the report', async () => {
     const bank = await startBank();
     const { decide } = await challenge(bank);
     expect((await bank.get('a')).body.outcome).toBe('payerNeeded');
@@ -122,14 +122,14 @@ describe('the payer', () => {
     expect(await bank.book()).toMatchObject([{ operationId: 'a', sign: 1, amount: 6_000 }]);
   });
 
-  test('is back by GET when he came by GET', async () => {
+  test('returns by GET after arriving by GET', async () => {
     const bank = await startBank();
     const { decide } = await challenge(bank, byGet);
     expect(await decide('confirm', ' 1234 ')).toMatchObject({ status: 303, location: returnUrl });
     expect((await bank.get('a')).body.outcome).toBe('approved');
   });
 
-  test('brings a CRes and his session back in 3-D Secure 2', async () => {
+  test('returns with a CRes and the session data in 3-D Secure 2', async () => {
     const bank = await startBank();
     const { body, decide } = await challenge(bank, secondByPost);
     const back = await decide('confirm', '1234');
@@ -158,7 +158,7 @@ describe('the payer', () => {
     expect((await bank.get('a')).body.code).toBe('3ds-failed');
   });
 
-  test('cannot change his decision', async () => {
+  test('cannot change the decision', async () => {
     const bank = await startBank();
     const { decide } = await challenge(bank);
     await decide('refuse');
@@ -166,7 +166,7 @@ describe('the payer', () => {
     expect((await bank.get('a')).body.code).toBe('3ds-failed');
   });
 
-  test('has ten minutes', async () => {
+  test('has 10 minutes', async () => {
     const bank = await startBank();
     const { decide } = await challenge(bank);
     bank.clock.advance(599_999);
@@ -176,7 +176,7 @@ describe('the payer', () => {
     expect((await bank.get('a')).body.code).toBe('3ds-not-finished');
   });
 
-  test('who comes when it was reversed meanwhile confirms nothing', async () => {
+  test('confirms nothing after a reversal', async () => {
     const bank = await startBank();
     const { decide } = await challenge(bank);
     expect(await bank.outcome('r', reverse('a'))).toBe('approved');
@@ -185,7 +185,7 @@ describe('the payer', () => {
     expect(await bank.book()).toEqual([]);
   });
 
-  test('is approved or declined as the amount wants, once he has confirmed', async () => {
+  test('gets the outcome of the amount after confirming', async () => {
     const bank = await startBank();
     const { decide } = await challenge(bank, byPost, { amount: 99_051 });
     await decide('confirm', '1234');
@@ -194,7 +194,7 @@ describe('the payer', () => {
 });
 
 describe('the way back', () => {
-  test('keeps what was added to the address, so that a page can remember where it really wants to go', async () => {
+  test('keeps a query that the page added to the return address', async () => {
     const bank = await startBank();
     const { body } = await bank.put('a', authorise({ returnUrl }, byPost));
     const longer = `${returnUrl}&termination_uri=https%3A%2F%2Fshop.example`;
@@ -206,7 +206,7 @@ describe('the way back', () => {
     expect(back.action).toBe(longer);
   });
 
-  test('by GET takes the address of a template along', async () => {
+  test('by GET passes on the termination_uri', async () => {
     const bank = await startBank();
     const { body } = await bank.put('a', authorise({ returnUrl }, byGet));
     const url = `${body.interaction.url}&termination_uri=https%3A%2F%2Fshop.example`;
@@ -233,7 +233,7 @@ describe('the way back', () => {
     expect(back.action).toBe(returnUrl);
   });
 
-  test('ends on a page of the issuer when the merchant wants none', async () => {
+  test('ends on the issuer’s page without a return address', async () => {
     const bank = await startBank();
     const { returnUrl: _none, ...message } = authorise({}, byPost);
     const { body } = await bank.put('a', message);
@@ -247,7 +247,7 @@ describe('the way back', () => {
 });
 
 test.each(['', 'x', '00000000-0000-4000-8000-000000000000', '../../etc/passwd', '<script>'])(
-  'nobody finds a challenge with the ticket %j',
+  'no challenge is found with the ticket %j',
   async (ticket) => {
     const bank = await startBank();
     await bank.put('a', authorise({}, byPost));
@@ -267,7 +267,7 @@ test.each(['', 'x', '00000000-0000-4000-8000-000000000000', '../../etc/passwd', 
   },
 );
 
-describe('the bank calls back', () => {
+describe('the bank sends a callback', () => {
   async function listener(answer: (times: number) => number = () => 204) {
     const heard: { headers: IncomingMessage['headers']; body: Buffer; url: string }[] = [];
     const server = createServer((request, response) => {
@@ -287,7 +287,7 @@ describe('the bank calls back', () => {
     };
   }
 
-  test('when the payer has decided, signed, with the id and nothing else, and the adapter knows it', async () => {
+  test('after the payer’s decision, signed and with only the operation ID, which the adapter accepts', async () => {
     const bank = await startBank();
     const { heard, callbackUrl } = await listener();
     const { decide } = await challenge(bank, byPost, { callbackUrl });
@@ -313,7 +313,7 @@ describe('the bank calls back', () => {
     expect(adapter.verifyCallback(headers, Buffer.from('{"operationId":"b"}'))).toBeUndefined();
   });
 
-  test('again until it is heard', async () => {
+  test('repeatedly until a 2xx', async () => {
     const bank = await startBank();
     const { heard, callbackUrl } = await listener((times) => (times === 1 ? 500 : 200));
     const { decide } = await challenge(bank, byPost, { callbackUrl });
@@ -323,7 +323,7 @@ describe('the bank calls back', () => {
     );
   });
 
-  test('when the payer has let ten minutes pass, by itself', async () => {
+  test('automatically after 10 minutes without a decision', async () => {
     const bank = await startBank();
     const { heard, callbackUrl } = await listener();
     await challenge(bank, byPost, { callbackUrl });
@@ -332,7 +332,7 @@ describe('the bank calls back', () => {
     expect((await bank.get('a')).body.code).toBe('3ds-not-finished');
   });
 
-  test('twice where the amount wants it, and never where another does', async () => {
+  test('twice for one special amount, and never for another', async () => {
     const bank = await startBank();
     const { heard, callbackUrl } = await listener();
     const lost = await bank.put('lost', authorise({ callbackUrl, amount: 99_926 }, byPost));

@@ -1,5 +1,5 @@
-// The simulated bank's memory: the same book after every start, a torn end cut off, damage refused, and one process at a
-// time, with another that goes on when it dies.
+// The simulated bank's journal: the same state after every start, an incomplete end removed, and damage refused.
+// One process owns it at a time, and another takes over when that one dies.
 import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -27,7 +27,7 @@ function temporaryPlace(): string {
 
 const bankFolder = () => join(temporaryPlace(), 'bank');
 
-test('a bank that is started again says what it said and has the same book', async () => {
+test('a restarted bank repeats its responses and has the same report', async () => {
   const folder = bankFolder();
   const clock = testClock();
   const first = await startBank({ folder, clock });
@@ -47,10 +47,10 @@ test('a bank that is started again says what it said and has the same book', asy
   await first.stop();
 
   const second = await startBank({ folder, clock });
-  expect(second.url, 'the same port, so that open challenges still have their page').toBe(first.url);
+  expect(second.url, 'the port is the same, so that open challenges keep their page').toBe(first.url);
   expect(await Promise.all(ids.map((id) => second.get(id)))).toEqual(before);
   expect(await second.book()).toEqual(book);
-  // And it goes on where it stopped.
+  // The bank continues where it stopped.
   const later = authorise({
     initiation: { by: 'merchant', reason: 'recurring', rootNetworkTransactionId: root },
     authentication: 'none',
@@ -68,7 +68,7 @@ test('a bank that is started again says what it said and has the same book', asy
   expect(new Set(references).size).toBe(4);
 });
 
-test('its files hold no card number and no security code, and only their owner can read them', async () => {
+test('its files contain no card number and no security code, and only their owner can read them', async () => {
   const folder = bankFolder();
   const bank = await startBank({ folder });
   const card = { number: '4242424242424242', expiry: '2030-12', holder: 'LEXA SVOTIN', securityCode: '987' };
@@ -96,11 +96,11 @@ describe('a journal', () => {
 
   test.each([
     ['half a line', (text: string) => text.slice(0, -20)],
-    ['a line without its end', (text: string) => text.slice(0, -1)],
-    ['a line with a wrong letter', (text: string) => text.slice(0, -30) + '?' + text.slice(-29)],
+    ['a line without a line end', (text: string) => text.slice(0, -1)],
+    ['a line with a wrong character', (text: string) => text.slice(0, -30) + '?' + text.slice(-29)],
     ['zeros', (text: string) => text + '\0'.repeat(4_096)],
-    ['a line of something else', (text: string) => text + 'garbage\n'],
-  ])('that ends in %s loses that end and nothing else', async (_what, tear) => {
+    ['a line that is not a fact', (text: string) => text + 'garbage\n'],
+  ])('that ends in %s loses only that end', async (_what, tear) => {
     const file = await written(3);
     const text = readFileSync(file, 'utf8');
     const torn = tear(text);
@@ -115,7 +115,7 @@ describe('a journal', () => {
     await again.journal.close();
   });
 
-  test('that is damaged in its middle is refused', async () => {
+  test('that is damaged in the middle is refused', async () => {
     const file = await written(3);
     const [first, ...rest] = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, [first!.slice(0, -3), ...rest].join('\n'));
@@ -125,11 +125,11 @@ describe('a journal', () => {
     await expect(openSimulatedBank(options)).rejects.toThrow(/damaged/);
   });
 
-  test('keeps the order of what is appended at the same time', async () => {
+  test('keeps the order of parallel appends', async () => {
     const file = await written(1);
     const { journal, facts } = await openFileJournal(file);
     const fact = facts[0]!;
-    if (fact.type !== 'received') throw new Error('it was received');
+    if (fact.type !== 'received') throw new Error(`unexpected fact ${fact.type}`);
     const named = (n: number) => ({ ...fact, operation: { ...fact.operation, operationId: `n${n}` } });
     await Promise.all(Array.from({ length: 500 }, (_, n) => journal.append(named(n))));
     await journal.close();
@@ -139,7 +139,7 @@ describe('a journal', () => {
     await again.journal.close();
   });
 
-  test('that cannot be written any more makes the bank say nothing it could not keep', async () => {
+  test('that cannot be written makes every request fail', async () => {
     const { journal, facts } = await openFileJournal(join(temporaryPlace(), 'journal'));
     await journal.close();
     const teller = openTeller({
@@ -158,7 +158,7 @@ describe('a journal', () => {
 });
 
 describe('a folder', () => {
-  test('belongs to one bank at a time; a second gets its address, and goes on when the first is gone', async () => {
+  test('belongs to one bank at a time; a second uses its address and takes over when the first stops', async () => {
     const folder = bankFolder();
     const clock = testClock();
     const first = await startBank({ folder, clock });
@@ -173,14 +173,14 @@ describe('a folder', () => {
     expect((await second.book()).map(({ operationId }) => operationId)).toEqual(['a', 'b']);
   });
 
-  test('belongs to one of many that start at the same moment', async () => {
+  test('belongs to one of many banks that start in parallel', async () => {
     const folder = bankFolder();
     const banks = await Promise.all(Array.from({ length: 5 }, () => startBank({ folder })));
     expect(banks.filter((bank) => bank.isOurs()).length).toBe(1);
     expect(new Set(banks.map(({ url }) => url)).size).toBe(1);
   });
 
-  test('whose port a stranger has taken gets another', async () => {
+  test('gets another port when another program has its port', async () => {
     const folder = bankFolder();
     const first = await startBank({ folder });
     await first.put('a', authorise());
@@ -192,12 +192,12 @@ describe('a folder', () => {
     expect((await second.get('a')).body.outcome).toBe('approved');
   }, 15_000);
 
-  test('is opened at a port of choice, where that is free', async () => {
+  test('is opened on a requested port if it is free', async () => {
     const folder = bankFolder();
     const first = await startBank({ folder });
     const other = await startBank({});
     const port = Number(new URL(other.url).port);
-    expect((await startBank({ folder, port })).url, 'it is open already').toBe(first.url);
+    expect((await startBank({ folder, port })).url, 'the bank is already open').toBe(first.url);
     await first.stop();
     const log = { warn: () => {} };
     const taken = openSimulatedBank({
@@ -207,16 +207,16 @@ describe('a folder', () => {
       folder: bankFolder(),
       port,
     });
-    await expect(taken).rejects.toThrow(`port ${port} is taken`);
+    await expect(taken).rejects.toThrow(`Port ${port} is in use`);
   });
 
-  test('with a damaged port is not guessed about', async () => {
+  test('with a damaged port file is refused', async () => {
     const folder = bankFolder();
     await (await startBank({ folder })).stop();
     appendFileSync(join(folder, 'port'), 'x');
     const log = { warn: () => {} };
     await expect(openSimulatedBank({ clock: testClock(), secret: bankSecret, log, folder })).rejects.toThrow(
-      /remove it/,
+      /Remove the file/,
     );
   });
 });

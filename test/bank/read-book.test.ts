@@ -1,4 +1,4 @@
-// The book of a bank, read over HTTP: of the simulated bank, and of servers that do what must not be taken for a book.
+// Reading a transaction report over HTTP, from the simulated bank and from faulty servers.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -16,7 +16,7 @@ async function read(options: Partial<BookReaderOptions>, after = 0): Promise<Boo
   return all;
 }
 
-test('the whole book comes, in pages, and later what came after', async () => {
+test('the whole report is read in pages, and later the new entries', async () => {
   const bank = await startBank();
   const put = (n: number) => bank.put(`inv${n}.1.a`, authorise({ amount: n }));
   for (let n = 1; n <= 205; n++) await put(n);
@@ -40,7 +40,7 @@ const entry = (sequence: number) => ({
 });
 type Answer = readonly [status: number, body: unknown];
 
-/** Answers in turn, the last for ever. */
+/** Sends the responses in turn, and then repeats the last one. */
 async function serve(...answers: readonly Answer[]): Promise<{ url: string; heard: string[] }> {
   const heard: string[] = [];
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -53,55 +53,55 @@ async function serve(...answers: readonly Answer[]): Promise<{ url: string; hear
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
 }
 
-describe('what passes is tried again', () => {
-  test.each([500, 503, 429])('status %i', async (status) => {
+describe('a temporary failure is retried', () => {
+  test.each([500, 503, 429])('after status %i', async (status) => {
     const { url, heard } = await serve([status, ''], [status, ''], [200, { entries: [entry(1)] }]);
     expect(await read({ url: `${url}/base/` })).toEqual([entry(1)]);
     expect(heard).toEqual(Array.from({ length: 3 }, () => '/base/book?after=0&limit=100'));
   });
-  test('so often and no more', async () => {
+  test('a limited number of times', async () => {
     const { url, heard } = await serve([500, '']);
-    await expect(read({ url })).rejects.toThrow(`the book at ${url} cannot be read: status 500`);
+    await expect(read({ url })).rejects.toThrow(
+      `The transaction report at ${url} cannot be read: status 500`,
+    );
     expect(heard).toHaveLength(3);
   });
-  test('nobody there', async () => {
+  test('when no server listens', async () => {
     await expect(read({ url: 'http://127.0.0.1:9' })).rejects.toThrow(/cannot be read: ECONNREFUSED/);
   });
 });
 
-describe('what is no book stops the reading', () => {
-  test('the wrong secret', async () => {
+describe('reading stops at', () => {
+  test('a wrong secret', async () => {
     const bank = await startBank();
     const secret = 'another secret, which is long enough.';
-    await expect(read({ url: bank.url, secret })).rejects.toThrow(/is not for us: is the secret/);
+    await expect(read({ url: bank.url, secret })).rejects.toThrow(
+      /rejected the signature\. Check the bank secret/,
+    );
   });
   test.each<[string, Answer[], string]>([
-    ['not found', [[404, '']], 'status 404'],
-    ['no JSON', [[200, '<html>']], 'the answer is not as the protocol says'],
-    ['no entries', [[200, {}]], 'the answer is not as the protocol says'],
-    [
-      'an entry that lacks its amount',
-      [[200, { entries: [{ ...entry(1), amount: undefined }] }]],
-      'entries/0',
-    ],
+    ['a 404', [[404, '']], 'status 404'],
+    ['invalid JSON', [[200, '<html>']], 'the response does not match the bank protocol'],
+    ['no entries', [[200, {}]], 'the response does not match the bank protocol'],
+    ['an entry without an amount', [[200, { entries: [{ ...entry(1), amount: undefined }] }]], 'entries/0'],
     ['an amount that is text', [[200, { entries: [{ ...entry(1), amount: '1' }] }]], 'entries/0/amount'],
     [
       'a page that does not advance',
       [[200, { entries: [entry(2), entry(1)] }]],
-      'goes back: sequence 1 comes after 2',
+      'is out of order: sequence 1 follows 2',
     ],
     [
-      'the same page for ever',
+      'the same page repeatedly',
       [[200, { entries: Array.from({ length: 100 }, (_, n) => entry(n + 1)) }]],
-      'goes back: sequence 1 comes after 100',
+      'is out of order: sequence 1 follows 100',
     ],
   ])('%s', async (_, answers, problem) => {
     const { url } = await serve(...answers);
     await expect(read({ url })).rejects.toThrow(problem);
   });
-  test('a bank in the clear that is not on this machine, unless it is a sandbox', () => {
+  test('a remote bank without https, unless plain HTTP is allowed', () => {
     const options = { url: 'http://bank.example', secret: bankSecret, clock: testClock() };
-    expect(() => openBookReader(options)).toThrow('must be https');
+    expect(() => openBookReader(options)).toThrow('must use https');
     expect(() => openBookReader({ ...options, allowPlainHttp: true })).not.toThrow();
   });
 });

@@ -1,5 +1,5 @@
-// What the simulated bank does with money: cards, amounts, holds, refunds, charges without the payer, payouts. What the
-// protocol itself promises is tried by the conformance checks.
+// The simulated bank: cards, amounts, holds, refunds, charges without the payer, payouts.
+// The conformance checks cover the protocol itself.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { lettered, specialAmounts } from '../../src/sandbox/bank/special-amounts.ts';
@@ -58,7 +58,7 @@ describe('a card decides', () => {
     '6011000990139424': 'declined 15',
   };
 
-  test('what becomes of a payment', async () => {
+  test('the outcome of a payment', async () => {
     const bank = await startBank();
     const outcomes: Record<string, string> = {};
     for (const number of Object.keys(byPayer))
@@ -66,7 +66,7 @@ describe('a card decides', () => {
     expect(outcomes).toEqual(byPayer);
   });
 
-  test('what becomes of a payout, and one that is unknown gets it', async () => {
+  test('the outcome of a payout, which is approved for an unknown card', async () => {
     const bank = await startBank();
     for (const [number, outcome] of Object.entries(byPayer)) {
       const isPaid = !/^declined ([^31]|1[^5])/.test(outcome) || outcome === 'declined 15';
@@ -78,7 +78,7 @@ describe('a card decides', () => {
     expect((await bank.book()).some(({ kind }: { kind: string }) => kind === 'verify')).toBe(false);
   });
 
-  test('and nobody is asked or fails where no authentication is wanted', async () => {
+  test('nothing about authentication when none is requested', async () => {
     const bank = await startBank();
     for (const number of ['4012888888881881', '4987654321098769', '4342561111111118']) {
       const { body } = await bank.put(number, authorise({ authentication: 'none' }, number));
@@ -87,7 +87,7 @@ describe('a card decides', () => {
     }
   });
 
-  test('and an authenticated payer brings the indicator of his network', async () => {
+  test('the ECI of its network for an authenticated payer', async () => {
     const bank = await startBank();
     const eci = async (number: string) => (await bank.put(number, authorise({}, number))).body.eci;
     expect(await eci('4242424242424242')).toBe('05');
@@ -95,13 +95,13 @@ describe('a card decides', () => {
     expect(await eci('586824160825533338')).toBe('02');
   });
 
-  test('and every card of the contract is known', () => {
+  test('for every test card of the API', () => {
     const known = new Set(testCards.map(({ number }) => number));
     expect(Object.keys(cardsOfContract).filter((number) => !known.has(number))).toEqual([]);
   });
 
-  test('and is good until the end of the month printed on it', async () => {
-    const bank = await startBank(); // It is January 2026 there.
+  test('by its expiry, at the end of that month', async () => {
+    const bank = await startBank(); // The clock of the bank is in January 2026.
     const expiring = (expiry: string) => authorise({ card: { number: '4242424242424242', expiry } });
     expect(await bank.outcome('1', expiring('2026-01'))).toBe('approved');
     expect(await bank.outcome('2', expiring('2025-12'))).toBe('declined 54');
@@ -132,12 +132,13 @@ describe('an amount decides', () => {
     const bank = await startBank();
     expect(await bank.outcome('a', authorise({ amount }))).toBe(outcome);
     expect(await bank.outcome('p', payout(amount))).toBe(outcome);
-    expect(await bank.outcome('b', authorise({ amount }, '4000000000000002')), 'the card comes first').toBe(
-      'declined 51',
-    );
+    expect(
+      await bank.outcome('b', authorise({ amount }, '4000000000000002')),
+      'the card has precedence',
+    ).toBe('declined 51');
   });
 
-  test('every numeric code there is', async () => {
+  test('every numeric code', async () => {
     const bank = await startBank();
     for (let code = 0; code < 100; code++) {
       const text = String(code).padStart(2, '0');
@@ -147,7 +148,7 @@ describe('an amount decides', () => {
     }
   });
 
-  test('which advice comes along', async () => {
+  test('the advice code', async () => {
     const bank = await startBank();
     const advice = async (amount: number) =>
       (await bank.put(String(amount), authorise({ amount }))).body.advice;
@@ -157,25 +158,25 @@ describe('an amount decides', () => {
     expect(await advice(6_000)).toBeUndefined();
   });
 
-  test('about captures and refunds too', async () => {
+  test('captures and refunds too', async () => {
     const bank = await startBank();
     await bank.put('hold', authorise({ capture: false, amount: 500_000 }));
     expect(await bank.outcome('c1', capture('hold', 99_091))).toBe('declined 91');
     expect(await bank.outcome('c2', capture('hold', 99_914))).toBe('declined 25');
     expect(await bank.outcome('c3', capture('hold', 400_000))).toBe('approved');
     expect(await bank.outcome('r1', refund('hold', 99_005))).toBe('declined 05');
-    expect(await bank.outcome('r2', refund('hold', 400_000)), 'the refused one took nothing').toBe(
+    expect(await bank.outcome('r2', refund('hold', 400_000)), 'the declined refund took nothing').toBe(
       'approved',
     );
   });
 
-  test('that a charge is in the book twice', async () => {
+  test('that a charge is in the report twice', async () => {
     const bank = await startBank();
     await bank.put('a', authorise({ amount: 99_917 }));
     expect((await bank.book()).map(({ operationId }) => operationId)).toEqual(['a', 'a']);
   });
 
-  test('that a payout is unknown, and found after two minutes', async () => {
+  test('that a payout is pending, and approved after two minutes', async () => {
     const bank = await startBank();
     await expect(bank.put('p', payout(99_915))).rejects.toThrow();
     expect((await bank.get('p')).body).toEqual({ operationId: 'p', outcome: 'pending' });
@@ -187,7 +188,7 @@ describe('an amount decides', () => {
     expect(await bank.book()).toMatchObject([{ operationId: 'p', sign: -1, amount: 99_915 }]);
   });
 
-  test('that a payout stays unknown for ever', async () => {
+  test('that a payout stays pending', async () => {
     const bank = await startBank();
     await expect(bank.put('p', payout(99_916))).rejects.toThrow();
     bank.clock.advance(30 * dayMs);
@@ -197,7 +198,7 @@ describe('an amount decides', () => {
 });
 
 describe('a hold', () => {
-  test('that is captured in part gives the rest back: only what was captured can be refunded', async () => {
+  test('that is captured in part releases the rest, so that only the captured amount can be refunded', async () => {
     const bank = await startBank();
     await bank.put('hold', authorise({ capture: false }));
     expect(await bank.outcome('c', capture('hold', 2_000))).toBe('approved');
@@ -211,7 +212,7 @@ describe('a hold', () => {
     ]);
   });
 
-  test('ends by itself after seven days', async () => {
+  test('expires after 7 days', async () => {
     const bank = await startBank();
     await bank.put('a', authorise({ capture: false }));
     await bank.put('b', authorise({ capture: false }));
@@ -222,7 +223,7 @@ describe('a hold', () => {
     expect(await bank.outcome('rb', reverse('b'))).toBe('approved');
   });
 
-  test('is not captured in another currency, nor by another merchant, who cannot reverse it either', async () => {
+  test('is not captured in another currency, and not captured or reversed by another merchant', async () => {
     const bank = await startBank();
     await bank.put('hold', authorise({ capture: false }));
     const stranger = { merchant: { id: 'OTHER', terminal: 'T', descriptor: 'x' } };
@@ -237,12 +238,12 @@ test.each([
   ['a capture', capture('nothing'), 'declined 25'],
   ['a refund', refund('nothing'), 'declined 25'],
   ['a reversal', reverse('nothing'), 'approved'],
-])('%s of what was never seen is %s', async (_what, message, outcome) => {
+])('%s of an unknown operation is %s', async (_what, message, outcome) => {
   const bank = await startBank();
   expect(await bank.outcome('x', message)).toBe(outcome);
 });
 
-test('what was reversed before it came is declined when it comes, without a challenge', async () => {
+test('an operation reversed before it arrived is declined without a challenge', async () => {
   const bank = await startBank();
   await bank.put('r', reverse('late'));
   expect(await bank.outcome('late', authorise({}, '4012888888881881'))).toBe('declined 17');
@@ -274,7 +275,7 @@ describe('a charge without the payer', () => {
       number,
     );
 
-  test('follows from any approved one of its chain', async () => {
+  test('may follow any approved charge of its chain', async () => {
     const bank = await startBank();
     const root = (await bank.put('1', authorise(agreement))).body.networkTransactionId;
     const previous = (await bank.put('2', later({ root }))).body.networkTransactionId;
@@ -283,7 +284,7 @@ describe('a charge without the payer', () => {
     expect(await bank.outcome('4', later({ previous }))).toBe('approved');
   });
 
-  test('is wanted with the payer when nothing proves that he agreed', async () => {
+  test('is declined 1A without proof of consent', async () => {
     const bank = await startBank();
     const root = (await bank.put('1', authorise(agreement))).body.networkTransactionId;
     const once = (await bank.put('2', authorise())).body.networkTransactionId;
@@ -303,7 +304,7 @@ describe('a charge without the payer', () => {
     expect(await bank.outcome('y', later({ root }))).toBe('approved');
   });
 
-  test('never asks for the payer, whatever the card, and follows the amounts', async () => {
+  test('never asks for the payer with any card, and follows the amounts', async () => {
     const bank = await startBank();
     const number = '4012888888881881';
     const root = (await bank.put('1', authorise({ ...agreement, authentication: 'none' }, number))).body
@@ -315,7 +316,7 @@ describe('a charge without the payer', () => {
     expect(await bank.outcome('4', later({ root }, number, 99_051))).toBe('declined 51');
   });
 
-  test('follows from a challenged one only when it was confirmed', async () => {
+  test('may follow a challenged charge only after it was confirmed', async () => {
     const bank = await startBank();
     await bank.put('1', authorise(agreement, '4012888888881881'));
     expect(await bank.outcome('2', later({ root: '300000000000001' }, '4012888888881881'))).toBe(
@@ -324,7 +325,7 @@ describe('a charge without the payer', () => {
   });
 });
 
-test('references and network ids are never given twice', async () => {
+test('references and network transaction IDs are unique', async () => {
   const bank = await startBank();
   const bodies = await Promise.all(Array.from({ length: 50 }, (_, n) => bank.put(`op${n}`, authorise())));
   const references = bodies.map(({ body }) => body.reference);
@@ -334,11 +335,11 @@ test('references and network ids are never given twice', async () => {
   expect(outcomeOf(bodies[0]!.body)).toBe('approved');
 });
 
-describe('the document', () => {
+describe('docs/simulated-bank.md', () => {
   const rows = readFileSync('docs/simulated-bank.md', 'utf8').split('\n');
   const row = (start: string) => rows.find((line) => line.startsWith(`| ${start}`));
 
-  test('has every card with what becomes of it', () => {
+  test('has every card with its outcomes', () => {
     for (const { number, network, declined, authentication, takesNoPayouts } of testCards) {
       const line = row(number);
       expect(line, number).toBeDefined();

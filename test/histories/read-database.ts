@@ -1,4 +1,4 @@
-// The histories in a database, and what of them is worth keeping.
+// Reads the histories in a database and writes those worth keeping to a file.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -67,7 +67,7 @@ async function eventsOf(
   return events;
 }
 
-/** Nothing that was made of a card's number, but for what a series goes by. */
+/** Omits what derives from a card number, except what a series needs. */
 const bytesKept = ['card_key'];
 
 async function rowsOf(client: pg.Client, table: string): Promise<RecordedRow[]> {
@@ -90,7 +90,7 @@ async function rowsOf(client: pg.Client, table: string): Promise<RecordedRow[]> 
   return rows;
 }
 
-/** The parts of an aggregate in the order they were made. */
+/** The rows of an aggregate in the order of creation. */
 function orderOf(table: string, key = ''): string {
   if (table === 'binding') return 'customer_id, number';
   return key.replaceAll(/(payment_id|refund_id)/g, 'length($1), $1');

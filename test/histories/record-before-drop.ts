@@ -1,5 +1,5 @@
-// Whoever made a database for a test or for a world calls this before dropping it: when the variable names a folder, what is worth
-// keeping of the histories in it is written there. tools/tests/record-histories.ts asks for that.
+// Called before a database of a test or a simulated world is dropped. When the variable names a folder, it writes the
+// histories worth keeping there, for tools/tests/record-histories.ts.
 import type pg from 'pg';
 
 export const folderVariable = 'RECORD_HISTORIES_INTO';

@@ -1,5 +1,4 @@
-// A database that answers every statement with recorded rows, as the driver would have read them: so recorded rows are read by the
-// very code that reads stored ones.
+// A database that returns recorded rows for every statement, so that the code for stored rows reads them.
 import type { Database } from '../../src/platform/database/database.ts';
 import {
   readRow,
@@ -27,7 +26,7 @@ function answered({ name, row: columns }: { name: string; row: Columns }, row: R
     Object.entries(columns).map(([column, type]) => {
       const recorded = row[column];
       if (recorded === undefined || (recorded === null && !typeOf(type).endsWith('?')))
-        throw new Error(`${name} reads ${column}, and the recorded row has ${String(recorded)}`);
+        throw new Error(`${name} reads ${column}, but the recorded row has ${String(recorded)}`);
       return [column, recorded === null ? null : valueOf(type, recorded)];
     }),
   );
@@ -40,7 +39,7 @@ function valueOf(type: Column, recorded: unknown): unknown {
     case 'bytea':
       return Buffer.from((recorded as string).slice(2), 'hex');
     case 'json':
-      // Whoever reads a row may change what was read.
+      // A caller may change the row it read.
       return structuredClone(recorded);
     default:
       return recorded;

@@ -1,5 +1,5 @@
-// Recorded histories: what a version of the service has written of each aggregate, facts and rows, one aggregate a line. A folder
-// for each version, a file for each kind of aggregate; a line is never changed.
+// Recorded histories: the facts and rows a version of the service wrote, one aggregate per line, and never changed.
+// Each version has a folder, and each kind of aggregate a file.
 import { readdirSync, readFileSync } from 'node:fs';
 
 export type RecordedRow = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export type History = {
     readonly at: string;
     readonly facts: readonly RecordedFact[];
   }[];
-  /** By table, as they stood after the last event: instants as text, integers of any size as numbers, bytes in hex. */
+  /** Rows by table, after the last event: instants as text, integers as numbers, bytes in hex. */
   readonly rows: Readonly<Record<string, readonly RecordedRow[]>>;
 };
 
@@ -22,7 +22,7 @@ export type RowWithoutLog = { readonly table: string; readonly row: RecordedRow 
 /** One line of a file. */
 export type Recorded = History | RowWithoutLog;
 
-/** Rows that belong to an aggregate, by the column that says to which; its own row bears the aggregate's name. */
+/** The tables of an aggregate, each with the column of the aggregate's ID. Its own table has its name. */
 export const tablesOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   invoice: {
     invoice: 'invoice_id',
@@ -40,7 +40,7 @@ export const tablesOf: Readonly<Record<string, Readonly<Record<string, string>>>
   withdrawal: { withdrawal: 'withdrawal_id' },
 };
 
-/** Rows with JSON in them that have no log. */
+/** Tables with JSON columns but without a log. */
 export const tablesWithoutLog: Readonly<Record<string, string>> = {
   card: 'card_id',
   shop: 'shop_id',
@@ -56,7 +56,7 @@ export const recordedVersions: readonly string[] = readdirSync(here, { withFileT
   .map(({ name }) => name)
   .sort();
 
-/** Those of one kind of aggregate. */
+/** The histories of one kind of aggregate. */
 export function readHistories(version: string, aggregate: string): History[] {
   return linesOf(version, aggregate).map((line) => {
     const { id, events, rows } = JSON.parse(line) as Omit<History, 'aggregate'>;
@@ -71,7 +71,7 @@ export function readRowsWithoutLog(version: string): RowWithoutLog[] {
   });
 }
 
-/** What migrations have renamed since a version, by the table's name then: the table, and its columns. */
+/** Renames by migrations since a version, by the old table name: the table and its columns. */
 const renamedSince: Readonly<
   Record<string, Readonly<Record<string, { table?: string; columns?: Readonly<Record<string, string>> }>>>
 > = {
@@ -93,7 +93,7 @@ const renamedSince: Readonly<
   },
 };
 
-/** Recorded rows as migrations leave them: under today's names, and read with the time of their aggregate's last event. */
+/** Recorded rows after the migrations: with today's names and the time of the aggregate's last event. */
 function migrated(version: string, lastAt: string | undefined, rows: History['rows']): History['rows'] {
   const read = Object.entries(rows).map(([table, all]) => [
     renamedSince[version]?.[table]?.table ?? table,

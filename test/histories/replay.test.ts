@@ -1,5 +1,5 @@
-// What earlier versions have written can still be read, and means what it meant. Every recorded history is replayed; and together
-// they have every fact, every state and every column of JSON there is, so that none can be forgotten.
+// Replays recorded histories: data of earlier versions stays readable and keeps its meaning.
+// Together the histories contain every fact, every state and every JSON column.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { BindingFact, BindingStateName } from '../../src/customers/domain/binding.ts';
@@ -28,7 +28,7 @@ const rows = [
   ),
 ];
 
-describe.each(Object.keys(tablesOf))('recorded as %s', (aggregate) => {
+describe.each(Object.keys(tablesOf))('a recorded %s', (aggregate) => {
   const ofAggregate = histories.filter((history) => history.aggregate === aggregate);
 
   test.each(ofAggregate.map((history) => [history.id, history] as const))('%s', async (_, history) => {
@@ -44,7 +44,7 @@ describe.each(Object.keys(tablesOf))('recorded as %s', (aggregate) => {
   });
 });
 
-/** Each list is complete, or it does not compile. */
+/** The types make an incomplete list a compile error. */
 const factTypes = {
   invoice: namesIn<InvoiceFact['type'] | PaymentFact['type']>({
     invoice_created: true,
@@ -123,20 +123,20 @@ const factTypes = {
   }),
 };
 
-test.each(Object.entries(factTypes))('every fact of %s was recorded, and no other', (aggregate, types) => {
+test.each(Object.entries(factTypes))('the histories of %s contain exactly its facts', (aggregate, types) => {
   const recorded = histories
     .filter((history) => history.aggregate === aggregate)
     .flatMap(({ events }) => events.flatMap(({ facts }) => facts.map(({ type }) => type)));
   expect([...new Set(recorded)].sort()).toEqual(types);
 });
 
-test('the sources name these facts, and no other', () => {
+test('the source code names exactly these facts', () => {
   const source = new URL('../../src/', import.meta.url);
   const texts = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => readFileSync(new URL(name, source), 'utf8'));
   const named = texts.flatMap((text) => [...text.matchAll(/\btype: '([a-z]+(?:_[a-z]+)+)'/g)]);
-  // One is a kind of error.
+  // One of the names is an error type.
   const facts = new Set(named.map(([, name = '']) => name).filter((name) => name !== 'wrong_type'));
   expect([...facts].sort()).toEqual(Object.values(factTypes).flat().sort());
 });
@@ -212,12 +212,12 @@ const states = [
   ['withdrawal', 'status', namesIn<WithdrawalStatus>({ sending: true, succeeded: true, failed: true })],
 ] as const;
 
-test.each(states)('every state of %s was recorded, and no other', (table, column, names) => {
+test.each(states)('the histories of %s contain exactly its states', (table, column, names) => {
   const recorded = rows.filter((one) => one.table === table).map(({ row }) => row[column]);
   expect([...new Set(recorded)].sort()).toEqual(names);
 });
 
-test('every column of JSON was recorded with something in it', () => {
+test('every JSON column is recorded with content', () => {
   const schema = readFileSync(new URL('../../schema.sql', import.meta.url), 'utf8');
   const columns = [...schema.matchAll(/^create (?:unlogged )?table (\w+) \((.*?)^\)/gms)].flatMap(
     ([, table = '', definitions = '']) =>
@@ -232,7 +232,7 @@ test('every column of JSON was recorded with something in it', () => {
   expect(columns.filter((column) => column !== 'event.facts' && !recorded.has(column))).toEqual([]);
 });
 
-test('nothing that was recorded looks like the number of a card', () => {
+test('no recorded value looks like a card number', () => {
   expect([...histories, ...rowsWithoutLog].flatMap(cardNumbersIn)).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-// Recorded facts, read and followed as the service reads and follows its own, beside the recorded rows, read as it reads its own.
-// What is in no fact is taken from the row: handles of cards, and the ways to banks that a withdrawal's log does not tell.
+// Replays recorded facts with the service's own code and compares the result with the recorded rows.
+// Values without a fact, such as card tokens and the route of a withdrawal, come from the row.
 import { customerLogFact, isBindingFact } from '../../src/customers/store/codec.ts';
 import { evolveBinding, type Binding } from '../../src/customers/domain/binding.ts';
 import { loadBinding } from '../../src/customers/store/bindings.ts';
@@ -41,12 +41,12 @@ import { parameterOf } from '../../src/platform/database/statement.ts';
 import { databaseOf } from './recorded-database.ts';
 import type { History, RecordedFact, RecordedRow } from './recorded.ts';
 
-/** Two things that must be the same: what stands in the row, or in the log, and what came of reading the log. */
+/** A recorded value and the replayed one, which must be equal. */
 export type Comparison = { readonly of: string; readonly recorded: unknown; readonly replayed: unknown };
 
 export function replay(history: History): Promise<Comparison[]> {
   const follow = followers[history.aggregate];
-  if (!follow) throw new Error(`nobody knows how to replay a history of ${history.aggregate}`);
+  if (!follow) throw new Error(`no replay for histories of ${history.aggregate}`);
   return follow(history);
 }
 
@@ -125,20 +125,20 @@ async function replayInvoice(history: History): Promise<Comparison[]> {
       ),
       replayed: [...refunds].map(([name, refund]) => ({ paymentId: name.split('.')[0], ...refund })),
     },
-    ...(await lettersOf(history, payments)),
+    ...(await emailsOf(history, payments)),
   ];
 }
 
-/** A letter says no more of the money than its payment does. */
-function lettersOf(history: History, payments: ReadonlyMap<string, Payment>): Promise<Comparison[]> {
+/** A payer email has the amounts of its payment. */
+function emailsOf(history: History, payments: ReadonlyMap<string, Payment>): Promise<Comparison[]> {
   return Promise.all(
     rowsOf(history, 'payer_email').map(async (row) => {
       const paymentId = text(row, 'payment_id');
-      const letter = await findPayerEmail(databaseOf([row]), { invoiceId: history.id, paymentId });
+      const email = await findPayerEmail(databaseOf([row]), { invoiceId: history.id, paymentId });
       const state = payments.get(paymentId)?.state;
-      const { amount, reference, approvalCode } = letter?.paid ?? {};
+      const { amount, reference, approvalCode } = email?.paid ?? {};
       return {
-        of: 'a letter',
+        of: 'a payer email',
         recorded: { amount, reference, approvalCode },
         replayed: state &&
           'approval' in state && {
@@ -295,7 +295,7 @@ async function replayIdentity(history: History): Promise<Comparison[]> {
   ];
 }
 
-/** What a wallet and a destination have of their identity, as it is now. */
+/** The current data of the identity, which wallets and destinations join. */
 const ofIdentity = { is_blocked: false, provider: 'test', level: 'anonymous' };
 
 async function replayWallet(history: History): Promise<Comparison[]> {
@@ -402,7 +402,7 @@ async function replayWithdrawal(history: History): Promise<Comparison[]> {
   ];
 }
 
-/** The facts of a log, and each as it is written again. */
+/** The facts of a log, and each fact written again. */
 function logOf<Fact>(
   history: History,
   codec: Codec<Fact>,
@@ -431,22 +431,22 @@ function rowsOf({ rows }: History, table: string): readonly RecordedRow[] {
 
 function ownRow(history: History): RecordedRow {
   const [row] = rowsOf(history, history.aggregate);
-  if (!row) throw new Error(`${history.aggregate} ${history.id} was recorded without its row`);
+  if (!row) throw new Error(`${history.aggregate} ${history.id} was recorded without a row`);
   return row;
 }
 
 function text(row: RecordedRow, column: string): string {
   const value = row[column];
-  if (typeof value !== 'string') throw new Error(`${column} of a recorded row is no text`);
+  if (typeof value !== 'string') throw new Error(`${column} of a recorded row is not text`);
   return value;
 }
 
-/** Whoever reads it may change what was read. */
+/** Returns a copy, because a caller may change what it read. */
 function read(recorded: object): unknown {
   return structuredClone(recorded);
 }
 
-/** As it comes back from a column of JSON. */
+/** The value as read from a JSON column. */
 function stored(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -1,5 +1,5 @@
-// Run when histories are recorded (tools/tests/record-histories.ts): what other tests and worlds see only on its way to something else is
-// left as it is, so that its rows are recorded too.
+// Creates rows in states that other tests pass through only briefly, so that they are recorded too.
+// Runs only while histories are recorded (tools/tests/record-histories.ts).
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { cardBody, paymentResourcesUrl } from '../support/worlds/cards.ts';
 import { customersUrl, startCustomerWorld } from '../support/worlds/customer-world.ts';
@@ -14,7 +14,7 @@ import { folderVariable } from './record-before-drop.ts';
 const good = '4242424242424242';
 const asksThePayer = '4012888888881881';
 const hold = { flow: { type: 'PaymentFlowHold' } };
-/** Its capture is declined by the simulated bank. */
+/** The simulated bank declines the capture of this amount. */
 const captureDeclined = 99_914;
 const hourMs = 3_600_000;
 const declined = { outcome: 'declined', network: 'visa', code: '12' } as const;
@@ -36,7 +36,7 @@ async function ask({ service, merchant }: PaymentWorld, { id }: CreatedInvoice, 
   await service.jobs.whenIdle();
 }
 
-/** A card, on a page that says where it is. */
+/** Tokenises a card from a page with a URL. */
 async function entered({ service }: PaymentWorld, token: string) {
   const clientInfo = { fingerprint: 'a browser', url: 'https://shop.example/pay' };
   const body = cardBody({}, { clientInfo });
@@ -46,7 +46,7 @@ async function entered({ service }: PaymentWorld, token: string) {
   return { paymentToolToken, paymentSession };
 }
 
-/** As an operator, by the real program. */
+/** Runs an operator's command. */
 async function decide({ testDatabase, config }: TestService, ...args: string[]): Promise<void> {
   const { code, errors } = await mandate(args, {
     MANDATE_MODE: config.mode,
@@ -57,7 +57,7 @@ async function decide({ testDatabase, config }: TestService, ...args: string[]):
 }
 
 describe.runIf(process.env[folderVariable] !== undefined)('left unfinished', { timeout: 120_000 }, () => {
-  test('payments and bindings, for as long as the bank says nothing', async () => {
+  test('payments and bindings while the bank does not answer', async () => {
     const world = await startCustomerWorld();
     onTestFinished(() => world.close());
     const { service } = world;
@@ -79,11 +79,11 @@ describe.runIf(process.env[folderVariable] !== undefined)('left unfinished', { t
     expect(await statusesIn(service, 'payment')).toEqual(['cancelling', 'challenged']);
   });
 
-  test('a hold that an operator has let go', async () => {
+  test('a hold released by an operator', async () => {
     const world = await startPaymentWorld();
     onTestFinished(() => world.close());
     const { service } = world;
-    // The program has no other clock than the machine's.
+    // The program uses the clock of the machine.
     service.clock.set(Date.now());
     const held = await world.pay(good, hold, { amount: captureDeclined });
     await service.jobs.whenIdle();
@@ -98,7 +98,7 @@ describe.runIf(process.env[folderVariable] !== undefined)('left unfinished', { t
     expect(await statusesIn(service, 'payment')).toEqual(['cancelling']);
   });
 
-  test('everything a merchant can say of a consent, and an operator of a shop', async () => {
+  test('all options of a consent and of a shop', async () => {
     const world = await startCustomerWorld();
     onTestFinished(() => world.close());
     const { service, merchant } = world;
@@ -139,7 +139,7 @@ describe.runIf(process.env[folderVariable] !== undefined)('left unfinished', { t
     expect(await statusesIn(service, 'payment')).toEqual(['captured']);
   });
 
-  test('consents to a bank that says no more than that it approves', async () => {
+  test('consents with a bank that returns only the required fields', async () => {
     const world = await startCustomerWorld();
     onTestFinished(() => world.close());
     const { service } = world;
@@ -156,16 +156,16 @@ describe.runIf(process.env[folderVariable] !== undefined)('left unfinished', { t
     expect(await statusesIn(service, 'payment')).toEqual(['captured']);
   });
 
-  test('destinations, for as long as the bank is away', async () => {
+  test('destinations while the bank is unreachable', async () => {
     const world = await startPayoutWorld();
     onTestFinished(() => world.close());
-    // Nobody listens there.
+    // No server listens there.
     await world.service.banks.putBank({ id: 'BANK', url: 'http://127.0.0.1:9', secret });
     await world.destinationFor(good);
     expect(await statusesIn(world.service, 'destination')).toEqual(['checking']);
   });
 
-  test('identifications in live mode, until an operator has looked', async () => {
+  test('identifications in live mode before the operator’s decision', async () => {
     const service = await startTestService({ MANDATE_MODE: 'live' });
     onTestFinished(() => service.close());
     const { apiKey: token } = await service.createMerchant();

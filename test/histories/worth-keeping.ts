@@ -1,5 +1,5 @@
-// Which of many histories are worth keeping: few that show together everything that all of them show. What a history shows is
-// each form of each fact and of each column, which facts come after which, and which come together.
+// Selects a few histories that together show every feature of all of them.
+// Features are the forms of facts and columns, and which facts follow one another or come together.
 import { isDeepStrictEqual } from 'node:util';
 import { scanText, type Finding } from '../support/checks/pan-scanner.ts';
 import type { Recorded, RecordedFact, RecordedRow } from './recorded.ts';
@@ -11,17 +11,17 @@ export async function worthKeeping(all: readonly Recorded[]): Promise<Recorded[]
   return chooseFew(sound);
 }
 
-/** The simulated bank counts its transactions by numbers as long as those of cards. */
+/** Transaction IDs of the simulated bank are as long as card numbers. */
 const ofNetwork = /"\w*networkTransactionId":"3\d{14}"/gi;
 
 export function cardNumbersIn(one: Recorded): Finding[] {
   return scanText('a recorded line', JSON.stringify(one).replaceAll(ofNetwork, ''));
 }
 
-/** Of what is longer, nothing is worth its place. */
+/** A longer history is not worth its size. */
 const longest = 64_000;
 
-/** Tests also write what the service would not, to see that it is noticed; and what looks like a card's number may be one. */
+/** Excludes data that a test has corrupted, and anything that looks like a card number. */
 async function isSound(one: Recorded): Promise<boolean> {
   const text = JSON.stringify(one);
   if (text.length > longest || cardNumbersIn(one).length > 0) return false;
@@ -30,7 +30,7 @@ async function isSound(one: Recorded): Promise<boolean> {
   return comparisons?.every(({ recorded, replayed }) => isDeepStrictEqual(recorded, replayed)) ?? false;
 }
 
-/** Again and again the one that shows most that is new for its length. */
+/** Repeatedly takes the history with the most new features for its length. */
 function chooseFew(all: readonly Recorded[]): Recorded[] {
   const parts = all.map((one) => ({ one, length: JSON.stringify(one).length, ...shownBy(one) }));
   const everyMember = membersIn(parts.flatMap(({ objects }) => objects));
@@ -90,7 +90,7 @@ function shownBy(one: Recorded): Shown {
   return shown;
 }
 
-/** What in its aggregate a fact is about. */
+/** The object within the aggregate that a fact is about. */
 function objectOf(fact: RecordedFact): string {
   const part = fact['paymentId'] ?? (fact.type.startsWith('binding_') ? fact['bindingId'] : undefined);
   return typeof part === 'string' ? part : '';
@@ -108,14 +108,14 @@ function showRow(shown: Shown, table: string, row: RecordedRow): void {
   }
 }
 
-/** When somebody has to look at a row again says nothing of what it is. */
+/** Job columns say nothing about the object. */
 const ofWork = /^(wake_at|attempts|stuck_at|stuck_reason)$/;
 const ofState = /^(state|result|failure)$/;
-/** Words of a fixed list, where others are anything. */
+/** Members with values from a fixed list. */
 const wordy = /^(type|kind|status|by|scope|outcome|evidence|rule|onExpiration|realm|level|method)$/;
-/** The same wherever they stand. */
+/** Members whose values mean the same in every place. */
 const wordyAnywhere = /^(paymentSystem|network)$/;
-/** Merchants put into them what they like. */
+/** Members with arbitrary content from merchants. */
 const free = /(metadata|bank_?account|contact_?info|invoice\S*[ .](terms\.)?client_?info)$/i;
 
 function showValue(shown: Shown, path: string, value: unknown): void {
@@ -141,11 +141,11 @@ function showValue(shown: Shown, path: string, value: unknown): void {
 }
 
 function sizeOf(value: number): string {
-  if (value === 0) return 'nought';
+  if (value === 0) return 'zero';
   return value < 2 ** 31 ? 'number' : 'large number';
 }
 
-/** Of what is one of several things, which. */
+/** The variant of a union. */
 function variantOf(path: string, { type, kind, name }: RecordedRow): string {
   const variant = path.endsWith('state.state') ? name : (type ?? kind);
   return typeof variant === 'string' && /^[a-zA-Z]+$/.test(variant) ? `(${variant})` : '';

@@ -1,4 +1,4 @@
-// What is typed into the fields of a card: how it is grouped, where the caret goes, and what is said to be wrong with it.
+// The text of card fields: how it is grouped, where the caret goes, and which problem it has.
 import fc from 'fast-check';
 import { IsEmail } from 'typebox/format';
 import { describe, expect, test } from 'vitest';
@@ -56,7 +56,7 @@ describe('a number', () => {
     ['4242 4242 4242 4242', undefined],
   ])('%s has the problem %s', (typed, problem) => expect(numberProblem(typed)).toBe(problem));
 
-  test('of every test card is right', () => {
+  test('of every test card is valid', () => {
     const numbers = testCards.map(({ number }) => number);
     expect(numbers.length).toBeGreaterThan(20);
     expect(numbers.filter((number) => numberProblem(groupedNumber(number)) !== undefined)).toEqual([]);
@@ -142,7 +142,7 @@ test.each([
   expect(emailProblem(address, isRequired)).toBe(problem),
 );
 
-test('an address the page takes the service takes too', () => {
+test('the service accepts every address that the page accepts', () => {
   const text = fc.string({
     unit: fc.constantFrom(...'aZ0..--_+"@ йé'.split('')),
     minLength: 1,

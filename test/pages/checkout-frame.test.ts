@@ -1,5 +1,5 @@
-// The checkout on the sites of shops: over the page, in a form, in a window, on a phone; and what a site can do that is not
-// on the shop's list.
+// The checkout on shops' sites: over the page, in a form, in a window and on a phone.
+// A site that is not on the shop's list can neither show nor steer it.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
@@ -13,7 +13,7 @@ import {
 } from '../support/worlds/checkout-world.ts';
 import type { CreatedInvoice } from '../support/worlds/invoices.ts';
 
-const soon = { timeout: 30_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 100 };
 
 describeInBrowser('the checkout on a site', () => {
   let world: CheckoutWorld;
@@ -37,8 +37,8 @@ describeInBrowser('the checkout on a site', () => {
   afterEach(() => world.leave());
 
   const frame = () => page.frameLocator('dialog iframe');
-  /** What the shop's page was told, in order. */
-  const told = () => page.evaluate<string[]>('window.told');
+  /** The events that the shop's page received, in order. */
+  const reported = () => page.evaluate<string[]>('window.reported');
 
   const opener = (
     invoice: CreatedInvoice,
@@ -48,10 +48,10 @@ describeInBrowser('the checkout on a site', () => {
     <!doctype html><title>Shop</title><h1>Shop</h1><button id="buy">Buy</button>
     <script src="${world.address}/checkout.js"></script>
     <script>
-      window.told = [];
+      window.reported = [];
       window.checkout = ${global}.configure({
         ...${JSON.stringify({ invoiceID: invoice.id, invoiceAccessToken: invoice.token, locale: 'en', ...more })},
-        opened: () => told.push('opened'), closed: () => told.push('closed'), finished: () => told.push('finished'),
+        opened: () => reported.push('opened'), closed: () => reported.push('closed'), finished: () => reported.push('finished'),
       });
       document.getElementById('buy').addEventListener('click', () => checkout.open());
     </script>`;
@@ -68,7 +68,7 @@ describeInBrowser('the checkout on a site', () => {
   }
 
   test.each(['MandateCheckout', 'RbkmoneyCheckout'])(
-    'opens over the page as %s, pays, tells, closes',
+    'opens over the page as %s, pays, reports and closes',
     async (name) => {
       const invoice = await world.invoice({ product: 'Coffee' });
       await visit(opener(invoice, { name: 'Bean & Leaf', email: 'payer@example.com' }, name));
@@ -81,17 +81,17 @@ describeInBrowser('the checkout on a site', () => {
       expect(await frame().locator('#pay').textContent()).toBe('Pay RUB\u00a060.00');
       await pay(frame());
       await frame().getByRole('heading', { name: 'Paid' }).waitFor();
-      await expect.poll(told, soon).toEqual(['opened', 'finished']);
+      await expect.poll(reported, soon).toEqual(['opened', 'finished']);
       await frame().getByRole('link', { name: 'Back to the shop' }).click();
-      await expect.poll(told, soon).toEqual(['opened', 'finished', 'closed']);
+      await expect.poll(reported, soon).toEqual(['opened', 'finished', 'closed']);
       expect(await page.locator('dialog').count()).toBe(0);
-      // What is behind the # is sent to nobody.
+      // The part behind the # is never sent.
       expect(requested.filter((url) => new URL(url).search.includes(invoice.token))).toEqual([]);
       expect(requested.filter((url) => new URL(url).search.includes('payer%40example'))).toEqual([]);
     },
   );
 
-  test('a challenge is met in a frame within the frame', async () => {
+  test('shows a challenge in a frame within the frame', async () => {
     await visit(opener(await world.invoice()));
     await page.locator('#buy').click();
     await pay(frame(), '4929172190150505');
@@ -99,10 +99,10 @@ describeInBrowser('the checkout on a site', () => {
     await bank.getByLabel('Code from your bank').fill('1234');
     await bank.getByRole('button', { name: 'Confirm' }).click();
     await frame().getByRole('heading', { name: 'Paid' }).waitFor();
-    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+    await expect.poll(reported, soon).toEqual(['opened', 'finished']);
   });
 
-  test('the page behind is out of reach, and Escape closes from within and without', async () => {
+  test('keeps the focus out of the page behind, and closes on Escape from both', async () => {
     await visit(opener(await world.invoice()));
     for (const press of [
       () => frame().locator('#number').press('Escape'),
@@ -118,11 +118,11 @@ describeInBrowser('the checkout on a site', () => {
       await press();
       await expect.poll(() => page.locator('dialog').count(), soon).toBe(0);
     }
-    expect(await told()).toEqual(['opened', 'closed', 'opened', 'closed']);
+    expect(await reported()).toEqual(['opened', 'closed', 'opened', 'closed']);
     expect(await page.locator('#buy').evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
   });
 
-  test('is as high as what it shows, and not wider than its screen', async () => {
+  test('is as high as its content', async () => {
     await visit(opener(await world.invoice(), { requireCardHolder: true, recurring: 'true' }));
     await page.locator('#buy').click();
     await frame().getByText('RUB 60.00', { exact: true }).waitFor();
@@ -137,7 +137,7 @@ describeInBrowser('the checkout on a site', () => {
     await expect.poll(heights, soon).toBe(wanted);
   });
 
-  test('a form gets a button, and is sent when it is paid', async () => {
+  test('adds a button to a form, and submits it after payment', async () => {
     const invoice = await world.invoice();
     shop.pages['/thanks'] = '<!doctype html><title>Thanks</title><h1>Thanks</h1>';
     await visit(`<!doctype html><title>Shop</title><form action="/thanks" method="GET">
@@ -157,7 +157,7 @@ describeInBrowser('the checkout on a site', () => {
   test.each([
     ['a window of its own where that is wanted', desktop, { popupMode: true }],
     ['a whole page on a phone', phone, {}],
-  ])('opens %s', async (_, size, more) => {
+  ])('opens in %s', async (_, size, more) => {
     await visit(opener(await world.invoice(), more), shop, size);
     const opening = page.waitForEvent('popup');
     await page.locator('#buy').click();
@@ -165,13 +165,18 @@ describeInBrowser('the checkout on a site', () => {
     await window.getByText('RUB 60.00', { exact: true }).waitFor();
     await pay(window);
     await window.getByRole('heading', { name: 'Paid' }).waitFor();
-    await expect.poll(told, soon).toEqual(['opened', 'finished']);
-    await window.getByRole('link', { name: 'Back to the shop' }).click();
-    await expect.poll(told, soon).toEqual(['opened', 'finished', 'closed']);
-    expect(window.isClosed()).toBe(true);
+    await expect.poll(reported, soon).toEqual(['opened', 'finished']);
+    const closed = window.waitForEvent('close');
+    // The click closes its own window, which may be gone before it is acknowledged.
+    await window
+      .getByRole('link', { name: 'Back to the shop' })
+      .click()
+      .catch(() => undefined);
+    await closed;
+    await expect.poll(reported, soon).toEqual(['opened', 'finished', 'closed']);
   });
 
-  test('keeps what the shop notes with the payment, and goes on to the shop’s address by itself', async () => {
+  test('keeps the shop’s metadata with the payment, and returns to the shop automatically', async () => {
     const invoice = await world.invoice();
     shop.pages['/thanks'] = '<!doctype html><title>Thanks</title><h1>Thanks</h1>';
     const redirectUrl = `${shop.origin}/thanks`;
@@ -188,17 +193,17 @@ describeInBrowser('the checkout on a site', () => {
     expect((await world.payment(invoice)).metadata).toEqual({ order: 17 });
   });
 
-  test('two on one page do not hear each other', async () => {
+  test('two checkouts on one page do not receive each other’s events', async () => {
     const [first, second] = [await world.invoice(), await world.invoice({ amount: 7000 })];
     const other = `<script>
       const options = { invoiceID: '${second.id}', invoiceAccessToken: '${second.token}' };
-      MandateCheckout.configure({ ...options, opened: () => told.push('other'), finished: () => told.push('other') });
+      MandateCheckout.configure({ ...options, opened: () => reported.push('other'), finished: () => reported.push('other') });
     </script>`;
     await visit(opener(first) + other);
     await page.locator('#buy').click();
     await frame().getByText('RUB 60.00', { exact: true }).waitFor();
     await pay(frame());
-    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+    await expect.poll(reported, soon).toEqual(['opened', 'finished']);
   });
 
   test.each([
@@ -208,7 +213,7 @@ describeInBrowser('the checkout on a site', () => {
       { invoiceTemplateID: 'T1', invoiceTemplateAccessToken: 'a.b.c' },
       'templates are not offered',
     ],
-  ])('a shop that names %s is told so at once', async (_, more, said) => {
+  ])('reports a mistake to a shop that names %s', async (_, more, said) => {
     await visit(opener(await world.invoice(), more));
     expect(world.complaints.splice(0).join()).toContain(said);
   });
@@ -218,14 +223,14 @@ describeInBrowser('the checkout on a site', () => {
     await page.locator('#buy').click();
     await expect.poll(() => world.complaints.splice(0).join(), soon).toContain('frame-ancestors');
     expect(await frame().locator('body').innerText()).not.toContain('Card number');
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
   });
 
   test('a site that is not on the list opens a window, and can neither watch nor steer it', async () => {
     const invoice = await world.invoice();
     await visit(opener(invoice, { popupMode: true }), stranger);
     await page.evaluate(`{
-      addEventListener('message', ({ data }) => told.push(JSON.stringify(data)));
+      addEventListener('message', ({ data }) => reported.push(JSON.stringify(data)));
       const open = window.open;
       window.open = (...asked) => (window.opened = open.apply(window, asked));
     }`);
@@ -253,17 +258,17 @@ describeInBrowser('the checkout on a site', () => {
     })()`);
     expect(attempts['looks closed']).toBe('true');
     expect(attempts['read the document']).toMatch(/^(SecurityError|TypeError)$/);
-    // It has no opener any more, and is still there.
+    // The window has lost its opener, and is still open.
     expect(await window.evaluate('opener')).toBe(null);
     await pay(window);
     await window.getByRole('heading', { name: 'Paid' }).waitFor();
     expect([window.url(), await window.locator('#close').isVisible()]).toEqual([address, false]);
-    expect(await told()).toEqual([]);
+    expect(await reported()).toEqual([]);
   });
 
-  test('a hostile page around it can neither read nor steer it', async () => {
+  test('a hostile page around the checkout can neither read nor steer it', async () => {
     const invoice = await world.invoice();
-    // It has got on the list somehow; then it may show the frame, and nothing else.
+    // Even a page on the list may only show the frame.
     await visit(opener(invoice));
     await page.locator('#buy').click();
     await frame().getByText('RUB 60.00', { exact: true }).waitFor();
@@ -282,7 +287,7 @@ describeInBrowser('the checkout on a site', () => {
         { source: 'mandate-checkout', type: 'finished', status: 'captured' }, { type: 'pay' }]) {
         inner.postMessage(message, '*');
       }
-      // It pretends to be the checkout; when its last word has come, the others have.
+      // The page pretends to be the checkout. Once its last message arrives, the others have.
       const heard = new Promise((resolve) => addEventListener('message', ({ data }) => data === 'last' && resolve()));
       for (const type of ['opened', 'finished', 'closed']) {
         window.postMessage({ source: 'mandate-checkout', type, status: 'captured' }, '*');
@@ -292,17 +297,17 @@ describeInBrowser('the checkout on a site', () => {
       return results;
     })()`);
     expect(new Set(Object.values(attempts))).toEqual(new Set(['SecurityError']));
-    expect(await told()).toEqual(['opened']);
+    expect(await reported()).toEqual(['opened']);
     await pay(frame());
     await frame().getByRole('heading', { name: 'Paid' }).waitFor();
-    // One of each: what the page made up itself counted for nothing.
-    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+    // One event of each kind: the forged ones were ignored.
+    await expect.poll(reported, soon).toEqual(['opened', 'finished']);
   });
 
   test.each([
-    ['en', 'Your bank has been heard', 'Paid'],
+    ['en', 'Your bank has replied', 'Paid'],
     ['ru', 'Ответ банка получен', 'Оплачено'],
-  ])('the bank’s page in a window beside the shop’s ends there, in %s', async (locale, heard, paid) => {
+  ])('ends the bank’s page in its own window, in %s', async (locale, heard, paid) => {
     await visit(opener(await world.invoice(), { locale }));
     await page.locator('#buy').click();
     await frame().locator('#amount:not(:empty)').waitFor();
@@ -317,10 +322,10 @@ describeInBrowser('the checkout on a site', () => {
     await window.reload();
     await window.getByRole('heading', { name: heard }).waitFor();
     await frame().getByRole('heading', { name: paid }).waitFor();
-    await expect.poll(told, soon).toEqual(['opened', 'finished']);
+    await expect.poll(reported, soon).toEqual(['opened', 'finished']);
   });
 
-  test('what the page of the bank says to the shop counts for nothing', async () => {
+  test('ignores messages that the bank’s page sends to the shop', async () => {
     await visit(opener(await world.invoice()));
     await page.locator('#buy').click();
     await frame().getByText('RUB 60.00', { exact: true }).waitFor();
@@ -336,8 +341,8 @@ describeInBrowser('the checkout on a site', () => {
     await expect
       .poll(() => page.evaluate('messages.some(({ type }) => type === "finished")'), soon)
       .toBe(true);
-    expect(await told()).toEqual(['opened']);
-    // Nor can the shop's page say in the bank's place that it is over.
+    expect(await reported()).toEqual(['opened']);
+    // The shop's page cannot report the end of the challenge either.
     const checkout = page.frames().find((one) => one.url().includes('/checkout?'));
     await checkout?.evaluate(`{
       window.heard = new Promise((resolve) => addEventListener('message', ({ data }) => data === 'last' && resolve(data)));
@@ -349,7 +354,7 @@ describeInBrowser('the checkout on a site', () => {
     }`);
     expect(await checkout?.evaluate('heard')).toBe('last');
     expect(await bank.getByLabel('Code from your bank').isVisible()).toBe(true);
-    // Nor can the bank's page send the shop's somewhere else, even when the payer has just touched it.
+    // The bank's page cannot navigate the shop's page, even just after a click in it.
     await bank.getByLabel('Code from your bank').click();
     const escape = await issuer?.evaluate<string>(
       `(() => { try { top.location.href = 'about:blank'; return 'gone'; } catch (error) { return error.name; } })()`,

@@ -1,5 +1,5 @@
-// Everything a shop may say to the checkout, one row each: written as an attribute and as a key it comes to the same address, and the
-// address to the page it should. What only a browser shows (windows, callbacks, where one goes) is in checkout-frame.test.ts.
+// Every option of the checkout, one row each: as an attribute and as a key it leads to the same address and page.
+// What only a browser shows is in checkout-frame.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf, readAttributes, type Options } from '../../pages/embed/options.ts';
 import { makeInvoice, type CreatedInvoice } from '../support/worlds/invoices.ts';
@@ -26,7 +26,7 @@ afterAll(() => service.close());
 const datasetOf = (attributes: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [
-      name.replace(/^data-/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      name.replace(/^data-/, '').replace(/-(\w)/g, (_, initial: string) => initial.toUpperCase()),
       value,
     ]),
   );
@@ -48,7 +48,7 @@ async function pageOf(options: Options): Promise<Shown> {
   return { text, facts };
 }
 
-/** Attribute, key, what is written, and what of it is seen. */
+/** Attribute, key, value, and a check of the page. */
 const rows: [string, string, string, (page: Shown) => void][] = [
   [
     'data-name',
@@ -128,7 +128,7 @@ const rows: [string, string, string, (page: Shown) => void][] = [
     'Go',
     ({ text }) => expect(text).toMatch(/<button id="pay"[^>]*>Go</),
   ],
-  // Of other ways to pay, and of other modes: passed over.
+  // Options of other payment methods are ignored.
   ['data-bank-card', 'bankCard', 'true', plain],
   ['data-wallets', 'wallets', 'true', plain],
   ['data-terminals', 'terminals', 'true', plain],
@@ -141,7 +141,7 @@ const rows: [string, string, string, (page: Shown) => void][] = [
   ['data-amount', 'amount', '1', plain],
 ];
 
-/** As if it had not been said: the invoice's own sum, and a card. */
+/** As without the option: the invoice's own amount, paid by card. */
 function plain({ text, facts }: Shown): void {
   expect(text).toContain('>Pay RUB\u00a060.00</button>');
   expect(facts).toMatchObject({
@@ -153,7 +153,7 @@ function plain({ text, facts }: Shown): void {
 }
 
 describe('a shop that writes', () => {
-  test.each(rows)('%s, or %s, of %s gets what it asked for', async (attribute, key, value, check) => {
+  test.each(rows)('%s, or %s, of %s gets the page it asked for', async (attribute, key, value, check) => {
     const written = readAttributes(datasetOf({ [attribute]: value }));
     expect(written).toEqual({ [key]: value });
     check(await pageOf(written));
@@ -173,7 +173,7 @@ describe('a shop that writes', () => {
     expect((await pageOf({ holdExpiration })).facts.hold).toBeUndefined();
   });
 
-  test('where the shop has no list, goes nowhere', async () => {
+  test('cannot name another origin than its own', async () => {
     const { facts } = await pageOf({ shopOrigin: 'https://evil.example' });
     expect(facts.shopOrigin).toBe(shop);
   });
@@ -185,7 +185,7 @@ describe('the address', () => {
   test.each([
     ['data-invoice-id', 'invoice', 'invoiceID', 'invoiceAccessToken'],
     ['data-customer-id', 'customer', 'customerID', 'customerAccessToken'],
-  ])('by %s names the %s, and its token where no server sees it', (_, mode, id, token) => {
+  ])('by %s names the %s, with its token behind the #', (_, mode, id, token) => {
     const attributes = { [`data-${mode}-id`]: 'X1', [`data-${mode}-access-token`]: 'a.b.c' };
     const { page, query, hidden } = made(readAttributes(datasetOf(attributes)));
     expect([page, query.get(id), hidden.get(token)]).toEqual(['https://pay.example/checkout', 'X1', 'a.b.c']);
@@ -193,7 +193,7 @@ describe('the address', () => {
     expect(query.get('shopOrigin')).toBe(shop);
   });
 
-  test('carries the e-mail, by either name, and the metadata where no server sees them', () => {
+  test('carries the e-mail, by either name, and the metadata behind the #', () => {
     const options = { ...invoiceOptions(), metadata: { order: 17 } };
     for (const named of [{ email: 'anna@example.com' }, { mail: 'anna@example.com' }]) {
       const { query, hidden } = made({ ...options, ...named });
@@ -206,7 +206,7 @@ describe('the address', () => {
     expect([hidden.get('metadata'), hidden.get('email')]).toEqual(['{"order":17}', 'anna@example.com']);
   });
 
-  test('is for the invoice where a customer is named too, and never for half of a pair', () => {
+  test('prefers the invoice to a customer, and rejects half of a pair', () => {
     const customer = { customerID: 'C1', customerAccessToken: 'c.c.c' };
     const both = made({ ...customer, ...invoiceOptions() });
     expect([both.query.get('invoiceID'), both.query.get('customerID')]).toEqual([invoice.id, null]);
@@ -216,9 +216,9 @@ describe('the address', () => {
     }
   });
 
-  test('for an invoice template there is none, and whoever asks for it is told what to do', () => {
+  test('rejects an invoice template, and says what to do instead', () => {
     const template = { invoiceTemplateID: 'T1', invoiceTemplateAccessToken: 'a.b.c' };
-    // It goes before an invoice, so an invoice beside it does not hide the mistake.
+    // A template takes precedence, so an invoice next to it does not hide the mistake.
     for (const options of [template, { ...invoiceOptions(), ...template }]) {
       expect(() => made(options)).toThrow('Invoice templates are not offered here: create an invoice');
     }

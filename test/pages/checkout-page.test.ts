@@ -1,4 +1,4 @@
-// The checkout as it is sent: its policy, its size, what it says before any script runs, and what of an address is never kept.
+// The checkout page as it is sent: its policy, its size, its content before scripts run, and what is never logged.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -50,7 +50,7 @@ async function setOrigins(...origins: string[]): Promise<void> {
 }
 
 describe('the page', () => {
-  test('says what is paid, to whom and how much before any script runs', async () => {
+  test('shows product, recipient and amount before any script runs', async () => {
     const page = await openPaid({ locale: 'ru' });
     expect(page.status).toBe(200);
     expect(page.text).toContain('<html lang="ru"');
@@ -60,7 +60,7 @@ describe('the page', () => {
     expect(viewOf(page)).toBe('form');
   });
 
-  test('lets nothing run but its own script and style, nothing be loaded, and no form be sent', async () => {
+  test('allows only its own script and style, loads nothing and submits no form', async () => {
     const page = await openPaid();
     expect(scriptOf(page).length).toBeGreaterThan(5_000);
     expect(policyOf(page)).toBe(
@@ -68,14 +68,14 @@ describe('the page', () => {
         `connect-src 'self'; img-src data:; frame-src 'self' https: http:; form-action 'none'; base-uri 'none'; ` +
         `frame-ancestors http://localhost; require-trusted-types-for 'script'; trusted-types 'none'`,
     );
-    expect(page.text.match(/<script|<style|<link/g)).toHaveLength(4); // and one that is data, and an empty icon
+    expect(page.text.match(/<script|<style|<link/g)).toHaveLength(4); // one script is data, and one link an empty icon
     expect(page.text).not.toMatch(/ style=| on\w+=|https?:\/\//);
     expect(page.headers['referrer-policy']).toBe('no-referrer');
     expect(page.headers['cache-control']).toBe('no-store');
     expect(page.text).toContain('<meta name="referrer" content="no-referrer">');
   });
 
-  test('gives no field a name, so that a browser by itself sends none of them', async () => {
+  test('gives no field a name, so that no browser submits one', async () => {
     const page = await openPaid({ recurring: 'true', requireCardHolder: 'true' });
     const fields = [...page.text.matchAll(/<input [^>]*>/g)].map(([field]) => field);
     expect(fields).toHaveLength(6);
@@ -98,7 +98,7 @@ describe('the page', () => {
     expect(rawPayload.length).toBeLessThan(maxScriptAndStyleBytes);
   });
 
-  test('may be framed by the shop’s own sites alone, and in a sandbox by itself', async () => {
+  test('may be framed only by the shop’s sites and, in a sandbox, by its own origin', async () => {
     await setOrigins('https://shop.example', 'https://www.shop.example');
     await expect
       .poll(async () => directive(await openPaid(), 'frame-ancestors'), { timeout: 30_000 })
@@ -117,7 +117,7 @@ describe('the page', () => {
     expect(strange.headers['x-frame-options']).toBeUndefined();
   });
 
-  test('without a token says nothing of the invoice', async () => {
+  test('shows nothing of the invoice without a token', async () => {
     const bare = await open({ invoiceID: invoice.id });
     expect([bare.status, viewOf(bare)]).toEqual([200, 'loading']);
     const framed = await open({ invoiceID: invoice.id, shopOrigin: 'http://localhost' });
@@ -145,7 +145,7 @@ describe('the page', () => {
       }),
     ],
     ['an API key', () => ({ invoiceID: invoice.id, invoiceAccessToken: merchant.apiKey })],
-  ])('for %s opens nothing', async (_, query) => {
+  ])('opens nothing for %s', async (_, query) => {
     const page = await open(await query());
     expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
     expect(page.text).not.toMatch(/12,345|Coffee/);
@@ -160,7 +160,7 @@ describe('the page', () => {
     `invoiceID=x&description=${'%0d%0aSet-Cookie:%20a=b'.repeat(50)}`,
     `customerID=C1&customerAccessToken=${'a.'.repeat(1_000)}`,
     'invoiceID=x&redirectUrl=http%3A%2F%2F%5B%3A%3A&shopOrigin=https%3A%2F%2F%20',
-  ])('makes nothing of %s', async (query) => {
+  ])('opens nothing for the query %s', async (query) => {
     const page = await service.call('GET', `/checkout?${query}`, {
       headers: { 'accept-language': 'x'.repeat(2_000), host: "evil'; script-src *" },
     });
@@ -170,10 +170,10 @@ describe('the page', () => {
   });
 
   test.each([
-    ['en', 'One moment, please', 'If you have paid already, your payment is safe.'],
-    ['ru', 'Немного терпения', 'платёж не потеряется'],
+    ['en', 'One moment, please', 'If you have already paid, your payment is safe.'],
+    ['ru', 'Подождите немного', 'платёж не потеряется'],
   ])(
-    'says in words, in %s, that nothing can be looked up, and when it will try again',
+    'explains in %s that the service is unavailable, and when it tries again',
     async (locale, head, lead) => {
       const asked = await makeInvoice(service, merchant);
       await withoutDatabase(service, async () => {
@@ -196,13 +196,13 @@ describe('the page', () => {
     },
   );
 
-  test('speaks the language of the browser also where an address names nothing', async () => {
+  test('uses the browser’s language for an empty address too', async () => {
     const page = await open({}, { 'accept-language': 'ru-RU,ru;q=0.9' });
     expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
     expect(page.text).toContain('Ссылка больше не работает');
   });
 
-  test('knows what has become of the invoice', async () => {
+  test('shows the status of the invoice', async () => {
     const paid = await makeInvoice(service, merchant);
     await payInvoice(service, merchant, paid.id);
     expect(viewOf(await open({ invoiceID: paid.id, invoiceAccessToken: paid.token }))).toBe('loading');
@@ -228,7 +228,7 @@ describe('the page', () => {
     const openToBind = (id: string, token?: string, more: Record<string, string> = {}) =>
       open({ customerID: id, ...defined({ customerAccessToken: token }), ...more });
 
-    test('shows the form, whose consent is the shop’s to ask for and his to give', async () => {
+    test('shows the form with the shop’s consent text and an empty box', async () => {
       const { id, token } = await makeCustomer();
       const page = await openToBind(id, token, { locale: 'en' });
       expect([page.status, viewOf(page)]).toEqual([200, 'form']);
@@ -237,7 +237,7 @@ describe('the page', () => {
       expect(page.text).not.toContain(token);
     });
 
-    test('without a token waits for the script, and shows the form where a shop has just opened it', async () => {
+    test('waits for the script without a token, and shows the form to a shop’s page', async () => {
       const { id } = await makeCustomer();
       expect(viewOf(await openToBind(id))).toBe('loading');
       expect(viewOf(await openToBind(id, undefined, { shopOrigin: 'http://localhost' }))).toBe('form');
@@ -252,25 +252,25 @@ describe('the page', () => {
       ['the token of an invoice', ({ id }) => openToBind(id, invoice.token)],
       ['an API key', ({ id }) => openToBind(id, merchant.apiKey)],
       [
-        'his token, and an invoice',
+        'a customer token and an invoice',
         ({ token }) => open({ invoiceID: invoice.id, invoiceAccessToken: token }),
       ],
       ['an unknown id', ({ token }) => openToBind('nothing', token)],
       ['an id no database can keep', ({ token }) => openToBind('a\0b', token)],
       [
-        'who was deleted',
+        'a deleted customer',
         async ({ id, token }) => {
           await service.call('DELETE', `${url}/${id}`, { token: merchant.apiKey });
           return openToBind(id, token);
         },
       ],
-    ])('%s opens nothing', async (_, openWrongly) => {
+    ])('opens nothing for %s', async (_, openWrongly) => {
       const page = await openWrongly(await makeCustomer());
       expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
     });
   });
 
-  test('leaves no token and no address of a payer in the log', async () => {
+  test('logs no token and no email address', async () => {
     const before = service.logged.length;
     await openPaid({ email: 'anna@example.com', metadata: '{"secret":"METADATA"}' });
     await open({ invoiceID: invoice.id, invoiceAccessToken: `${invoice.token}x` });
@@ -283,7 +283,7 @@ describe('the page', () => {
 });
 
 describe('the script for shops', () => {
-  test('is small, whole, and may be loaded from anywhere', async () => {
+  test('is small and may be loaded from any origin', async () => {
     const { rawPayload, headers } = await service.app.inject({
       url: '/checkout.js',
       headers: { 'accept-encoding': 'gzip' },
@@ -310,7 +310,7 @@ test('the guide names every option of the script', () => {
 
 describe('the pages on the way to the bank and back', () => {
   test.each(['/checkout/challenge', '/checkout/return?invoiceID=x'])(
-    '%s runs its own script alone',
+    '%s runs only its own script',
     async (url) => {
       const page = await service.call('GET', url);
       expect(page.status).toBe(200);
@@ -319,7 +319,7 @@ describe('the pages on the way to the bank and back', () => {
     },
   );
 
-  test('in live mode know no address without a certificate', async () => {
+  test('allow only https in live mode', async () => {
     const live = await startTestService({ MANDATE_MODE: 'live' });
     try {
       const start = await live.call('GET', '/checkout/challenge');

@@ -1,8 +1,8 @@
-// The checkout in a real browser, against a whole service and a simulated bank: what payers do, and what happens to them.
+// The checkout that takes payments, in a real browser, against a whole service and a simulated bank.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
-import { obstacles } from './accessible.ts';
+import { obstacles } from './accessibility/obstacles.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { withoutDatabase } from '../support/database/database-away.ts';
 import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
@@ -11,7 +11,7 @@ const good = '4242424242424242';
 const tokenLifeMs = 3 * 24 * 60 * 60_000;
 const shopOrigin = 'http://localhost:1';
 /** How long a page, a bank and a busy machine may take together. */
-const soon = { timeout: 30_000, interval: 30 };
+const soon = { timeout: 30_000, interval: 100 };
 
 describeInBrowser('the checkout', () => {
   let world: CheckoutWorld;
@@ -26,8 +26,8 @@ describeInBrowser('the checkout', () => {
   afterAll(() => world?.close());
   afterEach(() => world.leave());
 
-  const notice = () => page.locator('#notice');
-  const heading = () => page.getByRole('heading', { level: 2 }).filter({ visible: true });
+  const banner = () => page.locator('#banner');
+  const heading = () => page.locator('h2:visible');
   const payButton = () => page.locator('#pay');
   const bank = () => page.frameLocator('iframe.challenge');
 
@@ -53,11 +53,11 @@ describeInBrowser('the checkout', () => {
     await bank().getByLabel('Code from your bank').fill('1234');
     await bank().getByRole('button', { name: decision }).click();
   }
-  async function expectNotice(text: string): Promise<void> {
-    await expect.poll(() => notice().textContent(), soon).toContain(text);
+  async function expectBanner(text: string): Promise<void> {
+    await expect.poll(() => banner().textContent(), soon).toContain(text);
   }
-  async function expectNoNotice(): Promise<void> {
-    await expect.poll(() => notice().textContent(), soon).toBe('');
+  async function expectNoBanner(): Promise<void> {
+    await expect.poll(() => banner().textContent(), soon).toBe('');
   }
   async function expectHeading(text: string): Promise<void> {
     await expect.poll(() => heading().textContent(), soon).toBe(text);
@@ -68,7 +68,7 @@ describeInBrowser('the checkout', () => {
     ['Mastercard', '5555555555554444', phone],
     ['Maestro', '586824160825533338', desktop],
     ['МИР', '2201382000000013', phone],
-  ])('a card of %s pays, and there is a receipt', async (network, card, size) => {
+  ])('a %s card pays, and the page shows a receipt', async (network, card, size) => {
     const invoice = await openNew({ email: 'payer@example.com' }, { amount: 1234500 }, size);
     expect(await page.locator('#amount').textContent()).toBe('RUB\u00a012,345.00');
     await pay(card);
@@ -90,7 +90,7 @@ describeInBrowser('the checkout', () => {
     ['by GET, 3-D Secure 1', '4556418324571052', phone],
     ['by POST, 3-D Secure 2', '4929172190150505', phone],
     ['by GET, 3-D Secure 2', '4556724110260093', desktop],
-  ])('a challenge %s is met in a frame of the page', async (_, card, size) => {
+  ])('shows a challenge %s in a frame, then the receipt', async (_, card, size) => {
     await openNew({}, {}, size);
     await pay(card);
     await expectHeading('Confirm with your bank');
@@ -99,7 +99,7 @@ describeInBrowser('the checkout', () => {
     await expectHeading('Paid');
   });
 
-  test('whatever the bank refuses is said in plain words, and another card may be tried', async () => {
+  test('explains each decline, and accepts another card', async () => {
     await openNew();
     for (const [card, said] of [
       ['4000000000000002', 'There is not enough money on this card.'],
@@ -111,9 +111,9 @@ describeInBrowser('the checkout', () => {
       ['4342561111111118', 'The payment was not confirmed with your bank.'],
     ] as const) {
       await pay(card);
-      await expectNotice(said);
-      expect(await notice().textContent()).toContain('Nothing was charged');
-      expect(await notice().evaluate((element) => element === element.ownerDocument.activeElement)).toBe(
+      await expectBanner(said);
+      expect(await banner().textContent()).toContain('Nothing was charged');
+      expect(await banner().evaluate((element) => element === element.ownerDocument.activeElement)).toBe(
         true,
       );
       // The number may have been right; a security code is used once.
@@ -131,25 +131,25 @@ describeInBrowser('the checkout', () => {
     await openNew();
     await pay('4012888888881881');
     await confirm(decision);
-    await expectNotice('not confirmed with your bank');
+    await expectBanner('not confirmed with your bank');
   });
 
-  test('a challenge that is put off can be taken up, and ends by itself', async () => {
+  test('a postponed challenge can be resumed, and expires after ten minutes', async () => {
     const invoice = await openNew();
     await pay('4012888888881881');
     await bank().getByLabel('Code from your bank').waitFor();
     await page.getByRole('button', { name: 'Not now' }).click();
-    await expectHeading('The payment waits for you');
+    await expectHeading('Your payment is waiting');
     await page.getByRole('button', { name: 'Confirm now' }).click();
     await bank().getByLabel('Code from your bank').waitFor();
     await page.getByRole('button', { name: 'Not now' }).click();
     world.service.clock.advance(10 * 60_000);
     world.service.jobs.wake();
-    await expectNotice('not confirmed with your bank');
+    await expectBanner('not confirmed with your bank');
     expect((await world.payment(invoice)).status).toBe('failed');
   });
 
-  test('a page loaded again in the middle of a challenge goes on with it, from a clean address', async () => {
+  test('resumes a challenge after a reload, with no token in the address', async () => {
     const invoice = await openNew();
     await pay('4012888888881881');
     await bank().getByLabel('Code from your bank').waitFor();
@@ -158,10 +158,10 @@ describeInBrowser('the checkout', () => {
     await expectHeading('Paid');
     expect(page.url()).toBe(`${world.address}/checkout?invoiceID=${invoice.id}`);
     await page.reload();
-    await expectHeading('This is paid already');
+    await expectHeading('This is already paid');
   });
 
-  test('a challenge that fits no frame takes the whole window, and the browser comes back', async () => {
+  test('opens a challenge in the whole window, and returns', async () => {
     await openNew({ theme: 'coral', locale: 'ru' }, {}, phone);
     await pay('4929172190150505');
     await bank().getByLabel('Code from your bank').waitFor();
@@ -180,7 +180,7 @@ describeInBrowser('the checkout', () => {
       if (request.method() === 'POST') asked.push(request.url().split('/').at(-1) ?? '');
     });
     await enter(good);
-    // Quicker than any finger: the view changes with the first.
+    // Both in one task: the first click changes the view.
     await page.evaluate(`{
       const form = document.querySelector('#card-form');
       form.requestSubmit();
@@ -193,7 +193,7 @@ describeInBrowser('the checkout', () => {
     ).toHaveLength(1);
   });
 
-  test('two windows pay once, and both say so', async () => {
+  test('two windows pay once, and both show it', async () => {
     const invoice = await openNew();
     const other = await page.context().newPage();
     await other.goto(world.link(invoice));
@@ -203,7 +203,7 @@ describeInBrowser('the checkout', () => {
     await other.locator('#expiry').fill('12/30');
     await other.locator('#code').fill('123');
     await other.locator('#pay').click();
-    // The first is still under way: the second is shown that one.
+    // The first payment is still in progress: the second window shows it.
     await other.frameLocator('iframe.challenge').getByLabel('Code from your bank').fill('1234');
     await other.frameLocator('iframe.challenge').getByRole('button', { name: 'Confirm' }).click();
     await other.getByRole('heading', { name: 'Paid' }).waitFor();
@@ -213,17 +213,17 @@ describeInBrowser('the checkout', () => {
     ).toHaveLength(1);
   });
 
-  test('who goes back after paying is not asked to pay again', async () => {
+  test('shows no form to a payer who goes back after paying', async () => {
     await openNew();
     await pay(good);
     await expectHeading('Paid');
     await page.goto(`${world.address}/health/live`);
     await page.goBack();
-    await expectHeading('This is paid already');
+    await expectHeading('This is already paid');
     expect(await page.locator('#number').isVisible()).toBe(false);
   });
 
-  test('an answer that is lost on its way does not charge twice', async () => {
+  test('charges once although the response is lost', async () => {
     const invoice = await openNew();
     const keys: (string | undefined)[] = [];
     await page.route('**/payments', async (route) => {
@@ -242,28 +242,28 @@ describeInBrowser('the checkout', () => {
   test.each([
     ['en', 'Try again in 50 minutes.'],
     ['ru', 'Попробуйте ещё раз через 50 минут.'],
-  ])('who has to wait is told how long as people say it, in %s', async (locale, said) => {
+  ])('says in words how long to wait, in %s', async (locale, said) => {
     await openNew({ locale });
     await page.route('**/payment-resources', (route) =>
       route.fulfill({ status: 429, headers: { 'Retry-After': '2990' } }),
     );
     await enter(good);
     await page.locator('#pay').click();
-    await expectNotice(said);
+    await expectBanner(said);
   });
 
-  test('without a network nothing is charged and nothing is lost', async () => {
+  test('charges nothing and loses nothing without a network', async () => {
     await openNew();
     await page.context().setOffline(true);
     await pay(good);
-    await expectNotice('could not be reached');
+    await expectBanner('could not be reached');
     await page.context().setOffline(false);
     await pay('4012888888881881');
     await bank().getByLabel('Code from your bank').waitFor();
     await page.context().setOffline(true);
-    await expectNotice('No connection');
+    await expectBanner('No connection');
     await page.context().setOffline(false);
-    await expect.poll(() => notice().textContent(), soon).toBe('');
+    await expect.poll(() => banner().textContent(), soon).toBe('');
     await confirm();
     await expectHeading('Paid');
   });
@@ -284,12 +284,12 @@ describeInBrowser('the checkout', () => {
     expect(await page.locator('body').innerText()).not.toContain('60.00');
   });
 
-  test('a token that has expired opens nothing; one that expires while the page is open says so', async () => {
+  test('an expired token opens nothing, also when it expires on an open page', async () => {
     const invoice = await world.invoice({ dueDate: '2040-01-01T00:00:00Z' });
     page = await world.open(world.link(invoice));
     await enter(good);
     world.service.clock.advance(tokenLifeMs);
-    // By the button, unless the page has heard of it before.
+    // The button shows it, unless a poll did before.
     await payButton().dispatchEvent('click');
     await expectHeading('This link no longer works');
     await page.goto(world.link(invoice));
@@ -298,7 +298,7 @@ describeInBrowser('the checkout', () => {
     expect(await world.changes(invoice)).toHaveLength(1);
   });
 
-  test('what has not been taken is not said to go on: the page asks to be kept open', async () => {
+  test('asks the payer to keep the page open until the payment is sent', async () => {
     await openNew();
     let isAway = true;
     await page.route('**/payments', (route) =>
@@ -309,18 +309,18 @@ describeInBrowser('the checkout', () => {
     await expect.poll(said, soon).toBe('We are still trying to send your payment. Keep this page open.');
     await page.context().setOffline(true);
     await page.evaluate('dispatchEvent(new Event("online"))');
-    await expectNotice('No connection.');
+    await expectBanner('No connection.');
     expect(await said()).toBe('We are still trying to send your payment. Keep this page open.');
     await page.context().setOffline(false);
     await page.evaluate('dispatchEvent(new Event("online"))');
-    await expectNoNotice();
+    await expectNoBanner();
     expect(await said()).toBe('We are still trying to send your payment. Keep this page open.');
     isAway = false;
     await confirm();
     await expectHeading('Paid');
   });
 
-  test('while the database is away the page says so in words, and comes by itself', async () => {
+  test('explains that the database is unavailable, and loads once it is back', async () => {
     const invoice = await world.invoice();
     page = await world.openAlone('about:blank');
     await page.clock.install();
@@ -347,7 +347,7 @@ describeInBrowser('the checkout', () => {
     await expectHeading('This can no longer be paid');
   });
 
-  test('a hold reserves, and says that it does', async () => {
+  test('reserves a hold, and says so', async () => {
     const invoice = await openNew({ paymentFlowHold: 'true', holdExpiration: 'capture' });
     expect(await payButton().textContent()).toBe('Reserve RUB\u00a060.00');
     await pay(good);
@@ -356,7 +356,7 @@ describeInBrowser('the checkout', () => {
     expect([status, flow.onHoldExpiration]).toEqual(['processed', 'capture']);
   });
 
-  test('a card is kept only for who has ticked the box himself', async () => {
+  test('saves a card only if the payer ticks the box, not a script', async () => {
     const terms = { recurringSchedule: 'P1M', recurringUntil: '2030-12-31' };
     const invoice = await openNew({ recurring: 'true', name: 'Bean & Leaf', ...terms });
     const sent = page.waitForRequest('**/payments');
@@ -381,7 +381,7 @@ describeInBrowser('the checkout', () => {
     expect((await world.payment(invoice)).makeRecurrent).toBe(true);
   });
 
-  test('a box pressed straight from a wrong address is ticked, though the form grows by what is said of the address', async () => {
+  test('ticks a pressed box although the form grows by an explanation of the address', async () => {
     await openNew({ recurring: 'true' });
     await page.locator('#email').fill('a..b@example.com');
     const box = page.locator('#consent');
@@ -393,14 +393,14 @@ describeInBrowser('the checkout', () => {
     await page.getByText('An e-mail address looks like name@example.com').waitFor();
     expect(await box.isChecked()).toBe(true);
     expect((await box.boundingBox())!.y).toBeGreaterThan(before!.y);
-    // With the keys nothing moves under anybody's finger: it is said at once.
+    // A keyboard presses nothing that could move: the explanation appears immediately.
     await page.locator('#code').focus();
     await page.keyboard.type('1');
     await page.keyboard.press('Tab');
     expect(await page.locator('#code-problem').textContent()).not.toBe('');
   });
 
-  test('what a payer is told once he lets go is told too where nobody sees him let go', async () => {
+  test('explains a wrong field after a press without a mouseup', async () => {
     await openNew();
     const [code, said] = [page.locator('#code'), page.locator('#code-problem')];
     await code.pressSequentially('1');
@@ -424,14 +424,14 @@ describeInBrowser('the checkout', () => {
 
     await code.fill('123');
     expect(await said.textContent()).toBe('');
-    // Nor is there one of a press that the menu took.
+    // A press that a menu takes has none either.
     await page.mouse.down();
     await code.press('Delete');
     await page.keyboard.press('Tab');
     expect(await said.textContent()).not.toBe('');
   });
 
-  test('whose link names no terms is told those of the shop, and they are what is kept', async () => {
+  test('shows and stores the shop’s standard terms for a link without terms', async () => {
     const shop = { partyId: world.merchant.partyId, shopId: 'TEST' };
     await storeSettings(world.service.database, shop, {
       terms: { schedule: 'P4W', validUntil: '2027-12-31' },
@@ -452,7 +452,7 @@ describeInBrowser('the checkout', () => {
     expect(body.text).toContain('Schedule: every 4 weeks\nValid: until 2027-12-31\n');
   });
 
-  test('what the service refuses of the shop’s own words is not blamed on the card', async () => {
+  test('does not blame the card for a parameter of the shop that is refused', async () => {
     await openNew({ recurring: 'true', recurringSchedule: '4242 4242 4242 4242' });
     await page.locator('#consent').check();
     await page.locator('#email').fill('a..b@example.com');
@@ -460,14 +460,14 @@ describeInBrowser('the checkout', () => {
     await page.getByText('An e-mail address looks like name@example.com').waitFor();
     await page.locator('#email').fill('payer@example.com');
     await payButton().click();
-    await expectNotice('The shop cannot take this payment just now.');
+    await expectBanner('The shop cannot take this payment at the moment.');
   });
 
-  test('keyboard alone is enough, in the order of reading', async () => {
+  test('can be paid with the keyboard alone, in reading order', async () => {
     await openNew({ requireCardHolder: 'true', recurring: 'true' });
     await page.keyboard.press('Tab');
     await page.keyboard.type('4242 4242 4242 4242');
-    // A field that is full and right hands on.
+    // A complete field passes the focus on.
     await page.keyboard.type('1230');
     await page.keyboard.type('123');
     await page.keyboard.press('Tab');
@@ -481,7 +481,7 @@ describeInBrowser('the checkout', () => {
     expect(await heading().evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
   });
 
-  test('a number can be corrected in its middle, deleted and pasted', async () => {
+  test('a number can be corrected in the middle, deleted and pasted', async () => {
     await openNew();
     const number = page.locator('#number');
     await number.pressSequentially('42424242');
@@ -502,7 +502,7 @@ describeInBrowser('the checkout', () => {
     expect(await number.inputValue()).toBe('4242 4242 4242 4242');
   });
 
-  test('what the shop calls itself is text, and who gets the money is said beside it', async () => {
+  test('shows the shop’s name as text, next to the recipient of the money', async () => {
     const name = '<img src=x onerror=alert(1)>';
     await openNew({ name, description: '</script><b>x', payButtonLabel: '"><i>', locale: 'en' });
     expect(await page.locator('.shop').textContent()).toBe(name);
@@ -512,7 +512,7 @@ describeInBrowser('the checkout', () => {
     expect(await page.locator('img, b, i').count()).toBe(0);
   });
 
-  test('a card is not left behind in a page that is left', async () => {
+  test('clears the card when the payer leaves the page', async () => {
     page = await world.openAlone(world.link(await world.invoice()));
     await enter(good);
     await page.evaluate('dispatchEvent(new Event("pagehide"))');
@@ -522,7 +522,7 @@ describeInBrowser('the checkout', () => {
     ).not.toMatch(/4242/);
   });
 
-  test('goes back to the shop where the shop’s list has the address, and only there', async () => {
+  test('returns only to an address on the shop’s list', async () => {
     await openNew({ redirectUrl: `${shopOrigin}/thanks` });
     await pay(good);
     await expectHeading('Paid');

@@ -1,91 +1,36 @@
-// The reference page in a real browser, against a whole service: it must say what the service does, and be able to use it.
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { describeInBrowser, openBrowser } from '../support/processes/browser.ts';
-import { startTestService, type TestService } from '../support/service/test-service.ts';
-import { load } from '../support/worlds/checkout-world.ts';
-import { obstacles } from './accessible.ts';
-import { faintTexts } from './contrast.ts';
-
-const desktop = { width: 1440, height: 900 };
-const phone = { width: 390, height: 844 };
-/** An operation of each method, with and without a body; where one is as good as all, the page has only them to draw. */
-const few = new Set([
-  'createInvoice',
-  'deleteCustomer',
-  'findInvoice',
-  'getInvoice',
-  'getMe',
-  'listInvoiceEvents',
-  'listShops',
-  'rescindInvoice',
-]);
-
-type Paths = Record<string, Record<string, { operationId: string; summary: string }>>;
+// The reference page in a real browser, against a whole service: it describes the service and sends requests to it.
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describeInBrowser } from '../support/processes/browser.ts';
+import type { TestService } from '../support/service/test-service.ts';
+import { faintTexts } from './accessibility/contrast.ts';
+import { obstacles } from './accessibility/obstacles.ts';
+import { openReferencePage, phone, type Paths, type ReferencePage } from './accessibility/reference-page.ts';
 
 describeInBrowser('the reference page', () => {
+  let reference: ReferencePage;
   let service: TestService;
   let apiKey: string;
   let address: string;
-  let browser: Browser;
   let page: Page;
-  const complaints: string[] = [];
+  let complaints: readonly string[];
 
   beforeAll(async () => {
-    service = await startTestService();
+    reference = await openReferencePage();
+    ({ service, address, page, complaints } = reference);
     ({ apiKey } = await service.createMerchant());
-    address = await service.app.listen({ host: '127.0.0.1', port: 0 });
-    browser = await openBrowser();
-    page = await browser.newPage({ viewport: desktop });
-    page.setDefaultTimeout(30_000);
-    // A policy that is broken is told to the console as well. A refused request is the test's own doing.
-    page.on('console', (message) => {
-      const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
-      if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
   });
-  afterAll(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  afterAll(() => reference?.close());
 
-  /** Before each test that follows beside it. */
-  function openEachTime(operations: 'all' | 'few'): void {
-    beforeEach(async () => {
-      complaints.length = 0;
-      await show(operations);
-      return () => page.evaluate('sessionStorage.clear()');
-    });
-  }
-  async function show(operations: 'all' | 'few'): Promise<void> {
-    await page.unrouteAll();
-    if (operations === 'few') {
-      const document = (await service.call('GET', '/openapi.json')).body;
-      const json = { ...document, paths: pathsOfFew(document.paths) };
-      await page.route('**/openapi.json', (route) => route.fulfill({ json }));
-    }
-    await open('/docs');
-  }
-
-  async function open(path: string): Promise<void> {
-    await load(page, address + path);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-  }
-
-  const operation = (id: string) => page.locator(`article#${id}`);
+  const operation = (id: string) => reference.operation(id);
   const outcome = (id: string) => operation(id).locator('.outcome');
   const token = () => page.getByLabel('Token', { exact: true });
+  const tryIt = (id: string) => reference.tryIt(id);
 
-  async function tryIt(id: string): Promise<Locator> {
-    await operation(id).getByText('Try it').click();
-    return operation(id).getByRole('button', { name: 'Send' });
-  }
+  describe('with all operations, loaded once', () => {
+    beforeAll(() => reference.show('all'));
 
-  describe('with all there is', () => {
-    openEachTime('all');
-
-    test('shows every operation of the document, and complains about nothing', async () => {
+    test('shows every operation of the document without an error', async () => {
       const { paths } = (await service.call('GET', '/openapi.json')).body;
       const documented = Object.values(paths as Paths)
         .flatMap((methods) => Object.values(methods))
@@ -100,7 +45,7 @@ describeInBrowser('the reference page', () => {
       expect(complaints).toEqual([]);
     });
 
-    test('says who may call an operation, what it takes and what can go wrong', async () => {
+    test('shows who may call an operation, its parameters and its errors', async () => {
       const create = operation('createInvoice');
       await expect.poll(() => create.textContent()).toContain('an API key with the scope invoices:write');
       const due = create.locator('li', { hasText: 'dueDate' }).first();
@@ -110,40 +55,23 @@ describeInBrowser('the reference page', () => {
       );
     });
 
-    test.each(['light', 'dark'] as const)('every text stands out from its ground in %s', async (scheme) => {
-      await page.emulateMedia({ colorScheme: scheme });
-      const ground = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
-      expect(ground).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(25, 28, 29)');
+    test('every text stands out from its background, light and dark', async () => {
       await (await tryIt('createInvoice')).click();
       await outcome('createInvoice').waitFor();
-      expect(await page.locator('body *').evaluateAll(faintTexts)).toEqual([]);
+      for (const [colorScheme, background] of [
+        ['dark', 'rgb(25, 28, 29)'],
+        ['light', 'rgb(255, 255, 255)'],
+      ] as const) {
+        await page.emulateMedia({ colorScheme });
+        const shown = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+        expect(shown).toBe(background);
+        expect(await page.locator('body *').evaluateAll(faintTexts)).toEqual([]);
+      }
     });
 
-    test('has nothing in anybody’s way', async () => {
-      await tryIt('createInvoice');
-      await tryIt('listInvoiceEvents');
-      // Of more than sixty operations most are under the fold: contrast is measured above.
-      expect(await obstacles(page, { sizes: [desktop], contrast: 'elsewhere' })).toEqual([]);
-      await show('few');
-      await tryIt('createInvoice');
-      await tryIt('listInvoiceEvents');
-      expect(await obstacles(page, { sizes: [phone], contrast: 'elsewhere' })).toEqual([]);
-    });
-
-    test('on a phone nothing is wider than the screen, and the operations open over the text', async () => {
+    test('fits a phone, where the list of operations opens over the text', async () => {
       await page.setViewportSize(phone);
-      onTestFinished(() => page.setViewportSize(desktop));
-      await (await tryIt('createInvoice')).click();
-      await outcome('createInvoice').waitFor();
-      const closed = page.locator('.reading details:not([open])');
-      const openAll = () =>
-        closed.evaluateAll((all) => {
-          for (const details of all) details.setAttribute('open', '');
-          return all.length;
-        });
-      await expect.poll(openAll, { timeout: 30_000 }).toBe(0);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
-
       const link = page.getByRole('navigation').getByRole('link', { name: 'List your shops' });
       expect(await link.isVisible()).toBe(false);
       await page.getByRole('button', { name: 'Operations' }).click();
@@ -154,9 +82,28 @@ describeInBrowser('the reference page', () => {
   });
 
   describe('with a few operations', () => {
-    openEachTime('few');
+    beforeEach(async () => {
+      await reference.show('few');
+      return () => page.evaluate('sessionStorage.clear()');
+    });
 
-    test('opens what is inside a field, and tells the members of a choice apart', async () => {
+    // all-looks.test.ts, a campaign, does the same with all operations.
+    test('has nothing in the way of a reader', async () => {
+      await tryIt('createInvoice');
+      await tryIt('listInvoiceEvents');
+      const sizes = [{ width: 1440, height: 900 }, phone];
+      expect(await obstacles(page, { sizes, judge: 'everySize', contrast: 'elsewhere' })).toEqual([]);
+    });
+
+    test('fits a phone with every field open', async () => {
+      await page.setViewportSize(phone);
+      await (await tryIt('createInvoice')).click();
+      await outcome('createInvoice').waitFor();
+      await reference.openEveryField();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+    });
+
+    test('opens nested fields, and names the members of a choice', async () => {
       const events = operation('listInvoiceEvents');
       await events.getByText('InvoiceStatusChanged').first().waitFor({ state: 'detached' });
       await events.locator('summary', { hasText: 'changes' }).click();
@@ -166,7 +113,7 @@ describeInBrowser('the reference page', () => {
       await events.getByText('fulfilled').waitFor();
     });
 
-    test('finds operations by what is typed, and goes to the first of them', async () => {
+    test('finds operations by typed text, and Enter opens the first', async () => {
       await page.keyboard.press('/');
       await page.keyboard.type('rescind');
       const links = page.getByRole('navigation').getByRole('link', { name: 'POST' });
@@ -178,13 +125,13 @@ describeInBrowser('the reference page', () => {
     });
 
     test('a link to an operation opens the page there', async () => {
-      await open('/docs#listShops');
+      await reference.open('/docs#listShops');
       await expect.poll(async () => (await operation('listShops').boundingBox())?.y).toBeLessThan(100);
       const current = page.locator('nav [aria-current]');
       await expect.poll(() => current.textContent()).toContain('List your shops');
     });
 
-    test('a key creates an invoice, and the next request knows its id and can use its token', async () => {
+    test('fills the ID and the token of a created invoice into the next request', async () => {
       await token().fill(apiKey);
       const send = await tryIt('createInvoice');
       const body = operation('createInvoice').getByLabel('Body');
@@ -210,7 +157,7 @@ describeInBrowser('the reference page', () => {
       expect(complaints).toEqual([]);
     });
 
-    test('every request has a name of its own', async () => {
+    test('gives every request its own request ID', async () => {
       await token().fill(apiKey);
       const send = await tryIt('getMe');
       const requestId = operation('getMe').getByLabel('X-Request-ID');
@@ -221,7 +168,7 @@ describeInBrowser('the reference page', () => {
       expect(await requestId.inputValue()).not.toBe(first);
     });
 
-    test('the command line is the request that is sent, but for the secret in it', async () => {
+    test('the command line is the request that is sent, with a shortened token', async () => {
       await tryIt('findInvoice');
       await operation('findInvoice').getByRole('textbox', { name: 'externalID' }).fill('order 1 & 2');
       const command = operation('findInvoice').getByLabel('Command line');
@@ -232,7 +179,7 @@ describeInBrowser('the reference page', () => {
       await expect.poll(shown).toContain(`Bearer ${apiKey.slice(0, 16)}…${apiKey.slice(-4)}'`);
     });
 
-    test('a token that may not do this is answered with what would', async () => {
+    test('names the scope that a refused token lacks', async () => {
       const send = await tryIt('createInvoice');
       await send.click();
       await expect.poll(() => outcome('createInvoice').textContent()).toContain('401');
@@ -244,7 +191,7 @@ describeInBrowser('the reference page', () => {
       expect(await advice.textContent()).toContain('an API key with the scope invoices:write');
     });
 
-    test('an address with a hole is not sent', async () => {
+    test('sends no request without a path parameter', async () => {
       const send = await tryIt('getInvoice');
       await send.click();
       await operation('getInvoice').getByText('invoiceID: part of the address').waitFor();
@@ -253,7 +200,7 @@ describeInBrowser('the reference page', () => {
       expect(await outcome('getInvoice').count()).toBe(0);
     });
 
-    test('the token is kept for this tab alone', async () => {
+    test('keeps the token in this tab only', async () => {
       await token().fill(apiKey);
       await page.reload();
       expect(await token().inputValue()).toBe(apiKey);
@@ -261,11 +208,3 @@ describeInBrowser('the reference page', () => {
     });
   });
 });
-
-function pathsOfFew(paths: Paths): Paths {
-  const kept = Object.entries(paths).map(([path, methods]) => [
-    path,
-    Object.fromEntries(Object.entries(methods).filter(([, { operationId }]) => few.has(operationId))),
-  ]);
-  return Object.fromEntries(kept) as Paths;
-}

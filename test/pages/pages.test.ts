@@ -1,4 +1,4 @@
-// How pages are served: what may be loaded by them, what is kept by browsers, and what is no page.
+// How pages are served: their policy, their caching and what is not found.
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService } from '../support/service/test-service.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('a page', () => {
-  test('loads nothing from elsewhere, runs nothing that stands in it, and is in nobody’s frame', async () => {
+  test('loads nothing from other origins, runs no inline script, and cannot be framed', async () => {
     const page = await service.call('GET', '/docs');
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -26,14 +26,14 @@ describe('a page', () => {
     ['docs.js', 'text/javascript; charset=utf-8'],
     ['docs.css', 'text/css; charset=utf-8'],
     ['mandate.svg', 'image/svg+xml'],
-  ])('has its %s as %s', async (name, type) => {
+  ])('serves %s as %s', async (name, type) => {
     const file = await service.call('GET', `/docs/${name}`);
     expect(file.status).toBe(200);
     expect(file.headers['content-type']).toBe(type);
     expect(file.text.length).toBeGreaterThan(100);
   });
 
-  test('is sent again only when it has changed', async () => {
+  test('is sent again only after a change', async () => {
     const first = await service.call('GET', '/docs/docs.css');
     expect(first.headers['cache-control']).toBe('no-cache');
     const tag = String(first.headers['etag']);
@@ -57,13 +57,13 @@ describe('a page', () => {
     expect(bytes).toBeLessThan(20_000);
   });
 
-  test('has no files but its own', async () => {
+  test('serves no other files', async () => {
     for (const path of ['/docs/docs.ts', '/docs/nothing.js', '/docs/..%2f..%2fpackage.json']) {
       expect((await service.call('GET', path)).status).toBe(404);
     }
   });
 
-  test('is found with a slash behind its name, and from the root of a sandbox', async () => {
+  test('is found with a trailing slash, and from the root of a sandbox', async () => {
     const slashed = await service.call('GET', '/docs/');
     expect([slashed.status, slashed.headers['location']]).toEqual([302, '../docs']);
     const root = await service.call('GET', '/');
@@ -71,7 +71,7 @@ describe('a page', () => {
   });
 });
 
-test('the root of a live service leads nowhere', async () => {
+test('the root of a live service is not found', async () => {
   const live = await startTestService({ MANDATE_MODE: 'live' });
   try {
     expect((await live.call('GET', '/')).status).toBe(404);

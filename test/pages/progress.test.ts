@@ -1,4 +1,4 @@
-// What the checkout makes of events, and which view follows: the same for an invoice and for a binding, however often it is asked.
+// Which status and view the checkout derives from events, of an invoice and of a binding.
 import { describe, expect, test } from 'vitest';
 import {
   after,
@@ -134,13 +134,13 @@ describe('the view', () => {
 });
 
 describe('the events', () => {
-  test('of a kind nobody knows are passed over, and those of an earlier payment change nothing', () => {
+  test('of an unknown kind or of an earlier payment change nothing', () => {
     const known = read(created(), started(), started('2'));
     const later = after(known, [event({ changeType: 'Novelty' }), failed('1')]);
     expect(later).toEqual({ ...known, lastEventId: nextId });
   });
 
-  test('give the same picture page by page and all at once', () => {
+  test('give the same status in one batch or in several', () => {
     const events = [created(), started(), asked(), failed(), started('2'), event(status('captured', '2'))];
     const pageByPage = events.reduce((progress, one) => after(progress, [one]), nothingYet);
     expect(pageByPage).toEqual(read(...events));
@@ -191,7 +191,7 @@ describe('a binding', () => {
 
   test.each<[string, Progress, Doing, object]>([
     ['that has not begun', nothingYet, idle, { view: 'form' }],
-    ['under way', read(binding), here, { view: 'waiting' }],
+    ['in progress', read(binding), here, { view: 'waiting' }],
     ['that asks', read(binding, challenged), here, { view: 'challenge' }],
     ['that succeeded', read(binding, ended('succeeded')), here, { view: 'done', ending: 'bound' }],
     ['of an earlier card', read(binding, ended('succeeded')), idle, { view: 'form' }],
@@ -205,7 +205,7 @@ describe('a binding', () => {
     expect(viewOf('customer', ofBinding(progress, '1'), doing)).toEqual(shown),
   );
 
-  test('is not touched by another that is under way beside it, or ends before it', () => {
+  test('is not changed by another in progress, or by one that ended before', () => {
     const both = read(binding, challenged, bindingOf('2'), ended('succeeded', '2'));
     expect(viewOf('customer', ofBinding(both, '1'), here)).toEqual({ view: 'challenge' });
     expect(viewOf('customer', ofBinding(both, '2'), here)).toEqual({ view: 'done', ending: 'bound' });
@@ -215,7 +215,7 @@ describe('a binding', () => {
   const over = after(two, [ended('failed'), ended('succeeded', '2')]);
   test.each<[string, Progress, string | undefined, boolean, string | undefined]>([
     ['before any', nothingYet, undefined, false, undefined],
-    ['while two are under way', two, undefined, false, '2'],
+    ['while two are in progress', two, undefined, false, '2'],
     ['again, about the first', two, '1', false, '1'],
     ['when all is over', over, undefined, false, undefined],
     ['again, when its own is over', over, '1', false, undefined],

@@ -1,4 +1,4 @@
-// The request that the reference page makes of what was typed, and its command line, which people paste into a shell.
+// The request that the reference page builds, and its command line, which readers paste into a shell.
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../pages/docs/document.ts';
@@ -48,21 +48,21 @@ describe('a prepared request', () => {
     });
   });
 
-  test('has neither what was left empty nor a body where there is none', () => {
+  test('omits empty parameters, and a body where there is none', () => {
     const read: Operation = { ...pay, method: 'GET', body: undefined };
     const { url, headers, body } = prepare(read, { values: {}, body: undefined }, base, '');
     expect(url).toBe('http://127.0.0.1:8080/v2/invoices/{invoiceID}/payments');
     expect([headers, body]).toEqual([[], undefined]);
   });
 
-  test('lacks an address while a part of its path is empty', () => {
+  test('has no address while a path parameter is empty', () => {
     expect(missingPathParameter(pay, { values: {}, body: undefined })?.name).toBe('invoiceID');
     expect(missingPathParameter(pay, typed)).toBeUndefined();
   });
 });
 
 describe('a command line', () => {
-  /** What a shell makes of it, a word a line, with `curl` replaced by something that prints. */
+  /** The words a shell reads, one a line: `curl` is replaced by a program that prints them. */
   const wordsOf = (command: string) =>
     execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${command}`], {
       env: { MANDATE_TOKEN: 'from-the-shell', HOME: '/nowhere' },
@@ -71,7 +71,7 @@ describe('a command line', () => {
       .split('\n')
       .slice(0, -1);
 
-  test('means to a shell exactly what was typed', () => {
+  test('reads in a shell exactly as typed', () => {
     const { url } = prepare(pay, typed, base, '');
     expect(wordsOf(curlOf(prepare(pay, typed, base, "it's")))).toEqual([
       url,
@@ -86,13 +86,13 @@ describe('a command line', () => {
     ]);
   });
 
-  test('takes the token from the shell where the page has none', () => {
+  test('reads the token from the shell’s environment where the page has none', () => {
     expect(wordsOf(curlOf(prepare(pay, typed, base, tokenVariable)))).toContain(
       'Authorization: Bearer from-the-shell',
     );
   });
 
-  test('names the method where curl would take another', () => {
+  test('names the method where curl would choose another', () => {
     expect(wordsOf(curlOf(prepare({ ...pay, method: 'PUT' }, typed, base, '')))[1]).toBe('PUT');
     const remove: Operation = { ...pay, method: 'DELETE', body: undefined };
     expect(wordsOf(curlOf(prepare(remove, typed, base, '')))[1]).toBe('DELETE');

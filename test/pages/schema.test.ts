@@ -1,4 +1,4 @@
-// How the reference page reads schemas: what is behind references, what they say in words, and a body made from one.
+// How the reference page reads schemas: references, types and limits in words, and a sample body.
 import { describe, expect, test } from 'vitest';
 import { idsIn, tokenIn } from '../../pages/docs/answer/found-in-answers.ts';
 import { limits, sampleOf, typeWords } from '../../pages/docs/schema/schema-words.ts';
@@ -22,12 +22,12 @@ const schemas: Schemas = {
 const invoice = { $ref: '#/components/schemas/Invoice' };
 
 describe('a resolved schema', () => {
-  test('keeps what stands beside a reference', () => {
+  test('keeps members next to a reference', () => {
     const { name, schema } = resolve({ ...invoice, description: 'Mine' }, schemas);
     expect([name, schema.description, schema.type]).toEqual(['Invoice', 'Mine', 'object']);
   });
 
-  test('is all parts of an allOf in one, field by field', () => {
+  test('merges the parts of an allOf, field by field', () => {
     const { name, schema } = resolve(
       { allOf: [invoice, { required: ['tool'], properties: { id: { enum: ['a'] } } }] },
       schemas,
@@ -45,7 +45,7 @@ test.each([
   [{ type: 'array', items: invoice }, 'list of Invoice'],
   [{ anyOf: [invoice, { type: 'null' }] }, 'Invoice or null'],
   [{}, 'any'],
-])('%j is said as "%s"', (schema, words) => {
+])('%j reads "%s"', (schema, words) => {
   expect(typeWords(schema, schemas)).toBe(words);
 });
 
@@ -60,7 +60,7 @@ test.each([
   expect(limits(schema).join()).toBe(words);
 });
 
-test('a sample has what is required, and ends where a schema contains itself', () => {
+test('a sample has the required fields, and ends where a schema contains itself', () => {
   expect(sampleOf(schemas['Tool'] ?? {}, schemas)).toEqual({});
   expect(sampleOf({ ...schemas['Card'], required: ['type', 'number'] }, schemas)).toEqual({
     type: 'Card',
@@ -69,7 +69,7 @@ test('a sample has what is required, and ends where a schema contains itself', (
   expect(JSON.stringify(sampleOf(invoice, schemas))).toMatch(/^\{"id":"","parent":\{"id"/);
 });
 
-test('ids are found in an answer, in what it wraps and in the first member of a list', () => {
+test('finds IDs in a response, in what it wraps and in the first member of a list', () => {
   const answer = { id: 'I1', parent: { id: 'I0' } };
   expect(idsIn(invoice, answer, schemas)).toEqual({ invoiceID: 'I1' });
   const wrapped = { $ref: '#/components/schemas/InvoiceAndToken' };
@@ -80,7 +80,7 @@ test('ids are found in an answer, in what it wraps and in the first member of a 
   expect(idsIn(invoice, undefined, schemas)).toEqual({});
 });
 
-test('a token is found where an answer is one or has one', () => {
+test('finds a token that is a response or is part of one', () => {
   expect(tokenIn({ payload: 'a.b.c' })).toBe('a.b.c');
   expect(tokenIn({ invoice: {}, invoiceAccessToken: { payload: 'a.b.c' } })).toBe('a.b.c');
   expect(tokenIn({ invoice: { id: 'payload' } })).toBeUndefined();

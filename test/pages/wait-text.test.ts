@@ -1,4 +1,4 @@
-// How long a payer is told to wait after he has tried too many cards.
+// The waiting time that a payer reads after trying too many cards.
 import { expect, test } from 'vitest';
 import { waitInWords } from '../../pages/checkout/views/wait-text.ts';
 

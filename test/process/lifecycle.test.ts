@@ -1,9 +1,8 @@
-// Starting, stopping and being killed, with the real program and its private PostgreSQL.
+// The program starts, stops and is killed, with its private PostgreSQL.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { commandLine } from '../support/processes/command-line.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
 import { eventually, mandate, programOfSources, request, startServer } from '../support/processes/program.ts';
 
@@ -29,13 +28,22 @@ const factsOf = async (data: string) => {
 };
 
 describe('the sandbox', () => {
-  test('starts with nothing, tells its facts, keeps its data over restarts, and leaves nothing running', async () => {
+  test('starts in an empty folder, keeps its data over restarts, and leaves nothing running', async () => {
     const data = dataFolder("a sandbox's data, with spaces");
-    const first = await startServer({ MANDATE_DATA: data }, { file: programOfSources });
+    const first = await startServer({ MANDATE_DATA: data, PUBLC_URL: 'x' }, { file: programOfSources });
+    expect(first.output()).toContain('"name":"PUBLC_URL","nearest":"PUBLIC_URL","msg":"unknown setting"');
     const facts = await factsOf(data);
-    expect(facts).toMatchObject({ apiUrl: first.url, shopID: 'TEST', docsUrl: `${first.url}/docs` });
+    expect(facts).toMatchObject({
+      url: first.url,
+      apiUrl: first.url,
+      shopID: 'TEST',
+      docsUrl: `${first.url}/docs`,
+    });
+    const only = await mandate(['sandbox', 'url'], { MANDATE_DATA: data });
+    expect(only).toMatchObject({ code: 0, output: `${first.url}\n` });
     expect(first.output()).toContain(facts.apiKey);
     expect(first.output()).toContain(`${first.url}/demo`);
+    expect(first.output()).toContain(`export MANDATE_DATA='${data.replace("'", `'\\''`)}'`);
     const bought = await request('POST', `${first.url}/demo/orders/once`, {
       token: '',
     });
@@ -64,7 +72,7 @@ describe('the sandbox', () => {
     expect(await second.stop('SIGINT')).toBe(0);
   });
 
-  test('that was killed is found again as it was, and its orphaned PostgreSQL is used and stopped', async () => {
+  test('continues after a kill, and uses and stops its orphaned PostgreSQL', async () => {
     const data = dataFolder();
     const first = await startServer({ MANDATE_DATA: data });
     const { apiKey } = await factsOf(data);
@@ -79,7 +87,7 @@ describe('the sandbox', () => {
     await expectToEnd(orphan);
   });
 
-  test('whose PostgreSQL is killed starts it again and goes on', async () => {
+  test('restarts its PostgreSQL after a kill', async () => {
     const data = dataFolder();
     const server = await startServer({ MANDATE_DATA: data });
     const { apiKey } = await factsOf(data);
@@ -90,13 +98,13 @@ describe('the sandbox', () => {
         return me.status === 200 ? me : undefined;
       },
       20_000,
-      'the service answers again',
+      'the service responds again',
     );
     expect(answer.body.id).toBe('SANDBOX');
     expect(await server.stop()).toBe(0);
   });
 
-  test('serves while the command line works beside it, and a revoked key is refused', async () => {
+  test('serves while commands run, and refuses a revoked key', async () => {
     const data = dataFolder();
     const server = await startServer({ MANDATE_DATA: data });
     const environment = { MANDATE_DATA: data };
@@ -130,8 +138,8 @@ describe('the sandbox', () => {
   });
 });
 
-describe('a start that cannot work says why and what to do', () => {
-  test('a port that is taken', async () => {
+describe('an error at the start says why and what to do:', () => {
+  test('a port in use', async () => {
     const data = dataFolder();
     const squatter = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void squatter.close());
@@ -139,70 +147,47 @@ describe('a start that cannot work says why and what to do', () => {
     const { port } = squatter.address() as { port: number };
     const { code, errors } = await mandate(['serve'], { MANDATE_DATA: data, PORT: String(port) });
     expect(code).toBe(1);
-    expect(errors).toContain(`port ${port} is taken`);
+    expect(errors).toContain(`Port ${port} is in use`);
     expect(existsSync(join(data, 'pg/data/postmaster.pid'))).toBe(false);
   });
 
-  test('all faults of the settings at once', async () => {
+  test('all wrong settings, and misspelt names', async () => {
     const { code, errors } = await mandate(['serve'], {
       MANDATE_MODE: 'live',
       PORT: 'http',
       MANDATE_MASTER_KEY: 'short',
-      TRUSTED_PROXIES: 'everybody',
+      TRUSTED_PROXIES: 'all',
+      DATABSE_URL: 'postgres://db.internal/mandate',
     });
     expect(code).toBe(1);
     for (const name of ['PORT', 'MANDATE_MASTER_KEY', 'DATABASE_URL', 'TRUSTED_PROXIES'])
       expect(errors).toContain(name);
+    expect(errors).toContain('Did you mean DATABASE_URL?');
     expect(errors).not.toContain('    at ');
   });
 
-  test('a command that is not told where the database is, and finds none', async () => {
+  test('a command without a database', async () => {
     const data = dataFolder();
     const { code, output, errors } = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
     expect({ code, output }).toEqual({ code: 1, output: '' });
-    expect(errors).toContain(`there is no database in ${data}: set DATABASE_URL`);
+    expect(errors).toContain(`No database in ${data}. Set DATABASE_URL`);
     expect(errors).not.toContain('try again');
     expect(readdirSync(data)).toEqual([]);
-    // As the first start leaves it for the seconds in which it makes one.
+    // The first start leaves it so for some seconds.
     mkdirSync(join(data, 'pg'));
     const meanwhile = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
     expect(meanwhile.code).toBe(1);
-    expect(meanwhile.errors).toContain('if one is just being made there: try again in a moment');
+    expect(meanwhile.errors).toContain('If another process is creating one there, try again in a moment');
   });
 
-  test('a sandbox that was never started', async () => {
+  test('a sandbox never started', async () => {
     const { code, errors } = await mandate(['sandbox'], { MANDATE_DATA: dataFolder() });
     expect(code).toBe(1);
     expect(errors).toContain('npm start');
   });
 });
 
-test('every subcommand explains itself', async () => {
-  const { output } = await commandLine(['--help'], {});
-  const names = [...output.matchAll(/^ {2}([a-z-]+) /gm)]
-    .map(([, name]) => name!)
-    .filter((name) => name !== 'help');
-  expect(names).toEqual(
-    expect.arrayContaining([
-      'serve',
-      'sandbox',
-      'migrate',
-      'keys',
-      'party',
-      'shop',
-      'jobs',
-      'bindings',
-      'config',
-    ]),
-  );
-  for (const name of names) {
-    const help = await commandLine([name, '--help'], {});
-    expect(help.code).toBe(0);
-    expect(help.output).toContain(`Usage: mandate ${name}`);
-  }
-});
-
-/** Its lock file is gone when the program ends; the process itself may take a moment longer. */
+/** The lock file is removed when the program ends; the process may take longer. */
 function expectToEnd(pid: number): Promise<true> {
   return eventually(() => Promise.resolve(isRunning(pid) ? undefined : true), 60_000, `process ${pid} ends`);
 }
@@ -217,6 +202,6 @@ function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-  // A killed child of nobody may still stand in the table as a zombie.
+  // A killed orphan may remain as a zombie.
   return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }

@@ -70,7 +70,7 @@ test('a node refuses to start with another master key than the one that created 
   const other = Buffer.alloc(32, 8).toString('base64');
   const { code, errors } = await mandate(['serve'], { ...environment, MANDATE_MASTER_KEY: other, PORT: '0' });
   expect(code).toBe(1);
-  expect(errors).toContain('start it with the master key this database was made with');
+  expect(errors).toContain('Start the program with the master key that this database was created with');
 });
 
 test('listing and revoking keys fail on a database without tables, and the message says so', async () => {
@@ -82,7 +82,7 @@ test('listing and revoking keys fail on a database without tables, and the messa
     const { code, errors } = await mandate(command, environment);
     expect({ code, errors }).toEqual({
       code: 1,
-      errors: expect.stringContaining('has none of our tables yet'),
+      errors: expect.stringContaining('has no Mandate tables'),
     });
   }
 });
@@ -105,7 +105,7 @@ test('neither mode works on a database of the other, except to list and revoke i
   for (const { keyId } of JSON.parse((await mandate([...list, '--json'], asFound)).output))
     expect((await mandate(['keys', 'revoke', keyId], asFound)).code).toBe(0);
   const live = await startServer(inLiveMode);
-  expect(live.output()).toContain('set PUBLIC_URL');
+  expect(live.output()).toContain('PUBLIC_URL is a loopback address');
   expect((await fetch(`${live.url}/sandbox/clock`)).status).toBe(404);
   expect((await fetch(`${live.url}/metrics`)).status).toBe(404);
   expect(await live.stop()).toBe(0);

@@ -84,8 +84,8 @@ test('the example pays every row once when it is killed and run again', async ()
 
   const resumed = await run('pay.csv', secrets);
   expect(resumed).toMatchObject({ code: 2 });
-  expect(resumed.errors).toContain(`of ${lines.length - 1} rows were over before`);
-  expect(resumed.errors).toContain('202 paid, 2 not paid, 0 not known yet');
+  expect(resumed.errors).toContain(`of ${lines.length - 1} rows were final before`);
+  expect(resumed.errors).toContain('202 paid, 2 not paid, 0 unknown');
   expect(resumed.errors).not.toContain(token);
   const report = reportOf('pay.csv');
   expect(report.map(([name]) => name)).toEqual(lines.slice(1).map((line) => line.split(',')[0]));
@@ -119,10 +119,10 @@ test('the example pays every row once when it is killed and run again', async ()
 
   writeFileSync(join(folder, 'other.csv'), lines.slice(0, 2).join('\n').replace('row ""0', 'other'));
   const stranger = await run('other.csv', { ...secrets, MANDATE_API_KEY: 'none' });
-  expect(stranger).toMatchObject({ code: 3, errors: expect.stringContaining('the API key is not accepted') });
+  expect(stranger).toMatchObject({ code: 3, errors: expect.stringContaining('the API key was rejected') });
   expect(await server.stop()).toBe(0);
   const alone = await run('other.csv', secrets, '--wait', '1');
-  expect(alone).toMatchObject({ code: 3, errors: expect.stringContaining('no answer: ECONNREFUSED') });
+  expect(alone).toMatchObject({ code: 3, errors: expect.stringContaining('no response: ECONNREFUSED') });
 }, 180_000);
 
 test('the example follows a pending payout even after its card token has expired', async () => {
@@ -168,16 +168,16 @@ test('the example pays nothing with an invalid file or invalid settings', async 
   const row = async (line: string) => (await tell(`${header}\n\n${line}\n`)).replaceAll(/^.*bad\.csv:/gm, '');
   expect(await tell(`${header}\n`, {})).toContain('MANDATE_API_KEY');
   expect(await tell('externalID,amount\n')).toMatch(
-    /no column wallet\n.*no column currency\n.*destination or cardToken/,
+    /lacks the column wallet\n.*lacks the column currency\n.*destination or cardToken/,
   );
   expect(await row('a,w,1.5,RUB,d,')).toContain('3: amount "1.5"');
   expect(await row('a,w,0,RUB,d,')).toContain('3: amount "0"');
   expect(await row('a,w,1,rub,d,')).toContain('3: currency "rub"');
   expect(await row('a,w,1,RUB,,')).toContain('3: no destination and no cardToken');
-  expect(await row('a,w,1,RUB,d,t')).toContain('one of them says where to');
+  expect(await row('a,w,1,RUB,d,t')).toContain('both a destination and a cardToken');
   expect(await row('a,w,1,RUB,4242 4242 4242 4242,')).toContain('looks like a card number');
   expect(await row(',w,1,RUB,d,')).toContain('3: no externalID');
-  expect(await row('a')).toContain('3: 1 cells under 6 columns');
+  expect(await row('a')).toContain('3: 1 cells instead of 6');
   expect(await row('a,w,1,RUB,"d,')).toContain('quotation mark');
   expect(await row('"a\nb",w,1,RUB,d,\n"a\nb",w,2,RUB,d,')).toContain('5: externalID a');
 });

@@ -92,7 +92,7 @@ test('a remote payer reaches the issuer’s page under the address of the servic
   decision.set('decision', 'confirm');
   const target = new URL('decision', at(nodes[1], asked.uriTemplate));
   const back = await fetch(target, { method: 'POST', body: decision });
-  expect(await back.text()).toContain('You are on your way back to the merchant');
+  expect(await back.text()).toContain('You are going back to the merchant');
   await reaches(nodes[0], token, path, 'captured');
 
   for (const wrong of [

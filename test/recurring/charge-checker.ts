@@ -1,5 +1,5 @@
-// The rules of recurring charges written a second time, from their text, in another manner: over the whole history, from its
-// beginning, in milliseconds. It shares no code with src/recurring, so that both would have to err in the same way.
+// A second, independent implementation of the rules for recurring charges. It evaluates the whole history and shares no
+// code with src/recurring, so that an error would have to occur in both.
 
 export type Happened =
   | {
@@ -44,7 +44,7 @@ const day = 24 * hour;
 
 export function isLegal(told: readonly Told[], log: readonly Happened[], asked: Asked, at: number): boolean {
   const me = told[asked.series];
-  if (!me) throw new Error('no such series');
+  if (!me) throw new Error('The series was not found.');
   if (me.agreedUntil !== undefined && at >= me.agreedUntil) return false;
   if (at >= me.cardGoodUntil) return false;
 
@@ -115,7 +115,7 @@ export function isLegal(told: readonly Told[], log: readonly Happened[], asked: 
   if (asked.invoiceMadeAt !== 'then' && asked.invoiceMadeAt <= dead) return false;
   if (at < notBefore) return false;
 
-  // While it fails: one attempt a day, and none beside another.
+  // While failing: one attempt a day, and no concurrent one.
   if (failingSince !== undefined) {
     for (const charge of charges.values()) {
       if (charge.series !== asked.series) continue;
@@ -125,7 +125,6 @@ export function isLegal(told: readonly Told[], log: readonly Happened[], asked: 
     }
   }
 
-  // What the networks count.
   let ofCard = 0;
   let ofCharge = 0;
   for (const end of ends.values()) {
@@ -139,7 +138,7 @@ export function isLegal(told: readonly Told[], log: readonly Happened[], asked: 
   return ofCard < 9 && ofCharge < (me.network === 'mastercard' ? 30 : 15);
 }
 
-/** Every moment at which the answer may become another. */
+/** Every time at which the decision may change. */
 export function turningPoints(told: readonly Told[], log: readonly Happened[]): number[] {
   const points: number[] = [];
   for (const each of log) {

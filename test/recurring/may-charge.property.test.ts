@@ -1,5 +1,5 @@
-// Random histories of recurring charges: what the rules allow is exactly what a second, independent reading of them allows,
-// and the time they give is the first at which that reading agrees.
+// Random histories: the rules must agree with an independent checker, and retryAfter must be the first time at which that
+// checker agrees.
 //   CHARGE_HISTORIES how many (6000), CHARGE_SEED from which on (1, or SEED)
 import { expect, test } from 'vitest';
 import { instantAt, epochMsOf, type Instant } from '../../src/clock.ts';
@@ -63,13 +63,13 @@ const moves = [
   32 * day,
 ];
 
-/** A series as the program keeps it, with what the program would read beside it. */
+/** A series as the program stores it, with what it reads with it. */
 type Kept = { series: Series; attempts: (Attempt & { outcome: 'pending' | ChargeOutcome['outcome'] })[] };
 
-test(`${histories} random histories (CHARGE_SEED=${firstSeed}): allowed if and only if legal, and retryAfter is the first legal moment`, () => {
+test(`${histories} random histories (CHARGE_SEED=${firstSeed}): a charge is allowed exactly when legal, and retryAfter is the first legal time`, () => {
   const seen = { allowed: 0, refused: 0, withRetryAfter: 0 } as Record<string, number>;
   for (let seed = firstSeed; seed < firstSeed + histories; seed++) play(seed, seen);
-  // Histories that never reach a rule would prove nothing about it.
+  // Histories that never reach a rule would not test it.
   expect(seen).toMatchObject({
     allowed: expect.any(Number),
     recurrentStopped: expect.any(Number),
@@ -149,7 +149,7 @@ function play(seed: number, seen: Record<string, number>): void {
       };
       const invoiceCreatedAt = asked.invoiceMadeAt === 'then' ? 'then' : instantAt(asked.invoiceMadeAt);
       const verdict = mayCharge(standing, { invoiceCreatedAt }, instantAt(now));
-      // Of many at once the last is as good as all: they differ in nothing.
+      // Of several concurrent attempts, checking the last one is enough.
       const legal = left > 1 && verdict.may ? true : isLegal(told, log, asked, now);
       if (verdict.may !== legal) fail(verdict, asked, legal ? 'it is legal' : 'it is not legal');
       count(verdict.may ? 'allowed' : verdict.code);
@@ -181,7 +181,7 @@ function play(seed: number, seen: Record<string, number>): void {
     const points = [...new Set(turningPoints(told, log))].filter((point) => point > now);
     const { retryAfter } = verdict;
     if (retryAfter === undefined) {
-      // Its end decides, which is sooner than any moment that could be named.
+      // The end of the pending attempt decides, which comes before any time that could be given.
       if (verdict.rule === 'attemptPending') return count('attemptPending');
       const legal = points.find((point) => isLegal(told, log, asked, point));
       if (legal !== undefined) fail(verdict, asked, `it is legal at ${instantAt(legal)}`);
@@ -242,7 +242,7 @@ function play(seed: number, seen: Record<string, number>): void {
   function renewOrWithdraw(): void {
     const number = Math.floor(random() * kept.length);
     const mine = kept[number] as Kept;
-    // What happens at the same moment has no order among the rules; nothing does here.
+    // The rules define no order for events at the same time, so none occur.
     now += 1;
     const isRenewed = random() < 0.6;
     log.push({ at: now, what: isRenewed ? 'renewed' : 'withdrawn', series: number });
@@ -310,7 +310,7 @@ function seriesOf({ agreedAt, agreedUntil, cardGoodUntil, shop, network }: Told,
   );
 }
 
-/** Small and quick; the same numbers for the same seed. */
+/** A small, fast generator: the same seed gives the same numbers. */
 function randomOf(seed: number): () => number {
   let state = seed * 0x9e3779b1;
   return () => {

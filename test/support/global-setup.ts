@@ -1,5 +1,5 @@
-// Once for a whole test run: a throw-away PostgreSQL and a migrated template database, which every test file copies; and for the tests
-// that start processes the program, built.
+// Runs once per test run: starts a temporary PostgreSQL with a migrated template database, which every test file copies. It also builds
+// the program for tests that start processes.
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/platform/database/database.ts';
@@ -28,14 +28,14 @@ declare module 'vitest' {
 
 export const templateName = 'mandate_template';
 
-/** The projects of a run are set up one after the other; they share a server. */
+/** The projects of a run are set up one after the other and share a server. */
 const shared = globalThis as { testCluster?: { users: number; started: Promise<TestCluster> } };
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const cluster = (shared.testCluster ??= { users: 0, started: startWithTemplate() });
   cluster.users++;
   const { folder, remove } = temporaryFolder();
-  // Each is busy with what the other leaves idle.
+  // Run together, because each uses what the other leaves idle.
   const [{ connection, stop }] = await Promise.all([
     cluster.started,
     project.name !== 'database' && provideProgram(project, folder),

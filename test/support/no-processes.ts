@@ -1,5 +1,5 @@
-// For the tests that are run without PostgreSQL and without other processes (tools/tests/test-kinds.ts): one that starts a process all the same
-// fails, and says what to do.
+// For tests that run without PostgreSQL and without other processes (tools/tests/test-kinds.ts). A test that starts a process fails, with
+// a message that says what to do.
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 

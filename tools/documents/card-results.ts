@@ -1,8 +1,8 @@
-// What becomes of a payment with each card of the simulated bank, in each flow, with each ending: worked out from the bank's
-// table and the rules of payments. docs/test-cards-results.md is printed from it, and test/process/card-results.test.ts does
-// all of it with real processes and compares.
+// docs/test-cards-results.md: the outcome of a payment with each test card, worked out from the bank's table.
+// test/process/card-results.test.ts runs all of it with real processes.
 import { failureOfDecline, merchantError, payerError } from '../../src/payments/domain/payment-failure.ts';
 import { testCards, type TestCard } from '../../src/sandbox/bank/test-cards.ts';
+import { printedFrom, table } from './markdown.ts';
 
 export const heldMinor = 6_000;
 export const capturedPartMinor = 2_500;
@@ -12,7 +12,7 @@ export const flows = ['instant', 'hold'] as const;
 export const endings = ['nothing', 'capture', 'capture part', 'cancel', 'refund', 'refund part'] as const;
 export type FlowName = (typeof flows)[number];
 export type Ending = (typeof endings)[number];
-/** What the payer does where the issuer asks. */
+/** What the payer does in the 3-D Secure challenge. */
 export type Decision = 'confirm' | 'refuse';
 
 export type CardRun = {
@@ -23,19 +23,19 @@ export type CardRun = {
 };
 
 export type CardResult = {
-  /** Of the payment. */
+  /** Status of the payment. */
   readonly status: string;
   readonly invoice: 'paid' | 'unpaid';
-  /** The code of the refusal, where the merchant's wish was refused. */
+  /** The error code, if the merchant's request was refused. */
   readonly refused?: string;
-  /** What the bank's book has of it in the end. */
+  /** The sum of the payment's entries in the bank's transaction report. */
   readonly atBankMinor: number;
-  /** As the merchant sees it. */
+  /** As the merchant's server reads it. */
   readonly error?: unknown;
   readonly payerError?: unknown;
 };
 
-/** Every card, and again with a payer who refuses where the issuer asks; each in every flow with every ending. */
+/** Every card in every flow with every ending; cards with a challenge also with a payer who refuses it. */
 export function cardRuns(): CardRun[] {
   return payers().flatMap((payer) =>
     flows.flatMap((flow) => endings.map((ending) => ({ ...payer, flow, ending }))),
@@ -95,8 +95,29 @@ function failureOf(number: string, decision: Decision | undefined) {
   return code === undefined ? undefined : failureOfDecline({ network, code });
 }
 
-/** The cells of the printed table, its headings first. */
-export function cardResultRows(): string[][] {
+export function cardResultsText(): string {
+  const [headings = [], ...rows] = cardResultRows();
+  return `# Test card results
+
+${printedFrom('tools/documents/card-results.ts')}
+
+Every card of [the simulated bank](simulated-bank.md), in both payment flows, with an invoice of ${heldMinor} minor units. A test runs
+every row against \`mandate serve\` and \`mandate bank\`. It compares the payment, the invoice, the error and the bank's
+transaction report.
+
+- _Challenge_ is what the payer does on the issuer's page.
+- The columns from _nothing_ to _refund part_ are what the merchant does next. _Capture part_ captures ${capturedPartMinor}, and _refund part_
+  refunds ${refundedPartMinor}. A hold is captured in full before it is refunded.
+- A cell is the final status of the payment and the amount that the bank has charged.
+- _refused_ means that the request got \`invalidPaymentStatus\` and changed nothing.
+- The invoice is \`paid\` if the payment is \`captured\` or \`refunded\`, else \`unpaid\`.
+
+${table(headings, rows)}
+`;
+}
+
+/** The headings come first. */
+function cardResultRows(): string[][] {
   const rows = payers().flatMap((payer) =>
     flows.map((flow) => {
       const results = endings.map((ending) => expectedResult({ ...payer, flow, ending }));

@@ -6,7 +6,7 @@ import { startTestCluster } from '../../test/support/database/test-cluster.ts';
 import { schemaText } from './schema-text.ts';
 import { readOptions } from '../script-options.ts';
 
-readOptions(`npm run schema: writes schema.sql anew. It takes no options.`);
+readOptions(`npm run schema: writes schema.sql. It takes no options.`);
 
 const { connection, stop } = await startTestCluster();
 const database = openDatabase({ connection, maxConnections: 1 });

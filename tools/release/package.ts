@@ -10,7 +10,7 @@ import { repository } from '../source-files.ts';
 
 readOptions(`npm run package: builds release/mandate-<version>.tgz and its bill of materials (CycloneDX).
 
-It takes no options. Install the package with "npm install --global release/mandate-<version>.tgz"; with --omit=optional it
+It takes no options. Install the package with "npm install ./release/mandate-<version>.tgz" in an empty folder; with --omit=optional it
 comes without the private PostgreSQL.`);
 
 type Description = Record<string, unknown> & { readonly version: string; readonly files: readonly string[] };

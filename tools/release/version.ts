@@ -14,7 +14,9 @@ export function releaseChangelog(changelog: string, version: string, day: string
   const heading = /^## Unreleased\n/m;
   if (!heading.test(changelog)) throw new Error('CHANGELOG.md has no section "## Unreleased".');
   if (sectionOf(changelog, 'Unreleased').trim() === '')
-    throw new Error('The section "## Unreleased" of CHANGELOG.md is empty. Write what users gain, lose or must do.');
+    throw new Error(
+      'The section "## Unreleased" of CHANGELOG.md is empty. Write what users gain, lose or must do.',
+    );
   return changelog.replace(heading, `## Unreleased\n\n## ${version} (${day})\n`);
 }
 

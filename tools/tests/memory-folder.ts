@@ -1,19 +1,19 @@
-// Where a test run keeps what it throws away: in memory, if the machine has a folder there. Files on a disk cost ten times the processor
-// time, and a run makes some hundred databases.
+// Keeps temporary files of a test run in memory where the machine has enough. Files on a disk cost ten times the processor time,
+// and a run creates about a hundred databases.
 import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 
 const folder = '/dev/shm';
 const gibibyte = 2 ** 30;
-/** What is free has to be several times what a run needs, for others need some as well. */
+/** Several times what a run needs, since other programs need memory too. */
 const wantedBytes = 4 * gibibyte;
 
-/** For whatever asks for the folder of temporary files from now on, unless a person has named one. */
+/** Sets the folder of temporary files for this process and its children, unless TMPDIR is set. */
 export function keepTemporaryFilesInMemory(): void {
   const inMemory = memoryFolder();
   if (inMemory !== undefined) process.env['TMPDIR'] ||= inMemory;
 }
 
-/** Undefined where there is none that is large and lets programs run: systems other than Linux, and most containers. */
+/** Undefined without a large one that lets programs run: outside Linux, and in most containers. */
 function memoryFolder(): string | undefined {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -27,7 +27,7 @@ function memoryFolder(): string | undefined {
   }
 }
 
-/** By what the system says of its mounts, the last of a place counts. */
+/** Reads /proc/mounts; the last mount of a folder counts. */
 export function mayHoldPrograms(mounts: string): boolean {
   const [, , kind, options = ''] =
     mounts

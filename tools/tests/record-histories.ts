@@ -1,6 +1,5 @@
-// Records what this version of the service writes of its aggregates, for later versions to read: the tests of the API and worlds of
-// the simulation keep what is in their databases, and of that few histories are chosen that show together all that was written.
-//
+// Records what this version writes of its aggregates, for later versions to read. It chooses a few histories from the databases
+// of tests and simulated worlds that together show every stored form.
 //   npm run record:histories -- --into test/histories/0.2.0
 import { spawn } from 'node:child_process';
 import {
@@ -44,12 +43,12 @@ const { options } = readOptions(
     steps: { type: 'string', default: '2000' },
   },
 );
-const into = options.into ?? refuse('--into says where they go');
-if (existsSync(into)) refuse(`${into} is there already`);
+const into = options.into ?? refuse('--into is missing. Name the folder to write.');
+if (existsSync(into)) refuse(`${into} already exists. Choose a new folder.`);
 const worlds = wholeNumber('--worlds', options.worlds, 0);
 const steps = wholeNumber('--steps', options.steps);
 
-/** What the databases of those tests and worlds showed. */
+/** The histories in the databases of those tests and worlds. */
 async function recorded(): Promise<Recorded[]> {
   const folder = mkdtempSync(join(tmpdir(), 'mandate-histories-'));
   try {
@@ -79,7 +78,7 @@ function fileOf(one: Recorded): string {
   return `${'table' in one ? fileOfRowsWithoutLog : one.aggregate}.ndjson`;
 }
 
-/** Without what the name of its file says. */
+/** Without the aggregate, which the file name says. */
 function lineOf(one: Recorded): string {
   if ('table' in one) return JSON.stringify(one);
   const { aggregate: _, ...history } = one;

@@ -22,23 +22,23 @@ const files: Record<string, string> = {
 };
 const textOf = (file: string) => files[file];
 
-describe('what a test file needs follows from what it imports', () => {
+describe('what a test file needs follows from its imports', () => {
   test.each([
-    ['nothing, whatever its source could do', 'src/a/pure.test.ts', 'unit'],
-    ['a database, by way of what supports it', 'src/a/deep/stored.test.ts', 'database'],
-    ['a database, where it is imported late', 'src/a/late.test.ts', 'database'],
-    ['nothing for a type', 'src/a/typed.test.ts', 'unit'],
-    ['nothing for a text', 'src/a/quoted.test.ts', 'unit'],
-    ['what a browser shows', 'test/pages/page.test.ts', 'database'],
+    ['nothing, whatever src could do', 'src/a/pure.test.ts', 'unit'],
+    ['a database, through a file that supports it', 'src/a/deep/stored.test.ts', 'database'],
+    ['a database, through a dynamic import', 'src/a/late.test.ts', 'database'],
+    ['nothing for a type import', 'src/a/typed.test.ts', 'unit'],
+    ['nothing for an import inside a string', 'src/a/quoted.test.ts', 'unit'],
+    ['a browser', 'test/pages/page.test.ts', 'database'],
     ['the built program', 'test/process/kill.test.ts', 'process'],
-    ['what it is told to do', 'test/process/crashes.test.ts', 'campaign'],
+    ['as much as it asks for', 'test/process/crashes.test.ts', 'campaign'],
     ['processes of its own', 'tools/script.test.ts', 'process'],
   ])('%s', (_, file, kind) => {
     expect(kindOf(file, textOf)).toBe(kind);
   });
 });
 
-test('every test file is of one kind', () => {
+test('every test file has one kind', () => {
   const repository = fileURLToPath(new URL('../..', import.meta.url));
   const there = ['src', 'test', 'tools', 'simulation'].flatMap((folder) =>
     readdirSync(`${repository}${folder}`, { recursive: true, encoding: 'utf8' })
@@ -52,7 +52,7 @@ test('every test file is of one kind', () => {
   expect(kinds.process).toContain('test/process/lifecycle.test.ts');
 });
 
-test('no process starts in a unit test', () => {
+test('a unit test cannot start a process', () => {
   const { spawn } = process.getBuiltinModule('node:child_process');
   expect(() => spawn('true')).toThrow('a unit test starts no process');
 });

@@ -1,22 +1,21 @@
-// What a test file needs before it can run, read from what it imports, so that it may lie anywhere. vitest.config.ts makes a project
-// of each kind.
+// Derives from a test file's imports what it needs before it can run. vitest.config.ts has a project for each kind.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * `unit`: nothing. `database`: a PostgreSQL, a browser or another process. `process`: the built program, or it is all about processes.
- * `campaign`: it does as much as it is told, and may need everything.
+ * `unit` needs nothing, `database` a PostgreSQL, a browser or another process, and `process` the built program or processes of its own.
+ * A `campaign` asks how much to do, and may need all of these.
  */
 export type TestKind = 'unit' | 'database' | 'process' | 'campaign';
 
 const folders = ['src', 'test', 'tools', 'simulation'];
-/** Types are gone when a test runs. */
+/** Type imports have no effect when a test runs. */
 const imported = /^(?:(?:import|export) (?!type )(?:[^'"`;]* from )?|.*\bawait import\()'([^']+)'/gm;
-/** By this a test has what was set up for the whole run. */
+/** Tests inject what is set up once for the run. */
 const importsInject = /^import \{[^}]*\binject\b[^}]*\} from 'vitest'/m;
 const asksForProgram = /\binject\('(?:builtProgram|plainSources)'\)/;
 const reachesProcesses = new Set(['node:child_process', 'node:cluster']);
-/** By this a test is told how much to do. */
+/** A test that imports this asks how much to do. */
 const campaigns = 'test/support/service/campaign.ts';
 const reachesOut = new Set([...reachesProcesses, 'playwright-core', 'pg']);
 
@@ -31,8 +30,7 @@ export function testsByKind(repository: string): Record<TestKind, string[]> {
 }
 
 /**
- * Goes by the file and by what supports it. What it tests is left out: src reaches a database only where a test gives it one, and
- * starts a process only where it is told to.
+ * Reads the file and the files that support it, but not src. Code in src opens a database or starts a process only when a test makes it.
  */
 export function kindOf(file: string, textOf: (file: string) => string | undefined): TestKind {
   const ownPackages = new Set<string>();

@@ -1,5 +1,4 @@
-// The form: what is typed is shown as on the card while it is typed, and what is wrong is said beside the field, in words, when
-// the payer has left it or wants to pay.
+// The card form. It groups the digits as on the card, and explains a wrong field once the payer leaves it or tries to pay.
 import { fill } from '../../../src/checkout/domain/translations.ts';
 import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
 import { existing } from '../../docs/elements.ts';
@@ -21,11 +20,10 @@ import {
 import type { Entered } from '../task.ts';
 
 export type CardForm = {
-  /** Undefined when something is missing: the first such field then has the focus. */
+  /** Undefined when a field is wrong: the first such field then has the focus. */
   read(): { readonly paymentTool: object; readonly entered: Entered } | undefined;
   /** A security code is used once. */
   clearCode(): void;
-  /** Nothing of a card stays behind. */
   clearCard(): void;
   focus(): void;
   lock(isLocked: boolean): void;
@@ -49,7 +47,7 @@ export function networkName(system: string): string {
 }
 
 export function connectCardForm(facts: CheckoutFacts, email: string | undefined): CardForm {
-  const { problems, notices } = facts.words;
+  const { problems, banners } = facts.words;
   const field = (id: string) => document.querySelector<HTMLInputElement>(`input#${id}`);
   const number = existing('number', HTMLInputElement);
   const expiry = existing('expiry', HTMLInputElement);
@@ -61,7 +59,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
   let isPressed = false;
   const unsaid: (() => void)[] = [];
 
-  /** In the order in which they stand. */
+  /** In the order on the page. */
   const checks: readonly (readonly [HTMLInputElement | null, () => Problem | undefined])[] = [
     [number, () => numberProblem(number.value)],
     [expiry, () => expiryProblem(expiry.value, new Date())],
@@ -83,28 +81,28 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
   expiry.addEventListener('input', (event) => {
     const isDeleting = event instanceof InputEvent && event.inputType.startsWith('delete');
     const isAtEnd = expiry.selectionStart === expiry.value.length;
-    // In the middle nothing is moved under the payer's hands.
+    // Text that the payer edits in the middle is not reformatted.
     if (isAtEnd || document.activeElement !== expiry) expiry.value = groupedExpiry(expiry.value, isDeleting);
     goOn(expiry, code);
   });
   code.addEventListener('input', () => {
     code.value = digitsOf(code.value).slice(0, Math.max(...codeLengthsOf(number.value)));
   });
-  // A tick that a script made is no consent.
+  // A tick set by a script is not consent.
   consent?.addEventListener('click', (event) => {
     if (!event.isTrusted) return event.preventDefault();
     tickedAt = consent.checked ? new Date().toISOString() : undefined;
   });
   addEventListener('mousedown', () => (isPressed = true), true);
-  // A drag ends without a mouseup, and one that a menu took is not seen: then the next key tells.
+  // A drag ends without a mouseup, and a menu swallows one: then the next key marks the release.
   for (const end of ['mouseup', 'dragend', 'keydown']) addEventListener(end, release, true);
   for (const [input, check] of checks) {
-    // While a field is being filled nobody wants to be told that it is not full.
+    // A field is not called incomplete while the payer still types in it.
     input?.addEventListener('change', () => whenReleased(() => input.value !== '' && say(input, check())));
     input?.addEventListener('input', () => input.ariaInvalid === 'true' && say(input, check()));
   }
 
-  /** A word makes the form longer: what a payer leaves a field for would move away while he presses it, and not be clicked. */
+  /** An explanation lengthens the form: the button the payer is pressing would move away and miss the click. */
   function whenReleased(speak: () => void): void {
     if (isPressed) unsaid.push(speak);
     else speak();
@@ -125,10 +123,10 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
   function showNetwork(): void {
     const network = networkOf(number.value);
     sign?.setAttribute('href', `#sign-${network ?? 'card'}`);
-    spoken.textContent = network ? fill(notices.network, { network: networkName(network) }) : '';
+    spoken.textContent = network ? fill(banners.network, { network: networkName(network) }) : '';
   }
 
-  /** A field that is full and right hands the caret on, once, to one that is empty. */
+  /** Moves the caret from a complete field to the next if that is empty. */
   function goOn(from: HTMLInputElement, to: HTMLInputElement): void {
     const isAtEnd = document.activeElement === from && from.selectionStart === from.value.length;
     const isFull = from === number ? digitsOf(from.value).length >= 15 : true;
@@ -136,7 +134,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
     if (isAtEnd && isFull && to.value === '' && check?.() === undefined && !mayGoOn(from)) to.focus();
   }
 
-  /** Some networks have longer numbers than the one that is already right. */
+  /** Maestro numbers may be longer than one that is already valid. */
   function mayGoOn(from: HTMLInputElement): boolean {
     return from === number && networkOf(from.value) === 'maestro';
   }

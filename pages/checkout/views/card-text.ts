@@ -1,5 +1,4 @@
-// What is typed into the fields of a card: how it is shown, and what is wrong with it. Pure. Which numbers there are is the
-// service's own rule, taken from where it stands.
+// Formats and checks what is typed into the card fields. Pure; valid numbers follow the service's own rules.
 import {
   passesLuhn,
   paymentSystemOf,
@@ -29,7 +28,7 @@ export function digitsOf(text: string): string {
   return text.replace(/\D/g, '');
 }
 
-/** From two digits on some networks are sure, from the whole number all are. */
+/** Some networks are certain after two digits, all after the whole number. */
 export function networkOf(text: string): PaymentSystem | undefined {
   const digits = digitsOf(text);
   return digits === '' ? undefined : paymentSystemOf(digits);
@@ -52,7 +51,7 @@ export function groupedNumber(text: string): string {
     .join(' ');
 }
 
-/** Where the caret belongs after the text was grouped anew: behind as many digits as before. */
+/** The caret's position in regrouped text: behind as many digits as before. */
 export function caretBehind(grouped: string, digits: number): number {
   let seen = 0;
   for (let place = 0; place < grouped.length; place++) {
@@ -85,13 +84,13 @@ export function numberProblem(text: string): Problem | undefined {
   const { lengths } = paymentSystems[system];
   if (digits.length < Math.min(...lengths)) return 'numberShort';
   if (passesLuhn(digits) && lengths.includes(digits.length)) return undefined;
-  // With sixteen digits or as many as there can be nobody would expect more.
+  // A number of sixteen digits is complete, even if its network has longer ones.
   return digits.length < 16 && lengths.some((length) => length > digits.length)
     ? 'numberShort'
     : 'numberWrong';
 }
 
-/** A card is good until its month is over. */
+/** A card is valid to the end of its month. */
 export function expiryProblem(text: string, today: Date): Problem | undefined {
   if (digitsOf(text) === '') return 'expiryMissing';
   const expiry = expiryOf(text);
@@ -117,14 +116,14 @@ export function codeProblem(code: string, number: string): Problem | undefined {
   return codeLengthsOf(number).includes(code.length) ? undefined : 'codeWrong';
 }
 
-/** What the service takes: letters of any script, spaces and punctuation. */
+/** The service accepts names of any script, with spaces and punctuation. */
 export function holderProblem(text: string): Problem | undefined {
   if (text.trim() === '') return 'holderMissing';
   return /^[\p{L}\p{M}\p{P}\s]{1,100}$/u.test(text.trim()) ? undefined : 'holderWrong';
 }
 
 const maxEmailLength = 100;
-/** As the service reads addresses, in its usual form alone: no quotes, and a host with a dot in its name. */
+/** The common form of what the service accepts: no quotes, and a host with a dot in its name. */
 const emailPattern =
   /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 

@@ -1,5 +1,5 @@
-// The payer's bank asks him to confirm. Its page is shown in a frame, which can do nothing to ours; where that does not work
-// it gets a page of its own, and the browser comes back here from it.
+// The 3-D Secure challenge. The bank's page runs in a sandboxed frame or, where that fails, on a page from which the browser
+// returns here.
 import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
 import { existing, h } from '../../docs/elements.ts';
 import type { Interaction } from '../progress.ts';
@@ -10,7 +10,7 @@ export type Challenge = {
   hide(): void;
 };
 
-/** What the bank's page may do: everything but leave its frame for ours. */
+/** The bank's page may do everything but navigate the checkout. */
 const allowed = 'allow-forms allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox';
 const starter = `${baseUrl}checkout/challenge`;
 
@@ -23,10 +23,10 @@ export function connectChallenge(facts: CheckoutFacts, finished: () => void): Ch
     const task = JSON.stringify(shown.interaction);
     if (window.parent === window) {
       window.name = task;
-      // A page that has cut off whoever opened it goes on under the same policy: otherwise the window's name is lost on the way.
+      // A checkout without an opener needs the same opener policy on the next page, or the window's name is lost.
       location.assign(facts.shopOrigin === undefined ? `${starter}?alone=true` : starter);
     } else {
-      // A frame cannot send the shop's page away: a page beside it can be opened.
+      // A frame cannot navigate the shop's page, so the bank's page opens in a new window.
       window.open(starter, task);
     }
   });

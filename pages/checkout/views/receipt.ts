@@ -1,4 +1,4 @@
-// What is shown when it is done: that it is, and a receipt.
+// The final view: the outcome and a receipt.
 import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
 import { printMoney } from '../../../src/checkout/domain/format-money.ts';
 import { fill } from '../../../src/checkout/domain/translations.ts';

@@ -1,5 +1,5 @@
-// How long somebody has to wait, as people say it: "in 40 seconds", "через 3 часа". Pure. Rounded up, so that nobody who comes
-// back when he was told to is sent away again.
+// Prints a waiting time in words: "in 40 seconds", "через 3 часа". Rounded up, so that a payer who returns then
+// is not refused again.
 import type { Locale } from '../../../src/checkout/domain/checkout-request.ts';
 
 const maxSeconds = 60;

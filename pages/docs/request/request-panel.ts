@@ -1,4 +1,4 @@
-// Beside each operation: its request as a command line, a form to change and send it, and what came back.
+// Next to each operation: its request as a command line, a form to change and send it, and the response.
 import { answerView, noAnswerView } from '../answer/answer-view.ts';
 import { codeBlock, copyButton } from '../code-view.ts';
 import { disclosure } from '../disclosure.ts';
@@ -63,7 +63,7 @@ export function requestPanel(operation: Operation, schemas: Schemas, baseUrl: st
     redraw();
     scroller.scrollTop = answer.offsetTop + 1;
     const outcome = answer.querySelector('.outcome');
-    // Where the panel does not scroll by itself, the page does; where the outcome can be seen, nothing moves.
+    // Scrolls the panel, or else the page, and nothing where the outcome is visible.
     outcome?.scrollIntoView({ block: 'nearest' });
     spoken.textContent = outcome?.textContent ?? '';
   }

@@ -38,6 +38,6 @@ function kindOf(token: string): string {
   if (token === '') return 'Stays in this tab';
   if (token.startsWith('mandate_test_')) return 'Test API key';
   if (token.startsWith('mandate_live_')) return 'Live API key: real money moves';
-  if (!/^[\x21-\x7e]+$/.test(token)) return 'Not a token: it has a space or a strange letter';
+  if (!/^[\x21-\x7e]+$/.test(token)) return 'Not a token: it has a space or an invalid character';
   return token.split('.').length === 3 ? 'Access token' : 'Not a token of this service';
 }

@@ -1,5 +1,5 @@
-// Does a bank keep the open bank protocol? A list of promises, each tried on the running bank; anybody who implements the
-// protocol can run it (`mandate bank conformance`). It needs a test system whose cards are known, and moves no real money.
+// Checks whether a running bank follows the open bank protocol (`mandate bank conformance`).
+// It needs a test system with known cards and moves no real money.
 import { promisesOfMessages } from './message-checks.ts';
 import { moneyChecks } from './money-checks.ts';
 import { CheckFailed, openProbe, type ProbeOptions } from './probe.ts';
@@ -9,7 +9,7 @@ const checks = [...promisesOfMessages, ...moneyChecks];
 export type Result = {
   readonly number: number;
   readonly promise: string;
-  /** Undefined when it is kept. */
+  /** Undefined when the check passed. */
   readonly problem: string | undefined;
 };
 
@@ -35,7 +35,7 @@ export async function checkBank(
   return { passed: results.length - failed, failed, results };
 }
 
-/** A broken promise is a result; anything else is a fault of this program. */
+/** A failed check is a result; any other error is a fault of this program. */
 function problemOf(error: unknown): string {
   if (error instanceof CheckFailed) return error.message;
   throw error;

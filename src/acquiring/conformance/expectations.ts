@@ -1,4 +1,4 @@
-// What the conformance checks expect of answers, each in one line that says what is wrong when it is.
+// Assertions of the conformance checks. A failure says what is wrong with the response.
 import { Compile } from 'typebox/compile';
 import { ErrorAnswer, NeverSeen, OperationAnswer, type BookEntry } from '../adapters/http/messages.ts';
 import { expect, type Answer, type Probe } from './probe.ts';
@@ -30,8 +30,8 @@ function expectOutcome(answer: Answer, id: string, outcome: string): Answer {
 
 export function expectAnswer({ status, body }: Answer, id: string): void {
   expect(status === 200, `the status is ${status}, not 200`);
-  expect(operationAnswer.Check(body), 'the answer does not fit the protocol');
-  expect(body.operationId === id, 'the answer names another operation');
+  expect(operationAnswer.Check(body), 'the response does not match the protocol');
+  expect(body.operationId === id, 'the response names another operation');
 }
 
 export function expectError({ status, body }: Answer, wanted: number, error: string): void {
@@ -44,12 +44,15 @@ export function expectError({ status, body }: Answer, wanted: number, error: str
 
 export async function expectNeverSeen(bank: Probe, id: string): Promise<void> {
   const { status, body } = await bank.get(id);
-  expect(status === 404, `an inquiry about what was not done answers ${status}, not 404`);
-  expect(neverSeen.Check(body) && body.operationId === id, 'the 404 does not say notFound with the id');
+  expect(status === 404, `an inquiry about an unknown operation has status ${status}, not 404`);
+  expect(
+    neverSeen.Check(body) && body.operationId === id,
+    'the 404 has no body with outcome notFound and the operation ID',
+  );
 }
 
 export function expectSame(given: object, wanted: object, what: string): void {
-  expect(inOrder(given) === inOrder(wanted), `${what} says something else than before`);
+  expect(inOrder(given) === inOrder(wanted), `${what} has different content`);
 }
 
 export function expectApprovals(answers: readonly Answer[], wanted: number): void {
@@ -59,7 +62,7 @@ export function expectApprovals(answers: readonly Answer[], wanted: number): voi
 
 export async function expectEntries(bank: Probe, id: string, wanted: number): Promise<void> {
   const { length } = await entriesOf(bank, id);
-  expect(length === wanted, `it is in the book ${length} times, not ${wanted}`);
+  expect(length === wanted, `the transaction report has ${length} entries for the operation, not ${wanted}`);
 }
 
 export async function entriesOf(bank: Probe, id: string): Promise<BookEntry[]> {
@@ -70,7 +73,7 @@ export function together<T>(times: number, work: () => Promise<T>): Promise<T[]>
   return Promise.all(Array.from({ length: times }, work));
 }
 
-/** JSON whose members stand in the order of their names: their order means nothing. */
+/** JSON with sorted members, because their order has no meaning. */
 function inOrder(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

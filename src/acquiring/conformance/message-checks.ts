@@ -1,5 +1,5 @@
-// The promises of the open bank protocol about messages: signatures, versions, wrong fields, repeats. Each check makes
-// operations of its own, so that one failure does not hide the next.
+// Conformance checks of messages: signatures, versions, invalid fields, repeats.
+// Each check sends its own operations, so that one failure does not hide the next.
 import {
   approved,
   atOnce,
@@ -16,20 +16,20 @@ import { expect, type Tampering } from './probe.ts';
 
 export const promisesOfMessages: readonly Check[] = [
   {
-    promise: 'says that it is well, to anybody',
+    promise: 'answers a health check without a signature',
     async tryIt(bank) {
       const { status } = await bank.send('GET', `${bank.base}/health`, '', { unsigned: true });
-      expect(status === 200, `GET /health answers ${status}`);
+      expect(status === 200, `GET /health has status ${status}, not 200`);
     },
   },
-  refusal('refuses a message without a signature, and does nothing', { unsigned: true }),
+  refusal('refuses a message without a signature', { unsigned: true }),
   refusal('refuses a signature made with another secret', { secret: 'another secret of 32 characters.' }),
-  refusal('refuses a signature from more than five minutes ago', { secondsLate: 400 }),
-  refusal('refuses a signature from more than five minutes ahead', { secondsLate: -400 }),
+  refusal('refuses a signature that is more than 300 s old', { secondsLate: 400 }),
+  refusal('refuses a signature that is more than 300 s in the future', { secondsLate: -400 }),
   refusal('refuses a signature of another body', { signedBody: '{}' }),
   refusal('refuses a signature of another path', { signedTarget: '/operations/another' }),
   {
-    promise: 'shows its book and its operations only to a signed question',
+    promise: 'refuses to show its operations and its transaction report without a signature',
     async tryIt(bank) {
       const book = await bank.send('GET', `${bank.base}/book?after=0&limit=1`, '', { unsigned: true });
       expectError(book, 401, 'unauthorised');
@@ -37,7 +37,7 @@ export const promisesOfMessages: readonly Check[] = [
     },
   },
   {
-    promise: 'refuses a version of the protocol that it does not speak',
+    promise: 'refuses an unknown protocol version',
     async tryIt(bank) {
       const id = bank.newId();
       expectError(await bank.put(id, bank.authorise(), { version: '999' }), 400, 'invalid');
@@ -45,11 +45,11 @@ export const promisesOfMessages: readonly Check[] = [
     },
   },
   {
-    promise: 'says of an operation it never saw that it never saw it',
+    promise: 'returns notFound for an operation it never received',
     tryIt: (bank) => expectNeverSeen(bank, bank.newId()),
   },
   {
-    promise: 'names the field that is wrong, and does nothing',
+    promise: 'names the invalid field and does nothing',
     async tryIt(bank) {
       const good = bank.authorise();
       const wrong: [field: string, message: object][] = [
@@ -70,7 +70,7 @@ export const promisesOfMessages: readonly Check[] = [
         expectError(answer, 400, 'invalid');
         expect(
           String(answer.body['field']).startsWith(field),
-          `field ${String(answer.body['field'])}, not ${field}`,
+          `the error names the field ${String(answer.body['field'])}, not ${field}`,
         );
         await expectNeverSeen(bank, id);
       }
@@ -80,36 +80,39 @@ export const promisesOfMessages: readonly Check[] = [
     },
   },
   {
-    promise: 'charges in one step, says the same when asked, and has it in its book',
+    promise: 'charges in one step, with the same response to an inquiry and one entry in the report',
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await approved(bank, id, bank.authorise());
-      expectSame(await bank.get(id), answer, 'the inquiry');
+      expectSame(await bank.get(id), answer, 'the response to the inquiry');
       const [entry, ...more] = await entriesOf(bank, id);
       expect(
         entry !== undefined && more.length === 0,
-        `${more.length + (entry ? 1 : 0)} entries in the book`,
+        `the transaction report has ${more.length + (entry ? 1 : 0)} entries for it, not 1`,
       );
       expect(
         entry.sign === 1 && entry.amount === 6_000,
-        `the entry says ${entry.sign} times ${entry.amount}`,
+        `the entry has sign ${entry.sign} and amount ${entry.amount}, not 1 and 6000`,
       );
-      expect(entry.cardMask.endsWith(bank.cards.approved.slice(-4)), 'the entry names another card');
+      expect(
+        entry.cardMask.endsWith(bank.cards.approved.slice(-4)),
+        'the entry has the mask of another card',
+      );
     },
   },
   {
-    promise: 'answers a message that comes again as before, and books it once',
+    promise: 'does a repeated message once, with the same response',
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await approved(bank, id, bank.authorise());
       for (let times = 0; times < 3; times++) {
-        expectSame(await bank.put(id, bank.authorise()), answer, 'the repeat');
+        expectSame(await bank.put(id, bank.authorise()), answer, 'the response to the repeat');
       }
       await expectEntries(bank, id, 1);
     },
   },
   {
-    promise: 'knows a message again without its security code, and with other addresses',
+    promise: 'recognises a repeat without the security code and with another return URL',
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await approved(bank, id, bank.authorise());
@@ -118,12 +121,12 @@ export const promisesOfMessages: readonly Check[] = [
         card: { number, expiry },
         returnUrl: 'https://merchant.example/elsewhere',
       });
-      expectSame(await bank.put(id, { ...again, payer: undefined }), answer, 'the repeat');
+      expectSame(await bank.put(id, { ...again, payer: undefined }), answer, 'the response to the repeat');
       await expectEntries(bank, id, 1);
     },
   },
   {
-    promise: 'refuses other content under an id it knows, and changes nothing',
+    promise: 'refuses other content under a known ID and changes nothing',
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await approved(bank, id, bank.authorise());
@@ -135,27 +138,32 @@ export const promisesOfMessages: readonly Check[] = [
         { kind: 'borrow' },
       ];
       for (const other of others) expectError(await bank.put(id, other), 409, 'conflict');
-      expectSame(await bank.get(id), answer, 'the inquiry');
+      expectSame(await bank.get(id), answer, 'the response to the inquiry');
       await expectEntries(bank, id, 1);
     },
   },
   {
-    promise: `does once what is sent ${atOnce} times at the same moment`,
+    promise: `does an operation once when it is sent ${atOnce} times in parallel`,
     async tryIt(bank) {
       const id = bank.newId();
       const answers = await together(atOnce, () => bank.put(id, bank.authorise()));
       const now = await bank.get(id);
-      for (const answer of answers) expectSame(answer, now, 'one of the answers');
+      for (const answer of answers) expectSame(answer, now, 'one of the parallel responses');
       await expectEntries(bank, id, 1);
     },
   },
   {
-    promise: 'declines with a network and a code, says the same when asked, and books nothing',
+    promise:
+      'declines with a network and a code, with the same response to an inquiry and no entry in the report',
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await declined(bank, id, bank.authorise({}, bank.cards.declined));
-      expectSame(await bank.get(id), answer, 'the inquiry');
-      expectSame(await bank.put(id, bank.authorise({}, bank.cards.declined)), answer, 'the repeat');
+      expectSame(await bank.get(id), answer, 'the response to the inquiry');
+      expectSame(
+        await bank.put(id, bank.authorise({}, bank.cards.declined)),
+        answer,
+        'the response to the repeat',
+      );
       await expectEntries(bank, id, 0);
     },
   },

@@ -1,5 +1,5 @@
-// The promises of the open bank protocol about money: holds, captures, reversals, refunds, charges without the payer,
-// payouts, and the book, which in the end must hold exactly what was approved.
+// Conformance checks of money: holds, captures, reversals, refunds, recurring charges, payouts, and the transaction
+// report. At the end the report must contain exactly what was approved.
 import { Compile } from 'typebox/compile';
 import { BookPage, type BookEntry } from '../adapters/http/messages.ts';
 import {
@@ -20,23 +20,26 @@ const bookPage = Compile(BookPage);
 
 export const moneyChecks: readonly Check[] = [
   {
-    promise: 'holds, and captures a part once',
+    promise: 'captures part of a hold, once',
     async tryIt(bank) {
       const [hold, capture] = [bank.newId(), bank.newId()];
       await approved(bank, hold, bank.authorise({ capture: false }));
       const [held] = await entriesOf(bank, hold);
-      expect(held?.sign === 0, `the hold is in the book with the sign ${String(held?.sign)}`);
+      expect(
+        held?.sign === 0,
+        `the hold has the sign ${String(held?.sign)} in the transaction report, not 0`,
+      );
       await approved(bank, capture, bank.followUp('capture', hold, 4_000));
       const [captured] = await entriesOf(bank, capture);
       expect(
         captured?.sign === 1 && captured.amount === 4_000,
-        'the capture is not in the book as it was asked',
+        'the transaction report does not have the capture as it was sent',
       );
       await declined(bank, bank.newId(), bank.followUp('capture', hold, 2_000));
     },
   },
   {
-    promise: 'captures no more than it holds, and only what it holds',
+    promise: 'captures at most the held amount, and only from an open hold',
     async tryIt(bank) {
       const [hold, charge, refused] = [bank.newId(), bank.newId(), bank.newId()];
       await approved(bank, hold, bank.authorise({ capture: false }));
@@ -46,12 +49,12 @@ export const moneyChecks: readonly Check[] = [
       await declined(bank, refused, bank.authorise({ capture: false }, bank.cards.declined));
       await declined(bank, bank.newId(), bank.followUp('capture', refused, 6_000));
       await declined(bank, bank.newId(), bank.followUp('capture', bank.newId(), 6_000));
-      // The refused attempts have not spoilt the hold.
+      // The declined attempts must leave the hold intact.
       await approved(bank, bank.newId(), bank.followUp('capture', hold, 6_000));
     },
   },
   {
-    promise: 'captures a hold once when many ask at the same moment',
+    promise: 'captures a hold once when captures are sent in parallel',
     async tryIt(bank) {
       const hold = bank.newId();
       await approved(bank, hold, bank.authorise({ capture: false }));
@@ -62,12 +65,12 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'reverses a hold for good',
+    promise: 'reverses a hold permanently',
     async tryIt(bank) {
       const [hold, first, second] = [bank.newId(), bank.newId(), bank.newId()];
       await approved(bank, hold, bank.authorise({ capture: false }));
       const answer = await approved(bank, first, bank.reverse(hold));
-      expectSame(await bank.put(first, bank.reverse(hold)), answer, 'the repeat');
+      expectSame(await bank.put(first, bank.reverse(hold)), answer, 'the response to the repeat');
       await approved(bank, second, bank.reverse(hold));
       bank.expectNoEntry(second);
       await expectEntries(bank, first, 1);
@@ -75,18 +78,21 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'reverses a charge in one step, and then refunds nothing of it',
+    promise: 'reverses a one-step charge, and then declines its refund',
     async tryIt(bank) {
       const [charge, reversal] = [bank.newId(), bank.newId()];
       await approved(bank, charge, bank.authorise());
       await approved(bank, reversal, bank.reverse(charge));
       const [entry] = await entriesOf(bank, reversal);
-      expect(entry?.sign === -1 && entry.amount === 6_000, 'the money is not given back in the book');
+      expect(
+        entry?.sign === -1 && entry.amount === 6_000,
+        'the transaction report does not have the reversal with sign -1 and the full amount',
+      );
       await declined(bank, bank.newId(), bank.followUp('refund', charge, 1_000));
     },
   },
   {
-    promise: 'does not reverse what was captured after a hold, nor what was refunded',
+    promise: 'declines to reverse a captured hold or a refunded charge',
     async tryIt(bank) {
       const [hold, charge] = [bank.newId(), bank.newId()];
       await approved(bank, hold, bank.authorise({ capture: false }));
@@ -98,7 +104,7 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'takes back what it has not seen yet, and declines it when it comes',
+    promise: 'approves the reversal of an operation it never received, and declines the operation later',
     async tryIt(bank) {
       const [late, reversal] = [bank.newId(), bank.newId()];
       await approved(bank, reversal, bank.reverse(late));
@@ -109,7 +115,7 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'takes back what it declined, which moves nothing',
+    promise: 'approves the reversal of a declined operation, without moving money',
     async tryIt(bank) {
       const [refused, reversal] = [bank.newId(), bank.newId()];
       await declined(bank, refused, bank.authorise({}, bank.cards.declined));
@@ -119,13 +125,16 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'refunds in parts, and never more than was captured',
+    promise: 'refunds in parts, up to the captured amount',
     async tryIt(bank) {
       const [charge, refund, hold] = [bank.newId(), bank.newId(), bank.newId()];
       await approved(bank, charge, bank.authorise());
       await approved(bank, refund, bank.followUp('refund', charge, 4_000));
       const [entry] = await entriesOf(bank, refund);
-      expect(entry?.sign === -1 && entry.amount === 4_000, 'the refund is not in the book as it was asked');
+      expect(
+        entry?.sign === -1 && entry.amount === 4_000,
+        'the transaction report does not have the refund as it was sent',
+      );
       await declined(bank, bank.newId(), bank.followUp('refund', charge, 2_001));
       await approved(bank, bank.newId(), bank.followUp('refund', charge, 2_000));
       await declined(bank, bank.newId(), bank.followUp('refund', charge, 1));
@@ -136,7 +145,7 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'never refunds more when many refunds come at the same moment',
+    promise: 'refunds at most the captured amount when refunds are sent in parallel',
     async tryIt(bank) {
       const charge = bank.newId();
       await approved(bank, charge, bank.authorise());
@@ -147,7 +156,7 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'charges without the payer only what he once agreed to with that card',
+    promise: 'charges without the payer only after they consented with the same card',
     async tryIt(bank) {
       const [first, unagreed] = [bank.newId(), bank.newId()];
       const { body } = await approved(
@@ -181,39 +190,39 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'says whether a card can be paid out to, and moves no money by that',
+    promise: 'verifies a card for payouts without moving money',
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await approved(bank, id, bank.verify());
-      expectSame(await bank.put(id, bank.verify()), answer, 'the repeat');
-      expectSame(await bank.get(id), answer, 'the inquiry');
+      expectSame(await bank.put(id, bank.verify()), answer, 'the response to the repeat');
+      expectSame(await bank.get(id), answer, 'the response to the inquiry');
       bank.expectNoEntry(id);
       await expectEntries(bank, id, 0);
     },
   },
   {
-    promise: 'pays out to a card, once',
+    promise: 'pays out to a card once',
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await approved(bank, id, bank.payout(2_500));
-      expectSame(await bank.put(id, bank.payout(2_500)), answer, 'the repeat');
+      expectSame(await bank.put(id, bank.payout(2_500)), answer, 'the response to the repeat');
       const [entry, ...more] = await entriesOf(bank, id);
       expect(
         more.length === 0 && entry?.sign === -1 && entry.amount === 2_500,
-        'the book says something else',
+        'the transaction report does not have the payout once, as it was sent',
       );
     },
   },
   {
-    promise: 'waits for a payer who must confirm, and stops waiting when it is reversed',
+    promise: 'waits for the payer to confirm, until the operation is reversed',
     async tryIt(bank) {
       const [id, reversal] = [bank.newId(), bank.newId()];
       const message = bank.authorise({ authentication: 'required' }, bank.cards.challenged);
       const answer = await bank.put(id, message);
       expect(answer.body['outcome'] === 'payerNeeded', `the outcome is ${String(answer.body['outcome'])}`);
       expectAnswer(answer, id);
-      expectSame(await bank.put(id, message), answer, 'the repeat');
-      expectSame(await bank.get(id), answer, 'the inquiry');
+      expectSame(await bank.put(id, message), answer, 'the response to the repeat');
+      expectSame(await bank.get(id), answer, 'the response to the inquiry');
       await expectEntries(bank, id, 0);
       await approved(bank, reversal, bank.reverse(id));
       bank.expectNoEntry(reversal);
@@ -221,25 +230,28 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
-    promise: 'keeps its book in order and gives it in pages',
+    promise: 'serves its transaction report in order and in pages',
     async tryIt(bank) {
       const whole = await bank.book();
-      expect(bookPage.Check({ entries: whole }), 'an entry that does not fit the protocol');
+      expect(
+        bookPage.Check({ entries: whole }),
+        'an entry of the transaction report does not match the protocol',
+      );
       const isOrdered = whole.every((entry, place) => entry.sequence > (whole[place - 1]?.sequence ?? 0));
-      expect(isOrdered, 'the sequence does not increase');
+      expect(isOrdered, 'the sequence of the transaction report does not increase');
       const last = whole.slice(-10);
       const before = whole.at(-11)?.sequence ?? 0;
       const paged: BookEntry[] = [];
       for (let after = before; paged.length < last.length; after = paged.at(-1)?.sequence ?? after) {
         const page = await bank.page(after, 3);
-        expect(page.length > 0 && page.length <= 3, `a page of 3 has ${page.length} entries`);
+        expect(page.length > 0 && page.length <= 3, `a page with limit=3 has ${page.length} entries`);
         paged.push(...page);
       }
-      expectSame(paged.slice(0, last.length), last, 'the book in pages');
+      expectSame(paged.slice(0, last.length), last, 'the transaction report read in pages');
     },
   },
   {
-    promise: 'in the end still says what it said, and has in its book exactly what it approved',
+    promise: 'still has every outcome at the end, and exactly the approved operations in its report',
     async tryIt(bank) {
       const counts = new Map<string, number>();
       for (const { operationId } of await bank.book()) {
@@ -249,10 +261,13 @@ export const moneyChecks: readonly Check[] = [
         const answer = await bank.get(id);
         expect(
           answer.status === 200 && answer.body['outcome'] === outcome,
-          `of a ${kind} that was ${outcome} it says ${String(answer.body['outcome'])}, status ${answer.status}`,
+          `${kind} was ${outcome}, but an inquiry returns ${String(answer.body['outcome'])} with status ${answer.status}`,
         );
         const count = counts.get(id) ?? 0;
-        expect(count === (movesMoney ? 1 : 0), `a ${kind} that was ${outcome} is in the book ${count} times`);
+        expect(
+          count === (movesMoney ? 1 : 0),
+          `${kind} was ${outcome}, but the transaction report has ${count} entries for it`,
+        );
       }
     },
   },

@@ -1,5 +1,5 @@
-// What the conformance checks ask a bank with: signed messages, and any of their parts wrong on purpose. It remembers
-// what the bank promised, so that the last checks can hold it to that.
+// Sends the messages of the conformance checks, correct or with deliberate errors.
+// It keeps every outcome, so that the last check can compare.
 import { epochMsOf, systemClock } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
 import { openLink, type Exchange } from '../adapters/http/link.ts';
@@ -25,7 +25,7 @@ export type ProbeOptions = {
 
 export type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
-/** Parts of a request that differ from what they should be. */
+/** Deliberate errors of a request. */
 export type Tampering = {
   readonly secret?: string;
   readonly unsigned?: true;
@@ -88,7 +88,7 @@ export function openProbe(options: ProbeOptions) {
 
   async function page(after: number, limit: number): Promise<BookEntry[]> {
     const { status, body } = await send('GET', `${base}/book?after=${after}&limit=${limit}`, '');
-    expect(status === 200 && Array.isArray(body['entries']), `the book answers ${status}`);
+    expect(status === 200 && Array.isArray(body['entries']), `GET /book has status ${status}, or no entries`);
     return body['entries'] as BookEntry[];
   }
 
@@ -113,13 +113,13 @@ export function openProbe(options: ProbeOptions) {
     },
     get: (id: string, wrong?: Tampering) => send('GET', targetOf(id), '', wrong),
 
-    /** A reversal of what had no effect is approved and moves nothing. */
+    /** For an approved operation that moves no money, such as the reversal of a declined one. */
     expectNoEntry(id: string): void {
       const known = promised.get(id);
       if (known) promised.set(id, { ...known, movesMoney: false });
     },
 
-    /** The whole book. */
+    /** Reads the whole transaction report. */
     async book(): Promise<BookEntry[]> {
       const all: BookEntry[] = [];
       for (;;) {
@@ -127,7 +127,10 @@ export function openProbe(options: ProbeOptions) {
         const entries = await page(after, maxPage);
         all.push(...entries);
         if (entries.length < maxPage) return all;
-        expect((all.at(-1)?.sequence ?? 0) > after, 'the book does not advance');
+        expect(
+          (all.at(-1)?.sequence ?? 0) > after,
+          'the transaction report does not advance from page to page',
+        );
       }
     },
 
@@ -168,7 +171,7 @@ export function expect(isKept: boolean, problem: string): asserts isKept {
 }
 
 function answerOf(exchange: Exchange): Answer {
-  if (exchange.kind === 'nothing') throw new CheckFailed(`no answer: ${exchange.why}`);
+  if (exchange.kind === 'nothing') throw new CheckFailed(`no response: ${exchange.why}`);
   const body = parseMessage(exchange.body);
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   return { status: exchange.status, body: isObject ? (body as Record<string, unknown>) : {} };

@@ -1,32 +1,31 @@
-// The port to acquirers: what the house asks a bank to do with money, and the few things a bank can answer. Each operation
-// has an id of ours, fixed and stored before it is first sent, so that it can be asked for again and is never done twice.
-// Adapters implement it; docs/bank-protocol.md is the one we speak ourselves.
+// The port to acquirers: the operations Mandate sends to a bank, and the outcomes a bank can report.
+// The ID of an operation is stored before the first send, so sending it again never does it twice.
 import type { Currency, Money } from '../../money.ts';
 
-/** Under which contract with which bank a shop's operations run. */
+/** A shop's or party's account at a bank. */
 export type Terminal = {
   readonly id: string;
   readonly bankId: string;
-  /** The merchant's name with that bank. */
+  /** The merchant's ID at that bank. */
   readonly merchantId: string;
-  /** What the payer reads on his statement. */
+  /** What payers read on their statements. */
   readonly descriptor: string;
 };
 
-/** A card in the vault; only an adapter turns it into a number, for the length of one message. */
+/** A card in the vault. Only an adapter turns it into a number, for one message. */
 export type CardReference = {
   readonly token: string;
-  /** Where the security code waits, for the one authorisation that may use it. */
+  /** The session that keeps the security code for one authorisation. */
   readonly session?: string;
 };
 
-/** Who starts it, and what the network must know about a stored card. */
+/** Who starts the payment, and what the card network requires for a stored card. */
 export type Initiation =
   | { readonly by: 'payer'; readonly storesCard: boolean }
   | {
       readonly by: 'merchant';
       readonly reason: 'recurring' | 'unscheduled';
-      /** Of the first payment of the series, and of the latest. */
+      /** From the first payment of the series, and from the latest. */
       readonly rootNetworkTransactionId?: string;
       readonly previousNetworkTransactionId?: string;
     };
@@ -36,30 +35,30 @@ export type BankOperation = { readonly operationId: string; readonly terminal: T
       readonly kind: 'authorise';
       readonly amount: Money;
       readonly card: CardReference;
-      /** In one step, or a hold that is captured or reversed later. */
+      /** True: charge in one step. False: hold, to be captured or reversed later. */
       readonly capture: boolean;
       readonly initiation: Initiation;
-      /** `required`: declined unless the payer was authenticated, without or with a challenge. */
+      /** `required`: declined unless the payer is authenticated, with or without a challenge. */
       readonly authentication: 'required' | 'preferred' | 'none';
-      /** Where the payer's browser goes when a challenge has ended. It proves nothing. */
+      /** Where the payer's browser returns after a challenge. The return proves no outcome. */
       readonly returnUrl: string;
       readonly payer: { readonly ip?: string; readonly email?: string; readonly fingerprint?: string };
     }
   | {
-      /** A capture is of the whole hold or a part; the rest is given back to the payer. */
+      /** A capture takes all or part of the hold; the rest is released. */
       readonly kind: 'capture' | 'refund';
       readonly originalOperationId: string;
       readonly amount: Money;
     }
-  /** Takes back an authorisation, known or unknown, that was not captured, or a one-step charge of unknown outcome. */
+  /** Undoes a hold that was not captured, or a one-step charge, even if the bank never received it. */
   | { readonly kind: 'reverse'; readonly originalOperationId: string }
-  /** To a card, at once and for good: it is never reversed. */
+  /** Pays to a card. A payout is never reversed. */
   | { readonly kind: 'payout'; readonly amount: Money; readonly card: CardReference }
-  /** Whether a card takes payouts of that currency. It moves no money. */
+  /** Checks whether a card can receive payouts in the currency. It moves no money. */
   | { readonly kind: 'verify'; readonly currency: Currency; readonly card: CardReference }
 );
 
-/** A page the payer's browser must visit. */
+/** The page the payer's browser must visit. */
 export type Interaction =
   | { readonly method: 'GET'; readonly url: string }
   | {
@@ -71,39 +70,39 @@ export type Interaction =
 export type BankResponse =
   | {
       readonly outcome: 'approved';
-      /** The retrieval reference, 12 letters or digits. */
+      /** The retrieval reference, 12 alphanumeric characters. */
       readonly reference: string;
       readonly approvalCode?: string;
       readonly networkTransactionId?: string;
       readonly eci?: string;
-      /** A merchant advice code, which may come with an approval too. */
+      /** A merchant advice code; an approval can carry one too. */
       readonly advice?: string;
     }
   | {
       readonly outcome: 'declined';
       readonly network: string;
-      /** Of the network, as in acquiring; or of 3-D Secure: 3ds-failed, 3ds-not-finished, 3ds-unavailable. */
+      /** The network's response code, or 3ds-failed, 3ds-not-finished, 3ds-unavailable. */
       readonly code: string;
       readonly advice?: string;
     }
   /** The bank waits for the payer. */
   | { readonly outcome: 'payerNeeded'; readonly interaction: Interaction }
-  /** The bank has it and has not finished. */
+  /** The bank has received the operation and has not finished it. */
   | { readonly outcome: 'pending' }
-  /** To an inquiry alone: the bank has never seen it. */
+  /** Only for an inquiry: the bank never received the operation. */
   | { readonly outcome: 'notFound' }
-  /** Time ran out, the connection broke, or the answer makes no sense: nobody knows whether it was done. */
+  /** Timeout, broken connection or invalid response: the bank may have done it or not. */
   | { readonly outcome: 'unknown'; readonly why: string }
   /**
-   * Certainly not done. With `noBytesSent` not a byte of it has left for the bank, because nobody listens there or the
-   * circuit is open: then it may be sent elsewhere too. Without, the bank was told of it and says that it did nothing.
+   * Certainly not done. With `noBytesSent` no byte reached the bank, so the operation may go to another bank;
+   * without it, either the bank says that it did nothing, or the message could not be built.
    */
   | { readonly outcome: 'notSent'; readonly why: string; readonly noBytesSent?: true };
 
 export type Bank = {
-  /** Safe to repeat with the same operation id: the bank answers what it answered before. Never throws. */
+  /** Safe to repeat with the same operation ID. Never throws. */
   send(operation: BankOperation): Promise<BankResponse>;
-  /** What became of an operation. Never throws. */
+  /** Queries the status of an operation. Never throws. */
   inquire(operationId: string, terminal: Terminal): Promise<BankResponse>;
   stop(): Promise<void>;
 };

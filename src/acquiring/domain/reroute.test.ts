@@ -10,28 +10,28 @@ const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSen
 
 const inState = (name: PaymentStateName) => ({ state: { name }, deadline }) as unknown as Payment;
 
-test('a payment moves when at its first attempt not a byte has left', () =>
+test('a payment is rerouted when no byte was sent on the first attempt', () =>
   expect(mayReroute(inState('authorising'), away, 1, now)).toBe(true));
 
 test.each<[string, BankResponse]>([
-  ['approved', { outcome: 'approved', reference: '900000000001' }],
-  ['declined', { outcome: 'declined', network: 'bank', code: '91' }],
+  ['has approved', { outcome: 'approved', reference: '900000000001' }],
+  ['has declined', { outcome: 'declined', network: 'bank', code: '91' }],
   [
     'needs the payer',
     { outcome: 'payerNeeded', interaction: { method: 'GET', url: 'https://issuer.example' } },
   ],
-  ['has it', { outcome: 'pending' }],
+  ['has it pending', { outcome: 'pending' }],
   ['does not know it', { outcome: 'notFound' }],
   ['is silent', { outcome: 'unknown', why: 'no answer within 30000 ms' }],
-  ['was told of it and says it did nothing', { outcome: 'notSent', why: 'the bank is busy, status 503' }],
-])('it stays with a bank that %s', (_what, answer) =>
+  ['received it and did nothing', { outcome: 'notSent', why: 'the bank is busy, status 503' }],
+])('a payment stays with a bank that %s', (_what, answer) =>
   expect(mayReroute(inState('authorising'), answer, 1, now)).toBe(false),
 );
 
-test('it stays at every later attempt: nobody knows what was sent by the one before', () =>
+test('a payment stays on later attempts, because an earlier one may have been sent', () =>
   expect(mayReroute(inState('authorising'), away, 2, now)).toBe(false));
 
-test('it stays when its time is up', () =>
+test('a payment stays after its deadline', () =>
   expect(mayReroute(inState('authorising'), away, 1, deadline)).toBe(false));
 
 test.each<PaymentStateName>([
@@ -44,9 +44,11 @@ test.each<PaymentStateName>([
   'cancelled',
   'refunded',
   'failed',
-])('it stays once it is %s', (state) => expect(mayReroute(inState(state), away, 1, now)).toBe(false));
+])('a payment stays in the state %s', (state) =>
+  expect(mayReroute(inState(state), away, 1, now)).toBe(false),
+);
 
-test('the fact says where it went and why', () => {
+test('the fact has the new terminal and the reason', () => {
   const terminal = { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' };
   expect(rerouted(terminal, away)).toEqual({ terminal, why: 'ECONNREFUSED' });
 });

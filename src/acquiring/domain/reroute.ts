@@ -1,15 +1,14 @@
-// Fail-over: when a payment, or the test charge of a binding, that was never sent goes to another terminal of its shop. Pure, and
-// the strictest rule of the house: what may have reached one bank is never sent to another, whatever became of it.
+// Decides when a payment or a verification charge moves to another terminal of its shop.
+// What may have reached one bank is never sent to another.
 import type { BankResponse, Terminal } from './bank-port.ts';
 import type { Instant } from '../../clock.ts';
 
-/** What is charged, as far as the rule has to know it. */
+/** The part of a payment or binding that the rule needs. */
 type Charged = { readonly state: { readonly name: string }; readonly deadline: Instant };
 
 /**
- * Whether it may be sent elsewhere now. Only the node that made it knows, and only while it is at its very first
- * attempt: whoever comes later cannot tell what the one before him has sent. That nobody has come meanwhile is for the
- * store to see, by `isFirstAttempt`.
+ * Only the node that created the charge may reroute it, on attempt 1: a later attempt cannot know what an earlier one
+ * sent. The store checks with `isFirstAttempt` that no other node has claimed the job since.
  */
 export function mayReroute(
   { state, deadline }: Charged,
@@ -21,10 +20,10 @@ export function mayReroute(
   return neverSent && attempt === 1 && state.name === 'authorising' && now < deadline;
 }
 
-/** The same in the statement that moves it. No other statement may set the attempts of what is being authorised to 1. */
+/** The same condition in SQL. No other statement may set `attempts` to 1 while `status` is `authorising`. */
 export const isFirstAttempt = `attempts = 1 and status = 'authorising'`;
 
-/** The terms of a row, with the terminal in the parameter :terminal, everything else as it was and in the same order. */
+/** The stored terms with `:terminal` in place of the old terminal, in the same order. */
 export const reroutedTerms = `(
     select json_object_agg(key, case key when 'terminal' then :terminal else value end order by place)
     from json_each(terms) with ordinality as term (key, value, place)

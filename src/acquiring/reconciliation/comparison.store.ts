@@ -1,6 +1,5 @@
-// The bank's lines beside what our modules expect, in SQL, page by page in the order of aggregates. A page is a short statement on
-// primary keys, whatever the size of the book, so that a walk through millions disturbs nobody. What is plainly equal is
-// counted there; all else comes back in pairs, for src/acquiring/reconciliation/domain/difference.ts to classify.
+// Compares the bank's report lines with the modules' records in SQL, in pages small enough not to disturb other queries.
+// Equal pairs are only counted; domain/difference.ts classifies the others.
 import type { Database } from '../../platform/database/database.ts';
 import {
   flag,
@@ -18,11 +17,11 @@ import { statement, stored } from '../../platform/database/statement.ts';
 import type { BankLine, ExpectedEntry, Pair } from './domain/difference.ts';
 import { expectedColumns, type ReconciliationSource } from './domain/reconciliation-source.ts';
 
-/** Aggregates by their ids, with both ends. */
+/** A range of aggregate IDs, both ends included. */
 export type Page = { readonly first: string; readonly last: string };
 
 export type Comparison = {
-  /** The page that begins there: of each table so many rows, or all of one aggregate where that has more. */
+  /** The page that starts at `first`: up to `rows` rows of each table, but never part of an aggregate. */
   pageFrom(db: Database, from: { runId: string; first: string; rows: number }): Promise<Page>;
   compare(
     db: Database,
@@ -31,7 +30,7 @@ export type Comparison = {
   ): Promise<{ readonly equal: number; readonly pairs: readonly Pair[] }>;
 };
 
-/** Ids are made of letters, digits, dots, dashes and underscores. */
+/** Both lie outside the characters of an ID, which are `A-Z a-z 0-9 . - _`. */
 export const beforeAllIds = ' ';
 export const afterAllIds = '~';
 
@@ -39,7 +38,7 @@ const instantText = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 const digitsShown = (mask: string) => `left(${mask}, 6) || right(${mask}, 4)`;
 
-/** What both sides have. The currency is as the bank says it. */
+/** The fields both sides have. The currency is as the bank reports it. */
 const content = {
   kind: text,
   sign: wholeNumber,
@@ -67,8 +66,8 @@ const pair = object<Pair>({
   line: optional(object<BankLine>({ ...content, sequence: roughNumber, copy: wholeNumber, at: instant })),
 });
 
-/** To be called once in a program: its statements have names. */
-export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparison {
+/** Call it once per program, because its statements have names. */
+export function comparisonWith(sources: readonly ReconciliationSource[]): Comparison {
   const columns = expectedColumns.join(', ');
   const endOf = (table: string, key: string, more = '') =>
     `(select ${key} from ${table} where ${more}${key} >= :first order by ${key} offset :rows limit 1)`;
@@ -79,7 +78,7 @@ export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparis
     text: `
       select least(
         ${endOf('report_line', 'aggregate_id', 'run_id = :run_id and ')},
-        ${rooms.map(({ table, key }) => endOf(table, key)).join(',\n        ')}) as last`,
+        ${sources.map(({ table, key }) => endOf(table, key)).join(',\n        ')}) as last`,
   });
 
   const comparePage = statement({
@@ -88,7 +87,7 @@ export function comparisonWith(rooms: readonly ReconciliationSource[]): Comparis
     row: { equal: 'int8', pairs: stored('json', list(pair)) },
     text: `
       with ours as (
-        ${rooms.map(({ operations }) => `select ${columns} from (${operations}) as room`).join('\n        union all\n')}
+        ${sources.map(({ operations }) => `select ${columns} from (${operations}) as source`).join('\n        union all\n')}
       ), line as (
         select *, row_number() over (partition by operation_id order by sequence) as copy
         from report_line where run_id = :run_id and aggregate_id between :first and :last

@@ -1,5 +1,5 @@
-// The records of a bank's book in CSV (RFC 4180) as it streams by: a heading with names, then a line for each record, with
-// commas or semicolons. Empty fields are left out.
+// Reads report records from a CSV stream (RFC 4180): a header row, then a line per record, with commas or semicolons.
+// Empty fields are left out.
 import { CsvError, parse, type Parser } from 'csv-parse';
 import {
   maxRecordCharacters,
@@ -8,23 +8,23 @@ import {
   type RecordReader,
 } from './record-reader.ts';
 
-/** Columns that are numbers. */
+/** The numeric columns. */
 const numbers = ['sequence', 'amount', 'sign'];
 
 export function openCsvReader(): RecordReader {
-  /** The text up to the end of the heading. */
+  /** The text up to the end of the header row. */
   let head = '';
   let heading: readonly string[] | undefined;
   let parser: Parser | undefined;
   let found: unknown[] = [];
   let isLineOpen = false;
-  // Lines of nothing but separators never become too large for the parser.
+  // Lines of separators alone never reach the parser's size limit.
   const guard = openProgressGuard(tooLong);
 
   function take(fields: readonly string[]): void {
     if (heading) found.push(recordOf(heading, fields));
     else if (fields.includes('operationId')) heading = fields;
-    else throw new Error('it has no heading with the name operationId');
+    else throw new Error('the header row has no column operationId');
   }
 
   function takeFound(error?: Error | null): readonly unknown[] {
@@ -46,15 +46,15 @@ export function openCsvReader(): RecordReader {
       return records;
     },
     async end() {
-      if (isLineOpen) throw new Error('its last line has no end; was it cut off?');
+      if (isLineOpen) throw new Error('the last line has no line end; the file may be incomplete');
       return takeFound(parser && (await ended(parser)));
     },
   };
 }
 
-const tooLong = 'it has a line that is too long for an entry';
+const tooLong = 'a line is too long for an entry';
 
-/** Undefined while the heading has not ended: it tells the separator. */
+/** Undefined until the header row is complete, because it shows the separator. */
 function openParser(head: string, take: (fields: readonly string[]) => void): Parser | undefined {
   const heading = /\S[^\n]*\n/.exec(head)?.[0];
   if (heading === undefined) return undefined;
@@ -65,10 +65,10 @@ function openParser(head: string, take: (fields: readonly string[]) => void): Pa
     trim: true,
     relax_column_count: true,
     max_record_size: maxRecordCharacters,
-    // What waits in the stream would be lost when a later line is wrong.
+    // Records still in the stream would be lost if a later line is invalid.
     on_record: (fields: readonly string[]) => void take(fields),
   });
-  // The callbacks of `write` and `end` have the error too.
+  // The callbacks of `write` and `end` receive the error too.
   parser.on('error', () => {});
   return parser;
 }
@@ -87,14 +87,12 @@ function ended(parser: Parser): Promise<Error | null | undefined> {
 }
 
 function problemOf({ code }: CsvError): UnreadableRecord {
-  return new UnreadableRecord(code === 'CSV_MAX_RECORD_SIZE' ? tooLong : 'its quotes do not match');
+  return new UnreadableRecord(code === 'CSV_MAX_RECORD_SIZE' ? tooLong : 'the quotation marks do not match');
 }
 
 function recordOf(heading: readonly string[], fields: readonly string[]): unknown {
   if (fields.length !== heading.length) {
-    return new UnreadableRecord(
-      `it cannot be understood: ${fields.length} fields under a heading of ${heading.length}`,
-    );
+    return new UnreadableRecord(`the line has ${fields.length} fields, the header row ${heading.length}`);
   }
   const named = heading.map((name, index) => [name, valueOf(name, fields[index] ?? '')] as const);
   return Object.fromEntries(named.filter(([, value]) => value !== ''));

@@ -1,14 +1,14 @@
-// The records of a bank's book in JSON as it streams by: the objects on the top level, in a list, or in the lists named `entries`
-// of pages. Each leaves the parser's memory when it is complete.
+// Reads report records from a JSON stream: objects at the top level, in a list, or in the `entries` of pages.
+// Each record leaves the parser's memory when it is complete.
 import { JSONParser, type ParsedElementInfo } from '@streamparser/json';
 import { openProgressGuard, UnreadableRecord, type RecordReader } from './record-reader.ts';
 
 export function openJsonReader(): RecordReader {
   let found: unknown[] = [];
   let hasProgressed = false;
-  const guard = openProgressGuard('it has an object that is too large for an entry');
+  const guard = openProgressGuard('an object is too large for an entry');
 
-  // Values follow one another with line breaks, or nothing, between them.
+  // Values follow one another, with or without line breaks between them.
   const parser = new JSONParser({ separator: '' });
   parser.onValue = (element) => {
     if (!isPlaceOfRecord(element)) return;
@@ -27,7 +27,7 @@ export function openJsonReader(): RecordReader {
       try {
         parser.write(piece);
       } catch {
-        found.push(new UnreadableRecord('it cannot be understood: it is no JSON'));
+        found.push(new UnreadableRecord('the text is not valid JSON'));
       }
       guard(piece, hasProgressed);
       const records = found;
@@ -38,16 +38,16 @@ export function openJsonReader(): RecordReader {
       try {
         parser.end();
       } catch {
-        throw new Error('it ends in the middle; was it cut off?');
+        throw new Error('the JSON is incomplete; the file may be incomplete too');
       }
       return found;
     },
   };
 }
 
-const notEntries = 'it is no JSON with entries';
+const notEntries = 'the JSON has no entries here';
 
-/** Whether it stands on the top level, in a list there, or in the entries of a page, which may be in such a list. */
+/** True at the top level, in a list there, and in the entries of a page; pages may be in a list too. */
 function isPlaceOfRecord({ key, stack }: ParsedElementInfo): boolean {
   if (stack.length === 0) return true;
   if (typeof key !== 'number') return false;

@@ -1,6 +1,5 @@
-// A reconciliation: the bank's book is read into the database, then walked through beside our own records. What looks different
-// is looked at a second time, after reading what the bank has booked since: the service goes on working all the while, and
-// what it did between two of our steps is no difference. Nothing is changed but the scratch table.
+// Reconciles with a bank: reads its transaction report into a scratch table and compares it with Mandate's records.
+// A difference is compared again with newer report lines, because the service keeps running meanwhile.
 import type { BookEntry } from '../adapters/http/messages.ts';
 import { laterBy, parseInstant, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -10,13 +9,13 @@ import { afterAllIds, beforeAllIds, type Comparison, type Page } from './compari
 import { classify, type Difference, type Classification, type Scope } from './domain/difference.ts';
 import { openTotals, type Totals } from './domain/totals.ts';
 
-/** Clearing files may lack what a book has. */
+/** Clearing files may lack the card mask. */
 type Entry = Omit<BookEntry, 'cardMask'> & { readonly cardMask?: string };
 
 export type TransactionReport = {
-  /** In the order of their sequences, in parts of any length. */
+  /** In the order of the sequence, in batches of any length. */
   entriesAfter(sequence: number): AsyncIterable<readonly Entry[]>;
-  /** Whether it grows while we read. A file does not, and says nothing about what came after its last line. */
+  /** Whether the report grows during the run. A file does not, and proves nothing about later operations. */
   readonly grows: boolean;
 };
 
@@ -25,10 +24,10 @@ export type Period = { readonly from?: Instant; readonly to?: Instant };
 export type Progress = { readonly doing: 'reading' | 'comparing'; readonly lines: number };
 
 export type Reconciliation = Totals & {
-  /** With the end a file has by itself. */
+  /** For a file without `to`, it ends with the last line. */
   readonly period: Period;
   readonly lines: number;
-  /** Not in the period, and passed over. */
+  /** Lines outside the period are ignored. */
   readonly linesOutside: number;
 };
 
@@ -39,11 +38,11 @@ export type ReconcileOptions = {
   readonly book: TransactionReport;
   readonly bankId: string;
   readonly period: Period;
-  /** How long something may be under way here, until now. */
+  /** How long an operation may be pending. */
   readonly pendingHours: number;
-  /** Of each class so many differences are listed; all are counted. */
+  /** How many differences of each class are listed; all are counted. */
   readonly maxList: number;
-  /** Smaller in a test of it. */
+  /** Smaller in tests. */
   readonly rowsOfPage?: number;
   readonly report: (progress: Progress) => void;
 };
@@ -51,7 +50,7 @@ export type ReconcileOptions = {
 const linesOfBatch = 1_000;
 const usualRowsOfPage = 2_000;
 const hourMs = 3_600_000;
-/** What a run left behind that died is deleted by one that starts so much later. */
+/** The rows of a crashed run are deleted by the first run that starts this much later. */
 const longestRunMs = 24 * hourMs;
 
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
@@ -74,12 +73,12 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   }
 }
 
-/** The lines are in no log of the server, which empties their table when it starts again after a crash. */
+/** The table of the lines is unlogged: PostgreSQL empties it after a crash. */
 async function requireAllOf(lines: number, db: Database, runId: string): Promise<void> {
   const left = await countLines(db, runId);
   if (left === lines) return;
   throw new Error(
-    `the database has lost ${lines - left} of the ${lines} lines of the bank’s book, as it does when its server crashes: run it again`,
+    `The database lost ${lines - left} of the ${lines} report lines, as it does when its server crashes. Run the command again.`,
   );
 }
 
@@ -94,7 +93,7 @@ function openIntake({ db, book, period, report }: ReconcileOptions, runId: strin
     lines: () => lines,
     linesOutside: () => linesOutside,
     lastAt: () => lastAt,
-    /** Takes in what comes after what it has. */
+    /** Stores the lines after the last one read. */
     async readOn(): Promise<void> {
       let batch: Entry[] = [];
       const store = async () => {
@@ -106,7 +105,10 @@ function openIntake({ db, book, period, report }: ReconcileOptions, runId: strin
       for await (const entries of book.entriesAfter(lastSequence)) {
         for (const entry of entries) {
           const at = parseInstant(entry.at);
-          if (!at) throw new Error(`the bank’s line ${entry.sequence} has no time that can be understood`);
+          if (!at)
+            throw new Error(
+              `Line ${entry.sequence} of the transaction report has an invalid time. Ask the bank to correct it.`,
+            );
           lastSequence = entry.sequence;
           if (lastAt === undefined || at > lastAt) lastAt = at;
           if ((from !== undefined && at < from) || (to !== undefined && at >= to)) linesOutside += 1;
@@ -145,7 +147,7 @@ async function walk(options: ReconcileOptions, run: Run): Promise<void> {
     if (book.grows && suspected.size > 0) {
       await readOn();
       const again = await look(page);
-      // What differs only now is what happened between the two looks.
+      // A difference that is new has arisen between the two comparisons.
       const classifications = again.classifications.map((classification) =>
         isDifference(classification) && !suspected.has(nameOf(classification)) ? 'open' : classification,
       );

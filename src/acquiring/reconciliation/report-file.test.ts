@@ -1,4 +1,4 @@
-// Files of banks: every form that is taken, cut into pieces anywhere, and what is refused, never with what it holds.
+// Report files of banks: all accepted formats, read in pieces of any size, and errors that never quote the content.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,15 +40,15 @@ const csvLine = (one: Record<string, string | number>) =>
     .map((name) => one[name] ?? '')
     .join(',');
 const csv = [heading, ...entries.map((one) => csvLine(one))].join('\n') + '\n';
-/** Each line of it goes on over others. */
+/** Each record continues over several lines. */
 const note = 'two\nlines, a "quote" and\r\n\r\nmore';
 const noted = csv
   .replace(heading, `${heading},note`)
   .replaceAll('*4242\n', `*4242,"${note.replaceAll('"', '""')}"\n`);
 
-describe('is read', () => {
+describe('a report file is read:', () => {
   test.each<[string, string]>([
-    ['a page of the book', page(entries)],
+    ['a page of the report', page(entries)],
     ['a page with spaces', JSON.stringify({ entries }, null, 2)],
     ['a page with more before the entries', page(entries, { bank: { names: ['{"entries":['] } })],
     ['pages one after another', page(entries.slice(0, 1)) + '\n' + page(entries.slice(1))],
@@ -57,11 +57,11 @@ describe('is read', () => {
     ['JSON lines', entries.map((one) => JSON.stringify(one)).join('\n')],
     ['CSV', csv],
     ['CSV with semicolons', csv.replaceAll(',', ';')],
-    ['CSV from elsewhere', `\uFEFF\n${csv.replaceAll('\n', '\r\n')}\r\n`],
+    ['CSV with a byte order mark and CRLF', `\uFEFF\n${csv.replaceAll('\n', '\r\n')}\r\n`],
     ['CSV with quotes', csv.replaceAll(/[^,\n]+/g, '"$&"')],
   ])('%s', async (_, text) => expect(await read(text)).toEqual(entries));
 
-  test('what nobody here knows is passed over', async () => {
+  test('unknown fields are ignored', async () => {
     const more = { fee: { amount: 1, of: ['a', { b: '}{][' }] }, note: 'a "quoted" \\ }' };
     const read1 = (await read(page([entry(1, more)]))) as unknown[];
     expect(read1).toEqual([entry(1, more)]);
@@ -92,7 +92,7 @@ describe('is read', () => {
     expect(await read(noted)).toEqual(entries.map((one) => ({ ...one, note })));
   });
 
-  test('an empty book is a book', async () => {
+  test('an empty report', async () => {
     expect(await read('{"entries": []}')).toEqual([]);
     expect(await read(heading + '\n')).toEqual([]);
   });
@@ -100,7 +100,7 @@ describe('is read', () => {
   test.each<[string, string, () => RecordReader]>([
     ['JSON', page(entries) + '\n' + page(entries), openJsonReader],
     ['CSV', noted, openCsvReader],
-  ])('%s cut into pieces at any place', async (_, text, open) => {
+  ])('%s in pieces of any size', async (_, text, open) => {
     const atOnce = open();
     const whole = [...(await atOnce.push(text)), ...(await atOnce.end())];
     expect(whole.length).toBeGreaterThan(2);
@@ -116,55 +116,51 @@ describe('is read', () => {
   });
 });
 
-describe('is refused', () => {
+describe('a report file is refused:', () => {
   const number = '4242424242424242';
   test.each<[string, string, string]>([
-    ['a page that was cut off', page(entries).slice(0, -30), 'it ends in the middle'],
+    ['a page that was cut off', page(entries).slice(0, -30), 'the JSON is incomplete'],
     [
       'a page cut off between entries',
       '{"entries":[' + JSON.stringify(entry(1)) + ',',
-      'it ends in the middle',
+      'the JSON is incomplete',
     ],
-    ['CSV that was cut off', csv.slice(0, -2), 'its last line has no end'],
-    ['nothing at all', ' \n', 'it is empty'],
-    ['a page of the web', '<html>{}</html>\n', 'no heading with the name operationId'],
-    ['JSON that is something else', '[1, 2, 3]', 'it is no JSON with entries'],
-    ['brackets that do not fit', '{"entries":[}', 'it is no JSON'],
+    ['CSV that was cut off', csv.slice(0, -2), 'the last line has no line end'],
+    ['an empty file', ' \n', 'the file is empty'],
+    ['an HTML page', '<html>{}</html>\n', 'no column operationId'],
+    ['JSON without entries', '[1, 2, 3]', 'the JSON has no entries here'],
+    ['brackets that do not match', '{"entries":[}', 'not valid JSON'],
     ['an error of the bank', '{"error":"unauthorised"}', 'entry 1: operationId is missing'],
-    ['an entry that is half a JSON', '{"entries":[{"sequence":1,}]}', 'entry 1: it cannot be understood'],
+    ['an entry with invalid JSON', '{"entries":[{"sequence":1,}]}', 'entry 1: the text is not valid JSON'],
     [
-      'an amount that is no number',
+      'an amount that is not a number',
       page([entry(1), entry(2, { amount: '12,50' })]),
-      'entry 2: amount is not',
+      'entry 2: amount does not match',
     ],
-    ['an amount with a fraction', csv.replace(',6001,', ',60.01,'), 'entry 1: amount is not'],
-    ['a line with too few fields', csv.replace(',RUB', ''), 'entry 1: it cannot be understood'],
-    ['a quote that does not end', csv.replace('RUB', '"RUB'), 'quotes do not match'],
-    ['a part that is in it twice', page(entries) + page(entries), 'entry 4: sequence 1 comes after 9'],
-    ['a kind nobody knows', page([entry(1, { kind: 'chargeback' })]), 'entry 1: kind is not'],
-    ['a whole card number', page([entry(1, { cardMask: number })]), 'entry 1: cardMask is not'],
-    ['something endless', `{"x":"${'y'.repeat(100_000)}`, 'too large for an entry'],
-    ['an amount beyond 2^53', page([entry(1, { amount: 2 ** 53 + 2 })]), 'entry 1: amount is not'],
-    ['a fraction in JSON', page([entry(1, { amount: 60.01 })]), 'entry 1: amount is not'],
-    ['lists in a list', `[${JSON.stringify(entries)}]`, 'entry 1: it is no JSON with entries'],
-    ['a wrong entry before one that is no JSON', '{"kind":1}{"}', 'entry 1: operationId is missing'],
+    ['an amount with a fraction', csv.replace(',6001,', ',60.01,'), 'entry 1: amount does not match'],
+    ['a line with too few fields', csv.replace(',RUB', ''), 'entry 1: the line has'],
+    ['a quote that does not end', csv.replace('RUB', '"RUB'), 'quotation marks do not match'],
+    ['a repeated part', page(entries) + page(entries), 'entry 4: sequence 1 follows 9'],
+    ['an unknown kind', page([entry(1, { kind: 'chargeback' })]), 'entry 1: kind does not match'],
+    ['a whole card number', page([entry(1, { cardMask: number })]), 'entry 1: cardMask does not match'],
+    ['an endless value', `{"x":"${'y'.repeat(100_000)}`, 'too large for an entry'],
+    ['an amount beyond 2^53', page([entry(1, { amount: 2 ** 53 + 2 })]), 'entry 1: amount does not match'],
+    ['a fraction in JSON', page([entry(1, { amount: 60.01 })]), 'entry 1: amount does not match'],
+    ['lists in a list', `[${JSON.stringify(entries)}]`, 'entry 1: the JSON has no entries here'],
+    ['an invalid entry before invalid JSON', '{"kind":1}{"}', 'entry 1: operationId is missing'],
     [
-      'a wrong line before one that cannot be read',
+      'an invalid line before one that cannot be parsed',
       csv.replace(',6001,', ',60.01,').replace('inv9', '"inv9'),
-      'entry 1: amount is not',
+      'entry 1: amount does not match',
     ],
     [
-      'a quoted field that swallows the rest',
+      'a quoted field that contains the rest of the file',
       csv.replace('inv7', '"inv7') + csvLine(entry(10)).replaceAll(/^10/g, '"10"'),
-      'entry 2: its quotes do not match',
+      'entry 2: the quotation marks do not match',
     ],
-    ['a quote that does not end for long', `${csv}"${'10,\n'.repeat(30_000)}`, 'too long for an entry'],
+    ['a long quote without an end', `${csv}"${'10,\n'.repeat(30_000)}`, 'too long for an entry'],
     ['endless separators', csv + ','.repeat(300_000), 'too long for an entry'],
-    [
-      'a page that goes on without end',
-      `${page(entries).slice(0, -1)},"x":[${'1,'.repeat(100_000)}`,
-      'too large',
-    ],
+    ['an endless page', `${page(entries).slice(0, -1)},"x":[${'1,'.repeat(100_000)}`, 'too large'],
     ['an endless line', `${heading}\n${'y'.repeat(100_000)}`, 'too long for an entry'],
   ])('%s', async (_, text, problem) => {
     const failure = await read(text).then(
@@ -176,7 +172,7 @@ describe('is refused', () => {
     expect(failure).not.toContain(number);
   });
 
-  test('a file that is not there', async () => {
+  test('a missing file', async () => {
     const all = readBookFile(join(folder, 'nowhere'));
     await expect(all.next()).rejects.toThrow(/nowhere cannot be read: ENOENT/);
   });

@@ -1,6 +1,5 @@
-// A bank's book, or its clearing file of a day, on disk: JSON as `GET /book` gives it, page after page, JSON lines, or CSV with a
-// heading of the same names. Read as it streams by, and strictly: a file that was cut off, or a line nobody can understand,
-// is a fault and never a shorter book. What a line holds is not quoted: it may be a card number.
+// Reads a bank's transaction report or clearing file: pages of `GET /book`, JSON lines, or CSV with the same names.
+// An incomplete file or an invalid line is an error, which never quotes the line: it may contain a card number.
 import { createReadStream } from 'node:fs';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -9,7 +8,7 @@ import { openCsvReader } from './csv-records.ts';
 import { openJsonReader } from './json-records.ts';
 import { UnreadableRecord, type RecordReader } from './record-reader.ts';
 
-/** Clearing files may lack what a book has. */
+/** Clearing files may lack these fields. */
 const FileEntry = Type.Object({
   ...BookEntry.properties,
   sequence: Type.Optional(BookEntry.properties.sequence),
@@ -29,7 +28,7 @@ export async function* readBookFile(path: string): AsyncGenerator<readonly FileE
     const next = record.sequence ?? sequence + 1;
     if (next <= sequence) {
       throw new Error(
-        `entry ${entries}: sequence ${next} comes after ${sequence}; is a part in the file twice?`,
+        `entry ${entries}: sequence ${next} follows ${sequence}; part of the file may be repeated`,
       );
     }
     sequence = next;
@@ -43,7 +42,7 @@ export async function* readBookFile(path: string): AsyncGenerator<readonly FileE
       reader ??= /^[[{]/.test(text) ? openJsonReader() : openCsvReader();
       yield (await reader.push(text)).map(check);
     }
-    if (!reader) throw new Error('it is empty');
+    if (!reader) throw new Error('the file is empty');
     yield (await reader.end()).map(check);
   } catch (error) {
     throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
@@ -57,5 +56,5 @@ function complaint(record: unknown): string {
   const [first] = fileEntry.Errors(record);
   const missing = first?.keyword === 'required' ? first.params.requiredProperties[0] : undefined;
   if (missing !== undefined) return `${missing} is missing`;
-  return `${first?.instancePath.slice(1) || 'it'} is not as the bank protocol says`;
+  return `${first?.instancePath.slice(1) || 'the entry'} does not match the bank protocol`;
 }

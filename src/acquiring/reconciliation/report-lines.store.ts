@@ -1,4 +1,4 @@
-// A bank's book in the database, for as long as it is compared: however long it is, nobody holds all of it in memory.
+// Keeps a bank's transaction report in the database during a reconciliation, so that it never fills the memory.
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 
@@ -40,7 +40,7 @@ const linesAtOnce = 20_000;
 export async function storeLines(
   db: Database,
   runId: string,
-  /** As in the bank protocol. */
+  /** Entries as in the bank protocol. */
   entries: readonly object[],
 ): Promise<void> {
   if (entries.length > 0) await db.run(insertLines, { run_id: runId, entries });
@@ -51,7 +51,7 @@ export async function countLines(db: Database, runId: string): Promise<number> {
   return Number(row?.lines);
 }
 
-/** Of the runs with these ids. In parts, each of which is soon done. */
+/** Deletes the lines of the runs from `first` to `last`, in short statements. */
 export async function deleteRuns(db: Database, first: string, last: string): Promise<void> {
   for (;;) {
     const [row] = await db.run(deleteLines, { first, last, lines: linesAtOnce });

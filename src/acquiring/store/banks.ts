@@ -8,7 +8,7 @@ const namedAtBank = {
   descriptor: 'text',
 } as const;
 
-/** Of those of shops, and of those for payouts, which have no shop. */
+/** For terminals of shops and for payout terminals, which have no shop. */
 function terminalStatements<const Owner extends Columns>(
   table: 'terminal' | 'payout_terminal',
   owner: Owner & { readonly party_id: 'text' },
@@ -24,7 +24,7 @@ function terminalStatements<const Owner extends Columns>(
       text: `select ${columnList(namedAtBank)}, retired_at is not null as is_retired from ${table}
              where ${equal(Object.keys(owner))} order by priority, terminal_id`,
     }),
-    /** No row when it is there with another bank: payments that were made through it are asked about at that one. */
+    /** Returns no row when the terminal exists with another bank, which knows its payments. */
     upsert: statement({
       name: `upsert_${table}`,
       parameters: columns,
@@ -37,7 +37,7 @@ function terminalStatements<const Owner extends Columns>(
                where ${table}.bank_id = excluded.bank_id
              returning terminal_id`,
     }),
-    /** Of the terminals a sandbox makes for itself, which have the two priorities from `:first` on. */
+    /** Only for the terminals of simulated banks, which have the priorities `:first` and `:first + 1`. */
     putFirst: statement({
       name: `put_${table}s_first`,
       parameters: { party_id: 'text', bank_id: 'text', first: 'int4' },
@@ -59,7 +59,7 @@ function terminalStatements<const Owner extends Columns>(
 export const shopTerminals = terminalStatements('terminal', { party_id: 'text', shop_id: 'text' });
 export const payoutTerminals = terminalStatements('payout_terminal', { party_id: 'text' });
 
-/** Those for payouts have no shop. */
+/** Payout terminals have no shop. */
 export const listTerminals = statement({
   name: 'list_terminals',
   parameters: { party_id: 'text' },
@@ -115,7 +115,7 @@ export const upsertBank = statement({
                                              key_version = excluded.key_version`,
 });
 
-/** A retired terminal counts too: what was paid through it may have to be given back through it. */
+/** Retired terminals count too: a payment through one may still be refunded through it. */
 export const deleteBank = statement({
   name: 'delete_bank',
   parameters: { bank_id: 'text' },

@@ -1,4 +1,4 @@
-// What a payment, a binding and a payout keep of their bank.
+// Codecs of the bank data stored with payments, bindings and payouts.
 import { list, object, text, variants, type Codec } from '../../platform/database/codec.ts';
 import type { Interaction, Terminal } from '../domain/bank-port.ts';
 

@@ -1,6 +1,5 @@
-// /payres/v0/bank-cards: a card to be paid out to goes into the vault, and a token comes out that destinations are made
-// with. Like the payment resources it is the one request with a card number in it; the security code, which a payout
-// never has, is looked at and not kept.
+// /payres/v0/bank-cards: stores a card for payouts in the vault and returns a token, with which destinations are created. The request
+// has a card number; the security code, which a payout never has, is checked and not stored.
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
@@ -20,21 +19,23 @@ const BankCardParams = Type.Object(
       Type.String({ pattern: '^\\d{2}/(\\d{2}|\\d{4})$', description: '`MM/YY` or `MM/YYYY`.' }),
     ),
     cardHolder: Type.Optional(CardHolder),
-    cvv: Type.Optional(Type.String({ pattern: '^\\d{3,4}$', description: 'Never kept: a payout has none.' })),
+    cvv: Type.Optional(
+      Type.String({ pattern: '^\\d{3,4}$', description: 'Checked and never stored: a payout has none.' }),
+    ),
   },
   { title: 'BankCard' },
 );
 
 const shown = {
   token: Type.String({
-    description: 'Stands for the card when a destination is made. It may be used more than once.',
+    description: 'Stands for the card when you create a destination. You can use it more than once.',
   }),
   ...shownOfCard,
-  validUntil: { ...DateTime, description: 'Until when the token can be used.' },
+  validUntil: { ...DateTime, description: 'The token can be used until then.' },
 };
 const BankCardToken = Type.Object(shown, { title: 'BankCardToken' });
 const StoredBankCard = Type.Object(
-  { ...shown, authData: Type.String({ description: 'Opaque; destinations do not need it.' }) },
+  { ...shown, authData: Type.String({ description: 'Opaque. Destinations do not need it.' }) },
   { title: 'StoredBankCard' },
 );
 
@@ -44,10 +45,10 @@ export const storeBankCard = endpoint({
   method: 'POST',
   path: '/payres/v0/bank-cards',
   tag: 'Destinations',
-  summary: 'Store a card to be paid out to',
+  summary: 'Store a card for payouts',
   description:
-    'Turns the number of a card into a token, opaque and random, that stands for it for an hour, for your party alone. ' +
-    'The same card stored twice has two tokens. In the sandbox the expiry may lie in the past.',
+    'Returns a random token that stands for the card for one hour, for your party only. The same card stored twice has two ' +
+    'tokens. In the sandbox the expiry date may be in the past.',
   excludeFromHash: ['cvv'],
   body: BankCardParams,
   bodyExample: {
@@ -73,12 +74,12 @@ export const storeBankCard = endpoint({
         partyId: caller.partyId,
         purpose: 'payout',
         card: checked.value,
-        // There is no payer, only the merchant's server.
+        // The request comes from the merchant's server, without a payer.
         clientInfo: { fingerprint: '', ip: '' },
       },
       now,
     );
-    if (!made) throw new Error('a card without an external id was found to have a taken one');
+    if (!made) throw new Error('A card without an external ID was reported to have a taken one.');
     return accept({ ...bankCardBody(made), authData: made.session });
   },
 });
@@ -89,7 +90,7 @@ export const getBankCard = endpoint({
   method: 'GET',
   path: '/payres/v0/bank-cards/{token}',
   tag: 'Destinations',
-  summary: 'What is shown of a stored card',
+  summary: 'Get a stored card',
   params: Type.Object({ token: Type.String({ minLength: 1, maxLength: 1_000 }) }),
   status: 200,
   response: BankCardToken,

@@ -1,6 +1,5 @@
-// POST /v2/processing/payment-resources: a card goes into the vault and a handle comes out. The body of this request is the
-// only one with a card number and a security code in it: it is neither logged nor stored, and nothing of it stands in an
-// answer but the mask.
+// POST /v2/processing/payment-resources: stores a card in the vault and returns a token for it. The request body has a card number and
+// a security code, so it is neither logged nor stored, and the response shows only the mask.
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { createIdempotently } from '../../platform/http/idempotent-create.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
@@ -30,15 +29,14 @@ export const createPaymentResource = endpoint({
   method: 'POST',
   path: '/v2/processing/payment-resources',
   tag: 'Cards',
-  summary: 'Tokenize a card',
+  summary: 'Tokenise a card',
   description:
-    'Turns card data into a token and a session, opaque and random, that stand for it in a payment or a binding for ' +
-    'one hour. A token made with the access token of an invoice or a customer serves that one alone, and whoever has ' +
-    'your API key. The security code can be used once, within a quarter of an hour. Card data is best sent by the ' +
-    "payer's browser straight to here, so that it never touches your server.",
+    'Returns a random token and session that stand for the card in a payment or a binding, for one hour. If you call it with the ' +
+    'access token of an invoice or a customer, only that object and your API keys can use them. The security code can be used ' +
+    "once, within 15 minutes. Call this from the payer's browser, so that card data never reaches your server.",
   body: PaymentResourceParams,
   bodyExample: paymentResourceExample,
-  // Of no use a quarter of an hour later, and few enough to be tried: a hash of it would be a copy kept for days.
+  // Useless after 15 minutes, and few enough to try them all: a hash would be a copy of it for days.
   excludeFromHash: ['paymentTool.cvv'],
   status: 201,
   response: PaymentResourceSchema,
@@ -46,7 +44,7 @@ export const createPaymentResource = endpoint({
   limit: ({ caller, address, body }, { cards, cardTesting }: Deps) => {
     if (caller.kind === 'apiKey' || address === undefined) return undefined;
     const { cardNumber } = body.paymentTool;
-    // A slip of the finger is not another card.
+    // A typing error does not count as another card.
     const hash = passesLuhn(cardNumber) ? cards.fingerprint(cardNumber).hash : undefined;
     const { kind, entityId } = caller;
     return cardTesting.waitSeconds(
@@ -68,7 +66,7 @@ export const createPaymentResource = endpoint({
       order: 'makeFirst',
       find: async (externalId) => {
         const earlier = await deps.cards.findByExternalId(deps.db, caller.partyId, externalId);
-        // The id of a payment resource is its token, which is not for everybody who can guess an external id.
+        // The ID of a payment resource is its token. A caller that only guesses an external ID must not get it.
         const id = caller.kind === 'apiKey' ? earlier?.value.token : undefined;
         return earlier && { ...earlier, value: { ...earlier.value, ...defined({ id }) } };
       },
@@ -97,7 +95,7 @@ function enteredCard(tool: PaymentResourceParams['paymentTool']): EnteredCard {
   return { number, expDate, ...defined({ securityCode, holder }) };
 }
 
-/** The address is always the one we see; of the page its query, which may hold anything, is not kept. */
+/** The address is always the one the service sees. The page's query may hold anything and is not stored. */
 function clientInfoOf({ address, body }: Request): Outcome<ClientInfo, 'invalidRequest'> {
   if (address === undefined) return invalid("Malformed 'x-forwarded-for' header");
   const { fingerprint, url } = body.clientInfo;

@@ -1,4 +1,4 @@
-// With what can be paid, or be bound, as the API shows it: with a card of any network we know.
+// The payment methods in the API: a card of any supported network.
 import { Type, type Static } from 'typebox';
 import { paymentSystems } from '../domain/card.ts';
 

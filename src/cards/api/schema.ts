@@ -1,16 +1,16 @@
-// Cards as the API takes and shows them: in with a number, out with a mask.
+// Cards in the API: requests have a number, responses a mask.
 import { Type, type Static } from 'typebox';
 import { DateTime, ExternalID } from '../../platform/http/schemas.ts';
 import type { CardDetails } from '../domain/card.ts';
 import type { PaymentResource } from '../domain/payment-resource.ts';
 
-export const CardNumber = Type.String({ pattern: '^\\d{12,19}$', description: 'Digits alone.' });
+export const CardNumber = Type.String({ pattern: '^\\d{12,19}$', description: 'Digits only.' });
 export const CardHolder = Type.String({
-  // Signs that are no punctuation to Unicode, as some keyboards write names with them, come last.
+  // The symbols at the end are not punctuation in Unicode, but some keyboards write names with them.
   pattern: '^[\\p{L}\\p{M}\\p{P}\\s$+<=>^`|~]{1,100}$',
-  description: 'As on the card: letters of any script, spaces and punctuation.',
+  description: 'As on the card: characters of any script, spaces and punctuation.',
 });
-/** What is shown of every card. */
+/** What every response shows of a card. */
 export const shownOfCard = {
   bin: Type.String({ description: 'The first six digits.' }),
   lastDigits: Type.String({ description: 'The last four.' }),
@@ -23,10 +23,10 @@ const CardData = Type.Object(
     cardNumber: CardNumber,
     expDate: Type.String({
       pattern: '^\\d{2}/(\\d{2}|\\d{4})$',
-      description: '`MM/YY` or `MM/YYYY`. A card is good until its month is over.',
+      description: '`MM/YY` or `MM/YYYY`. A card is valid until the end of its month.',
     }),
     cvv: Type.Optional(
-      Type.String({ pattern: '^\\d{3,4}$', description: 'Kept for a quarter of an hour, for one use.' }),
+      Type.String({ pattern: '^\\d{3,4}$', description: 'Stored for 15 minutes, for one use.' }),
     ),
     cardHolder: Type.Optional(CardHolder),
   },
@@ -35,7 +35,7 @@ const CardData = Type.Object(
 
 const fingerprint = Type.String({
   maxLength: 1_000,
-  description: 'What your page knows the browser by; the same for the same browser.',
+  description: 'Your ID for the browser, the same each time.',
 });
 const url = Type.String({ maxLength: 1_000, description: 'The page the card was entered on.' });
 
@@ -65,8 +65,8 @@ export const PaymentToolDetails = Type.Object(
 export const ClientInfo = Type.Object(
   {
     fingerprint,
-    ip: Type.String({ description: 'Where the request came from, as the service saw it.' }),
-    url: Type.Optional(Type.String({ description: 'Without its query.' })),
+    ip: Type.String({ description: 'The address the request came from, as the service saw it.' }),
+    url: Type.Optional(Type.String({ description: 'The page, without its query.' })),
   },
   { title: 'ClientInfo' },
 );
@@ -77,12 +77,12 @@ export const PaymentResourceSchema = Type.Object(
     paymentSession: Type.String({ description: 'Stands for the security code and the browser.' }),
     paymentToolDetails: PaymentToolDetails,
     clientInfo: ClientInfo,
-    validUntil: { ...DateTime, description: 'Until when a payment or a binding may begin with it.' },
+    validUntil: { ...DateTime, description: 'A payment or a binding can begin with it until then.' },
   },
   { title: 'PaymentResource' },
 );
 
-/** Works in the sandbox as it stands. */
+/** Works in the sandbox as it is. */
 export const paymentResourceExample = {
   paymentTool: {
     paymentToolType: 'CardData',

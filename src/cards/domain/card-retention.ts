@@ -1,5 +1,5 @@
-// What a card in the vault is kept for: the payment, the binding or the destination that was made with it, as a line of text
-// each. Whoever makes one keeps the card in the same statement, so that there is never a kept card without a reason.
+// What a card in the vault is retained for: the payments, bindings and destinations created with it, each as a line of text. The same
+// statement creates the object and retains the card, so no retained card lacks a reason.
 export type RetentionReason = readonly [kind: 'payment' | 'binding' | 'destination', ...key: string[]];
 
 export function retentionReasonText(reason: RetentionReason): string {
@@ -9,16 +9,15 @@ export function retentionReasonText(reason: RetentionReason): string {
 export function retentionReasonFrom(text: string): RetentionReason {
   const [kind = '', ...key] = text.split('/');
   if (kind !== 'payment' && kind !== 'binding' && kind !== 'destination')
-    throw new Error(`a card is kept for ${text}, which is nothing`);
+    throw new Error(`A card is retained for "${text}", which is not a known reason.`);
   return [kind, ...key];
 }
 
 export const retainedCardParameters = { retained_card: 'text?', retained_for: 'text?' } as const;
 
 /**
- * The part of a statement that keeps a card of the party, if there is a row in the common table expression `while`. It has a
- * row itself when the card is still there. From the minute in which its token is no good any more it is looked at
- * (cards/worker.ts). Uses the parameter :party_id.
+ * The part of a statement that retains a card of the party if `whileThereIs` has a row. It returns a row if the card still exists; the
+ * card's job first runs in the minute after its token expires.
  */
 export function retainCard(whileThereIs: string): string {
   return `update card

@@ -19,12 +19,12 @@ import {
 const now = parseInstant('2026-01-19T10:00:00Z')!;
 const good: EnteredCard = { number: '4242424242424242', expDate: '12/30', securityCode: '123' };
 
-/** With the last digit that makes it pass. */
+/** Appends the digit that makes the number pass the checksum. */
 function withCheckDigit(digits: string): string {
   return Array.from({ length: 10 }, (_, last) => digits + last).find(passesLuhn)!;
 }
 
-/** A number of so many digits that begins like this. */
+/** A number of that length that begins with those digits. */
 function numberOf(leading: string, length: number): string {
   return withCheckDigit(leading.padEnd(length - 1, '3'));
 }
@@ -40,7 +40,7 @@ describe('the network of a card', () => {
     expect(complaintAbout({ number })).toBeUndefined();
   });
 
-  // The edges of every range, and what lies right beside them.
+  // The edges of every range, and the numbers next to them.
   test.each<[string, PaymentSystem | undefined]>([
     ['2199', undefined],
     ['2200', 'nspkmir'],
@@ -107,8 +107,8 @@ const edges: Record<PaymentSystem, [leading: string, lengths: number[]]> = {
   dankort: ['5019', [16]],
 };
 
-describe('a card is checked:', () => {
-  test.each(Object.entries(edges))('%s for its lengths', (system, [leading, lengths]) => {
+describe('the check of a card', () => {
+  test.each(Object.entries(edges))('accepts only the lengths of %s', (system, [leading, lengths]) => {
     expect(Object.keys(paymentSystems)).toContain(system);
     for (let length = 12; length <= 19; length++) {
       const complaint = complaintAbout({ number: numberOf(leading, length) });
@@ -118,7 +118,7 @@ describe('a card is checked:', () => {
     }
   });
 
-  test('its security code for three digits, of amex for three or four', () => {
+  test('wants a security code of three digits, or for amex three or four', () => {
     expect(complaintAbout({ securityCode: '1234' })).toBe('Invalid cvv length');
     const amex = numberOf('34', 15);
     expect(complaintAbout({ number: amex, securityCode: '123' })).toBeUndefined();
@@ -138,11 +138,11 @@ describe('a card is checked:', () => {
     ['12/2100', 'Invalid expiration date'],
     ['12/1999', 'Invalid expiration date'],
     ['12/0030', 'Invalid expiration date'],
-  ])('its expiry %s in January 2026: %s', (expDate, complaint) =>
+  ])('of expiry %s in January 2026: %s', (expDate, complaint) =>
     expect(complaintAbout({ expDate })).toBe(complaint),
   );
 
-  test('and what is wrong first is said first: network, checksum, length, code, expiry', () => {
+  test('reports the first error in the order network, checksum, length, code, expiry', () => {
     const worst = { number: '9999999999999', expDate: '13/20', securityCode: '1234' };
     expect(complaintAbout(worst)).toBe('Unrecognized bank card issuer');
     expect(complaintAbout({ ...worst, number: '5111111111111' })).toBe('Invalid cardNumber checksum');
@@ -153,7 +153,7 @@ describe('a card is checked:', () => {
     );
   });
 
-  test('and what comes out is the number, the year before the month, and the holder', () => {
+  test('returns the number, the expiry with the year first, and the holder', () => {
     expect(checkCard({ ...good, holder: 'A B' }, now)).toEqual({
       ok: true,
       value: { number: good.number, expiry: '2030-12', holder: 'A B' },
@@ -197,7 +197,7 @@ describe('any card', () => {
     );
   });
 
-  test('is good until the last moment of its month in UTC, and not a moment longer', () => {
+  test('is valid until the last moment of its month in UTC, and not longer', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2000, max: 2099 }), fc.integer({ min: 1, max: 12 }), (year, month) => {
         const end = Date.UTC(year, month, 1);
@@ -210,7 +210,7 @@ describe('any card', () => {
     );
   });
 
-  test('has one expiry, however its year is written', () => {
+  test('has the same expiry however its year is written', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 1, max: 12 }), (year, month) => {
         const [YY, MM] = [year, month].map((part) => String(part).padStart(2, '0'));
@@ -219,13 +219,13 @@ describe('any card', () => {
     );
   });
 
-  test('is recognised in a text, however it is written there', () => {
+  test('is recognised in a text with any separators', () => {
     fc.assert(
       fc.property(numbers, fc.constantFrom('', ' ', '-', '.'), (number, separator) => {
         const written = number.replace(/(.{4})(?=.)/g, `$1${separator}`);
         expect(givesAway(`my card is ${written}, thanks`, number)).toBe(true);
         expect(givesAway(`my card is ${maskOf(number)}, thanks`, number)).toBe(false);
-        // Of any card that would be taken.
+        // Only for cards that would be accepted.
         const behind = checkCard({ ...good, number }, now).ok
           ? ['', ' 12/30', ' 12 30 123', '. 2030-12-31']
           : [];
@@ -235,7 +235,7 @@ describe('any card', () => {
     );
   });
 
-  test('is not seen in days, amounts, telephone numbers and what is longer', () => {
+  test('is not recognised in dates, amounts, telephone numbers and longer numbers', () => {
     const day = fc
       .date({ min: new Date(0), max: new Date(Date.UTC(2100, 0)), noInvalidDate: true })
       .map((date) => date.toISOString().slice(0, 10));
@@ -256,7 +256,7 @@ describe('any card', () => {
       }),
     );
     expect(givesAnyNumberAway('account 42424242424242424242')).toBe(false);
-    // Not of any card: a network has none that begin so, or are so long.
+    // Not card numbers: no network has this prefix or this length.
     expect(['9'.repeat(17) + '6', '42424242424242'].map(givesAnyNumberAway)).toEqual([false, false]);
   });
 });

@@ -1,5 +1,5 @@
-// What a card is: whose network it belongs to, whether what was typed can be one, and what of it may be shown. Pure, and
-// with the numbers themselves: only the vault and tokenisation call it.
+// What a card is: its network, whether the entered data can be a card, and what may be shown of it. It is pure and handles full
+// numbers, so only the vault and tokenisation call it.
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { defined } from '../../defined.ts';
@@ -16,7 +16,7 @@ export type PaymentSystem =
   | 'discover'
   | 'dankort';
 
-/** As typed, its form checked by the schema: digits where digits belong. */
+/** As entered. The schema has checked that there are digits where digits belong. */
 export type EnteredCard = {
   readonly number: string;
   /** `MM/YY` or `MM/YYYY`. */
@@ -27,12 +27,12 @@ export type EnteredCard = {
 
 export type Card = {
   readonly number: string;
-  /** `2030-12`: year first, so that it compares with an instant. A card to be paid out to may lack it. */
+  /** `2030-12`: year first, so that it compares with an instant. A card for payouts may lack it. */
   readonly expiry?: string;
   readonly holder?: string;
 };
 
-/** All that is ever shown of a card. */
+/** Everything that is ever shown of a card. */
 export type CardDetails = {
   readonly bin: string;
   readonly lastDigits: string;
@@ -44,7 +44,7 @@ export type CardDetails = {
 const between = (shortest: number, longest: number) =>
   Array.from({ length: longest - shortest + 1 }, (_, more) => shortest + more);
 
-/** How many digits a number may have, and a security code: three, where nothing else is said. */
+/** The possible lengths of a number, and of a security code, which usually has three digits. */
 export const paymentSystems: Readonly<
   Record<PaymentSystem, { readonly lengths: readonly number[]; readonly codeLengths?: readonly number[] }>
 > = {
@@ -62,7 +62,7 @@ export const paymentSystems: Readonly<
 
 const maxDigits = 19;
 
-/** Leading digits, from and to. The first row that fits counts: narrow ranges stand before the wide ones around them. */
+/** Leading digits, from and to. The first match counts, so narrow ranges stand before the wide ones around them. */
 const ranges: readonly (readonly [PaymentSystem, from: string, to: string])[] = [
   ['nspkmir', '2200', '2204'],
   ['mastercard', '2221', '2720'],
@@ -91,7 +91,7 @@ export function paymentSystemOf(number: string): PaymentSystem | undefined {
   })?.[0];
 }
 
-/** In the order of the contract, each with its sentence. */
+/** Checks in the order of the contract, each with its message. */
 export function checkCard(entered: EnteredCard, now: Instant): Outcome<Card, 'invalidRequest'> {
   const { number, securityCode, holder } = entered;
   const system = paymentSystemOf(number);
@@ -111,27 +111,27 @@ function invalid(message: string) {
   return refuse('invalidRequest', { message });
 }
 
-/** Year and month as typed, whether or not there is such a month. Two digits of a year are of this century. */
+/** Year and month as entered, whether or not that month exists. Two-digit years are of this century. */
 export function expiryOf(expDate: string): string {
   const [month = '', year = ''] = expDate.split('/');
   return `${year.length === 2 ? `20${year}` : year}-${month}`;
 }
 
-/** What is embossed has two digits of a year, so there are cards of this century only. */
+/** Cards show two digits of the year, so only years of this century are possible. */
 export function isExpiry(expiry: string): boolean {
   return /^20\d\d-(0[1-9]|1[0-2])$/.test(expiry);
 }
 
-/** A card is good until its month is over, in UTC. */
+/** A card is valid until the end of its month, in UTC. */
 export function isPast(expiry: string, now: Instant): boolean {
   return expiry < now.slice(0, 7);
 }
 
 export function passesLuhn(number: string): boolean {
   let sum = 0;
-  for (let place = 0; place < number.length; place++) {
-    const digit = Number(number[number.length - 1 - place]);
-    const weighted = place % 2 === 1 ? digit * 2 : digit;
+  for (let index = 0; index < number.length; index++) {
+    const digit = Number(number[number.length - 1 - index]);
+    const weighted = index % 2 === 1 ? digit * 2 : digit;
     sum += weighted > 9 ? weighted - 9 : weighted;
   }
   return sum % 10 === 0;
@@ -145,17 +145,17 @@ export function detailsOf(mask: string, paymentSystem: PaymentSystem): CardDetai
   return { bin: mask.slice(0, 6), lastDigits: mask.slice(-4), mask, paymentSystem };
 }
 
-/** What may stand between the digits of a number. */
+/** What may separate the digits of a number. */
 const separators = /[\s.-]+/g;
 
-/** Whether a text that is kept in the clear gives a card's number away, also written with spaces, dashes or dots. */
+/** Whether a text that is stored in the clear contains a card's number, also written with spaces, dashes or dots. */
 export function givesAway(text: string, number: string): boolean {
   return text.replace(separators, '').includes(number);
 }
 
 /**
- * Whether it gives the number of any card away. Between separators all groups of digits but the last are of three at least: so cards are
- * written, and days, amounts and most telephone numbers are not. More digits in a row than a card has are something else.
+ * Whether it contains the number of any card. All groups of digits but the last need at least three digits, which excludes dates,
+ * amounts and most telephone numbers.
  */
 export function givesAnyNumberAway(text: string): boolean {
   return (text.match(/\d+(?:[\s.-]+\d+)*/g) ?? []).some((written) => {

@@ -35,7 +35,7 @@ function use(resource: PaymentResource | undefined, caller: Caller, session?: st
   return decision.ok ? 'used' : decision.refusal.code;
 }
 
-test('a card to be paid out to is never charged, not even for the API key that stored it', () => {
+test('a card for payouts is never charged, not even for the API key that stored it', () => {
   const forPayouts = { ...byKey, purpose: 'payout', token: tokenOf('a'.repeat(23), 'payout') } as const;
   expect(use(forPayouts, apiKey)).toBe('invalidPaymentToolToken');
   expect(cardIdOf(forPayouts.token)).toBe('a'.repeat(23));
@@ -43,14 +43,14 @@ test('a card to be paid out to is never charged, not even for the API key that s
 
 describe('a payment resource', () => {
   test.each<[string, PaymentResource, Caller, string]>([
-    ['made with an API key serves the key', byKey, apiKey, 'used'],
-    ['made with an API key serves any invoice', byKey, ofInvoice('I'), 'used'],
-    ['made with an API key serves any customer', byKey, ofCustomer('C'), 'used'],
-    ['made for an invoice serves that invoice', byInvoice, ofInvoice('I'), 'used'],
-    ['made for an invoice serves the API key', byInvoice, apiKey, 'used'],
-    ['made for an invoice serves no other invoice', byInvoice, ofInvoice('J'), 'invalidPaymentToolToken'],
+    ['created with an API key serves the key', byKey, apiKey, 'used'],
+    ['created with an API key serves any invoice', byKey, ofInvoice('I'), 'used'],
+    ['created with an API key serves any customer', byKey, ofCustomer('C'), 'used'],
+    ['created for an invoice serves that invoice', byInvoice, ofInvoice('I'), 'used'],
+    ['created for an invoice serves the API key', byInvoice, apiKey, 'used'],
+    ['created for an invoice serves no other invoice', byInvoice, ofInvoice('J'), 'invalidPaymentToolToken'],
     [
-      'made for an invoice serves no customer of that id',
+      'created for an invoice serves no customer of that ID',
       byInvoice,
       ofCustomer('I'),
       'invalidPaymentToolToken',
@@ -58,29 +58,29 @@ describe('a payment resource', () => {
     ['serves no other party', byKey, { ...apiKey, partyId: 'Q' }, 'invalidPaymentToolToken'],
   ])('%s', (_what, resource, caller, outcome) => expect(use(resource, caller)).toBe(outcome));
 
-  test('that is not there serves nobody', () =>
+  test('that does not exist is refused', () =>
     expect(use(undefined, apiKey)).toBe('invalidPaymentToolToken'));
 
-  test('is good until its hour is over', () => {
+  test('is valid for one hour', () => {
     expect(use(byKey, apiKey, undefined, at('2026-01-19T10:59:59.999999Z'))).toBe('used');
     expect(use(byKey, apiKey, undefined, byKey.validUntil)).toBe('invalidPaymentToolToken');
   });
 
-  test('goes with its own session or with none', () => {
+  test('is accepted with its own session or with none', () => {
     expect(use(byKey, apiKey, byKey.session)).toBe('used');
     expect(use(byKey, apiKey, sessionOf('c'.repeat(23)))).toBe('invalidPaymentSession');
     expect(use(byKey, apiKey, byKey.token)).toBe('invalidPaymentSession');
   });
 
-  test('is made for whoever has made it', () => {
+  test('belongs to the object whose token created it', () => {
     expect(madeForOf(apiKey)).toBeUndefined();
     expect(madeForOf(ofInvoice('I'))).toEqual({ kind: 'invoice', id: 'I' });
     expect(madeForOf(ofCustomer('C'))).toEqual({ kind: 'customer', id: 'C' });
   });
 });
 
-describe('a handle', () => {
-  test('is read back', () => {
+describe('a token', () => {
+  test('is read as it was written', () => {
     expect(cardIdOf(byKey.token)).toBe('a'.repeat(23));
     expect(sessionIdOf(byKey.session)).toBe('b'.repeat(23));
   });

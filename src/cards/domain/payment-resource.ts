@@ -1,17 +1,17 @@
-// A payment resource: a card in the vault under a handle that is worth nothing outside the service, for one hour. Pure:
-// what the handles look like, and who may use which card for what.
+// A payment resource: a card in the vault, for one hour, under a token that is worth nothing outside the service. Pure: the form of
+// tokens, and who may use which card for what.
 import type { Instant } from '../../clock.ts';
 import type { Caller } from '../../caller.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { CardDetails } from './card.ts';
 
-/** The payer's surroundings when the card was entered. */
+/** The payer's browser and address when the card was entered. */
 export type ClientInfo = { readonly fingerprint: string; readonly ip: string; readonly url?: string };
 
-/** The one object whose access token made a resource. */
+/** The one object whose access token created a resource. */
 export type MadeFor = { readonly kind: 'invoice' | 'customer'; readonly id: string };
 
-/** The same number has the same hash under the same key version, whoever the merchant is. Never shown to anyone. */
+/** The same number has the same hash under the same key version, for every merchant. Never shown. */
 export type Fingerprint = { readonly keyVersion: number; readonly hash: Buffer };
 
 /** A card is stored to be charged or to be paid out to, and is never used for the other. */
@@ -19,18 +19,18 @@ export type Purpose = 'payment' | 'payout';
 
 export type PaymentResource = {
   readonly purpose: Purpose;
-  /** Both opaque and random; the session stands for the security code and the surroundings. */
+  /** Both are opaque and random. The session stands for the security code and the browser. */
   readonly token: string;
   readonly session: string;
   readonly partyId: string;
-  /** Absent when an API key made it: then it serves everything of the party. */
+  /** Absent if an API key created it: then it serves every object of the party. */
   readonly madeFor?: MadeFor;
   readonly card: CardDetails;
   readonly clientInfo: ClientInfo;
-  /** On the party's own clock. What was begun before goes on after it. */
+  /** On the party's own clock. What began before it continues after it. */
   readonly validUntil: Instant;
   readonly fingerprint: Fingerprint;
-  /** Equal for two resources of the same card and expiry, for ever: what repeated requests are compared by. */
+  /** Permanently equal for two resources of the same card and expiry. Repeated requests are compared by it. */
   readonly cardMatchHash: Buffer;
 };
 
@@ -47,7 +47,7 @@ export function sessionOf(sessionId: string): string {
   return sessionPrefix + sessionId;
 }
 
-/** Undefined for what cannot be a token of ours. */
+/** Undefined for text that cannot be a token. */
 export function cardIdOf(token: string): string | undefined {
   return idBehind(tokenPrefixes.payment, token) ?? idBehind(tokenPrefixes.payout, token);
 }
@@ -61,7 +61,7 @@ function idBehind(prefix: string, handle: string): string | undefined {
   return handle.startsWith(prefix) && /^[0-9A-Za-z]{17,40}$/.test(id) ? id : undefined;
 }
 
-/** Whether a caller of the same party may use it: the one object it was made for, or whoever has the party's API key. */
+/** Whether a caller of the same party may use it: the one object it was created for, or an API key of the party. */
 export function mayUse(resource: PaymentResource, caller: Caller): boolean {
   const { madeFor, partyId } = resource;
   if (caller.partyId !== partyId) return false;
@@ -89,6 +89,7 @@ export function decideUse(
 
 export function madeForOf(caller: Caller): MadeFor | undefined {
   if (caller.kind === 'apiKey') return undefined;
-  if (caller.kind === 'invoice-template') throw new Error('a template token does not make payment resources');
+  if (caller.kind === 'invoice-template')
+    throw new Error('A template token cannot create payment resources.');
   return { kind: caller.kind, id: caller.entityId };
 }

@@ -1,5 +1,4 @@
-// Whether what was entered can be a card to be paid out to. Its number is enough; what else is said about it must be
-// right. Pure.
+// Whether the entered data can be a card for payouts; pure. The number is enough, and everything else that is given must be right.
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import {
@@ -16,7 +15,7 @@ import { defined } from '../../defined.ts';
 
 type EnteredPayoutCard = Omit<EnteredCard, 'expDate'> & { readonly expDate?: string };
 
-/** In a sandbox a card may be long past its date: those in books about payouts are. */
+/** In a sandbox a card may have expired, as published test cards for payouts have. */
 export function checkPayoutCard(
   entered: EnteredPayoutCard,
   now: Instant,

@@ -1,5 +1,5 @@
-// The vault in SQL. A card, its security code and its external id are written by one statement; a security
-// code leaves by being deleted, so that two who ask for it at once do not both get it.
+// The vault in SQL: one statement writes a card, its security code and its external ID. Reading a security code deletes it, so that two
+// concurrent readers cannot both get it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
@@ -50,7 +50,7 @@ const allColumns = {
 export type CardRow = Values<typeof columns>;
 export type StoredCardRow = Values<typeof allColumns>;
 
-/** Under which the external ids of cards are kept. */
+/** The operation of the external IDs of cards. */
 const operation = 'createPaymentResource';
 
 const codeParameters = {
@@ -60,7 +60,7 @@ const codeParameters = {
   expires_at: 'timestamptz?',
 } as const;
 
-/** Only under a key that is still there: a node may remember one that a crash of the database took away. */
+/** Only under a key that still exists: a node may remember one that was lost in a database crash. */
 const insertCode = (from: string) => `
   insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
   select :session_id, :card_id, :half_hour, :code_ciphertext, :expires_at from ${from}
@@ -80,7 +80,7 @@ const insertCard = statement({
     select exists (select from code) as has_code from made`,
 });
 
-/** Of a card that is still there. */
+/** For a card that still exists. */
 const insertCodeAlone = statement({
   name: 'insert_security_code',
   parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
@@ -102,7 +102,7 @@ const keepCardAlone = statement({
   text: `with asked as (select) ${retainCard('asked')}`,
 });
 
-/** The encrypted card, and the code that waits for it, which is gone with this. */
+/** Reads the encrypted card and its waiting security code, and deletes the code. */
 const takeOut = statement({
   name: 'take_card_and_security_code',
   parameters: { card_id: 'text', session_id: 'text?' },
@@ -123,7 +123,7 @@ const takeOut = statement({
     where card_id = :card_id`,
 });
 
-/** Cards with what hangs on them; their external ids are free again. */
+/** Deletes cards with everything that depends on them. Their external IDs are free again. */
 export const deleteCards = (which: string) => `
   with gone as (
     delete from card where ${which} returning card_id, party_id, session_id, external_id
@@ -136,7 +136,7 @@ export const deleteCards = (which: string) => `
   )
   select card_id from gone`;
 
-/** Who is being kept at this moment is passed over. */
+/** Skips cards that another transaction is retaining. */
 const deleteUnretained = statement({
   name: 'delete_unretained_cards',
   parameters: { before: 'timestamptz', limit: 'int4' },
@@ -147,7 +147,7 @@ const deleteUnretained = statement({
     )`),
 });
 
-/** False when the external id is taken. */
+/** False if the external ID is taken. */
 export async function storeCard(
   db: Database,
   row: StoredCardRow,
@@ -157,7 +157,7 @@ export async function storeCard(
   return made ? { made: true, hasCode: made.has_code } : { made: false };
 }
 
-/** False when the card is gone, or the key it was encrypted with. */
+/** False if the card is gone, or the key of the code. */
 export async function storeCode(
   db: Database,
   owner: { sessionId: string; cardId: string },
@@ -217,13 +217,13 @@ export async function takeCardOut(
   };
 }
 
-const removedAtOnce = 1_000;
+const maxRemoved = 1_000;
 
 export async function removeUnretained(db: Database, before: Instant): Promise<number> {
   for (let removed = 0; ;) {
-    const rows = await db.run(deleteUnretained, { before, limit: removedAtOnce });
+    const rows = await db.run(deleteUnretained, { before, limit: maxRemoved });
     removed += rows.length;
-    if (rows.length < removedAtOnce) return removed;
+    if (rows.length < maxRemoved) return removed;
   }
 }
 

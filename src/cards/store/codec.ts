@@ -1,4 +1,4 @@
-// What others keep of a card, and of the browser it was entered in.
+// Codecs for what other modules store about a card, and about the browser it was entered in.
 import { object, oneOf, optional, text, type Codec } from '../../platform/database/codec.ts';
 import { paymentSystems, type CardDetails, type PaymentSystem } from '../domain/card.ts';
 import type { ClientInfo } from '../domain/payment-resource.ts';

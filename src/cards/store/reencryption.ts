@@ -1,5 +1,5 @@
-// The cards under older keys, in batches, and their exchange. A card that somebody deletes or seals anew in between is left
-// alone: the old text is compared.
+// Reads the cards under older keys in batches, and exchanges their ciphertext. It compares the old ciphertext, so a card that was
+// deleted or re-encrypted in between is left alone.
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 
@@ -10,7 +10,7 @@ const countOlder = statement({
   text: 'select count(*) as count from card where key_version < :key_version',
 });
 
-/** In the order of the index, so that each batch goes on where the last one ended. */
+/** In the order of the index, so that each batch continues where the last one ended. */
 const readOlder = statement({
   name: 'read_cards_under_older_keys',
   parameters: { key_version: 'int4', after_key_version: 'int4', after_card: 'text', limit: 'int4' },
@@ -32,15 +32,15 @@ const exchange = statement({
 
 export type EncryptedCardRow = Awaited<ReturnType<typeof readUnderOlderKeys>>[number];
 
-export type Place = { readonly keyVersion: number; readonly cardId: string };
-export const beginning: Place = { keyVersion: 0, cardId: '' };
+export type Cursor = { readonly keyVersion: number; readonly cardId: string };
+export const beginning: Cursor = { keyVersion: 0, cardId: '' };
 
 export async function countUnderOlderKeys(db: Database, keyVersion: number): Promise<number> {
   const [row] = await db.run(countOlder, { key_version: keyVersion });
   return Number(row?.count ?? 0);
 }
 
-export async function readUnderOlderKeys(db: Database, keyVersion: number, after: Place, limit: number) {
+export async function readUnderOlderKeys(db: Database, keyVersion: number, after: Cursor, limit: number) {
   const rows = await db.run(readOlder, {
     key_version: keyVersion,
     after_key_version: after.keyVersion,
@@ -55,7 +55,7 @@ export async function readUnderOlderKeys(db: Database, keyVersion: number, after
   }));
 }
 
-/** Answers how many were exchanged. */
+/** Returns how many were exchanged. */
 export async function swapCiphertext(
   db: Database,
   keyVersion: number,

@@ -1,4 +1,4 @@
-// Kept cards as due work: what each is kept for, when to look at it again, and its end.
+// The jobs of retained cards: what each card is retained for, when its job runs next, and its deletion.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { list, text } from '../../platform/database/codec.ts';
@@ -12,7 +12,7 @@ const readRetained = statement({
   text: 'select retained_for, valid_until from card where card_id = :card_id and is_retained',
 });
 
-/** Not when somebody asked for a look while this one was under way: that is taken next. */
+/** Does nothing if the job was expedited while it ran: then it runs again now. */
 const rescheduleCard = statement({
   name: 'reschedule_retained_card',
   parameters: { card_id: 'text', wake_at: 'timestamptz' },
@@ -21,14 +21,14 @@ const rescheduleCard = statement({
          where card_id = :card_id and attempts > 0`,
 });
 
-const hasten = statement({
+const expediteCard = statement({
   name: 'expedite_retained_card',
   parameters: { card_id: 'text', now: 'timestamptz' },
   row: {},
   text: `update card set wake_at = :now, attempts = 0 where card_id = :card_id and wake_at > :now`,
 });
 
-/** Not when it has been kept for something else since it was read. */
+/** Does nothing if the card has been retained for something else since it was read. */
 const deleteRetained = statement({
   name: 'delete_retained_card',
   parameters: { card_id: 'text', retained_for: 'json' },
@@ -49,7 +49,7 @@ export async function reschedule(db: Database, cardId: string, at: Instant): Pro
 }
 
 export async function expedite(db: Database, cardId: string, now: Instant): Promise<void> {
-  await db.run(hasten, { card_id: cardId, now });
+  await db.run(expediteCard, { card_id: cardId, now });
 }
 
 export async function removeRetained(

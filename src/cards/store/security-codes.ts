@@ -1,5 +1,4 @@
-// Security codes and their keys in SQL. How a code is stored and taken out stands in cards/store/cards.ts, where it is one
-// statement with its card.
+// Security codes and their keys in SQL. A code is stored and read in one statement with its card, in cards/store/cards.ts.
 import type { Instant } from '../../clock.ts';
 import { statement } from '../../platform/database/statement.ts';
 
@@ -17,7 +16,7 @@ export const readCodeKey = statement({
   text: 'select wrapped from security_code_key where half_hour = :half_hour',
 });
 
-/** Another node may be making it too: the first one stands, and both get it, even where the row is deleted right after. */
+/** Another node may be creating it too. The first one stands, and both get it, even if the row is deleted right after. */
 export const insertCodeKey = statement({
   name: 'insert_security_code_key',
   parameters: { half_hour: 'int4', wrapped: 'bytea' },

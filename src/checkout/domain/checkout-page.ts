@@ -1,5 +1,5 @@
-// The checkout as it is sent: what is paid, to whom and how much stands in it before any script runs. Its script and its
-// style come with it, named by their hashes in its policy, so that one answer is the whole page and nothing else can run.
+// The checkout page as it is sent, which shows the amount, the product and the shop before any script runs.
+// Script and style are inline and allowed by their hashes, so no other code can run.
 import type { Translations } from './translations.en.ts';
 import { fill, wordsIn } from './translations.ts';
 import { consentTextOf, type ConsentText } from './consent-text.ts';
@@ -22,7 +22,7 @@ export const views = [
 ] as const;
 export type View = (typeof views)[number];
 
-/** What of an invoice is shown, to who has its token. */
+/** What a payer with the token sees of an invoice. */
 export type Order = { readonly amountMinor: number; readonly product: string; readonly description?: string };
 
 export type CheckoutShop = {
@@ -36,16 +36,15 @@ export type CheckoutView = {
   readonly request: CheckoutRequest;
   readonly shop?: CheckoutShop;
   readonly order?: Order;
-  /** What is seen first. */
   readonly view: View;
-  /** Whether the receipts of recurring payments go to payers by mail. */
+  /** Whether payers get receipts of recurring payments by email. */
   readonly sendsEmail: boolean;
   readonly returnTo?: string;
-  /** The page of the shop that is told what happens. */
+  /** The shop's page that gets the progress reports. */
   readonly shopOrigin?: string;
 };
 
-/** What the page's script is told. */
+/** What the page's script reads. */
 export type CheckoutFacts = Omit<
   CheckoutRequest,
   'token' | 'redirectUrl' | 'shopOrigin' | 'name' | 'description'
@@ -57,7 +56,7 @@ export type CheckoutFacts = Omit<
   readonly returnTo?: string;
   readonly shopOrigin?: string;
   readonly consent?: ConsentText;
-  readonly words: Pick<Translations, 'problems' | 'notices' | 'waiting' | 'page' | 'done' | 'challenge'>;
+  readonly words: Pick<Translations, 'problems' | 'banners' | 'waiting' | 'page' | 'done' | 'challenge'>;
 };
 
 export function checkoutPage(shown: CheckoutView, assets: { script: string; style: string }): string {
@@ -84,8 +83,8 @@ ${networkSigns}
 <button id="close" class="close" type="button" aria-label="${escaped(words.page.close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>
 ${summary(shown, words, shopName)}
 <main>
-<p id="notice" class="notice" role="status" aria-live="polite" tabindex="-1"></p>
-<noscript><p class="notice shown">${escaped(words.page.noScript)}</p></noscript>
+<p id="banner" class="banner" role="status" aria-live="polite" tabindex="-1"></p>
+<noscript><p class="banner shown">${escaped(words.page.noScript)}</p></noscript>
 ${section('loading', view, `<div class="spinner"></div><p class="off-screen">${escaped(words.page.loading)}</p>`)}
 ${section('form', view, cardForm(shown, words, shopName))}
 ${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escaped(waiting.lead)}</p>`)}
@@ -111,7 +110,7 @@ function summary({ request, shop, order }: CheckoutView, words: Translations, sh
       ? `<h1 class="lead">${escaped(words.page.bindHead)}</h1>`
       : `<h1><span class="off-screen">${escaped(words.page.payTitle)} </span><span id="amount" class="amount" data-size="${sizeOfPrinted(amount)}">${escaped(amount)}</span></h1>`;
   const product = request.description ?? order?.product ?? '';
-  // The shop's own word for itself may be anything: who gets the money is said beside it.
+  // A shop may show any name, so the page also names the recipient of the money.
   const isRenamed = shop !== undefined && request.name !== undefined && request.name !== shop.name;
   return `<header class="summary">
 <p class="shop">${escaped(shopName)}</p>
@@ -166,7 +165,7 @@ function consentField({ text, howToStop }: ConsentText): string {
 </div>`;
 }
 
-/** None of them has a name: what is typed is never part of what a browser sends by itself. */
+/** No field has a name, so a browser never submits one. */
 function field(id: string, label: string, input: string): string {
   return `<div class="field" id="${id}-field">
 <label for="${id}">${escaped(label)}</label>
@@ -224,7 +223,7 @@ function factsOf(
     description: _text,
     ...wanted
   } = request;
-  const { problems, notices, page, done, challenge } = words;
+  const { problems, banners, page, done, challenge } = words;
   const consent = consentTextOf(request, shopName);
   return {
     ...wanted,
@@ -232,12 +231,12 @@ function factsOf(
     shop: shopName,
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
-    words: { problems, notices, waiting: waitingOf(request.kind, words), page, done, challenge },
+    words: { problems, banners, waiting: waitingOf(request.kind, words), page, done, challenge },
     ...defined({ returnTo: rest.returnTo, shopOrigin: rest.shopOrigin, consent }),
   };
 }
 
-/** JSON that cannot end the element it stands in. */
+/** JSON that cannot close its script element. */
 function json(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

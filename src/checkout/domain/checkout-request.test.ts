@@ -152,7 +152,7 @@ test('both languages leave the same gaps to be filled', () => {
   expect(gaps('en').length).toBeGreaterThan(80);
 });
 
-describe('the sentence beside the box', () => {
+describe('the sentence at the box', () => {
   const textOf = (query: Record<string, string>) => {
     const request = readCheckoutRequest(query);
     return request && consentTextOf(request, 'Bean & Leaf');
@@ -211,11 +211,11 @@ describe('the field for an e-mail', () => {
   test.each([
     [{ recurring: 'true' }, true, 'E-mail for the receipt'],
     [{ recurring: 'true' }, false, 'E-mail for the shop'],
-    [{}, true, 'E-mail for the shop, if you like'],
-    [{}, false, 'E-mail for the shop, if you like'],
+    [{}, true, 'E-mail for the shop (optional)'],
+    [{}, false, 'E-mail for the shop (optional)'],
     [{ locale: 'ru', recurring: 'true' }, true, 'E-mail для чека'],
     [{ locale: 'ru', recurring: 'true' }, false, 'E-mail для магазина'],
-    [{ locale: 'ru' }, true, 'E-mail для магазина, если хотите'],
+    [{ locale: 'ru' }, true, 'E-mail для магазина (необязательно)'],
   ])('of %j promises a receipt only where one is sent: %s', (query, sendsEmail, label) => {
     expect(labelOf(query, sendsEmail)).toBe(label);
   });

@@ -1,5 +1,5 @@
-// What the address of a checkout asks for: which invoice to pay or which customer to bind a card to, and how the page looks
-// and behaves. Pure. Whatever is missing or makes no sense is as if it had not been said; only ids and tokens matter.
+// Reads the address of a checkout: the invoice to pay or the customer to save a card for, and how the page looks.
+// Invalid parameters are ignored, except IDs and tokens.
 import { defined } from '../../defined.ts';
 import { originOf } from '../../merchants/domain/party.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
@@ -13,7 +13,7 @@ export type CheckoutRequest = {
   readonly kind: TaskKind;
   /** Of the invoice or the customer. */
   readonly id: string;
-  /** Absent where the page has it from elsewhere: behind the # of the address, or from before it was loaded again. */
+  /** Absent where the script has it: behind the # of the address, or kept from an earlier load. */
   readonly token?: string;
   readonly locale: Locale;
   readonly theme: Theme;
@@ -23,9 +23,9 @@ export type CheckoutRequest = {
   readonly obscureCardCvv: boolean;
   readonly requireCardHolder: boolean;
   readonly recurring: boolean;
-  /** How often a kept card will be charged: an ISO 8601 period, or words. */
+  /** How often the saved card will be charged: an ISO 8601 period, or words. */
   readonly schedule?: string;
-  /** The last day on which it may be, `2030-12-31`. */
+  /** The last day of the mandate, `2030-12-31`. */
   readonly until?: string;
   readonly hold?: 'cancel' | 'capture';
   /** Where to go after success. */
@@ -74,7 +74,7 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
   };
 }
 
-/** The one that was asked for, else the first of the browser's languages that we speak. */
+/** The requested one, else the first of the browser's languages that the checkout has. */
 export function localeOf(wanted: unknown, acceptLanguage = ''): Locale {
   const languages = wanted === 'ru' || wanted === 'en' ? [wanted] : acceptLanguage.toLowerCase().split(',');
   const known = languages
@@ -88,7 +88,7 @@ function dayOf(text: string | undefined): string | undefined {
   return isDay ? text : undefined;
 }
 
-/** What of an address only its own tab may know. */
+/** Parameters that only the payer's tab may keep. */
 export const privateNames: readonly string[] = [
   'invoiceAccessToken',
   'customerAccessToken',
@@ -96,7 +96,7 @@ export const privateNames: readonly string[] = [
   'metadata',
 ];
 
-/** Whether a shop has the payer back at this address. */
+/** Whether the shop allows this address to return to. */
 export function isReturnAllowed(address: string | undefined, origins: readonly string[]): boolean {
   const origin = address === undefined ? undefined : originOf(address);
   return origin !== undefined && origins.includes(origin);

@@ -1,5 +1,5 @@
-// What a payer agrees to when his card is kept: the sentence beside the box, with its schedule, its lifetime and how to stop it.
-// Pure. The very words are the evidence, so they are made in one place.
+// The text a payer agrees to when their card is saved: the sentence at the box, with schedule, lifetime and how to stop.
+// The exact text is evidence, so only this file composes it.
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { scheduleInWords } from '../../receipts/domain/receipt.ts';
 import type { CheckoutRequest } from './checkout-request.ts';
@@ -9,17 +9,17 @@ import { defined } from '../../defined.ts';
 export type ConsentText = {
   readonly text: string;
   readonly howToStop: string;
-  /** The parts of it that stand on receipts. */
+  /** The parts that receipts repeat. */
   readonly schedule: string;
   readonly until: string;
 };
 
-/** Whether a card is kept. */
+/** Whether the card is saved. */
 export function needsConsent({ kind, recurring }: Pick<CheckoutRequest, 'kind' | 'recurring'>): boolean {
   return kind === 'customer' || recurring;
 }
 
-/** Whose address says neither how often nor for how long is agreed to what the shop agrees with everybody: all of it, or nothing. */
+/** A link without schedule and end date gets the shop's standard terms, both of them. */
 export function withShopTerms(request: CheckoutRequest, terms: MandateTerms = {}): CheckoutRequest {
   if (request.schedule !== undefined || request.until !== undefined) return request;
   const { schedule, validUntil: until } = terms;
@@ -29,11 +29,11 @@ export function withShopTerms(request: CheckoutRequest, terms: MandateTerms = {}
   };
 }
 
-/** Undefined where no card is kept. */
+/** Undefined where no card is saved. */
 export function consentTextOf(request: CheckoutRequest, shop: string): ConsentText | undefined {
   if (!needsConsent(request)) return undefined;
   const { consent } = wordsIn(request.locale);
-  // In the words of the receipts.
+  // Worded as on receipts.
   const schedule =
     request.schedule === undefined ? consent.schedule : scheduleInWords(request.schedule, request.locale);
   const until =

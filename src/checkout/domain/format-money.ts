@@ -1,4 +1,4 @@
-// An amount as people read it. Pure, and used by the checkout's server side and by its page, so that both print the same.
+// Prints an amount. Server and page both use it, so that they print the same.
 
 export type PrintedMoney = {
   readonly amountMinor: number;
@@ -7,7 +7,7 @@ export type PrintedMoney = {
   readonly minorDigits: number;
 };
 
-/** `60,00 ₽` and `RUB 60.00`: the standard's digits, not those of usage. */
+/** `60,00 ₽` and `RUB 60.00`, with the decimals of ISO 4217. */
 export function printMoney({ amountMinor, currency, minorDigits }: PrintedMoney, locale: string): string {
   return new Intl.NumberFormat(locale, {
     style: 'currency',
@@ -17,7 +17,7 @@ export function printMoney({ amountMinor, currency, minorDigits }: PrintedMoney,
   }).format(amountMinor / 10 ** minorDigits);
 }
 
-/** How large it can stand above the form without being broken in two. */
+/** The text size at which the amount fits one line above the form. */
 export function sizeOfPrinted(text: string): 'large' | 'middle' | 'small' {
   return text.length <= 9 ? 'large' : text.length <= 13 ? 'middle' : 'small';
 }

@@ -1,7 +1,7 @@
-// The signs of card networks, drawn small and plain, so that a payer sees that his card was recognised. Each is a symbol of
-// the page itself: nothing is loaded for them.
-const plain = (id: string, letters: string, ground: string, ink = '#fff', size = 13) =>
-  `<symbol id="sign-${id}" viewBox="0 0 48 30"><rect width="48" height="30" rx="5" fill="${ground}"/><text x="24" y="${15 + size * 0.36}" text-anchor="middle" font-family="Arial,Liberation Sans,sans-serif" font-weight="700" font-size="${size}" fill="${ink}">${letters}</text></symbol>`;
+// Small plain logos of the card networks, which show a payer that their card was recognised.
+// Each is an inline symbol: nothing is loaded for it.
+const plain = (id: string, glyphs: string, ground: string, ink = '#fff', size = 13) =>
+  `<symbol id="sign-${id}" viewBox="0 0 48 30"><rect width="48" height="30" rx="5" fill="${ground}"/><text x="24" y="${15 + size * 0.36}" text-anchor="middle" font-family="Arial,Liberation Sans,sans-serif" font-weight="700" font-size="${size}" fill="${ink}">${glyphs}</text></symbol>`;
 
 const circles = (id: string, left: string, right: string, middle: string) =>
   `<symbol id="sign-${id}" viewBox="0 0 48 30"><rect width="48" height="30" rx="5" fill="#20242b"/><circle cx="19.5" cy="15" r="8.5" fill="${left}"/><circle cx="28.5" cy="15" r="8.5" fill="${right}"/><path d="M24 7.8a8.5 8.5 0 0 1 0 14.4a8.5 8.5 0 0 1 0-14.4" fill="${middle}"/></symbol>`;

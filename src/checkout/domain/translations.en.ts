@@ -1,7 +1,7 @@
-// The checkout in English. Plain words, no blame, and always what to do next.
+// The checkout in English. Each text is plain, blames no payer and names the next step.
 
 export const english = {
-  /** What stands on the page from the start. */
+  /** On the page from the start. */
   page: {
     payTitle: 'Payment',
     bindTitle: 'Save a card',
@@ -15,14 +15,14 @@ export const english = {
     holder: 'Name on the card',
     email: 'E-mail for the receipt',
     emailForShop: 'E-mail for the shop',
-    emailOptional: 'E-mail for the shop, if you like',
+    emailOptional: 'E-mail for the shop (optional)',
     pay: 'Pay {amount}',
     payPlain: 'Pay',
     hold: 'Reserve {amount}',
     bind: 'Save the card',
     bindHead: 'Save a card for later',
     bindLead:
-      'To check the card we charge a small sum and give it back at once. Your bank may ask you to confirm.',
+      'To check the card we charge a small sum and refund it immediately. Your bank may ask you to confirm.',
     holdNote: 'The sum is reserved on your card. The shop takes it when your order is ready.',
     safe: 'Card details go straight to the payment service, encrypted. The shop does not see them.',
     close: 'Close',
@@ -41,82 +41,84 @@ export const english = {
   /** Under a field. */
   problems: {
     numberMissing: 'Enter the number on the front of the card',
-    numberShort: 'The number is not complete',
-    numberWrong: 'There is a slip in the number: compare it with the card',
-    numberUnknown: 'We do not know this kind of card',
+    numberShort: 'Enter the full card number',
+    numberWrong: 'Check the card number',
+    numberUnknown: 'This type of card is not supported. Use another card',
     expiryMissing: 'Enter the month and year, as on the card',
     expiryWrong: 'Enter a month from 01 to 12 and a year',
-    expiryPast: 'This card has expired. Use another one',
+    expiryPast: 'This card has expired. Use another card',
     codeMissing: 'Enter the security code from the back of the card',
-    codeWrong: 'The code has {digits} digits',
-    holderMissing: 'Enter the name as it stands on the card',
-    holderWrong: 'Letters, spaces and dots only',
+    codeWrong: 'Enter all {digits} digits of the code',
+    holderMissing: 'Enter the name as on the card',
+    holderWrong: 'Enter the name without digits or symbols',
     emailMissing: 'Enter your e-mail address',
     emailWrong: 'An e-mail address looks like name@example.com',
-    consentMissing: 'Tick the box if you agree. Without it the card cannot be kept on file',
+    consentMissing: 'Tick the box if you agree. Otherwise the card cannot be saved',
   },
-  /** Above the form, when something came to nothing. Nothing was charged in any of these. */
-  notices: {
-    declined: 'Your bank did not approve the payment. Nothing was charged.',
+  /** Above the form, after a failure. Nothing was charged in any of these. */
+  banners: {
+    declined:
+      'Your bank did not approve the payment. Nothing was charged. Ask your bank, or try another card.',
     InsufficientFunds: 'There is not enough money on this card. Nothing was charged. Try another card.',
     InvalidPaymentTool:
       'The bank does not accept this card. Check number, date and code, or try another card. Nothing was charged.',
     AccountLimitsExceeded:
       'The card’s limit is reached. Nothing was charged. Raise it in your bank’s app, or try another card.',
     RejectedByIssuer:
-      'Your bank refused the payment. Nothing was charged. Ask your bank, or try another card.',
+      'Your bank declined the payment. Nothing was charged. Ask your bank, or try another card.',
     PreauthorizationFailed:
       'The payment was not confirmed with your bank. Nothing was charged. You can try again.',
     timeout: 'The bank did not answer in time. Nothing was charged. You can try again.',
     bindFailed: 'The card could not be saved. Check its details, or try another card.',
     bindUnconfirmed: 'The card was not confirmed with your bank and is not saved. You can try again.',
     bindTimeout: 'The bank did not answer in time and the card is not saved. You can try again.',
-    shopCannotBind: 'The shop cannot save cards just now. Nothing was charged. Please tell the shop.',
+    shopCannotBind: 'The shop cannot save cards at the moment. Nothing was charged. Please contact the shop.',
     tooManyCards: 'Too many cards were tried within a day. Nothing was charged. Try again tomorrow.',
-    tooMany: 'Too many tries. Nothing was charged. Try again {when}.',
-    shopCannot: 'The shop cannot take this payment just now. Nothing was charged. Please tell the shop.',
-    tryAgain: 'That did not work. Nothing was charged. Check the card’s details and try again.',
+    tooMany: 'Too many attempts. Nothing was charged. Try again {when}.',
+    shopCannot:
+      'The shop cannot take this payment at the moment. Nothing was charged. Please contact the shop.',
+    tryAgain: 'The card was not accepted. Nothing was charged. Check its details and try again.',
     unreachable: 'The payment service could not be reached. Nothing was charged. Try again.',
-    offline: 'No connection. We go on as soon as it is back.',
+    offline: 'No connection. This page continues when you are online again.',
     network: 'Card: {network}',
   },
   waiting: {
-    head: 'Asking your bank',
-    lead: 'This usually takes a few seconds. You need not do anything.',
-    slow: 'It takes longer than usual. You can wait here, or close this page: the shop is told either way. Do not pay a second time.',
+    head: 'Waiting for your bank',
+    lead: 'This usually takes a few seconds. You do not need to do anything.',
+    slow: 'This takes longer than usual. You can wait here or close this page. The shop gets the result either way. Do not pay a second time.',
     offlineLead:
-      'The connection is gone. Your payment goes on without it; we show the result as soon as it is back.',
+      'You are offline. Your payment continues, and the result appears here when you are online again.',
     unsent: 'We are still trying to send your payment. Keep this page open.',
   },
   waitingToBind: {
-    head: 'Asking your bank',
-    lead: 'This usually takes a few seconds. You need not do anything.',
-    slow: 'It takes longer than usual. You can wait here, or close this page: the shop is told either way.',
+    head: 'Waiting for your bank',
+    lead: 'This usually takes a few seconds. You do not need to do anything.',
+    slow: 'This takes longer than usual. You can wait here or close this page. The shop gets the result either way.',
     offlineLead:
-      'The connection is gone. Your bank goes on without it; we show the result as soon as it is back.',
+      'You are offline. The check continues, and the result appears here when you are online again.',
     unsent: 'We are still trying to send your card. Keep this page open.',
   },
   challenge: {
     head: 'Confirm with your bank',
-    lead: 'Your bank asks whether it is you.',
+    lead: 'Your bank asks you to confirm that it is you.',
     frame: 'Your bank’s page',
-    elsewhere: 'Nothing to see? Open it on a page of its own',
+    elsewhere: 'Nothing here? Open your bank’s page separately',
     leave: 'Not now',
-    leftHead: 'The payment waits for you',
+    leftHead: 'Your payment is waiting',
     leftLead:
-      'Nothing is charged until you confirm with your bank. Without it the payment is cancelled in a few minutes; then you can try again.',
-    bindLeftHead: 'Your card waits for you',
-    bindLeftLead: 'It is saved when you confirm with your bank. Until then nothing is charged.',
+      'Nothing is charged until you confirm with your bank. An unconfirmed payment is cancelled in a few minutes, and you can try again.',
+    bindLeftHead: 'Your card is waiting',
+    bindLeftLead: 'Confirm with your bank to save it. Until then nothing is charged.',
     resume: 'Confirm now',
   },
   done: {
     paid: 'Paid',
-    paidLead: 'Thank you. The shop knows already.',
+    paidLead: 'Thank you. The shop has been notified.',
     held: 'Reserved',
-    heldLead: 'Thank you. The sum is reserved on your card; the shop takes it when your order is ready.',
+    heldLead: 'Thank you. The sum is reserved on your card. The shop takes it when your order is ready.',
     bound: 'The card is saved',
-    boundLead: 'Thank you. The small sum is on its way back to your card.',
-    already: 'This is paid already',
+    boundLead: 'Thank you. The small sum is being refunded to your card.',
+    already: 'This is already paid',
     alreadyLead: 'There is nothing more to pay.',
     amount: 'Amount',
     shop: 'Shop',
@@ -131,18 +133,17 @@ export const english = {
   },
   ended: {
     cancelledHead: 'This can no longer be paid',
-    cancelledLead:
-      'The order was cancelled, or its time is over. Nothing was charged. Ask the shop for a new one.',
+    cancelledLead: 'The order was cancelled or has expired. Nothing was charged. Ask the shop for a new one.',
     deadHead: 'This link no longer works',
     deadLead:
-      'It has expired, or a part of it is missing. Go back to the shop and start again; if you have paid, the shop knows.',
-    heardHead: 'Your bank has been heard',
-    heardLead: 'You can close this window. How it ended stands on the page you came from.',
+      'It has expired or is incomplete. Go back to the shop and start again. If you have already paid, the shop knows.',
+    heardHead: 'Your bank has replied',
+    heardLead: 'You can close this window. The result is on the page you came from.',
   },
-  /** While the service cannot look anything up. */
+  /** While the service cannot read its database. */
   away: {
     head: 'One moment, please',
-    lead: 'The payment service cannot be reached just now. If you have paid already, your payment is safe. This page tries again by itself every few seconds.',
+    lead: 'The payment service is unavailable. If you have already paid, your payment is safe. This page tries again every few seconds.',
     again: 'Try again',
   },
 } as const;

@@ -1,5 +1,4 @@
-// Everything the checkout says, in its languages. Pure. What the page's script says is handed to it with the page, in the one
-// language of the payer; the rest is written into the page.
+// All texts of the checkout, by language. The page holds those its script needs, in the payer's language.
 import type { Locale } from './checkout-request.ts';
 import { english, type Translations } from './translations.en.ts';
 import { russian } from './translations.ru.ts';

@@ -1,4 +1,4 @@
-// Which book an operator means: that of a bank he names by id or address, or one in a file, and whose it is.
+// The transaction report that the options of a command name: of a bank, by ID or address, or a file.
 import { existsSync } from 'node:fs';
 import type { BankSettings, Banks } from '../../acquiring/banks.ts';
 import { readBookFile } from '../../acquiring/reconciliation/report-file.ts';
@@ -11,7 +11,7 @@ import type { TransactionReport } from '../../acquiring/reconciliation/reconcile
 
 export type BankReport = TransactionReport & {
   readonly bankId: string;
-  /** Where it is, for people. */
+  /** Its address or file. */
   readonly name: string;
   stop(): Promise<void>;
 };
@@ -23,7 +23,6 @@ type Tools = {
   readonly clock: Clock;
 };
 
-/** The one that the options of a command name. */
 export async function reportOf(
   { database, config, ports: { clock } }: Foundation,
   banks: Banks,
@@ -37,16 +36,17 @@ export async function openReport(
   { banks, all, config, clock }: Tools,
   { bank: wanted, bankId: given }: { readonly bank?: string; readonly bankId?: string },
 ): Promise<BankReport> {
-  const ids = all.map(({ id }) => id).join(', ') || 'none at all';
+  const known = `Known banks: ${all.map(({ id }) => id).join(', ') || 'none'}.`;
   const only = all.length === 1 ? all[0]?.id : undefined;
   const bank = wanted ?? only;
-  if (bank === undefined) throw new Error(`say with --bank which book; the banks are ${ids}`);
+  if (bank === undefined)
+    throw new Error(`There is not exactly one bank. Name the bank or a report file with --bank. ${known}`);
 
-  /** The bank that was named with --bank-id, or the one that follows from what was asked for, or the only one. */
-  function whose(follows?: string): string {
-    const id = given ?? follows ?? only;
-    if (id === undefined) throw new Error(`say with --bank-id whose book it is; the banks are ${ids}`);
-    if (!all.some((one) => one.id === id)) throw new Error(`there is no bank ${id}; the banks are ${ids}`);
+  function bankIdOf(found?: string): string {
+    const id = given ?? found ?? only;
+    if (id === undefined)
+      throw new Error(`The report does not name its bank. Give it with --bank-id. ${known}`);
+    if (!all.some((one) => one.id === id)) throw new Error(`Bank ${id} not found. ${known}`);
     return id;
   }
 
@@ -56,22 +56,20 @@ export async function openReport(
   }
 
   const named = await banks.settingsOf(bank);
-  if (named) return overHttp(whose(named.id), named);
+  if (named) return overHttp(bankIdOf(named.id), named);
   if (/^https?:\/\//.test(bank)) {
     const url = bank.replace(/\/$/, '');
     const there = all.find((one) => one.url.replace(/\/$/, '') === url);
     const settings = there && (await banks.settingsOf(there.id));
-    if (settings) return overHttp(whose(settings.id), settings);
+    if (settings) return overHttp(bankIdOf(settings.id), settings);
     const { bankSecret: secret } = config;
     if (secret === undefined)
-      throw new Error(`no bank here has the address ${url}; set BANK_SECRET to what it signs with`);
-    return overHttp(whose(), { url, secret });
+      throw new Error(`No known bank has the address ${url}. Set BANK_SECRET to the secret it signs with.`);
+    return overHttp(bankIdOf(), { url, secret });
   }
   if (!existsSync(bank)) {
-    throw new Error(
-      `${bank} is no bank, no address with https:// and no file that can be seen from here; the banks are ${ids}`,
-    );
+    throw new Error(`--bank "${bank}" is not a known bank, an address with https:// or a file. ${known}`);
   }
   const entriesAfter = () => readBookFile(bank);
-  return { bankId: whose(), name: bank, grows: false, entriesAfter, stop: () => Promise.resolve() };
+  return { bankId: bankIdOf(), name: bank, grows: false, entriesAfter, stop: () => Promise.resolve() };
 }

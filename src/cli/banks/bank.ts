@@ -1,15 +1,14 @@
-// mandate bank: the simulated bank alone, for a service on another machine or for trying out an integration of one's own;
-// and the check whether any bank keeps our protocol.
+// mandate bank: the simulated bank as a program of its own. mandate bank conformance: check that a bank keeps the protocol.
 import { defined } from '../../defined.ts';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { checkBank } from '../../acquiring/conformance/conformance.ts';
 import { systemClock } from '../../clock.ts';
-import { readConfig } from '../../app/config.ts';
+import { settingsHere } from '../settings.ts';
 import { openLog } from '../../platform/log.ts';
 
 export async function runBank(options: { publicUrl?: string; seed: string }): Promise<void> {
-  const { dataFolder, host, logLevel, bankPort, bankSecret } = readConfig(process.env, process.cwd());
+  const { dataFolder, host, logLevel, bankPort, bankSecret } = settingsHere();
   const log = openLog({ level: logLevel, human: process.stdout.isTTY });
   const { bankSecretIn, openSimulatedBank } = await import('../../sandbox/bank/simulated-bank.ts');
   const folder = join(dataFolder, 'bank');
@@ -25,14 +24,16 @@ export async function runBank(options: { publicUrl?: string; seed: string }): Pr
   });
   if (!bank.isOurs()) {
     await bank.stop();
-    throw new Error(`this folder's bank is open already, at ${bank.url}`);
+    throw new Error(
+      `The bank of ${folder} runs already, at ${bank.url}. Stop it, or set MANDATE_DATA to another folder.`,
+    );
   }
   if (process.stdout.isTTY) console.log(greeting(bank.url, bankSecret === undefined ? folder : undefined));
   log.info({ address: bank.url, pid: process.pid }, 'ready');
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
   });
-  log.info({ signal }, 'stopping');
+  log.info({ signal }, 'shutting down');
   await bank.stop();
   log.info('stopped');
 }
@@ -45,9 +46,11 @@ export async function checkConformance(options: {
   challengeCard: string;
   currency: string;
 }): Promise<void> {
-  const { bankSecret: secret } = readConfig(process.env, process.cwd());
-  if (secret === undefined) throw new Error('set BANK_SECRET to what the bank signs its messages with');
-  if (!URL.canParse(options.url)) throw new Error(`${options.url} is no address; write it with https://`);
+  const { bankSecret: secret } = settingsHere();
+  if (secret === undefined)
+    throw new Error('BANK_SECRET is not set. Set it to the secret the bank signs its messages with.');
+  if (!URL.canParse(options.url))
+    throw new Error(`"${options.url}" is not an address. Begin it with https://.`);
   const { url, currency, card, otherCard, declinedCard, challengeCard } = options;
   const report = await checkBank({
     url,
@@ -78,5 +81,5 @@ ${styleText('bold', 'The simulated bank is ready.')} No real money moves.
 function seedOf(text: string): number {
   const seed = /^\d{1,10}$/.test(text) ? Number(text) : NaN;
   if (seed < 2 ** 32) return seed;
-  throw new Error(`--seed is ${text}; it must be a whole number below ${2 ** 32}`);
+  throw new Error(`--seed is "${text}". Use a whole number below ${2 ** 32}.`);
 }

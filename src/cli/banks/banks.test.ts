@@ -1,5 +1,4 @@
-// What an operator is told when he sets up banks and terminals, command by command and in this process. That it works from the
-// command line, with a node that runs, is in test/process/commands/banks.test.ts.
+// What the commands about banks and terminals print and refuse. test/process/commands/banks.test.ts runs them with a node.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -11,14 +10,14 @@ import { addBank, changeBank, checkBank, listAllBanks, removeBank } from './bank
 import { createParty, createShop, listAllParties, setParty } from '../merchants/merchants.ts';
 import { addTerminal, listAllTerminals, removeTerminal } from './terminals.ts';
 
-const secret = 'a secret of this bank that nobody else has';
+const secret = 'a secret that only this bank has';
 const { folder, remove } = temporaryFolder();
 let bank: SimulatedBank;
 let db: TestDatabase;
 let printed: string[] = [];
 
 beforeAll(async () => {
-  // Each command listens for signals as long as its process lives, which here is this one, and that of other tests after these.
+  // Each command listens for signals until its process ends, and here that is the process of all tests.
   process.setMaxListeners(0);
   bank = await openSimulatedBank({ clock: systemClock, secret, log: { warn: () => {} } });
 });
@@ -38,7 +37,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   vi.restoreAllMocks();
   process.exitCode = undefined;
-  if (printed.join('\n').includes(secret)) throw new Error('the secret was shown');
+  if (printed.join('\n').includes(secret)) throw new Error('the secret was printed');
   printed = [];
   await db.drop();
 });
@@ -52,64 +51,70 @@ function secretFile(text: string): string {
 }
 
 describe('a bank', () => {
-  test('that is added answers, and is there only once', async () => {
+  test('can be added once and checked', async () => {
     await add('ONE', `${bank.url}/`);
     await checkBank('ONE', {});
-    expect(printed.at(-2)).toContain('accepts our signature');
+    expect(printed.at(-2)).toContain('accepts the signature');
     await expect(add('ONE')).rejects.toThrow('mandate bank change');
     await listAllBanks({ json: true });
     expect(json()).toEqual([{ bankId: 'ONE', url: bank.url, terminals: 0, createdAt: expect.any(String) }]);
   });
 
-  test('gets a new secret from a file, without the end of its line', async () => {
+  test('takes a new secret from a file, without its final newline', async () => {
     await add('ONE');
     await changeBank('ONE', { secretFile: secretFile('another secret that is long enough to be one\n') });
-    await expect(checkBank('ONE', {})).rejects.toThrow('the secret is not the one the bank has');
+    await expect(checkBank('ONE', {})).rejects.toThrow('the bank has another secret');
     await changeBank('ONE', { secretFile: secretFile(`${secret}\r\n`) });
     await checkBank('ONE', { json: true });
     expect(json()).toMatchObject({ works: true });
-    await expect(changeBank('ONE', { secretFile: secretFile('short') })).rejects.toThrow('32 characters');
+    await expect(changeBank('ONE', { secretFile: secretFile('short') })).rejects.toThrow('Use at least 32');
     await expect(changeBank('ONE', { secretFile: join(folder, 'none') })).rejects.toThrow('ENOENT');
-    await expect(changeBank('ONE', {})).rejects.toThrow('nothing to change');
+    await expect(changeBank('ONE', {})).rejects.toThrow('Nothing to change');
   });
 
-  test('at another address keeps its secret; where nobody listens the check says so and fails', async () => {
+  test('keeps its secret at a new address; the check fails if no program listens there', async () => {
     await add('ONE', 'http://127.0.0.1:1');
-    await expect(checkBank('ONE', {})).rejects.toThrow('nobody listens there');
+    await expect(checkBank('ONE', {})).rejects.toThrow('no program listens there');
     await checkBank('ONE', { json: true });
-    expect(json()).toMatchObject({ works: false, problem: 'ECONNREFUSED: nobody listens there' });
+    expect(json()).toMatchObject({
+      works: false,
+      problem: 'ECONNREFUSED: no program listens there; check host and port',
+    });
+    expect(Object.keys(json())).toEqual(['bankId', 'url', 'works', 'tookMs', 'problem']);
     expect(process.exitCode).toBe(1);
-    vi.stubEnv('BANK_SECRET', 'what is in the environment is not asked for');
+    vi.stubEnv('BANK_SECRET', 'a secret in the environment that is not used');
     await changeBank('ONE', { url: bank.url });
     await checkBank('ONE', {});
   });
 
-  test('cannot be moved by whoever can write to the database alone', async () => {
+  test('cannot be moved by writing to the database', async () => {
     await add('ONE', 'https://bank.example');
     await db.database.withClient((client) => client.query('update bank set url = $1', [bank.url]));
-    await expect(checkBank('ONE', {})).rejects.toThrow(`was not sealed for ${bank.url}`);
+    await expect(checkBank('ONE', {})).rejects.toThrow(`was not encrypted for the address ${bank.url}`);
     await changeBank('ONE', { url: bank.url, newSecret: true });
     await checkBank('ONE', {});
   });
 
-  test('that cannot be right is refused', async () => {
-    await expect(add('A/B')).rejects.toThrow('the id of a bank');
-    await expect(add('../..')).rejects.toThrow('the id of a bank');
-    await expect(add('A', 'bank.example')).rejects.toThrow('write it with https://');
-    await expect(add('A', 'http://bank.example')).rejects.toThrow('must be https');
-    await expect(add('A', 'https://name:word@bank.example')).rejects.toThrow('no name and no password');
+  test('is refused with an invalid ID, address or secret', async () => {
+    await expect(add('A/B')).rejects.toThrow('"A/B" is not an ID of a bank');
+    await expect(add('../..')).rejects.toThrow('"../.." is not an ID of a bank');
+    await expect(add('A', 'bank.example')).rejects.toThrow('is not a valid bank address');
+    await expect(add('A', 'http://bank.example')).rejects.toThrow('must use https');
+    await expect(add('A', 'https://name:word@bank.example')).rejects.toThrow(
+      'Remove the user name and the password',
+    );
     await expect(checkBank('A', {})).rejects.toThrow('mandate bank list');
-    await expect(changeBank('A', { url: bank.url })).rejects.toThrow('there is no bank A');
+    await expect(changeBank('A', { url: bank.url })).rejects.toThrow('Bank A not found');
     vi.stubEnv('BANK_SECRET', '');
     await expect(add('A')).rejects.toThrow('--secret-file');
   });
 
-  test('is removed while no terminal was ever its own', async () => {
-    await expect(removeBank('ONE')).rejects.toThrow('there is no bank ONE');
+  test('can be removed if no terminal has used it', async () => {
+    await expect(removeBank('ONE')).rejects.toThrow('Bank ONE not found');
     await add('ONE');
     await removeBank('ONE');
     await listAllBanks({});
-    expect(printed.at(-1)).toContain('no bank yet');
+    expect(printed.at(-1)).toContain('No bank yet');
   });
 });
 
@@ -124,33 +129,35 @@ describe('a terminal', () => {
     await add('B');
   });
 
-  test('is added, changed and listed', async () => {
+  test('can be added, changed and listed', async () => {
     await addTerminal('T', terminal);
     await addTerminal('T', { ...terminal, priority: '7', merchant: 'M2' });
     await listAllTerminals({ party: 'P', json: true });
     const one = {
-      shopId: 'S',
       terminalId: 'T',
+      shopId: 'S',
+      payouts: false,
       bankId: 'A',
       merchantId: 'M2',
       descriptor: 'EXAMPLE',
       priority: 7,
+      retiredAt: null,
     };
     expect(json()).toEqual([one]);
   });
 
-  test('never goes to another bank, which would not know what was paid', async () => {
+  test('cannot move to another bank, which does not know its payments', async () => {
     await addTerminal('T', terminal);
-    await expect(addTerminal('T', { ...terminal, bank: 'B' })).rejects.toThrow('with another bank');
+    await expect(addTerminal('T', { ...terminal, bank: 'B' })).rejects.toThrow('belongs to another bank');
   });
 
-  test('for payouts is added, changed, listed and removed beside those of shops', async () => {
+  test('for payouts can be added, changed, listed and removed, like one for a shop', async () => {
     const { shop: _, ...ofParty } = terminal;
     const payouts = { ...ofParty, payouts: true } as const;
     await addTerminal('T', terminal);
     await addTerminal('T', { ...payouts, merchant: 'M2' });
-    expect(printed.at(-1)).toContain('P pays out through A as M2');
-    await expect(addTerminal('T', { ...payouts, bank: 'B' })).rejects.toThrow('with another bank');
+    expect(printed.at(-1)).toContain('Party P pays out through bank A as M2');
+    await expect(addTerminal('T', { ...payouts, bank: 'B' })).rejects.toThrow('belongs to another bank');
     await listAllBanks({ json: true });
     expect(json()).toMatchObject([{ bankId: 'A', terminals: 2 }, { bankId: 'B' }]);
     await removeTerminal('T', payouts);
@@ -158,51 +165,56 @@ describe('a terminal', () => {
     expect(json()).toEqual([
       expect.objectContaining({ shopId: 'S', terminalId: 'T' }),
       expect.objectContaining({
+        shopId: null,
         payouts: true,
         terminalId: 'T',
         merchantId: 'M2',
         retiredAt: expect.any(String),
       }),
     ]);
-    expect(json()[0]).not.toHaveProperty('retiredAt');
+    expect(json()[0].retiredAt).toBeNull();
     await addTerminal('T', payouts);
     await listAllTerminals({ party: 'P', json: true });
-    expect(json()[1]).not.toHaveProperty('retiredAt');
+    expect(json()[1].retiredAt).toBeNull();
   });
 
-  test('that was removed keeps its bank, and comes back when it is added again', async () => {
+  test('keeps its bank when removed, and is used again when added again', async () => {
     await addTerminal('T', terminal);
     await removeTerminal('T', terminal);
     await listAllTerminals({ party: 'P', json: true });
     expect(json()).toMatchObject([{ terminalId: 'T', retiredAt: expect.any(String) }]);
-    await expect(removeBank('A')).rejects.toThrow('retired ones counted');
+    await expect(removeBank('A')).rejects.toThrow('has 1 terminals, removed ones included');
     await addTerminal('T', terminal);
     await listAllTerminals({ party: 'P', json: true });
-    expect(json()[0]).not.toHaveProperty('retiredAt');
+    expect(json()[0].retiredAt).toBeNull();
   });
 
-  test('that cannot be right is refused', async () => {
+  test('is refused with invalid options', async () => {
     const adding = (different: Partial<typeof terminal> & { payouts?: true }, id = 'T') =>
       addTerminal(id, { ...terminal, ...different });
     await expect(adding({ shop: 'X' })).rejects.toThrow('has no shop X');
-    await expect(adding({ bank: 'X' })).rejects.toThrow('there is no bank X');
+    await expect(adding({ bank: 'X' })).rejects.toThrow('Bank X not found');
     await expect(adding({ priority: 'high' })).rejects.toThrow('--priority');
     await expect(adding({ descriptor: 'МАГАЗИН' })).rejects.toThrow('ASCII');
     await expect(adding({ merchant: 'M'.repeat(41) })).rejects.toThrow('--merchant');
-    await expect(adding({}, ' ')).rejects.toThrow('the id of a terminal');
+    await expect(adding({}, ' ')).rejects.toThrow('<terminalID> is " "');
     await expect(removeTerminal('X', terminal)).rejects.toThrow('has no terminal X');
-    await expect(removeTerminal('X', { party: 'P', payouts: true })).rejects.toThrow('no terminal X');
-    await expect(adding({ payouts: true })).rejects.toThrow('say what it is for');
-    await expect(removeTerminal('T', { party: 'P' })).rejects.toThrow('say what it is for');
+    await expect(removeTerminal('X', { party: 'P', payouts: true })).rejects.toThrow(
+      'Party P has no payout terminal X',
+    );
+    await expect(adding({ payouts: true })).rejects.toThrow('Give either --shop or --payouts');
+    await expect(removeTerminal('T', { party: 'P' })).rejects.toThrow('Give either --shop or --payouts');
     const { shop: _, ...ofParty } = terminal;
-    await expect(addTerminal('T', { ...ofParty, party: 'X', payouts: true })).rejects.toThrow('no party X');
+    await expect(addTerminal('T', { ...ofParty, party: 'X', payouts: true })).rejects.toThrow(
+      'Party X not found',
+    );
   });
 });
 
-test('a merchant is suspended and goes on, is blocked and goes on', async () => {
+test('a merchant can be suspended and blocked, and each lifted', async () => {
   await createParty({ name: 'Example Ltd', id: 'P' });
   const state = async () => {
-    await listAllParties();
+    await listAllParties({});
     return printed.at(-1);
   };
   await setParty('P', { is_suspended: true });
@@ -213,5 +225,7 @@ test('a merchant is suspended and goes on, is blocked and goes on', async () => 
   expect(await state()).toMatch(/ suspended$/);
   await setParty('P', { is_suspended: false });
   expect(await state()).toMatch(/ trading$/);
-  await expect(setParty('NOBODY', { is_blocked: true })).rejects.toThrow('there is no party NOBODY');
+  await expect(setParty('NONE', { is_blocked: true })).rejects.toThrow('Party NONE not found');
+  await listAllParties({ json: true });
+  expect(json()).toEqual([{ partyId: 'P', name: 'Example Ltd', status: 'trading' }]);
 });

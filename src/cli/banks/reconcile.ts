@@ -1,4 +1,4 @@
-// mandate reconcile: a bank's book beside ours, and what to do about each difference.
+// mandate reconcile: compare the report of a bank with our records, and say what to do about each difference.
 import { styleText } from 'node:util';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { reconciliationSources } from '../../app/reconciliation-sources.ts';
@@ -22,11 +22,11 @@ export type ReconcileCommand = {
   readonly json?: true;
 };
 
-/** Of a restored database everything is listed that was lost, or nobody could put it right. */
+/** After a restore, every lost operation is listed: each has to be recovered. */
 const maxListedAfterRestore = 1_000_000;
 
 export async function reconcileWithBank(options: ReconcileCommand): Promise<void> {
-  // Whatever breaks from here on has found nothing out.
+  // If anything fails from here on, nothing was compared.
   process.exitCode = 2;
   const period = defined({ from: moment('--from', options.from), to: moment('--to', options.to) });
   const pendingHours = wholeNumber('--pending-hours', options.pendingHours);
@@ -34,30 +34,30 @@ export async function reconcileWithBank(options: ReconcileCommand): Promise<void
   const maxList = restoredTo ? maxListedAfterRestore : wholeNumber('--list', options.list);
   const progress = progressOn(process.stderr);
 
-  const { book, result } = await withFoundation(async (foundation) => {
+  const { report, result } = await withFoundation(async (foundation) => {
     const { database: db, ports } = foundation;
     const { banks } = buildService(foundation);
-    const book = await reportOf(foundation, banks, options);
+    const report = await reportOf(foundation, banks, options);
     try {
       const result = await reconcile({
         db,
         clock: ports.clock,
         comparison: reconciliationSources,
-        book,
-        bankId: book.bankId,
+        book: report,
+        bankId: report.bankId,
         period,
         pendingHours,
         maxList,
         report: progress.show,
       });
-      return { book, result };
+      return { report, result };
     } finally {
       progress.end();
-      await book.stop();
+      await report.stop();
     }
   });
-  if (options.json) console.log(JSON.stringify(toJson(book, result, restoredTo), null, 2));
-  else print(book, result, restoredTo);
+  if (options.json) console.log(JSON.stringify(toJson(report, result, restoredTo), null, 2));
+  else print(report, result, restoredTo);
   process.exitCode = result.sums.length > 0 ? 1 : 0;
 }
 
@@ -66,10 +66,10 @@ function print({ bankId, name }: BankReport, result: Reconciliation, restoredTo:
   const { from, to } = period;
   const between = [...(from ? [` from ${from}`] : []), ...(to ? [` to ${to}`] : [])].join('');
   console.log(
-    `The book of bank ${bankId}, ${name}${between}: ${lines} lines${linesOutside > 0 ? `, ${linesOutside} more outside that time` : ''}.`,
+    `Report of bank ${bankId}, ${name}${between}: ${lines} lines${linesOutside > 0 ? `, ${linesOutside} more outside the period` : ''}.`,
   );
   const number = sums.reduce((all, sum) => all + sum.number, 0);
-  console.log(`${equal} equal, ${open} under way, ${edge} at the edge of the time, ${number} different.`);
+  console.log(`${equal} equal, ${open} in progress, ${edge} at the edge of the period, ${number} different.`);
   if (number === 0) return;
   console.log();
   printTable(
@@ -84,7 +84,7 @@ function print({ bankId, name }: BankReport, result: Reconciliation, restoredTo:
   }
 }
 
-/** What was lost with the restoring comes first; answers the other differences. */
+/** Prints what the restore lost, and returns the other differences. */
 function printLost({ differences }: Reconciliation, restoredTo: Instant): readonly Difference[] {
   const { lost, others } = splitByRestore(differences, restoredTo);
   for (const [work, found] of lost) {
@@ -105,17 +105,17 @@ function printClass(name: Sum['class'], listed: readonly Difference[], all: numb
     console.log(`${operationId}  ${amountText(atStakeMinor, currency)}`);
     console.log(`  here  ${oursText(difference)}\n  bank  ${lineText(difference)}`);
   }
-  if (all > listed.length) console.log(`and ${all - listed.length} more; --list ${all} shows all`);
+  if (all > listed.length) console.log(`${all - listed.length} more. List all with --list ${all}.`);
 }
 
 function oursText({ ours }: Difference): string {
-  if (!ours) return 'not known';
+  if (!ours) return 'not recorded';
   const { object, objectId, status, partyId, kind, sign, minor, currency, bankId } = ours;
   return `${object} ${objectId} of party ${partyId}, ${status}: ${movement(kind, sign, minor, currency)}${bankId === undefined ? '' : ` by ${bankId}`}`;
 }
 
 function lineText({ line }: Difference): string {
-  if (!line) return 'not in the book';
+  if (!line) return 'not in the report';
   const { sequence, kind, sign, minor, currency, at, originalId, cardMask } = line;
   const more = [originalId && `of ${originalId}`, cardMask].filter((text) => text !== undefined).join(' ');
   return `line ${sequence}, ${at.slice(0, 19)}: ${movement(kind, sign, minor, currency)} ${more}`.trimEnd();
@@ -123,14 +123,14 @@ function lineText({ line }: Difference): string {
 
 function movement(kind: string, sign: number, minor: bigint, currency: string): string {
   if (sign !== 0) return `${kind} ${amountText(BigInt(sign) * minor, currency)}`;
-  return `${kind}, ${minor} ${currency} ${kind === 'reverse' ? 'let go' : 'held'}`;
+  return `${kind}, ${minor} ${currency} ${kind === 'reverse' ? 'released' : 'held'}`;
 }
 
 function amountText(minor: bigint, currency: string): string {
   return `${minor > 0n ? '+' : ''}${minor} ${currency}`;
 }
 
-/** Amounts are far below 2^53; sums may in theory not be, and are text. */
+/** Sums are text: in theory they can exceed 2^53. */
 function toJson(
   { bankId, name }: BankReport,
   { sums, differences, ...counts }: Reconciliation,
@@ -159,16 +159,16 @@ function toJson(
   };
 }
 
-const saysEveryMs = 5_000;
+const lineEveryMs = 5_000;
 
-/** In place on a terminal, a line now and then elsewhere; nothing about what is soon done. */
+/** In place on a terminal, one line every 5 s elsewhere. */
 function progressOn(stream: NodeJS.WriteStream) {
-  let saidAtMs = performance.now();
+  let printedAtMs = performance.now();
   return {
     show({ doing, lines }: Progress): void {
       const nowMs = performance.now();
-      if (nowMs - saidAtMs < (stream.isTTY ? 100 : saysEveryMs)) return;
-      saidAtMs = nowMs;
+      if (nowMs - printedAtMs < (stream.isTTY ? 100 : lineEveryMs)) return;
+      printedAtMs = nowMs;
       stream.write(stream.isTTY ? `\r\x1b[K${doing}: ${lines} lines` : `${doing}: ${lines} lines\n`);
     },
     end: () => void (stream.isTTY && stream.write('\r\x1b[K')),
@@ -180,11 +180,11 @@ function moment(option: string, text: string | undefined): Instant | undefined {
   const instant = parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (instant) return instant;
   throw new Error(
-    `${option} ${text} is no time; write 2026-11-20, which is midnight UTC, or 2026-11-20T00:00:00+03:00`,
+    `${option} is "${text}". Use 2026-11-20, which is midnight UTC, or 2026-11-20T00:00:00+03:00.`,
   );
 }
 
 function wholeNumber(option: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new Error(`${option} must be a whole number`);
+  throw new Error(`${option} is "${text}". Use a whole number of at most 9 digits.`);
 }

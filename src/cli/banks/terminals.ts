@@ -1,10 +1,10 @@
-// mandate terminal: through which banks the shops of a merchant take cards, and the merchant pays out to cards.
+// mandate terminal: the accounts of shops and merchants at banks, for payments and payouts.
 import { listBanks, listTerminals, payoutTerminals, shopTerminals } from '../../acquiring/store/banks.ts';
 import { noSuchBank, withBanks } from './banks.ts';
 import { printTable, requireParty, requireShop, withFoundation } from '../foundation.ts';
-import { defined } from '../../defined.ts';
+import { printJson } from '../json-members.ts';
 
-/** A shop's, or with `payouts` the merchant's own. */
+/** A shop, or with `payouts` the merchant. */
 type Owner = { readonly party: string; readonly shop?: string; readonly payouts?: true };
 
 export async function addTerminal(
@@ -13,11 +13,14 @@ export async function addTerminal(
 ): Promise<void> {
   const { party, bank, merchant, descriptor } = options;
   const shop = shopOf(options);
-  requireText('the id of a terminal', id, 40);
+  requireText('<terminalID>', id, 40);
   requireText('--merchant', merchant, 40);
   requireText('--descriptor', descriptor, 100);
   const priority = /^\d{1,6}$/.test(options.priority) ? Number(options.priority) : undefined;
-  if (priority === undefined) throw new Error('--priority must be a whole number; the lowest goes first');
+  if (priority === undefined)
+    throw new Error(
+      `--priority is "${options.priority}". Use a whole number of at most 6 digits; the lowest is used first.`,
+    );
   await withBanks(async (banks, { database }) => {
     if (shop === undefined) await requireParty(database, party);
     else await requireShop(database, party, shop);
@@ -30,17 +33,17 @@ export async function addTerminal(
         : await banks.putTerminal({ ...terminal, shopId: shop });
     if (isPut) return;
     throw new Error(
-      `terminal ${id} of ${shop ?? party} is with another bank, where what went through it is known; give the new one another id`,
+      `Terminal ${id} of ${shop ?? party} belongs to another bank, which its payments need. Choose another ID for the new one.`,
     );
   });
-  const does = shop === undefined ? `${party} pays out` : `${shop} takes cards`;
-  console.log(`${does} through ${bank} as ${merchant}; every node knows within a second.`);
+  const does = shop === undefined ? `Party ${party} pays out` : `Shop ${shop} takes cards`;
+  console.log(`${does} through bank ${bank} as ${merchant}. Every node uses it within a second.`);
 }
 
 /** Undefined for payouts. */
 function shopOf({ shop, payouts }: Owner): string | undefined {
   if ((shop === undefined) === (payouts === undefined)) {
-    throw new Error('say what it is for: --shop <id> for payments of a shop, or --payouts');
+    throw new Error('The purpose of the terminal is missing. Give either --shop or --payouts.');
   }
   return shop;
 }
@@ -50,21 +53,22 @@ export async function listAllTerminals(options: { party: string; json?: true }):
     database.run(listTerminals, { party_id: options.party }),
   );
   const terminals = rows.map((row) => ({
-    ...(row.shop_id === null ? { payouts: true } : { shopId: row.shop_id }),
     terminalId: row.terminal_id,
+    shopId: row.shop_id,
+    payouts: row.shop_id === null,
     bankId: row.bank_id,
     merchantId: row.merchant_id,
     descriptor: row.descriptor,
     priority: row.priority,
-    ...defined({ retiredAt: row.retired_at }),
+    retiredAt: row.retired_at,
   }));
-  if (options.json) return console.log(JSON.stringify(terminals, null, 2));
+  if (options.json) return printJson('terminal list', terminals);
   if (terminals.length === 0)
-    return console.log('This party has no terminal; mandate terminal add makes one.');
+    return console.log('This party has no terminal. Add one with "mandate terminal add".');
   printTable(
-    ['for', 'terminal', 'bank', 'merchant', 'priority', 'state', 'descriptor'],
+    ['for', 'terminal', 'bank', 'merchant', 'priority', 'status', 'descriptor'],
     terminals.map((one) => [
-      'shopId' in one ? one.shopId : 'payouts',
+      one.shopId ?? 'payouts',
       one.terminalId,
       one.bankId,
       one.merchantId,
@@ -85,14 +89,15 @@ export async function removeTerminal(id: string, options: Owner): Promise<void> 
       : database.run(shopTerminals.retire, { ...retired, shop_id: shop });
   });
   if (rows.length === 0) {
-    const owner = shop === undefined ? `party ${party} pays out through` : `shop ${shop} has`;
-    throw new Error(`${owner} no terminal ${id}; mandate terminal list --party ${party} shows all`);
+    const owner =
+      shop === undefined ? `Party ${party} has no payout terminal` : `Shop ${shop} has no terminal`;
+    throw new Error(`${owner} ${id}. List terminals with "mandate terminal list --party ${party}".`);
   }
   const what = shop === undefined ? 'payouts' : 'payments';
-  console.log(`${id} takes no new ${what}; every node knows within a second.`);
+  console.log(`Terminal ${id} takes no new ${what}. Every node knows it within a second.`);
 }
 
-function requireText(what: string, text: string, most: number): void {
-  if (/^[\x20-\x7e]+$/.test(text) && text.length <= most && text.trim() !== '') return;
-  throw new Error(`${what} has 1 to ${most} ASCII characters`);
+function requireText(what: string, text: string, maxLength: number): void {
+  if (/^[\x20-\x7e]+$/.test(text) && text.length <= maxLength && text.trim() !== '') return;
+  throw new Error(`${what} is "${text}". Use 1 to ${maxLength} ASCII characters.`);
 }

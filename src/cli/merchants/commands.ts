@@ -1,104 +1,146 @@
-// The subcommands about merchants and their shops, a line each.
-import { Option, type Command } from 'commander';
+// The commands about merchants and their shops.
+import { Option } from 'commander';
+import { repeated, type MandateCommand } from '../mandate-command.ts';
 
-export function addMerchantCommands(program: Command): void {
-  const party = program.command('party').description('merchants');
+export function addMerchantCommands(program: MandateCommand): void {
+  const party = program.subcommand('party', {
+    summary: 'Manage merchants',
+    details: 'A party is a merchant in the data. It owns shops and API keys.',
+    examples: ['mandate party list'],
+  });
   party
-    .command('create')
-    .description('make a merchant; the answer is its id')
-    .requiredOption('--name <name>')
-    .option('--id <id>', 'an id of your choice instead of a random one')
+    .subcommand('create', {
+      summary: 'Create a merchant',
+      details: 'It prints the ID. Create a shop and an API key next.',
+      examples: ['mandate party create --name "Example Ltd" --id P1'],
+    })
+    .requiredOption('--name <name>', 'the name of the merchant')
+    .option('--id <id>', 'an ID of your choice; random by default')
     .action(async (options) => (await import('./merchants.ts')).createParty(options));
   party
-    .command('list')
-    .description('list all merchants')
-    .action(async () => (await import('./merchants.ts')).listAllParties());
-  for (const [verb, flags, meaning] of [
-    ['block', { is_blocked: true }, 'refuse every write of a merchant'],
-    ['unblock', { is_blocked: false }, 'let a blocked merchant trade again'],
-    ['suspend', { is_suspended: true }, 'stop a merchant at his own wish'],
-    ['activate', { is_suspended: false }, 'let a suspended merchant trade again'],
-  ] as const) {
+    .subcommand('list', { summary: 'List all merchants', examples: ['mandate party list'] })
+    .json()
+    .action(async (options) => (await import('./merchants.ts')).listAllParties(options));
+  for (const [verb, summary, flags] of tradingVerbs('merchant')) {
     party
-      .command(verb)
-      .description(meaning)
-      .argument('<partyID>')
+      .subcommand(verb, { summary, details: detailsOf[verb], examples: [`mandate party ${verb} P1`] })
+      .argument('<partyID>', 'an ID from mandate party list')
       .action(async (id: string) => (await import('./merchants.ts')).setParty(id, flags));
   }
+  const shop = program.subcommand('shop', {
+    summary: 'Manage shops',
+    details: 'A shop sells in one currency and belongs to a merchant.',
+    examples: ['mandate shop list --party P1'],
+  });
+  addShopCommands(shop);
+  addRecurringSettings(shop);
+  addShopSettings(shop);
+}
 
-  const shop = program.command('shop').description('shops of merchants');
+const detailsOf = {
+  block: 'Writes through the API are refused; reads work, and payments in progress continue.',
+  unblock: 'It does not undo a suspension.',
+  suspend: 'Use it when the merchant asks for it. Its effect is that of a block, and it is recorded apart.',
+  activate: 'It does not undo a block.',
+} as const;
+
+function tradingVerbs(what: 'merchant' | 'shop') {
+  return [
+    ['block', `Refuse all writes of a ${what}`, { is_blocked: true }],
+    ['unblock', `Lift the block of a ${what}`, { is_blocked: false }],
+    ['suspend', `Suspend a ${what} at the merchant's request`, { is_suspended: true }],
+    ['activate', `Lift the suspension of a ${what}`, { is_suspended: false }],
+  ] as const;
+}
+
+function addShopCommands(shop: MandateCommand): void {
   shop
-    .command('create')
-    .description(
-      'make a shop, in live mode one for real money and in a sandbox one for tests; the answer is its id',
-    )
-    .requiredOption('--party <id>')
-    .requiredOption('--name <name>')
-    .requiredOption('--currency <code>', 'ISO 4217, RUB for instance')
+    .subcommand('create', {
+      summary: 'Create a shop',
+      details: 'It prints the ID. In live mode the shop takes real money, in the sandbox test money.',
+      examples: ['mandate shop create --party P1 --name Books --currency EUR --url https://shop.example'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .requiredOption('--name <name>', 'the name of the shop')
+    .requiredOption('--currency <code>', 'an ISO 4217 code such as EUR')
     .requiredOption('--url <url>', 'the address of the shop')
-    .option('--category <id>', 'see GET /v2/processing/categories', '1')
-    .option('--id <id>', 'an id of your choice instead of a random one')
+    .option('--category <id>', 'an ID from GET /v2/processing/categories', '1')
+    .option('--id <id>', 'an ID of your choice; random by default')
     .action(async (options) => (await import('./merchants.ts')).createShop(options));
   shop
-    .command('list')
-    .description('list the shops of a merchant')
-    .requiredOption('--party <id>')
+    .subcommand('list', {
+      summary: 'List the shops of a merchant',
+      examples: ['mandate shop list --party P1'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .json()
     .action(async (options) => (await import('./merchants.ts')).listShops(options));
-  const yesOrNo = (flags: string, meaning: string) => new Option(flags, meaning).choices(['yes', 'no']);
-  shop
-    .command('recurring')
-    .description('show or set what a shop wants of recurring charges beside the rules')
-    .requiredOption('--party <id>')
-    .argument('<shopID>')
-    .option('--schedule <text>', 'of consents whose payment says nothing: P1M, or words')
-    .option('--valid-until <day>', 'the last day of such consents, 2030-12-31')
-    .option('--contact <text>', 'where payers can ask, on their receipts')
-    .addOption(
-      new Option('--language <name>', 'of receipts that are mailed, where the payer’s is not known').choices([
-        'en',
-        'ru',
-      ]),
-    )
-    .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge after six months without one'))
-    .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'store no card without the consent'))
-    .addOption(yesOrNo('--needs-api-key <yes|no>', 'no charge with the token of an invoice'))
-    .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
-  for (const [verb, flags, meaning] of [
-    ['block', { is_blocked: true }, 'refuse every write of a shop'],
-    ['unblock', { is_blocked: false }, 'let a blocked shop trade again'],
-    ['suspend', { is_suspended: true }, 'stop a shop at its owner’s wish'],
-    ['activate', { is_suspended: false }, 'let a suspended shop trade again'],
-  ] as const) {
+  for (const [verb, summary, flags] of tradingVerbs('shop')) {
     shop
-      .command(verb)
-      .description(meaning)
-      .requiredOption('--party <id>')
-      .argument('<shopID>')
+      .subcommand(verb, {
+        summary,
+        details: detailsOf[verb],
+        examples: [`mandate shop ${verb} S1 --party P1`],
+      })
+      .requiredOption('--party <id>', 'the merchant')
+      .argument('<shopID>', 'an ID from mandate shop list')
       .action(async (id: string, options) =>
         (await import('./merchants.ts')).setShop(id, { ...options, ...flags }),
       );
   }
+}
 
+function addRecurringSettings(shop: MandateCommand): void {
+  const yesOrNo = (flags: string, meaning: string) => new Option(flags, meaning).choices(['yes', 'no']);
   shop
-    .command('fees')
-    .description(
-      'show what a shop is charged for, or change it; payments made before keep what they were made with',
+    .subcommand('recurring', {
+      summary: 'Show or change settings for recurring charges',
+      details: 'It prints the settings as JSON. Options that are not given stay as they are.',
+      examples: [
+        'mandate shop recurring S1 --party P1',
+        'mandate shop recurring S1 --party P1 --needs-api-key yes',
+      ],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .option('--schedule <text>', 'default schedule of a consent: P1M, or words')
+    .option('--valid-until <day>', 'default last day of a consent, such as 2030-12-31')
+    .option('--contact <text>', 'where payers can ask, printed on receipts')
+    .addOption(
+      new Option('--language <name>', 'language of receipts if that of the payer is unknown').choices([
+        'en',
+        'ru',
+      ]),
     )
-    .requiredOption('--party <id>')
-    .argument('<shopID>')
-    .option(
-      '--payment <schedule>',
-      'of what is captured: 2.5%, 10, 2.5%+10, 2.5%+10,least=30,most=5000, or 0',
-    )
-    .option('--refund <schedule>', 'of what is given back, likewise; amounts are in minor units')
+    .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge six months after the last one'))
+    .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'save no card without evidence of consent'))
+    .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse recurring charges by access token'))
+    .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
+}
+
+function addShopSettings(shop: MandateCommand): void {
+  shop
+    .subcommand('fees', {
+      summary: 'Show or change the fees of a shop',
+      details: 'Payments already created keep the fees they were created with.',
+      examples: ['mandate shop fees S1 --party P1 --payment 2.5%+10,least=30,most=5000 --refund 0'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .option('--payment <schedule>', 'fee on captured amounts: 2.5%, 10, 2.5%+10,least=30,most=5000, or 0')
+    .option('--refund <schedule>', 'fee on refunded amounts, in the same form; amounts in minor units')
+    .json()
     .action(async (id: string, options) => (await import('./fees.ts')).shopFees(id, options));
-  const several = (text: string, before: string[] = []) => [...before, text];
   shop
-    .command('origins')
-    .description('show, or change, which sites may have the checkout in a frame and get payers back')
-    .requiredOption('--party <id>')
-    .option('--add <origin>', 'like https://shop.example; may be given several times', several)
-    .option('--remove <origin>', 'may be given several times', several)
-    .argument('<shopID>')
+    .subcommand('origins', {
+      summary: 'Show or change the sites that may embed checkout',
+      details: 'These sites may show the checkout in a frame and get payers back. It prints the list.',
+      examples: ['mandate shop origins S1 --party P1 --add https://shop.example'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .option('--add <origin>', 'allow a site such as https://shop.example; repeatable', repeated)
+    .option('--remove <origin>', 'no longer allow a site; repeatable', repeated)
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .json()
     .action(async (id: string, options) => (await import('./merchants.ts')).shopOrigins(id, options));
 }

@@ -1,11 +1,11 @@
-// mandate shop fees: what we take of a shop's payments and refunds.
+// mandate shop fees: the fees on a shop's payments and refunds.
 import type { Fees, FeeSchedule } from '../../platform/ledger/domain/fee.ts';
-import { readShop, setShopFees, shopFromRow } from '../../merchants/store/parties.ts';
-import { withFoundation } from '../foundation.ts';
+import { setShopFees, shopFromRow } from '../../merchants/store/parties.ts';
+import { requireShop, withFoundation } from '../foundation.ts';
 
 export async function shopFees(
   id: string,
-  options: { party: string; payment?: string; refund?: string },
+  options: { party: string; payment?: string; refund?: string; json?: true },
 ): Promise<void> {
   const changes: Fees = {
     ...(options.payment === undefined ? {} : { processing: scheduleOf('--payment', options.payment) }),
@@ -13,15 +13,15 @@ export async function shopFees(
   };
   await withFoundation(async ({ database }) => {
     const name = { party_id: options.party, shop_id: id };
-    const [row] = await database.run(readShop, name);
-    if (!row) throw new Error(`party ${options.party} has no shop ${id}; mandate shop list shows all`);
-    const fees = { ...shopFromRow(row).fees, ...changes };
+    const fees = { ...shopFromRow(await requireShop(database, options.party, id)).fees, ...changes };
     if (Object.keys(changes).length > 0) await database.run(setShopFees, { ...name, fees });
-    console.log(`payments: ${textOf(fees.processing)}\nrefunds:  ${textOf(fees.refund)}`);
+    const [payment, refund] = [textOf(fees.processing), textOf(fees.refund)];
+    if (options.json) console.log(JSON.stringify({ payment, refund }, null, 2));
+    else console.log(`payments: ${payment}\nrefunds:  ${refund}`);
   });
 }
 
-/** `2.5%+10,least=30,most=5000`, or a part of it. */
+/** Reads `2.5%+10,least=30,most=5000`, or a part of it. */
 export function scheduleOf(option: string, text: string): FeeSchedule {
   const [, percent, fixed, fixedAlone, least, most] =
     /^(?:(\d{1,3}(?:\.\d{1,2})?)%(?:\+(\d{1,12}))?|(\d{1,12}))(?:,least=(\d{1,12}))?(?:,most=(\d{1,12}))?$/.exec(
@@ -31,11 +31,11 @@ export function scheduleOf(option: string, text: string): FeeSchedule {
   const fixedMinor = BigInt(fixed ?? fixedAlone ?? 0);
   if ((percent ?? fixedAlone) === undefined || basisPoints > 10_000n) {
     throw new Error(
-      `${option} ${text} is no schedule; write 2.5%, 10, 2.5%+10 or 2.5%+10,least=30,most=5000`,
+      `${option} "${text}" is not a schedule. Use 2.5%, 10, 2.5%+10 or 2.5%+10,least=30,most=5000.`,
     );
   }
   if (least !== undefined && most !== undefined && BigInt(least) > BigInt(most))
-    throw new Error(`${option}: the least is more than the most`);
+    throw new Error(`${option} "${text}" has a least above its most. Correct one of them.`);
   return {
     basisPoints,
     fixedMinor,

@@ -1,4 +1,4 @@
-// mandate party, mandate shop: who may trade, and whether.
+// mandate party, mandate shop: merchants, their shops and whether they may write.
 import { livemodeOf, modeName } from '../../livemode.ts';
 import { isKnownCurrency } from '../../money.ts';
 import {
@@ -13,7 +13,15 @@ import {
   setShopFlags,
 } from '../../merchants/store/parties.ts';
 import { originOf, maxOrigins } from '../../merchants/domain/party.ts';
-import { printTable, requireParty, requireShop, withFoundation } from '../foundation.ts';
+import {
+  partyNotFound,
+  printTable,
+  requireParty,
+  requireShop,
+  shopNotFound,
+  withFoundation,
+} from '../foundation.ts';
+import { printJson } from '../json-members.ts';
 
 export async function createParty(options: { name: string; id?: string }): Promise<void> {
   await withFoundation(async ({ database, ports }) => {
@@ -23,16 +31,18 @@ export async function createParty(options: { name: string; id?: string }): Promi
       name: options.name,
       created_at: ports.clock.now(),
     });
-    if (rows.length === 0) throw new Error(`there is a party ${party_id} already`);
+    if (rows.length === 0) throw new Error(`Party ${party_id} exists already. Choose another --id.`);
     console.log(party_id);
   });
 }
 
-export async function listAllParties(): Promise<void> {
+export async function listAllParties(options: { json?: true }): Promise<void> {
   const rows = await withFoundation(({ database }) => database.run(listParties, {}));
+  const parties = rows.map((row) => ({ partyId: row.party_id, name: row.name, status: statusOf(row) }));
+  if (options.json) return printJson('party list', parties);
   printTable(
-    ['party', 'name', 'state'],
-    rows.map((row) => [row.party_id, row.name, stateOf(row)]),
+    ['party', 'name', 'status'],
+    parties.map(({ partyId, name, status }) => [partyId, name, status]),
   );
 }
 
@@ -47,8 +57,8 @@ export async function setParty(
       is_suspended: flags.is_suspended ?? null,
     }),
   );
-  if (rows.length === 0) throw new Error(`there is no party ${id}; mandate party list shows all`);
-  console.log(`${id} is changed; every node knows within a second.`);
+  if (rows.length === 0) throw partyNotFound(id);
+  console.log(`Changed ${id}. Every node uses it within a second.`);
 }
 
 export async function createShop(options: {
@@ -59,15 +69,16 @@ export async function createShop(options: {
   category: string;
   id?: string;
 }): Promise<void> {
-  if (!isKnownCurrency(options.currency)) throw new Error(`${options.currency} is no currency of ISO 4217`);
+  if (!isKnownCurrency(options.currency))
+    throw new Error(`Unknown currency "${options.currency}". Use an ISO 4217 code such as RUB.`);
   if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url)) {
-    throw new Error(`${options.url} is no address; write it with https://`);
+    throw new Error(`"${options.url}" is not an address. Begin it with https://.`);
   }
   await withFoundation(async ({ config, database, ports }) => {
     await requireParty(database, options.party);
     const categories = (await database.run(readCategories, {})).map(({ category_id }) => String(category_id));
     if (!categories.includes(options.category)) {
-      throw new Error(`there is no category ${options.category}; there are ${categories.join(', ')}`);
+      throw new Error(`Unknown category "${options.category}". Use one of: ${categories.join(', ')}.`);
     }
     const shop_id = checkedId(options.id) ?? ports.ids.next();
     const rows = await database.run(insertShop, {
@@ -80,24 +91,33 @@ export async function createShop(options: {
       currency: options.currency,
       created_at: ports.clock.now(),
     });
-    if (rows.length === 0) throw new Error(`the party has a shop ${shop_id} already`);
+    if (rows.length === 0) throw new Error(`Shop ${shop_id} exists already. Choose another --id.`);
     console.log(shop_id);
   });
 }
 
-export async function listShops(options: { party: string }): Promise<void> {
+export async function listShops(options: { party: string; json?: true }): Promise<void> {
   const { rows, livemode } = await withFoundation(async ({ config, database }) => ({
     rows: await database.run(listShopsOf, { party_id: options.party }),
     livemode: livemodeOf(config.mode),
   }));
+  const shops = rows.map((row) => ({
+    shopId: row.shop_id,
+    name: row.name,
+    url: row.url,
+    currency: row.currency,
+    mode: modeName(row.livemode),
+    status: row.livemode === livemode ? statusOf(row) : 'otherMode',
+  }));
+  if (options.json) return printJson('shop list', shops);
   printTable(
-    ['shop', 'name', 'currency', 'mode', 'state'],
-    rows.map((row) => [
-      row.shop_id,
-      row.name,
-      row.currency,
-      modeName(row.livemode),
-      row.livemode === livemode ? stateOf(row) : 'of the other mode',
+    ['shop', 'name', 'currency', 'mode', 'status'],
+    shops.map(({ shopId, name, currency, mode, status }) => [
+      shopId,
+      name,
+      currency,
+      mode,
+      status === 'otherMode' ? 'of the other mode' : status,
     ]),
   );
 }
@@ -114,14 +134,13 @@ export async function setShop(
       is_suspended: options.is_suspended ?? null,
     }),
   );
-  if (rows.length === 0) throw new Error(`party ${options.party} has no shop ${id}`);
-  console.log(`${id} is changed; every node knows within a second.`);
+  if (rows.length === 0) throw shopNotFound(options.party, id);
+  console.log(`Changed ${id}. Every node uses it within a second.`);
 }
 
-/** Shows the origins of a shop, after changing them if that was asked for. */
 export async function shopOrigins(
   id: string,
-  options: { party: string; add?: string[]; remove?: string[] },
+  options: { party: string; add?: string[]; remove?: string[]; json?: true },
 ): Promise<void> {
   const name = { party_id: options.party, shop_id: id };
   await withFoundation(async ({ config, database }) => {
@@ -129,28 +148,32 @@ export async function shopOrigins(
     const removed = (options.remove ?? []).map((text) => originOf(text) ?? text);
     const added = (options.add ?? []).map((text) => checkedOrigin(text, config.mode));
     const changed = [...new Set([...origins, ...added])].filter((origin) => !removed.includes(origin));
-    if (changed.length > maxOrigins) throw new Error(`a shop has at most ${maxOrigins} origins`);
+    if (changed.length > maxOrigins)
+      throw new Error(
+        `${changed.length} origins are too many: a shop has at most ${maxOrigins}. Remove some with --remove.`,
+      );
     await database.run(setShopOrigins, { ...name, origins: changed.join(' ') });
-    console.log(changed.length === 0 ? 'none' : changed.join('\n'));
+    if (options.json) console.log(JSON.stringify(changed, null, 2));
+    else console.log(changed.length === 0 ? 'none' : changed.join('\n'));
   });
 }
 
 function checkedOrigin(text: string, mode: 'sandbox' | 'live'): string {
   const origin = originOf(text);
   if (origin === undefined || origin !== text.toLowerCase().replace(/\/$/, '')) {
-    throw new Error(`${text} is no origin; write it like https://shop.example, without a path`);
+    throw new Error(`"${text}" is not an origin. Write it as https://shop.example, without a path.`);
   }
   if (mode === 'live' && !origin.startsWith('https:')) {
-    throw new Error(`${text} is not safe: in live mode an origin begins with https://`);
+    throw new Error(`"${text}" is not encrypted. In live mode, use an origin that begins with https://.`);
   }
   return origin;
 }
 
-function stateOf(row: { is_blocked: boolean; is_suspended: boolean }): string {
+function statusOf(row: { is_blocked: boolean; is_suspended: boolean }): string {
   return row.is_blocked ? 'blocked' : row.is_suspended ? 'suspended' : 'trading';
 }
 
 function checkedId(id: string | undefined): string | undefined {
   if (id === undefined || /^[\x21-\x7e]{1,40}$/.test(id)) return id;
-  throw new Error('an id has 1 to 40 visible ASCII characters');
+  throw new Error(`"${id}" is not an ID. Use 1 to 40 visible ASCII characters.`);
 }

@@ -1,4 +1,4 @@
-// mandate shop recurring: what a shop wants of recurring charges beside the rules.
+// mandate shop recurring: settings of a shop for recurring charges.
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import { scheduleProblem } from '../../recurring/domain/mandate.ts';
 import type { RecurringSettings } from '../../recurring/domain/settings.ts';
@@ -17,13 +17,14 @@ type Options = {
   needsApiKey?: 'yes' | 'no';
 };
 
-/** Changes what is given and leaves the rest; without anything given it only shows. */
+/** Without options it only prints the settings. */
 export async function setRecurring(shopId: string, options: Options): Promise<void> {
   const { party: partyId, schedule, validUntil, contact, language } = options;
   if (validUntil !== undefined && !isDate(validUntil))
-    throw new Error(`${validUntil} is no day; write 2030-12-31`);
+    throw new Error(`--valid-until "${validUntil}" is not a day. Write it as 2030-12-31.`);
+  // The value is not quoted: it may contain a card number.
   const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
-  if (ofSchedule !== undefined) throw new Error(`--schedule ${ofSchedule}; write P1M, or words`);
+  if (ofSchedule !== undefined) throw new Error(`--schedule ${ofSchedule}. Use P1M, or words.`);
   await withFoundation(async ({ database }) => {
     await requireShop(database, partyId, shopId);
     const name = { partyId, shopId };

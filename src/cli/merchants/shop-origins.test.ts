@@ -1,4 +1,4 @@
-// The list of sites that may have a shop's checkout, through the real program.
+// mandate shop origins: the sites that may embed a shop's checkout.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeInvoice } from '../../../test/support/worlds/invoices.ts';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
@@ -23,17 +23,21 @@ const run = (...args: string[]) =>
   });
 
 test(
-  'origins are added and removed, and the shop that runs knows; what is none is refused',
+  'origins can be added and removed, and a running service uses them; an invalid one is refused',
   { timeout: 120_000 },
   async () => {
     const add = ['--add', 'https://Shop.example/', '--add', 'http://localhost:3000'];
     expect((await run('TEST', ...add)).output).toBe('https://shop.example\nhttp://localhost:3000\n');
     expect((await run('TEST', '--remove', 'http://localhost:3000')).output).toBe('https://shop.example\n');
+    expect(JSON.parse((await run('TEST', '--json')).output)).toEqual(['https://shop.example']);
     const { id } = await makeInvoice(service, merchant);
     const policy = async () =>
       (await service.call('GET', `/checkout?invoiceID=${id}`)).headers['content-security-policy'];
     await expect.poll(policy, { timeout: 30_000 }).toContain('frame-ancestors https://shop.example http://');
     const { code, errors } = await run('TEST', '--add', 'https://shop.example/pay');
-    expect([code, errors]).toEqual([1, expect.stringContaining('is no origin')]);
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringContaining('"https://shop.example/pay" is not an origin'),
+    ]);
   },
 );

@@ -1,4 +1,4 @@
-// Stuck jobs through the real program: an operator lists them and has one run again.
+// mandate jobs: stuck jobs are listed and retried.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mandate } from '../../../test/support/processes/program.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
@@ -13,7 +13,7 @@ const run = (...args: string[]) =>
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   });
 
-test.each(['payer_email', 'letter'])('a stuck payer email is due again by the kind %s', async (kind) => {
+test.each(['payer_email', 'letter'])('a stuck payer email can be retried as kind %s', async (kind) => {
   await db.database.withClient((client) =>
     client.query(
       `insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at,

@@ -1,14 +1,15 @@
-// mandate jobs: the operator's list of jobs that failed too often.
+// mandate jobs: list and retry stuck jobs.
 import { buildService } from '../../app/compose.ts';
 import { printTable, withFoundation } from '../foundation.ts';
+import { printJson } from '../json-members.ts';
 
-/** Accepted as long as the renamed commands are. */
+/** Accepted as long as the renamed commands in renamed.ts. */
 const formerKinds: Readonly<Record<string, string>> = { letter: 'payer_email' };
 
 export async function listStuckJobs(options: { json?: true }): Promise<void> {
   const jobs = await withFoundation((foundation) => buildService(foundation).jobs.stuckJobs());
-  if (options.json) return console.log(JSON.stringify(jobs, null, 2));
-  if (jobs.length === 0) return console.log('Nothing is stuck.');
+  if (options.json) return printJson('jobs stuck', jobs);
+  if (jobs.length === 0) return console.log('No job is stuck.');
   printTable(
     ['kind', 'id', 'party', 'since', 'reason'],
     jobs.map((job) => [job.kind, job.id, job.partyId, job.since.slice(0, 19), job.reason]),
@@ -19,6 +20,8 @@ export async function retryJob(givenKind: string, id: string): Promise<void> {
   const kind = Object.hasOwn(formerKinds, givenKind) ? (formerKinds[givenKind] ?? givenKind) : givenKind;
   const found = await withFoundation((foundation) => buildService(foundation).jobs.retry(kind, id));
   if (!found)
-    throw new Error(`no stuck job of kind ${kind} with ID ${id}; list them with mandate jobs stuck`);
-  console.log(`${kind} ${id} is due again; a running node runs it within a second.`);
+    throw new Error(
+      `No stuck job of kind "${kind}" has ID ${id}. List stuck jobs with "mandate jobs stuck".`,
+    );
+  console.log(`${kind} ${id} is due again. A running node runs it within a second.`);
 }

@@ -1,15 +1,16 @@
-// mandate keys: API keys made, listed, rotated and ended; the signing key of access tokens rotated.
+// mandate keys: API keys, and the key that signs access tokens.
 import { modeName } from '../../livemode.ts';
 import { systemClock } from '../../clock.ts';
 import { allScopes, scopes } from '../../platform/http/access.ts';
-import { apiKeysOf, endApiKey, type ApiKey } from '../../merchants/api-keys.ts';
+import { apiKeysOf, endApiKey } from '../../merchants/api-keys.ts';
 import { printTable, requireParty, withDatabase, withFoundation } from '../foundation.ts';
+import { printJson } from '../json-members.ts';
 
 export async function createKey(options: { party: string; name: string; scopes?: string }): Promise<void> {
   const wanted = options.scopes?.split(',').map((scope) => scope.trim()) ?? [allScopes];
   const unknown = wanted.filter((scope) => ![allScopes, ...scopes].includes(scope));
   if (unknown.length > 0) {
-    throw new Error(`there is no scope ${unknown.join(', ')}; there are ${scopes.join(', ')}`);
+    throw new Error(`Unknown scope "${unknown.join(', ')}". Use one or more of: ${scopes.join(', ')}.`);
   }
   const text = await withFoundation(async ({ database, apiKeys }) => {
     await requireParty(database, options.party);
@@ -20,9 +21,14 @@ export async function createKey(options: { party: string; name: string; scopes?:
 
 export async function listKeys(options: { party: string; json?: true }): Promise<void> {
   const keys = await withDatabase((database) => apiKeysOf(database, options.party));
-  if (options.json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
+  if (options.json) {
+    return printJson(
+      'keys list',
+      keys.map((key) => ({ ...key, mode: modeName(key.livemode) })),
+    );
+  }
   printTable(
-    ['key', 'mode', 'name', 'made', 'ends', 'scopes'],
+    ['key', 'mode', 'name', 'created', 'expires', 'scopes'],
     keys.map((key) => [
       key.keyId,
       modeName(key.livemode),
@@ -37,30 +43,27 @@ export async function listKeys(options: { party: string; json?: true }): Promise
 export async function rotateKey(keyId: string, options: { overlap: string }): Promise<void> {
   const hours = Number(options.overlap);
   if (options.overlap.trim() === '' || !(hours >= 0 && hours <= 24 * 365))
-    throw new Error('--overlap must be a number of hours, a year at most');
+    throw new Error(`--overlap is "${options.overlap}". Use a number of hours from 0 to 8760.`);
   const text = await withFoundation(({ apiKeys }) => apiKeys.rotate(keyId, hours * 3_600_000));
-  if (text === undefined) throw new Error(`there is no living key ${keyId}`);
+  if (text === undefined)
+    throw new Error(`Key ${keyId} not found, or no longer valid. Create a key with "mandate keys create".`);
   showOnce(text);
-  console.error(`The old key works for another ${hours} hours, or less if it had an end before.`);
+  console.error(`The old key works for another ${hours} hours, or until it expires if that is earlier.`);
 }
 
 export async function revokeKey(keyId: string): Promise<void> {
   const found = await withDatabase((database) => endApiKey(database, keyId, systemClock.now()));
-  if (!found) throw new Error(`there is no key ${keyId}`);
-  console.log(`${keyId} is revoked.`);
+  if (!found) throw new Error(`Key ${keyId} not found. List keys with "mandate keys list".`);
+  console.log(`Revoked ${keyId}.`);
 }
 
 export async function rotateSigningKey(): Promise<void> {
   const keyVersion = await withFoundation(({ keyring }) => keyring.rotate('access_token'));
-  console.log(`New access tokens are signed with key version ${keyVersion}, by every node within a minute.`);
+  console.log(`Every node signs new access tokens with key version ${keyVersion} within a minute.`);
 }
 
-/** The key alone on standard output, so that a script can keep it; the advice beside it. */
+/** Only the key goes to standard output, so that a script can store it. */
 function showOnce(text: string): void {
   console.log(text);
-  console.error('Keep it now: it is not stored and cannot be shown again.');
-}
-
-function toJson({ livemode, ...key }: ApiKey) {
-  return { ...key, mode: modeName(livemode) };
+  console.error('Store the key now: it cannot be shown again.');
 }

@@ -1,17 +1,18 @@
-// mandate ledger: checks of the ledger, a view of one account, and more balance shards for a busy one.
+// mandate ledger: check the ledger, show an account, and shard the balance of a busy one.
 import { checkLedger, type Finding } from '../../platform/ledger/check-ledger.ts';
 import { everyInvariant } from '../../app/compose.ts';
 import { shardAccount } from '../../platform/ledger/store/journals.ts';
 import { findAccounts, viewAccount, type AccountView } from '../../platform/ledger/store/account-details.ts';
 import { printTable, withFoundation } from '../foundation.ts';
+import { printJson } from '../json-members.ts';
 
 export async function runLedgerCheck(options: { recent?: true; json?: true }): Promise<void> {
-  // Whatever breaks from here on has not looked.
+  // If anything fails from here on, the check did not run.
   process.exitCode = 2;
   const findings = await withFoundation(({ database }) =>
     checkLedger(database, options.recent ? 'recent' : 'all', everyInvariant),
   );
-  if (options.json) console.log(JSON.stringify(findings.map(findingToJson), null, 2));
+  if (options.json) printJson('ledger check', findings.map(findingToJson));
   else printFindings(findings);
   process.exitCode = findings.some(({ violations }) => violations > 0n) ? 1 : 0;
 }
@@ -22,8 +23,9 @@ export async function showAccount(id: string, options: { hours: string; json?: t
     const found = await viewAccount(database, id, hours);
     if (found) return found;
     const similar = (await findAccounts(database, id)).map((other) => `\n  ${other}`).join('');
-    const hint = similar === '' ? '; an account is opened by its first transfer' : `. There are${similar}`;
-    throw new Error(`there is no account ${id}${hint}`);
+    const hint =
+      similar === '' ? ' An account is opened by its first transfer.' : ` These IDs contain it:${similar}`;
+    throw new Error(`Account ${id} not found.${hint}`);
   });
   if (options.json) return console.log(JSON.stringify(view, textOfBigint, 2));
   printAccount(view, hours);
@@ -32,13 +34,14 @@ export async function showAccount(id: string, options: { hours: string; json?: t
 export async function shard(id: string, options: { shards: string }): Promise<void> {
   const shards = wholeNumber('--shards', options.shards, 0, 256);
   const found = await withFoundation(({ database }) => shardAccount(database, id, shards));
-  if (!found) throw new Error(`there is no account ${id}`);
-  console.log(`${id} has ${shards} shards next to its main row.`);
+  if (!found)
+    throw new Error(`Account ${id} not found. Find its ID with "mandate ledger account <part of the ID>".`);
+  console.log(`Account ${id} has ${shards} shards next to its main row.`);
 }
 
 function printFindings(findings: readonly Finding[]): void {
   printTable(
-    ['', 'holds', 'checked', 'violations', 'what'],
+    ['', 'holds', 'checked', 'violations', 'invariant'],
     findings.map(({ id, says, checked, violations }) => [
       id,
       violations === 0n ? 'yes' : 'NO',
@@ -105,8 +108,8 @@ function textOfBigint(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-function wholeNumber(option: string, text: string, least: number, most: number): number {
+function wholeNumber(option: string, text: string, min: number, max: number): number {
   const number = Number(text);
-  if (text.trim() !== '' && Number.isInteger(number) && number >= least && number <= most) return number;
-  throw new Error(`${option} must be a whole number from ${least} to ${most}`);
+  if (text.trim() !== '' && Number.isInteger(number) && number >= min && number <= max) return number;
+  throw new Error(`${option} is "${text}". Use a whole number from ${min} to ${max}.`);
 }

@@ -1,11 +1,12 @@
-// mandate retention: how much there is, how long it is kept, and an end to what nothing needs any more.
+// mandate retention: show how long rows are kept, and delete those that no rule needs.
 import { laterBy } from '../../clock.ts';
 import { purge, purges, tableSizes } from '../../app/retention.ts';
 import { retention } from '../../app/retention-rules.ts';
 import { printTable, withFoundation } from '../foundation.ts';
+import { printJson } from '../json-members.ts';
 
 const dayMs = 24 * 3_600_000;
-/** The longest any rule looks back is a month. */
+/** No rule reads rows older than a month. */
 const minDays = 90;
 const mebibyte = 2 ** 20;
 
@@ -15,9 +16,9 @@ export async function showRetention(options: { json?: true }): Promise<void> {
     name,
     rows: Number(rows),
     bytes: Number(bytes),
-    kept: retention[name] ?? 'not a table of this program',
+    kept: retention[name] ?? 'not a table of Mandate',
   }));
-  if (options.json) return console.log(JSON.stringify(tables, null, 2));
+  if (options.json) return printJson('retention show', tables);
   printTable(
     ['table', 'rows, about', 'MiB', 'kept'],
     tables.map(({ name, rows, bytes, kept }) => [name, String(rows), (bytes / mebibyte).toFixed(1), kept]),
@@ -27,7 +28,7 @@ export async function showRetention(options: { json?: true }): Promise<void> {
 export async function purgeOldRows(options: { olderThan: string; dryRun?: true }): Promise<void> {
   const days = Number(options.olderThan);
   if (!/^\d{1,5}$/.test(options.olderThan) || days < minDays)
-    throw new Error(`--older-than must be a number of days, ${minDays} at least`);
+    throw new Error(`--older-than is "${options.olderThan}". Use a number of days, at least ${minDays}.`);
   const isDry = options.dryRun === true;
   await withFoundation(async ({ database, ports }) => {
     const before = laterBy(ports.clock.now(), -days * dayMs);
@@ -37,18 +38,18 @@ export async function purgeOldRows(options: { olderThan: string; dryRun?: true }
         isDry,
         report: reportOn(process.stderr, rows.table),
       });
-      console.log(`${rows.table}: ${found} rows ${isDry ? 'would go' : 'are gone'}`);
+      console.log(`${rows.table}: ${isDry ? 'would delete' : 'deleted'} ${found} rows`);
     }
   });
 }
 
-const saysEveryMs = 5_000;
+const reportEveryMs = 5_000;
 
 function reportOn(stream: NodeJS.WriteStream, table: string): (found: bigint) => void {
-  let saidAtMs = performance.now();
+  let reportedAtMs = performance.now();
   return (found) => {
-    if (performance.now() - saidAtMs < saysEveryMs) return;
-    saidAtMs = performance.now();
+    if (performance.now() - reportedAtMs < reportEveryMs) return;
+    reportedAtMs = performance.now();
     stream.write(`${table}: ${found} so far\n`);
   };
 }

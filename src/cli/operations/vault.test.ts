@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { barOn, linesOn } from './vault.ts';
 
-test('on a terminal the bar fills, in place, and then says what it waits for', () => {
+test('the bar of a terminal fills in place, then shows the wait', () => {
   let text = '';
   const show = barOn({ write: (more) => (text += more) });
   show({ done: 0, left: 1_000, waitMs: 60_000 });
@@ -12,12 +12,12 @@ test('on a terminal the bar fills, in place, and then says what it waits for', (
     '',
     `${'░'.repeat(30)} 0 of 1000 cards`,
     `${'█'.repeat(15)}${'░'.repeat(15)} 500 of 1000 cards`,
-    `${'█'.repeat(30)} 1000 cards, waiting 60 s until every node knows the new key`,
+    `${'█'.repeat(30)} 1000 cards, waiting 60 s until every node uses the new key`,
     `${'█'.repeat(30)} 1000 cards`,
   ]);
 });
 
-test('elsewhere there is a line every five seconds', () => {
+test('progress in a log is one line every five seconds', () => {
   let nowMs = 0;
   const lines: string[] = [];
   const show = linesOn({ write: (line) => lines.push(line) }, () => nowMs);

@@ -1,4 +1,4 @@
-// mandate webhooks: an operator's and a developer's hands on what merchants are told.
+// mandate webhooks: inspect, resume and replay deliveries, and listen to events in development.
 import { epochMsOf, instantAt, parseInstant, type Instant } from '../../clock.ts';
 import { topics, type Foundation } from '../../app/compose.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
@@ -10,15 +10,16 @@ import { rewind } from '../../webhooks/feed/replay.store.ts';
 import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/registration/webhooks.store.ts';
 import { firstSignal } from '../signals.ts';
 import { printTable, withFoundation } from '../foundation.ts';
+import { printJson } from '../json-members.ts';
 
 const maxShown = 1_000;
 
 export async function listWebhooks(options: { party: string; json?: true }): Promise<void> {
   const found = await withFoundation(({ database }) => findWebhooks(database, [options.party]));
   const list = found.map(({ webhook }) => webhook);
-  if (options.json) return console.log(JSON.stringify(list, null, 2));
+  if (options.json) return printJson('webhooks list', list);
   printTable(
-    ['webhook', 'topic', 'of', 'made', 'url', 'events'],
+    ['webhook', 'topic', 'owner', 'created', 'url', 'events'],
     list.map(({ id, topic, owner, createdAt, url, eventTypes }) => [
       id,
       topic,
@@ -35,15 +36,21 @@ export async function listParked(webhookId: string, options: { json?: true }): P
     await webhookNamed(foundation, webhookId);
     return queuesOf(foundation.database, webhookId, { state: 'parked', limit: maxShown });
   });
-  if (options.json) return console.log(JSON.stringify(rows, null, 2));
-  if (rows.length === 0) return console.log('Nothing is parked.');
+  const queues = rows.map((row) => ({
+    objectId: row.aggregate_id,
+    parkedAt: row.stuck_at,
+    attempts: row.attempts,
+    lastFailure: row.last_failure,
+  }));
+  if (options.json) return printJson('webhooks parked', queues);
+  if (queues.length === 0) return console.log('No queue is parked.');
   printTable(
     ['object', 'parked', 'attempts', 'last failure'],
-    rows.map((row) => [
-      row.aggregate_id,
-      row.stuck_at?.slice(0, 19) ?? '',
-      String(row.attempts),
-      row.last_failure ?? '',
+    queues.map(({ objectId, parkedAt, attempts, lastFailure }) => [
+      objectId,
+      parkedAt?.slice(0, 19) ?? '',
+      String(attempts),
+      lastFailure ?? '',
     ]),
   );
 }
@@ -54,7 +61,7 @@ export async function resumeQueues(webhookId: string, options: { object?: string
     const { database, ports } = foundation;
     return resume(database, webhookId, ports.clock.now(), options.object);
   });
-  console.log(`${queues} queues are due again; a running node takes them up within a second.`);
+  console.log(`Queues to resume: ${queues}. A running node starts within a second.`);
 }
 
 export async function replay(webhookId: string, options: { since: string; until?: string }): Promise<void> {
@@ -62,19 +69,22 @@ export async function replay(webhookId: string, options: { since: string; until?
     const { config, database, ports, log } = foundation;
     const { webhook } = await webhookNamed(foundation, webhookId);
     const topic = topics.find(({ name }) => name === webhook.topic);
-    if (!topic) throw new Error(`this version has no ${webhook.topic}`);
+    if (!topic)
+      throw new Error(
+        `This version does not know the topic ${webhook.topic}. Use the version that the nodes run.`,
+      );
     const now = ports.clock.now();
-    // The log has the time of the party, which a test clock may have moved.
+    // Events carry the time of the party, which a test clock may have moved.
     const merchants = openMerchants(database.lookups, ports.clock, livemodeOf(config.mode));
     const party = await merchants.party(webhook.partyId);
     const theirNow = party ? merchants.timeOf(party) : now;
     const since = moment('--since', options.since, theirNow);
     const until = options.until === undefined ? theirNow : moment('--until', options.until, theirNow);
     const reportUnreadable = (aggregateId: string, error: unknown) =>
-      log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told, and was passed over');
+      log.error({ err: error, aggregateId }, 'event log not readable, skipped');
     return rewind(database, webhook, topic, { since, until, now }, reportUnreadable);
   });
-  console.log(`${queues} queues go back; a running node begins within a second.`);
+  console.log(`Queues to replay: ${queues}. A running node starts within a second.`);
 }
 
 export async function listen(options: { party: string; shop?: string; forward?: string }): Promise<void> {
@@ -99,22 +109,28 @@ export async function listen(options: { party: string; shop?: string; forward?: 
 
 export async function resetWebhookCursor(): Promise<void> {
   const events = await withFoundation(({ database }) => resetCursor(database));
-  console.log(`The cursor is reset: ${events} events count as seen. Use replay for what was not sent.`);
+  console.log(
+    `Reset the cursor: ${events} events count as sent. Send others again with "mandate webhooks replay".`,
+  );
 }
 
 async function webhookNamed({ database }: Foundation, webhookId: string): Promise<StoredWebhook> {
   const stored = await loadWebhook(database, webhookId);
-  if (!stored) throw new Error(`there is no webhook ${webhookId}; mandate webhooks list --party shows them`);
+  if (!stored)
+    throw new Error(
+      `Webhook ${webhookId} not found. List webhooks with "mandate webhooks list --party <id>".`,
+    );
   return stored;
 }
 
-/** A date-time, or how long ago: `24h`, `30m`, `7d`. */
+/** Reads a date-time, or how long ago: `24h`, `30m`, `7d`. */
 function moment(option: string, text: string, now: Instant): Instant {
   const [, amount, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const unitMs = { m: 60_000, h: 3_600_000, d: 24 * 3_600_000 }[unit];
   if (amount !== undefined && unitMs !== undefined)
     return instantAt(epochMsOf(now) - Number(amount) * unitMs);
   const instant = parseInstant(text);
-  if (instant === undefined) throw new Error(`${option} must be a date-time, or how long ago: 30m, 24h, 7d`);
+  if (instant === undefined)
+    throw new Error(`${option} is "${text}". Use a date-time, or how long ago: 30m, 24h, 7d.`);
   return instant;
 }

@@ -1,19 +1,20 @@
-// mandate bindings: the verification refunds a bank has not confirmed, and how an operator resolves one.
+// mandate bindings: verification refunds that a bank has not confirmed.
 import {
   resolveVerificationRefund,
   listPendingVerificationRefunds,
 } from '../../customers/store/verification-refunds.ts';
-import { printTable, withFoundation } from '../foundation.ts';
+import { printTable, requireReason, withFoundation } from '../foundation.ts';
+import { printJson } from '../json-members.ts';
 
 export async function listRefunds(options: { json?: true }): Promise<void> {
   const list = await withFoundation(({ database, ports }) =>
     listPendingVerificationRefunds(database, ports.clock.now()),
   );
   const rows = list.map((refund) => ({ ...refund, amountMinor: Number(refund.amountMinor) }));
-  if (options.json) return console.log(JSON.stringify(rows, null, 2));
-  if (rows.length === 0) return console.log('Every verification charge is back with its payer.');
+  if (options.json) return printJson('bindings refunds', rows);
+  if (rows.length === 0) return console.log('The banks have confirmed every verification refund.');
   printTable(
-    ['customer', 'binding', 'party', 'state', 'amount', 'by', 'late', 'stuck'],
+    ['customer', 'binding', 'party', 'status', 'amount', 'due', 'overdue', 'stuck'],
     rows.map((refund) => [
       refund.customerId,
       refund.bindingId,
@@ -21,7 +22,7 @@ export async function listRefunds(options: { json?: true }): Promise<void> {
       refund.status,
       `${refund.amountMinor} ${refund.currency}`,
       refund.refundDueAt.slice(0, 19),
-      refund.isOverdue ? 'late' : '',
+      refund.isOverdue ? 'yes' : '',
       refund.stuckReason ?? '',
     ]),
   );
@@ -33,15 +34,15 @@ export async function resolveBinding(
   options: { reason: string },
 ): Promise<void> {
   const { reason } = options;
-  if (reason.trim() === '') throw new Error('say why: how you know that the payer has the money back');
+  requireReason(reason);
   const isResolved = await withFoundation(({ database, ports }) =>
     resolveVerificationRefund(database, ports.clock, { customerId, bindingId }, reason),
   );
   if (!isResolved)
     throw new Error(
-      `${customerId}/${bindingId} has no pending verification refund; list them with mandate bindings refunds`,
+      `Binding ${customerId}/${bindingId} has no pending verification refund. List them with "mandate bindings refunds".`,
     );
   console.log(
-    `${customerId}/${bindingId} is resolved: the binding has failed, and the ledger says the amount is back.`,
+    `Resolved ${customerId}/${bindingId}: the binding has failed, and the refund is posted in the ledger.`,
   );
 }

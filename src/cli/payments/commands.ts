@@ -1,27 +1,138 @@
-// The subcommands about payments, a line each.
-import type { Command } from 'commander';
+// The commands about payments, bindings and consents.
+import { Option } from 'commander';
+import type { MandateCommand } from '../mandate-command.ts';
 
-export function addPaymentCommands(program: Command): void {
-  const payments = program
-    .command('payments')
-    .description('payments that wait for an operator: see mandate jobs stuck');
+export function addPaymentCommands(program: MandateCommand): void {
+  addStuckPaymentCommands(program);
+  addBindingCommands(program);
+  const consent = program.subcommand('consent', {
+    summary: 'Verify consent bundles and manage their keys',
+    examples: ['mandate consent verify bundle.json --sealed-here'],
+  });
+  addBundleCommands(consent);
+  addConsentKeyCommands(consent);
+}
+
+function addStuckPaymentCommands(program: MandateCommand): void {
+  const payments = program.subcommand('payments', {
+    summary: 'Resolve stuck payments and refunds',
+    details: 'List them with "mandate jobs stuck", and try "mandate jobs retry" first.',
+    examples: ['mandate payments resolve 1NvbIoO4BTk 1 --as captured --reason "clearing file, line 17"'],
+  });
   payments
-    .command('release')
-    .description('give up a capture the bank refuses; it lets go of the hold, and the payment is cancelled')
-    .argument('<invoiceID>')
-    .argument('<paymentID>')
-    .requiredOption('--reason <text>', 'the merchant is told')
+    .subcommand('release', {
+      summary: 'Give up a capture that the bank declines',
+      details: 'The bank is queried once more, then gets a release of the hold. The payment is cancelled.',
+      examples: ['mandate payments release 1NvbIoO4BTk 1 --reason "bank declines the capture"'],
+    })
+    .argument('<invoiceID>', 'the invoice')
+    .argument('<paymentID>', 'the payment')
+    .requiredOption('--reason <text>', 'sent to the merchant')
     .action(async (invoiceId: string, paymentId: string, options) =>
       (await import('./payments.ts')).release(invoiceId, paymentId, options),
     );
   payments
-    .command('resolve')
-    .description('record the outcome when no bank reports it; the ledger follows, and no bank is contacted')
-    .argument('<invoiceID>')
-    .argument('<paymentID>')
-    .requiredOption('--as <ending>', 'captured, cancelled or failed; succeeded or failed, of a refund')
-    .requiredOption('--reason <text>', 'how you know; it is kept in the log')
+    .subcommand('resolve', {
+      summary: 'Record the outcome of a stuck payment or refund',
+      details:
+        'Use it when you know the outcome and no bank reports it. It contacts no bank and writes the ledger. It cannot be undone.',
+      examples: ['mandate payments resolve 1NvbIoO4BTk 1 --as captured --reason "clearing file, line 17"'],
+    })
+    .argument('<invoiceID>', 'the invoice')
+    .argument('<paymentID>', 'the payment')
+    .addOption(
+      new Option(
+        '--as <outcome>',
+        'of a payment: captured, cancelled or failed; of a refund: succeeded or failed',
+      )
+        .choices(['captured', 'cancelled', 'failed', 'succeeded'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--reason <text>', 'how you know it; kept in the event log')
     .action(async (invoiceId: string, paymentId: string, options) =>
       (await import('./payments.ts')).resolve(invoiceId, paymentId, options),
     );
+}
+
+function addBindingCommands(program: MandateCommand): void {
+  const bindings = program.subcommand('bindings', {
+    summary: 'List and resolve verification refunds',
+    details: 'Saving a card charges a small amount and refunds it. The bank has to confirm the refund.',
+    examples: ['mandate bindings refunds'],
+  });
+  bindings
+    .subcommand('refunds', {
+      summary: 'List verification refunds the bank must confirm',
+      details: 'Each refund is due one hour after the charge. Stuck refunds are retried every hour.',
+      examples: ['mandate bindings refunds'],
+    })
+    .json()
+    .action(async (options) => (await import('./bindings.ts')).listRefunds(options));
+  bindings
+    .subcommand('resolve', {
+      summary: 'Record that the payer has the money back',
+      details: 'Use it when the bank keeps declining the refund. It contacts no bank. The binding fails.',
+      examples: ['mandate bindings resolve 1NvbIoO4BTk 1Nvc7h2mKsq --reason "bank confirmed by phone"'],
+    })
+    .argument('<customerID>', 'the customer')
+    .argument('<bindingID>', 'the binding')
+    .requiredOption('--reason <text>', 'how you know it; kept in the event log')
+    .action(async (customerId: string, bindingId: string, options) =>
+      (await import('./bindings.ts')).resolveBinding(customerId, bindingId, options),
+    );
+}
+
+function addBundleCommands(consent: MandateCommand): void {
+  consent
+    .subcommand('verify', {
+      summary: 'Verify that a consent bundle is unchanged',
+      details: 'Without --sealed-by or --sealed-here it accepts any key and prints the one it found.',
+      examples: ['mandate consent verify bundle.json', 'mandate consent verify bundle.json --sealed-here'],
+    })
+    .argument('<file>', 'a bundle from the API')
+    .option('--sealed-by <publicKey...>', 'accept only these keys; list them with mandate consent keys')
+    .option('--sealed-here', 'accept only the keys of this service')
+    .action(async (file: string, options) => (await import('./consent.ts')).verifyConsent(file, options));
+  consent
+    .subcommand('print', {
+      summary: 'Print a consent bundle as a page',
+      details: 'It writes HTML to standard output. It prints nothing if the bundle was changed.',
+      examples: ['mandate consent print bundle.json > consent.html'],
+    })
+    .argument('<file>', 'a bundle from the API')
+    .action(async (file: string) => (await import('./consent.ts')).printConsent(file));
+  consent
+    .subcommand('missing', {
+      summary: 'List active series without evidence of consent',
+      details: 'Get new consents for these before a dispute. It lists up to 1000, the oldest first.',
+      examples: ['mandate consent missing --party P1'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .option('--shop <id>', 'only this shop')
+    .json()
+    .action(async (options) => (await import('./consent.ts')).listMissingConsents(options));
+}
+
+function addConsentKeyCommands(consent: MandateCommand): void {
+  consent
+    .subcommand('key', {
+      summary: 'Print the public key that seals new bundles',
+      examples: ['mandate consent key'],
+    })
+    .action(async () => (await import('./consent.ts')).showConsentKey());
+  consent
+    .subcommand('keys', {
+      summary: 'List the public keys that have sealed bundles',
+      details: 'The newest is last. Keep them: bundles sealed with older keys stay valid.',
+      examples: ['mandate consent keys'],
+    })
+    .json()
+    .action(async (options) => (await import('./consent.ts')).listConsentKeys(options));
+  consent
+    .subcommand('rotate', {
+      summary: 'Seal new consent bundles with a new key',
+      details: 'Bundles and revocation links created before stay valid.',
+      examples: ['mandate consent rotate'],
+    })
+    .action(async () => (await import('./consent.ts')).rotateConsentKey());
 }

@@ -1,4 +1,4 @@
-// What an operator does about payments that wait for him, through the real program beside a service that runs.
+// mandate payments: an operator resolves stuck payments while the service runs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invoicesUrl, type CreatedInvoice } from '../../../test/support/worlds/invoices.ts';
 import { everyInvariant } from '../../app/compose.ts';
@@ -17,7 +17,7 @@ let world: PaymentWorld;
 let wayward: FaultyBank;
 beforeAll(async () => {
   world = await startPaymentWorld();
-  // The program has no other clock than the machine's.
+  // The commands use the clock of the machine.
   world.service.clock.set(Date.now());
   wayward = waylay(world.service.banks);
 });
@@ -36,7 +36,7 @@ async function post(invoice: CreatedInvoice, path: string, body: object): Promis
   await world.service.jobs.whenIdle();
 }
 
-/** As the engine leaves a payment whose step has failed for the last time. */
+/** As the job runner leaves a payment after the last failure. */
 async function getStuck({ id }: CreatedInvoice): Promise<void> {
   const { rowCount } = await world.service.database.withClient((client) =>
     client.query(
@@ -69,72 +69,82 @@ async function isClean(): Promise<void> {
   expect(await world.service.jobs.stuckJobs()).toEqual([]);
 }
 
-describe('a capture the bank refuses for good', () => {
-  test('is released: the hold goes back, and the merchant is told why', { timeout: 120_000 }, async () => {
-    const before = await world.balance();
-    const invoice = await held(captureDeclined);
-    await post(invoice, 'capture', { reason: 'shipped' });
-    await getStuck(invoice);
+describe('a capture that the bank declines', () => {
+  test(
+    'can be released: the hold is released, and the merchant gets the reason',
+    { timeout: 120_000 },
+    async () => {
+      const before = await world.balance();
+      const invoice = await held(captureDeclined);
+      await post(invoice, 'capture', { reason: 'shipped' });
+      await getStuck(invoice);
 
-    const released = await run('payments', 'release', invoice.id, '1', '--reason', 'the bank declined 25');
-    expect(released).toMatchObject({ code: 0, errors: '' });
-    world.service.clock.set(Date.now());
-    await settled();
-    expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled', amount: captureDeclined });
-    expect((await world.changes(invoice)).at(-1)).toEqual({
-      changeType: 'PaymentStatusChanged',
-      paymentID: '1',
-      status: 'cancelled',
-      reason: 'the bank declined 25',
-    });
-    const byPayer = await world.service.call('GET', `${invoicesUrl}/${invoice.id}/events?limit=100`, {
-      token: invoice.token,
-    });
-    expect(byPayer.status).toBe(200);
-    expect(byPayer.text).toContain('cancelled');
-    expect(byPayer.text).not.toContain('declined 25');
-    expect(await world.balance()).toEqual(before);
-    expect(await differencesOf(invoice)).toEqual([]);
-    await isClean();
-  });
+      const released = await run('payments', 'release', invoice.id, '1', '--reason', 'the bank declined 25');
+      expect(released).toMatchObject({ code: 0, errors: '' });
+      world.service.clock.set(Date.now());
+      await settled();
+      expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled', amount: captureDeclined });
+      expect((await world.changes(invoice)).at(-1)).toEqual({
+        changeType: 'PaymentStatusChanged',
+        paymentID: '1',
+        status: 'cancelled',
+        reason: 'the bank declined 25',
+      });
+      const byPayer = await world.service.call('GET', `${invoicesUrl}/${invoice.id}/events?limit=100`, {
+        token: invoice.token,
+      });
+      expect(byPayer.status).toBe(200);
+      expect(byPayer.text).toContain('cancelled');
+      expect(byPayer.text).not.toContain('declined 25');
+      expect(await world.balance()).toEqual(before);
+      expect(await differencesOf(invoice)).toEqual([]);
+      await isClean();
+    },
+  );
 
-  test('is not released while nobody gave it up, nor without a reason', { timeout: 120_000 }, async () => {
+  test('cannot be released before it is stuck, or without a reason', { timeout: 120_000 }, async () => {
     const invoice = await held(captureDeclined);
     const early = await run('payments', 'release', invoice.id, '1', ...because);
     expect(early).toMatchObject({ code: 1 });
     expect(early.errors).toContain('has no stuck job');
-    expect((await run('payments', 'release', invoice.id, '1', '--reason', ' ')).errors).toContain('say why');
+    expect((await run('payments', 'release', invoice.id, '1', '--reason', ' ')).errors).toContain(
+      '--reason is empty',
+    );
     await post(invoice, 'cancel', { reason: 'r' });
     await isClean();
   });
 });
 
-test('money the bank has captured is not released, but learned of', { timeout: 120_000 }, async () => {
-  const invoice = await held();
-  wayward.always('capture', 'answer lost');
-  await post(invoice, 'capture', { reason: 'shipped' });
-  await getStuck(invoice);
-  const refused = await run('payments', 'release', invoice.id, '1', ...because);
-  expect(refused).toMatchObject({ code: 1 });
-  expect(refused.errors).toContain('the bank has captured it');
-  expect(await world.payment(invoice)).toMatchObject({ status: 'processed' });
-  wayward.always('capture', undefined);
-  world.service.clock.set(Date.now());
-  await settled();
-  expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
-  expect(await differencesOf(invoice)).toEqual([]);
-  await isClean();
-});
+test(
+  'a payment that the bank has captured cannot be released, and becomes captured',
+  { timeout: 120_000 },
+  async () => {
+    const invoice = await held();
+    wayward.always('capture', 'answer lost');
+    await post(invoice, 'capture', { reason: 'shipped' });
+    await getStuck(invoice);
+    const refused = await run('payments', 'release', invoice.id, '1', ...because);
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.errors).toContain('The bank has captured the payment.');
+    expect(await world.payment(invoice)).toMatchObject({ status: 'processed' });
+    wayward.always('capture', undefined);
+    world.service.clock.set(Date.now());
+    await settled();
+    expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
+    expect(await differencesOf(invoice)).toEqual([]);
+    await isClean();
+  },
+);
 
-describe('what no bank reports is resolved by the operator', () => {
-  test('a capture as captured, and the invoice is paid', { timeout: 120_000 }, async () => {
+describe('an outcome that no bank reports can be resolved:', () => {
+  test('a capture as captured, which pays the invoice', { timeout: 120_000 }, async () => {
     const before = await world.balance();
     const invoice = await held();
     wayward.always('capture', 'answer lost');
     await post(invoice, 'capture', { reason: 'shipped', amount: 5_000, currency: 'RUB' });
     await getStuck(invoice);
     const wrong = await run('payments', 'resolve', invoice.id, '1', '--as', 'failed', ...because);
-    expect(wrong.errors).toContain('can be resolved as captured or cancelled, not as failed');
+    expect(wrong.errors).toContain('cannot be resolved as failed. Use captured or cancelled.');
     await getStuck(invoice);
     wayward.always('capture', undefined);
     const right = await run('payments', 'resolve', invoice.id, '1', '--as', 'captured', ...because);
@@ -169,7 +179,7 @@ describe('what no bank reports is resolved by the operator', () => {
     },
   );
 
-  test('a charge nobody knows of as failed', { timeout: 120_000 }, async () => {
+  test('a charge unknown to the bank as failed', { timeout: 120_000 }, async () => {
     const before = await world.balance();
     wayward.always('authorise', 'message lost');
     const invoice = await world.paid(card);
@@ -207,13 +217,9 @@ describe('what no bank reports is resolved by the operator', () => {
   });
 });
 
-test(
-  'the comparison with the bank’s book takes the operator’s word for it',
-  { timeout: 120_000 },
-  async () => {
-    const { code, output, errors } = await run('reconcile', '--bank', 'BANK');
-    expect(errors).toBe('');
-    expect(output).toContain('equal');
-    expect(code).toBe(0);
-  },
-);
+test('a reconciliation finds resolved payments equal', { timeout: 120_000 }, async () => {
+  const { code, output, errors } = await run('reconcile', '--bank', 'BANK');
+  expect(errors).toBe('');
+  expect(output).toContain('equal');
+  expect(code).toBe(0);
+});

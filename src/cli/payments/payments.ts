@@ -1,10 +1,9 @@
-// mandate payments: what an operator does about payments that wait for him.
+// mandate payments: how an operator resolves stuck payments and refunds.
 import { buildService, type Foundation } from '../../app/compose.ts';
 import { publicStatus } from '../../payments/domain/payment.ts';
+import type { ManualOutcome } from '../../payments/domain/resolution.ts';
 import { releaseHold, resolvePayment, type ResolutionDeps } from '../../payments/resolve-payment.ts';
 import { requireReason, withFoundation } from '../foundation.ts';
-
-const endings = ['captured', 'cancelled', 'failed', 'succeeded'] as const;
 
 export async function release(
   invoiceId: string,
@@ -14,20 +13,18 @@ export async function release(
   requireReason(reason);
   await withTools((deps) => releaseHold(deps, { invoiceId, paymentId }, reason));
   console.log(
-    `${invoiceId}/${paymentId} is being cancelled: a running node has the bank let the hold go within a second.`,
+    `${invoiceId}/${paymentId} is being cancelled. A running node sends the release of the hold within a second.`,
   );
 }
 
 export async function resolve(
   invoiceId: string,
   paymentId: string,
-  { as, reason }: { as: string; reason: string },
+  { as, reason }: { as: ManualOutcome; reason: string },
 ): Promise<void> {
   requireReason(reason);
-  const ending = endings.find((known) => known === as);
-  if (!ending) throw new Error(`it ends --as ${endings.join(', ')}; which of them, depends on what is open`);
-  const { state } = await withTools((deps) => resolvePayment(deps, { invoiceId, paymentId }, ending, reason));
-  console.log(`${invoiceId}/${paymentId} is resolved: the payment is ${publicStatus[state.name]}.`);
+  const { state } = await withTools((deps) => resolvePayment(deps, { invoiceId, paymentId }, as, reason));
+  console.log(`Resolved ${invoiceId}/${paymentId}: the payment is ${publicStatus[state.name]}.`);
 }
 
 function withTools<T>(work: (deps: ResolutionDeps) => Promise<T>): Promise<T> {

@@ -1,122 +1,187 @@
-// The subcommands about identities, wallets and payouts, a line each.
-import type { Command } from 'commander';
+// The commands about identities, wallets and payouts.
+import { Argument, Option } from 'commander';
+import { levels } from '../../identities/domain/provider.ts';
+import type { MandateCommand } from '../mandate-command.ts';
 
-export function addPayoutCommands(program: Command): void {
-  const identity = program
-    .command('identity')
-    .description('in whose name wallets are held, and how well it is known');
+export function addPayoutCommands(program: MandateCommand): void {
+  const identity = program.subcommand('identity', {
+    summary: 'Manage the identities that pay out',
+    details: 'An identity is the person or company in whose name wallets and destinations are kept.',
+    examples: ['mandate identity list --party P1'],
+  });
+  addIdentityCommands(identity);
+  addIdentityBlocks(identity);
+  addWalletCommands(program);
+  const payout = program.subcommand('payout', {
+    summary: 'Set payout terms and resolve stuck payouts',
+    examples: ['mandate payout fee --party P1 --currency RUB --fixed 3000'],
+  });
+  addPayoutTerms(payout);
+  addPayoutRepairs(payout);
+}
+
+function addIdentityCommands(identity: MandateCommand): void {
   identity
-    .command('list')
-    .description('list the identities of a merchant')
-    .requiredOption('--party <id>')
+    .subcommand('list', {
+      summary: 'List the identities of a merchant',
+      details: 'It lists up to 1000.',
+      examples: ['mandate identity list --party P1'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .json()
     .action(async (options) => (await import('./payouts.ts')).listIdentities(options));
   identity
-    .command('approve')
-    .description('complete the identification that is under way')
-    .argument('<identityID>')
+    .subcommand('approve', {
+      summary: 'Complete the pending identification',
+      examples: ['mandate identity approve 1NvbIoO4BTk'],
+    })
+    .argument('<identityID>', 'an ID from mandate identity list')
     .action(async (id: string) =>
       (await import('./payouts.ts')).decideIdentification(id, { isPassed: true }),
     );
   identity
-    .command('reject')
-    .description('let the identification that is under way fail')
-    .argument('<identityID>')
-    .requiredOption('--reason <text>', 'what the merchant is told')
+    .subcommand('reject', {
+      summary: 'Fail the pending identification',
+      details: 'The level of the identity stays. The merchant can start another identification.',
+      examples: ['mandate identity reject 1NvbIoO4BTk --reason "the passport has expired"'],
+    })
+    .argument('<identityID>', 'an ID from mandate identity list')
+    .requiredOption('--reason <text>', 'sent to the merchant')
     .action(async (id: string, options: { reason: string }) =>
       (await import('./payouts.ts')).decideIdentification(id, { isPassed: false, ...options }),
     );
   identity
-    .command('level')
-    .description('set how well it is known, without an identification')
-    .argument('<identityID>')
-    .argument('<level>', 'anonymous, partial or identified')
-    .requiredOption('--reason <text>', 'for the log')
-    .action(async (id: string, level: string, options) =>
+    .subcommand('level', {
+      summary: 'Set the identification level of an identity',
+      details: 'Use it when you identified the person yourself. It starts no identification.',
+      examples: ['mandate identity level 1NvbIoO4BTk identified --reason "met in person"'],
+    })
+    .argument('<identityID>', 'an ID from mandate identity list')
+    .addArgument(new Argument('<level>', 'the new level').choices(levels))
+    .requiredOption('--reason <text>', 'kept in the event log')
+    .action(async (id: string, level: (typeof levels)[number], options) =>
       (await import('./payouts.ts')).setLevel(id, level, options),
     );
+}
+
+function addIdentityBlocks(identity: MandateCommand): void {
   identity
-    .command('block')
-    .description('refuse every payout of its wallets and to its destinations')
-    .argument('<identityID>')
+    .subcommand('block', {
+      summary: 'Refuse payouts of an identity',
+      details: 'It refuses payouts from its wallets and to its destinations.',
+      examples: ['mandate identity block 1NvbIoO4BTk'],
+    })
+    .argument('<identityID>', 'an ID from mandate identity list')
     .action(async (id: string) => (await import('./payouts.ts')).blockIdentity(id, true));
   identity
-    .command('unblock')
-    .description('let it pay out again')
-    .argument('<identityID>')
+    .subcommand('unblock', {
+      summary: 'Allow payouts of an identity again',
+      examples: ['mandate identity unblock 1NvbIoO4BTk'],
+    })
+    .argument('<identityID>', 'an ID from mandate identity list')
     .action(async (id: string) => (await import('./payouts.ts')).blockIdentity(id, false));
+}
 
+function addWalletCommands(program: MandateCommand): void {
   program
-    .command('wallet')
-    .description('what payouts are made from')
-    .command('deposit')
-    .description('put money on a wallet; the answer is the id of the deposit')
-    .argument('<walletID>')
+    .subcommand('wallet', {
+      summary: 'Fund wallets',
+      examples: ['mandate wallet deposit 1NvbIoO4BTk --amount 5000000 --from-shop S1'],
+    })
+    .subcommand('deposit', {
+      summary: 'Put money on a wallet',
+      details:
+        'It prints the ID of the deposit. Give --reference to make a repeat safe: it deposits nothing more.',
+      examples: [
+        'mandate wallet deposit 1NvbIoO4BTk --amount 5000000 --from-bank MAIN --reference 2026-11-20/17',
+      ],
+    })
+    .argument('<walletID>', 'the wallet')
     .requiredOption('--amount <number>', 'in minor units')
-    .option('--from-shop <id>', 'from the balance of this shop of the same merchant')
-    .option('--from-bank <account>', 'it came to this bank account of yours')
-    .option(
-      '--reference <text>',
-      'your own for it, as the one of your bank: the command given again with the same reference puts no more on the wallet',
-    )
-    .option('--description <text>', 'for the merchant')
+    .option('--from-shop <id>', 'take it from the balance of this shop of the merchant')
+    .option('--from-bank <account>', 'it arrived on this bank account of yours')
+    .option('--reference <text>', 'your ID of the deposit, such as that of your bank')
+    .option('--description <text>', 'shown to the merchant')
     .action(async (id: string, options) => (await import('./payouts.ts')).deposit(id, options));
+}
 
-  const payout = program.command('payout').description('payouts to cards');
+function addPayoutTerms(payout: MandateCommand): void {
   payout
-    .command('limits')
-    .description('agree on limits with a merchant, in place of the usual ones; what is left out has none')
-    .requiredOption('--party <id>')
-    .requiredOption('--level <level>', 'of the identity: anonymous, partial or identified')
-    .requiredOption('--currency <code>')
-    .option('--per-payout <number>', 'in minor units')
-    .option('--per-day <number>', 'in minor units, for each wallet')
-    .option('--per-month <number>', 'in minor units, for each wallet')
-    .option('--number-per-day <number>', 'of payouts, for each wallet')
+    .subcommand('limits', {
+      summary: 'Set the payout limits of a merchant',
+      details: 'They replace the default limits. A limit that is not given does not apply.',
+      examples: ['mandate payout limits --party P1 --level identified --currency RUB --per-day 60000000'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .addOption(
+      new Option('--level <level>', 'identities these limits are for').choices(levels).makeOptionMandatory(),
+    )
+    .requiredOption('--currency <code>', 'an ISO 4217 code such as RUB')
+    .option('--per-payout <number>', 'most for one payout, in minor units')
+    .option('--per-day <number>', 'most per wallet and day, in minor units')
+    .option('--per-month <number>', 'most per wallet and month, in minor units')
+    .option('--number-per-day <number>', 'most payouts per wallet and day')
     .action(async (options) => (await import('./payouts.ts')).setLimits(options));
   payout
-    .command('fee')
-    .description('agree on what a payout costs a merchant, on top of it')
-    .requiredOption('--party <id>')
-    .requiredOption('--currency <code>')
-    .option('--basis-points <number>', 'hundredths of a percent', '0')
+    .subcommand('fee', {
+      summary: 'Set the payout fee of a merchant',
+      details: 'The fee is charged on top of the amount. It does not change payouts already created.',
+      examples: ['mandate payout fee --party P1 --currency RUB --basis-points 50 --fixed 3000'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .requiredOption('--currency <code>', 'an ISO 4217 code such as RUB')
+    .option('--basis-points <number>', 'hundredths of a percent of the amount', '0')
     .option('--fixed <number>', 'in minor units', '0')
     .action(async (options) => (await import('./payouts.ts')).setFee(options));
+}
+
+function addPayoutRepairs(payout: MandateCommand): void {
   payout
-    .command('resolve')
-    .description('record the outcome of a withdrawal when no bank reports it; no bank is contacted')
-    .argument('<withdrawalID>')
-    .requiredOption('--as <end>', 'succeeded, or failed: then its money goes back to the wallet')
-    .requiredOption('--reason <text>', 'how you know; it stays in the log')
+    .subcommand('resolve', {
+      summary: 'Record the outcome of a stuck withdrawal',
+      details:
+        'Use it when you know the outcome and no bank reports it. It contacts no bank. It cannot be undone.',
+      examples: ['mandate payout resolve 1NvbIoO4BTk --as succeeded --reason "bank statement, line 4"'],
+    })
+    .argument('<withdrawalID>', 'the withdrawal')
+    .addOption(
+      new Option('--as <outcome>', 'succeeded, or failed: the money returns to the wallet')
+        .choices(['succeeded', 'failed'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--reason <text>', 'how you know it; kept in the event log')
     .action(async (id: string, options) => (await import('./payouts.ts')).resolveWithdrawal(id, options));
+  addRecovery(payout);
   payout
-    .command('recover')
-    .description('write down a payout that a bank has made and a restored database lost')
-    .argument(
-      '<operationID>',
-      'as mandate reconcile --restored-to tells it; its amount is taken from the book',
-    )
-    .requiredOption('--wallet <id>', 'the wallet it was paid from, as the merchant’s own records have it')
-    .requiredOption(
-      '--destination <id>',
-      'the destination it went to; its card is compared with the one in the book',
-    )
-    .requiredOption('--reason <text>', 'who you are and how you know; it stays in the log')
-    .option('--external-id <text>', 'what the merchant called it, so that his repeat pays nothing')
-    .option('--party <id>', 'who asked for it, where that was not the owner of the wallet')
-    .option(
-      '--wallet-grant <token>',
-      'by which grant he did, which is used up; or lost, where it is not known here any more',
-    )
-    .option('--destination-party <id>', 'whose destination it is, where not that of who asked')
-    .option(
-      '--bank <name>',
-      'id or address of the bank, or a file with its book; else the only bank there is',
-    )
-    .option('--bank-id <bankID>', 'whose book it is, where that does not follow')
-    .action(async (id: string, options) => (await import('./recover-payout.ts')).recoverPayout(id, options));
-  payout
-    .command('revoke-grant')
-    .description('revoke a grant of a wallet, so that nothing is paid out by it any more')
-    .argument('<grantID>', 'as mandate payout recover tells it; in a token it stands between the dots')
+    .subcommand('revoke-grant', {
+      summary: 'Revoke a grant to pay out from a wallet',
+      details: 'A grant that was already used cannot be revoked: it pays nothing more.',
+      examples: ['mandate payout revoke-grant 1NvbIoO4BTk'],
+    })
+    .argument('<grantID>', 'an ID that mandate payout recover prints; in a token, the part between the dots')
     .action(async (id: string) => (await import('./recover-payout.ts')).revokeGrant(id));
+}
+
+function addRecovery(payout: MandateCommand): void {
+  payout
+    .subcommand('recover', {
+      summary: 'Record a payout that a restored database lost',
+      details:
+        'Use it after a restore, for payouts that "mandate reconcile --restored-to" lists. ' +
+        'The amount comes from the report of the bank. Nothing is sent.',
+      examples: [
+        'mandate payout recover 1NvbIoO4BTk.p --wallet 1Nvc7h2mKsq --destination 1Nvc8a9xQeT --reason "restore of 20 May"',
+      ],
+    })
+    .argument('<operationID>', 'an ID that mandate reconcile prints')
+    .requiredOption('--wallet <id>', 'the wallet that paid, from the records of the merchant')
+    .requiredOption('--destination <id>', 'the destination; its card must match the report')
+    .requiredOption('--reason <text>', 'who you are and how you know it; kept in the event log')
+    .option('--external-id <text>', 'the externalID of the merchant, so that their repeat pays nothing')
+    .option('--party <id>', 'the merchant that asked, if not the owner of the wallet')
+    .option('--wallet-grant <token>', 'the grant they used, which is used up; lost if it was lost too')
+    .option('--destination-party <id>', 'the owner of the destination, if not the merchant that asked')
+    .option('--bank <bank>', 'ID or address of a bank, or a report file; the only bank by default')
+    .option('--bank-id <bankID>', 'the bank that the report is from, if --bank does not say it')
+    .action(async (id: string, options) => (await import('./recover-payout.ts')).recoverPayout(id, options));
 }

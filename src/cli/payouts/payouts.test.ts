@@ -1,4 +1,4 @@
-// What an operator decides about payouts, through the real program beside a service that runs.
+// mandate wallet, payout and identity, while the service runs.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPayoutWorld, type PayoutWorld } from '../../../test/support/worlds/payout-world.ts';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
@@ -15,7 +15,7 @@ const run = (...args: string[]) =>
   });
 
 test(
-  'a deposit comes from a bank account, or from a shop that has the money',
+  'a deposit comes from a bank account, or from a shop with enough money',
   { timeout: 120_000 },
   async () => {
     const before = await world.account();
@@ -27,46 +27,46 @@ test(
 
     const poor = await run('wallet', 'deposit', world.wallet, '--amount', '5000', '--from-shop', 'TEST');
     expect(poor.code).toBe(1);
-    expect(poor.errors).toContain('nothing was done');
+    expect(poor.errors).toContain('Shop TEST has less than 5000 RUB. No money was moved.');
     expect((await world.get('/wallet/v0/deposits?limit=9&sourceID=TEST')).body.result).toEqual([]);
   },
 );
 
-test('a deposit with a name is made once, however often it is said', { timeout: 120_000 }, async () => {
+test('a deposit with a reference is not repeated', { timeout: 120_000 }, async () => {
   const before = await world.account();
-  const say = (amount: string, from: string, name: string, kind = '--from-bank') =>
-    run('wallet', 'deposit', world.wallet, '--amount', amount, kind, from, '--reference', name);
-  const made = await say('700', 'NAMED', 'May 3, no. 17');
+  const deposit = (amount: string, from: string, reference: string, kind = '--from-bank') =>
+    run('wallet', 'deposit', world.wallet, '--amount', amount, kind, from, '--reference', reference);
+  const made = await deposit('700', 'NAMED', 'May 3, no. 17');
   expect(made).toMatchObject({ code: 0, errors: '' });
-  const again = await say('700', 'NAMED', 'May 3, no. 17');
+  const again = await deposit('700', 'NAMED', 'May 3, no. 17');
   expect(again).toMatchObject({ code: 0, output: made.output });
-  expect(again.errors).toMatch(/ of 700 RUB from NAMED was already made at .*; nothing was done\n$/);
+  expect(again.errors).toMatch(/ of 700 RUB from NAMED at .*\. It was not repeated\.\n$/);
   for (const [amount, from, kind] of [
     ['701', 'NAMED', '--from-bank'],
     ['700', 'NOSTRO', '--from-bank'],
-    // A shop may be named like a bank account.
+    // A shop may have the ID of a bank account.
     ['700', 'NAMED', '--from-shop'],
   ] as const) {
-    const other = await say(amount, from, 'May 3, no. 17', kind);
+    const other = await deposit(amount, from, 'May 3, no. 17', kind);
     expect(other).toMatchObject({ code: 1, output: '' });
-    expect(other.errors).toMatch(/was already made at .* out of test:RUB:bank\.nostro:NAMED, /);
-    expect(other.errors).toContain('what you say is another; nothing was done');
+    expect(other.errors).toMatch(/from NAMED at .* out of test:RUB:bank\.nostro:NAMED\. /);
+    expect(other.errors).toContain('Yours is different, so no money was moved.');
   }
   expect((await world.account()).own).toBe(before.own + 700);
 
-  const [one, two] = await Promise.all([say('50', 'NAMED', 'no. 18'), say('50', 'NAMED', 'no. 18')]);
+  const [one, two] = await Promise.all([deposit('50', 'NAMED', 'no. 18'), deposit('50', 'NAMED', 'no. 18')]);
   expect(one).toMatchObject({ code: 0, output: two.output });
   expect(one.output).not.toBe(made.output);
   expect((await world.account()).own).toBe(before.own + 750);
   expect((await world.get('/wallet/v0/deposits?limit=9&sourceID=NAMED')).body.result).toHaveLength(2);
   expect(await brokenInvariants(world.service.database)).toEqual([]);
 
-  const unset = await say('50', 'NAMED', '');
-  expect(unset).toMatchObject({ code: 1, errors: expect.stringContaining('not empty') });
+  const unset = await deposit('50', 'NAMED', '');
+  expect(unset).toMatchObject({ code: 1, errors: expect.stringContaining('--reference is empty') });
 });
 
 test(
-  'a deposit with a name from a shop is known again when the shop has nothing left',
+  'a repeated deposit from a shop is recognised when the shop has nothing left',
   { timeout: 120_000 },
   async () => {
     await world.paid('4242424242424242');
@@ -78,14 +78,14 @@ test(
     expect(made).toMatchObject({ code: 0, errors: '' });
     const again = await run('wallet', 'deposit', world.wallet, ...all);
     expect(again).toMatchObject({ code: 0, output: made.output });
-    expect(again.errors).toContain('was already made');
+    expect(again.errors).toContain('It was not repeated.');
     expect((await world.balance()).available).toBe(0);
     expect((await world.account()).own).toBe(before.own + available);
     expect(await brokenInvariants(world.service.database)).toEqual([]);
   },
 );
 
-test('limits and fees are agreed with a merchant', { timeout: 120_000 }, async () => {
+test('limits and fees of a merchant can be set', { timeout: 120_000 }, async () => {
   const party = ['--party', world.merchant.partyId, '--currency', 'RUB'];
   await run('payout', 'limits', ...party, '--level', 'anonymous', '--per-payout', '700');
   await run('payout', 'fee', ...party, '--fixed', '20');
@@ -101,7 +101,7 @@ test('limits and fees are agreed with a merchant', { timeout: 120_000 }, async (
     await run('payout', 'fee', ...stranger, '--fixed', '20'),
   ];
   for (const { code, errors } of wrong) {
-    expect(errors).toContain(`there is no party ${world.merchant.partyId}X`);
+    expect(errors).toContain(`Party ${world.merchant.partyId}X not found`);
     expect(code).toBe(1);
   }
 });
@@ -123,34 +123,34 @@ const statusOf = async (id: string) => (await world.get(`/wallet/v0/withdrawals/
 test.each([
   ['succeeded', 'Succeeded'],
   ['failed', 'Failed'],
-])('a withdrawal whose outcome is unknown is resolved as %s', { timeout: 120_000 }, async (as, status) => {
+])('a withdrawal with an unknown outcome can be resolved as %s', { timeout: 120_000 }, async (as, status) => {
   const { id: destination } = await world.destinationFor('4242424242424242');
   world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
   await world.service.jobs.whenIdle();
   await getStuck(id);
   const before = await world.account();
-  expect((await resolve(id, as, ' ')).errors).toContain('say why');
+  expect((await resolve(id, as, ' ')).errors).toContain('--reason is empty');
   expect(await resolve(id, as)).toMatchObject({ code: 0, errors: '' });
   expect(await statusOf(id)).toBe(status);
   expect(await world.service.jobs.stuckJobs()).toEqual([]);
-  expect((await resolve(id, as)).errors).toContain(`withdrawal ${id} has no stuck job`);
+  expect((await resolve(id, as)).errors).toContain(`Withdrawal ${id} has no stuck job`);
   const after = await world.account();
   expect(after.available - before.available).toBe(as === 'failed' ? 620 : 0);
   expect(before.own - after.own).toBe(as === 'failed' ? 0 : 620);
   expect(await brokenInvariants(world.service.database)).toEqual([]);
 });
 
-test('a withdrawal that a node works on is not resolved', { timeout: 120_000 }, async () => {
+test('a withdrawal that a node works on cannot be resolved', { timeout: 120_000 }, async () => {
   const { jobs, clock } = world.service;
   const { id: destination } = await world.destinationFor('4242424242424242');
   const before = await world.account();
   world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
   await jobs.whenIdle();
-  const refused = { code: 1, errors: expect.stringContaining(`withdrawal ${id} has no stuck job`) };
+  const refused = { code: 1, errors: expect.stringContaining(`Withdrawal ${id} has no stuck job`) };
   expect(await resolve(id, 'failed')).toMatchObject(refused);
-  // Tried again by an operator, it is off the list and may be sent, whoever else asks at the bank meanwhile.
+  // After a retry it is no longer stuck, and a node may send it.
   await getStuck(id);
   world.bank.faults.order({ kind: 'error-before-booking', next: 1, operationKind: 'inquire' });
   expect(await jobs.retry('withdrawal', id)).toBe(true);
@@ -165,8 +165,8 @@ test('a withdrawal that a node works on is not resolved', { timeout: 120_000 }, 
   expect((await world.book()).filter(({ operationId }) => operationId === `${id}.p`)).toHaveLength(1);
 });
 
-test('an identification under way is approved, an identity blocked', { timeout: 120_000 }, async () => {
-  // As in live mode, where nobody but an operator completes one.
+test('a pending identification can be approved, and an identity blocked', { timeout: 120_000 }, async () => {
+  // In live mode only an operator completes one.
   await world.service.database.withClient((client) =>
     client.query(
       `insert into identity_challenge (identity_id, challenge_id, type, proofs, status, created_at)
@@ -175,10 +175,21 @@ test('an identification under way is approved, an identity blocked', { timeout: 
     ),
   );
   const approved = await run('identity', 'approve', world.identity);
-  expect(approved).toMatchObject({ code: 0, output: `${world.identity} is partial.\n` });
+  expect(approved).toMatchObject({ code: 0, output: `Identity ${world.identity} is partial.\n` });
   expect((await run('identity', 'block', world.identity)).code).toBe(0);
   const list = await run('identity', 'list', '--party', world.merchant.partyId);
   expect(list.output).toMatch(new RegExp(`${world.identity} +Keyn Fawkes +test +person +partial +blocked`));
+  const json = await run('identity', 'list', '--party', world.merchant.partyId, '--json');
+  expect(JSON.parse(json.output)).toEqual([
+    {
+      identityId: world.identity,
+      name: 'Keyn Fawkes',
+      provider: 'test',
+      class: 'person',
+      level: 'partial',
+      status: 'blocked',
+    },
+  ]);
   const identity = (await world.get(`/wallet/v0/identities/${world.identity}`)).body;
   expect(identity).toMatchObject({ level: 'partial', isBlocked: true, effectiveChallenge: 'by-hand' });
 });

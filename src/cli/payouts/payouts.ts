@@ -1,4 +1,4 @@
-// mandate identity, mandate wallet, mandate payout: what an operator decides about payouts.
+// mandate identity, mandate wallet, mandate payout: an operator's decisions about payouts.
 import { livemodeOf } from '../../livemode.ts';
 import type { Foundation } from '../../app/compose.ts';
 import { isKnownCurrency } from '../../money.ts';
@@ -13,40 +13,45 @@ import {
 import { depositFromBank, depositFromShop, depositIdOf } from '../../wallets/deposit.ts';
 import { operatorDecided } from '../../payouts/domain/payout-failure.ts';
 import { storePayoutFee, storePayoutLimits } from '../../payouts/store/payout-terms.ts';
-import { levels, type Level } from '../../identities/domain/provider.ts';
+import type { Level } from '../../identities/domain/provider.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import { storeEnd, claimStuckJob } from '../../payouts/store/withdrawals.ts';
 import { printTable, requireParty, requireReason, withFoundation } from '../foundation.ts';
+import { printJson } from '../json-members.ts';
 import { defined } from '../../defined.ts';
 
 type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[0]>[0];
 
-export async function listIdentities(options: { party: string }): Promise<void> {
+export async function listIdentities(options: { party: string; json?: true }): Promise<void> {
   const all = { provider: null, class: null, level: null, limit: 1_000, before_at: null, before_id: null };
-  const identities = await withFoundation(({ database }) =>
+  const found = await withFoundation(({ database }) =>
     readIdentities(database, { party_id: options.party, ...all }),
   );
+  const identities = found.map((one) => ({
+    identityId: one.id,
+    name: one.name,
+    provider: one.provider,
+    class: one.class,
+    level: one.level,
+    status: one.isBlocked ? 'blocked' : 'active',
+  }));
+  if (options.json) return printJson('identity list', identities);
   printTable(
-    ['identity', 'name', 'provider', 'class', 'level', 'state'],
-    identities.map((one) => [
-      one.id,
-      one.name,
-      one.provider,
-      one.class,
-      one.level,
-      one.isBlocked ? 'blocked' : 'active',
-    ]),
+    ['identity', 'name', 'provider', 'class', 'level', 'status'],
+    identities.map((one) => Object.values(one)),
   );
 }
 
-/** Ends the identification that is under way. */
 export async function decideIdentification(
   id: string,
   decision: { readonly isPassed: true } | { readonly isPassed: false; readonly reason: string },
 ): Promise<void> {
   const level = await changeIdentity(id, async (tx) => {
     const [challenge] = await findChallenges(tx, id, { status: 'pending' });
-    if (!challenge) throw new Error(`identity ${id} has no identification under way`);
+    if (!challenge)
+      throw new Error(
+        `Identity ${id} has no pending identification. Set its level with "mandate identity level".`,
+      );
     if (decision.isPassed) {
       await endChallenge(tx, challenge, { status: 'completed' });
       return completed(challenge);
@@ -55,35 +60,35 @@ export async function decideIdentification(
     await endChallenge(tx, challenge, { status: 'failed', reason });
     return { type: 'challenge_failed', challengeId: challenge.id, reason };
   });
-  console.log(`${id} is ${level}.`);
+  console.log(`Identity ${id} is ${level}.`);
 }
 
-export async function setLevel(id: string, level: string, options: { reason: string }): Promise<void> {
-  const known = levels.find((one) => one === level);
-  if (!known) throw new Error(`${level} is no level; there are ${levels.join(', ')}`);
+export async function setLevel(id: string, level: Level, options: { reason: string }): Promise<void> {
   await changeIdentity(id, () =>
-    Promise.resolve({ type: 'identity_level_set', level: known, reason: options.reason }),
+    Promise.resolve({ type: 'identity_level_set', level, reason: options.reason }),
   );
-  console.log(`${id} is ${level}.`);
+  console.log(`Identity ${id} is ${level}.`);
 }
 
 export async function blockIdentity(id: string, isBlocked: boolean): Promise<void> {
   await changeIdentity(id, () =>
     Promise.resolve({ type: isBlocked ? 'identity_blocked' : 'identity_unblocked' }),
   );
-  console.log(`${id} is ${isBlocked ? 'blocked' : 'no longer blocked'}.`);
+  console.log(`Identity ${id} is ${isBlocked ? 'blocked' : 'no longer blocked'}.`);
 }
 
-/** Answers the level afterwards. */
+/** Returns the level after the change. */
 function changeIdentity(id: string, decide: (tx: Transaction) => Promise<IdentityFact>): Promise<Level> {
   return withFoundation(({ database, ports }) =>
     database.transaction(async (tx) => {
       const stored = await findIdentity(tx, null, id);
       if (!stored)
-        throw new Error(`there is no identity ${id}; mandate identity list shows those of a party`);
+        throw new Error(
+          `Identity ${id} not found. List identities with "mandate identity list --party <id>".`,
+        );
       const fact = await decide(tx);
       const isStored = await storeIdentityFacts(tx, stored, [fact], ports.clock.now());
-      if (!isStored) throw new Error(`identity ${id} was changed by somebody else; try again`);
+      if (!isStored) throw new Error(`Another writer changed identity ${id}. Run the command again.`);
       return evolve(stored.identity, fact).level;
     }),
   );
@@ -95,17 +100,16 @@ export async function deposit(
 ): Promise<void> {
   const { fromShop, fromBank, reference, description } = options;
   if ((fromShop === undefined) === (fromBank === undefined)) {
-    throw new Error('say where it comes from: --from-shop <shopID> or --from-bank <account>');
+    throw new Error('The source of the money is missing. Give either --from-shop or --from-bank.');
   }
-  const minor = minorOf(options.amount);
-  if (minor === 0n) throw new Error('a deposit has 1 minor unit or more');
-  // As of a variable that was not set: the second of these would pass for the first.
-  if (reference?.trim() === '')
-    throw new Error('the reference of a deposit is not empty; leave out --reference instead');
+  const minor = minorOf('--amount', options.amount);
+  if (minor === 0n) throw new Error('--amount is 0. Deposit at least 1 minor unit.');
+  // A script with an unset variable would pass two deposits off as one.
+  if (reference?.trim() === '') throw new Error('--reference is empty. Give one, or leave the option out.');
   const made = await withFoundation(async (foundation) => {
     const { database, ports } = foundation;
     const wallet = await findWallet(database, null, walletId);
-    if (!wallet) throw new Error(`there is no wallet ${walletId}`);
+    if (!wallet) throw new Error(`Wallet ${walletId} not found. Check the ID with the merchant.`);
     const given = {
       id: reference === undefined ? ports.ids.next() : depositIdOf(wallet.id, reference),
       livemode: livemodeOf(foundation.config.mode),
@@ -116,46 +120,48 @@ export async function deposit(
     if (fromBank !== undefined)
       return depositFromBank(database, wallet, { ...given, bankAccountId: fromBank });
     const drawn = await depositFromShop(database, wallet, { ...given, shopId: fromShop ?? '' });
-    if (!drawn) throw new Error(`shop ${fromShop} has not so much in ${wallet.currency}; nothing was done`);
+    if (!drawn)
+      throw new Error(
+        `Shop ${fromShop} has less than ${minor} ${wallet.currency}. No money was moved. Deposit less, or from another source.`,
+      );
     return drawn;
   });
   const { id, amount, sourceId, createdAt } = made.deposit;
   if (!made.isNew) {
-    const earlier = `deposit ${id} of ${amount.minor} ${amount.currency} from ${sourceId} was already made at ${createdAt}`;
+    const earlier = `This reference belongs to deposit ${id} of ${amount.minor} ${amount.currency} from ${sourceId} at ${createdAt}`;
     if (!made.isAsGiven)
       throw new Error(
-        `${earlier} under this reference, out of ${made.debitAccount}, and what you say is another; nothing was done`,
+        `${earlier}, out of ${made.debitAccount}. Yours is different, so no money was moved. Use another --reference.`,
       );
-    console.error(`${earlier}; nothing was done`);
+    console.error(`${earlier}. It was not repeated.`);
   }
   console.log(id);
 }
 
 export async function setLimits(options: {
   party: string;
-  level: string;
+  level: Level;
   currency: string;
   perPayout?: string;
   perDay?: string;
   perMonth?: string;
   numberPerDay?: string;
 }): Promise<void> {
-  const level = levels.find((one) => one === options.level);
-  if (!level) throw new Error(`${options.level} is no level; there are ${levels.join(', ')}`);
+  const { level } = options;
   const currency = checkedCurrency(options.currency);
-  const limit = <Name extends string>(name: Name, text: string | undefined) =>
-    (text === undefined ? {} : { [name]: minorOf(text) }) as { [N in Name]?: bigint };
+  const limit = <Name extends string>(name: Name, option: string, text: string | undefined) =>
+    (text === undefined ? {} : { [name]: minorOf(option, text) }) as { [N in Name]?: bigint };
   const limits = {
-    ...limit('perPayoutMinor', options.perPayout),
-    ...limit('perDayMinor', options.perDay),
-    ...limit('perMonthMinor', options.perMonth),
-    ...limit('payoutsPerDay', options.numberPerDay),
+    ...limit('perPayoutMinor', '--per-payout', options.perPayout),
+    ...limit('perDayMinor', '--per-day', options.perDay),
+    ...limit('perMonthMinor', '--per-month', options.perMonth),
+    ...limit('payoutsPerDay', '--number-per-day', options.numberPerDay),
   };
   await withFoundation(async ({ database }) => {
     await requireParty(database, options.party);
     await storePayoutLimits(database, options.party, { level, currency, limits });
   });
-  console.log('The limits are changed; every node knows within a second.');
+  console.log('Changed the limits. Every node uses them within a second.');
 }
 
 export async function setFee(options: {
@@ -165,21 +171,22 @@ export async function setFee(options: {
   fixed: string;
 }): Promise<void> {
   const currency = checkedCurrency(options.currency);
-  const fee = { basisPoints: minorOf(options.basisPoints), fixedMinor: minorOf(options.fixed) };
+  const fee = {
+    basisPoints: minorOf('--basis-points', options.basisPoints),
+    fixedMinor: minorOf('--fixed', options.fixed),
+  };
   await withFoundation(async ({ database }) => {
     await requireParty(database, options.party);
     await storePayoutFee(database, options.party, currency, fee);
   });
-  console.log('The fee is changed; every node knows within a second.');
+  console.log('Changed the fee. Every node uses it within a second.');
 }
 
-/**
- * What no bank could say: only an operator ends a withdrawal without proof, with his reason in the log, and only one that he was
- * left to: a node that is still at one may send it.
- */
-export async function resolveWithdrawal(id: string, options: { as: string; reason: string }): Promise<void> {
-  const { as, reason } = options;
-  if (as !== 'succeeded' && as !== 'failed') throw new Error('it ends --as succeeded or --as failed');
+/** Only a stuck withdrawal: while a node works on one, it may send it. */
+export async function resolveWithdrawal(
+  id: string,
+  { as, reason }: { as: 'succeeded' | 'failed'; reason: string },
+): Promise<void> {
   requireReason(reason);
   const fact =
     as === 'succeeded'
@@ -189,21 +196,26 @@ export async function resolveWithdrawal(id: string, options: { as: string; reaso
     const { database, ports } = foundation;
     await database.transaction(async (tx) => {
       const stored = await claimStuckJob(tx, id);
-      if (!stored) throw new Error(`withdrawal ${id} has no stuck job; list them with mandate jobs stuck`);
+      if (!stored)
+        throw new Error(`Withdrawal ${id} has no stuck job. List stuck jobs with "mandate jobs stuck".`);
       const now = ports.clock.now();
       if (!(await storeEnd(tx, stored, fact, { livemode: livemodeOf(foundation.config.mode), now })))
-        throw new Error(`withdrawal ${id} was changed by somebody else; look again`);
+        throw new Error(
+          `Another writer changed withdrawal ${id}. Check its status, and run the command again.`,
+        );
     });
   });
-  console.log(`${id} has ${as}.`);
+  console.log(`Resolved withdrawal ${id}: ${as}.`);
 }
 
-function minorOf(text: string): bigint {
-  if (!/^\d{1,12}$/.test(text)) throw new Error(`${text} is no whole number of minor units`);
+function minorOf(option: string, text: string): bigint {
+  if (!/^\d{1,12}$/.test(text))
+    throw new Error(`${option} is "${text}". Use a whole number of at most 12 digits.`);
   return BigInt(text);
 }
 
 function checkedCurrency(code: string): string {
-  if (!isKnownCurrency(code)) throw new Error(`${code} is no currency of ISO 4217`);
+  if (!isKnownCurrency(code))
+    throw new Error(`Unknown currency "${code}". Use an ISO 4217 code such as RUB.`);
   return code;
 }

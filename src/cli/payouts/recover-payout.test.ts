@@ -1,4 +1,4 @@
-// Payouts the bank has made and this database does not know, written down through the real program beside a service that runs.
+// mandate payout recover: payouts that the bank made and the database lost, recorded while the service runs.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -39,13 +39,14 @@ const run = (...args: string[]) =>
   });
 
 const book = ['--bank', bookFile, '--bank-id', 'BANK'];
-const reason = ['--reason', 'Ann, from the letter of the shop'];
+const reason = ['--reason', 'Ann, from an email of the shop'];
 const restore = (operationId: string, ...more: string[]) => {
-  const where = ['--wallet', world.wallet, '--destination', destination];
-  return run('payout', 'recover', operationId, ...where, ...book, ...reason, ...more);
+  const usual = { '--wallet': world.wallet, '--destination': destination };
+  const where = Object.entries(usual).filter(([option]) => !more.includes(option));
+  return run('payout', 'recover', operationId, ...where.flat(), ...book, ...reason, ...more);
 };
 
-/** The bank pays, and nobody here knows; `write` is of its book. */
+/** The bank pays, and the database does not know it; `write` changes the report. */
 async function paidAtBank(id: string, amount: number, write = (text: string) => text): Promise<void> {
   const bank = tellerAt(world.bank.url, secret, () => epochMsOf(world.service.clock.now()));
   expect(await bank.outcome(`${id}.p`, payout(amount, cardNumber))).toBe('approved');
@@ -73,7 +74,7 @@ async function factsOf(id: string): Promise<any[]> {
 }
 
 test(
-  'is taken off the wallet with its fee, once, and is no difference any more',
+  'a lost payout is debited once with its fee, and is then equal in a reconciliation',
   { timeout: 120_000 },
   async () => {
     await paidAtBank('LOST1', 2_500);
@@ -84,7 +85,7 @@ test(
     expect(written).toEqual({
       code: 0,
       errors: '',
-      output: `LOST1 is written down: 2500 RUB from wallet ${world.wallet}.\n`,
+      output: `Recorded withdrawal LOST1: 2500 RUB from wallet ${world.wallet}.\n`,
     });
     const after = { own: before.own - 2_520, available: before.available - 2_520 };
     expect(await world.account()).toEqual(after);
@@ -99,21 +100,24 @@ test(
     expect(started.type).toBe('withdrawal_started');
     expect(succeeded).toMatchObject({
       type: 'withdrawal_succeeded',
-      reason: 'Ann, from the letter of the shop',
+      reason: 'Ann, from an email of the shop',
     });
 
     const again = await restore('LOST1.p');
-    expect(again).toMatchObject({ code: 0, output: 'LOST1 is known already; nothing was done.\n' });
+    expect(again).toMatchObject({
+      code: 0,
+      output: 'Withdrawal LOST1 is recorded already. Nothing was changed.\n',
+    });
     expect(await world.account()).toEqual(after);
     expect(await differences()).toEqual([]);
     expect(await brokenInvariants(world.service.database)).toEqual([]);
-    // Nothing is due of it: the bank is asked for nothing.
+    // It has no job: nothing is sent to the bank.
     await world.service.jobs.whenIdle();
     expect((await world.book()).filter(({ operationId }) => operationId.startsWith('LOST1'))).toHaveLength(1);
   },
 );
 
-test('the repeat of a merchant who had called it something pays nothing', { timeout: 120_000 }, async () => {
+test('a repeat with the externalID of a recovered payout pays nothing', { timeout: 120_000 }, async () => {
   await paidAtBank('LOST2', 700);
   expect(await restore('LOST2.p', '--external-id', 'salary')).toMatchObject({ code: 0 });
   const before = await world.account();
@@ -126,13 +130,13 @@ test('the repeat of a merchant who had called it something pays nothing', { time
   await paidAtBank('LOST3', 700);
   const taken = await restore('LOST3.p', '--external-id', 'salary');
   expect(taken.errors).toContain(
-    `Another withdrawal of party ${world.merchant.partyId} has the external ID salary. Nothing was done`,
+    `Another withdrawal of party ${world.merchant.partyId} has the external ID salary. Nothing was recorded.`,
   );
   expect(await factsOf('LOST3')).toEqual([]);
 });
 
 test(
-  'one made by another with the owner’s grant is his, and the grant used up',
+  'a payout of another merchant by grant is recorded as theirs, and the grant is used up',
   { timeout: 120_000 },
   async () => {
     const { service, wallet, merchant } = world;
@@ -146,13 +150,15 @@ test(
     const by = ['--party', other.partyId];
 
     expect((await restore('LOST7.p', ...by)).errors).toContain(
-      `by which grant party ${other.partyId} paid out`,
+      `Pass the grant that party ${other.partyId} used with --wallet-grant`,
     );
     expect((await restore('LOST7.p', ...by, ...grant)).errors).toContain(
       `belongs to party ${merchant.partyId}. If that party requested the payout, pass --party ${merchant.partyId}`,
     );
-    expect((await restore('LOST7.p', ...grant)).errors).toContain('say with --party who had it');
-    expect((await restore('LOST7.p', '--party', 'GONE')).errors).toContain('there is no party GONE');
+    expect((await restore('LOST7.p', ...grant)).errors).toContain(
+      'pass the merchant that used it with --party',
+    );
+    expect((await restore('LOST7.p', '--party', 'GONE')).errors).toContain('Party GONE not found');
     expect(await factsOf('LOST7')).toEqual([]);
 
     const all = [...by, ...grant, '--destination-party', merchant.partyId, '--external-id', 'bonus'];
@@ -170,7 +176,7 @@ test(
       validUntil: '2035-01-01T00:00:00Z',
     });
     const destinationGrant = there.body.token;
-    // As what he called it, and without: the grant has paid already.
+    // With and without the externalID: the grant has been used.
     expect(await repeat({ externalID: 'bonus', destinationGrant })).toMatchObject({
       status: 409,
       body: { id: 'LOST7' },
@@ -185,7 +191,7 @@ test(
   },
 );
 
-test('a grant that still holds is told of, and ended by hand', { timeout: 120_000 }, async () => {
+test('a grant that is still valid is named, and can be revoked', { timeout: 120_000 }, async () => {
   const { service, wallet } = world;
   const other = await service.createMerchant();
   const given = await world.post(`/wallet/v0/wallets/${wallet}/grants`, {
@@ -196,25 +202,25 @@ test('a grant that still holds is told of, and ended by hand', { timeout: 120_00
   const [, grantId = ''] = token.split('.');
   await paidAtBank('LOST11', 700);
   const by = ['--party', other.partyId, '--destination-party', world.merchant.partyId];
-  // Said to be lost, or not said at all: it is named, so that it can be ended.
+  // Whether it is passed as lost or not passed at all, it is named.
   const written = await restore('LOST11.p', ...by, '--wallet-grant', 'lost');
-  expect(written.output).toContain(`as much may still be paid out from the wallet: ${grantId} (until 2035-`);
+  expect(written.output).toContain(
+    `These grants still allow as much from the wallet: ${grantId} (until 2035-`,
+  );
   const again = await restore('LOST11.p', ...by, '--wallet-grant', token);
-  expect(again.output).toContain('is known already; nothing was done. By these grants');
+  expect(again.output).toContain('is recorded already. Nothing was changed. These grants');
   await paidAtBank('LOST12', 700);
   expect((await restore('LOST12.p')).output).toContain(grantId);
   const otherwise = await restore('LOST12.p', ...by, '--wallet-grant', token);
-  expect(otherwise.errors).toContain('without an external ID. Nothing was done. By these grants');
-  // Nothing written, nothing to end.
+  expect(otherwise.errors).toContain('without an external ID. Nothing was recorded. These grants');
+  // Nothing was recorded, so no grant is named.
   await paidAtBank('LOST13', 699);
   const refused = await restore('LOST13.p', ...by, '--wallet-grant', token, '--destination', 'GONE');
-  expect(refused.errors).not.toContain('By these grants');
+  expect(refused.errors).not.toContain('These grants');
 
-  expect((await run('payout', 'revoke-grant', grantId)).output).toBe(
-    'Nothing can be paid out by it any more.\n',
-  );
-  expect((await run('payout', 'revoke-grant', grantId)).errors).toContain('or it was used already');
-  expect((await run('payout', 'revoke-grant', 'garbage')).errors).toContain('there is no grant garbage');
+  expect((await run('payout', 'revoke-grant', grantId)).output).toBe(`Revoked grant ${grantId}.\n`);
+  expect((await run('payout', 'revoke-grant', grantId)).errors).toContain('not found, or already used');
+  expect((await run('payout', 'revoke-grant', 'garbage')).errors).toContain('Grant garbage not found');
   const { token: destinationGrant } = (
     await world.post(`/wallet/v0/destinations/${destination}/grants`, { validUntil: '2035-01-01T00:00:00Z' })
   ).body;
@@ -229,7 +235,7 @@ test('a grant that still holds is told of, and ended by hand', { timeout: 120_00
   expect(repeat).toMatchObject({ status: 422, body: { code: 'noSuchWallet' } });
 });
 
-test('what was written down otherwise stays so, and that is said', { timeout: 120_000 }, async () => {
+test('a payout recorded with other details is refused and stays', { timeout: 120_000 }, async () => {
   await paidAtBank('LOST9', 300);
   expect(await restore('LOST9.p')).toMatchObject({ code: 0 });
   const before = await world.account();
@@ -247,13 +253,13 @@ test('what was written down otherwise stays so, and that is said', { timeout: 12
   expect(await world.account()).toEqual(before);
 });
 
-test('a book without cards is taken, and says so', { timeout: 120_000 }, async () => {
+test('a report without cards is accepted with a warning', { timeout: 120_000 }, async () => {
   await paidAtBank('LOST10', 200, (text) => text.replaceAll(/,"cardMask":"[^"]*"/g, ''));
-  expect((await restore('LOST10.p')).output).toContain('The book names no card');
-  expect((await restore('LOST10.p')).output).toContain('is known already');
+  expect((await restore('LOST10.p')).output).toContain('The report of the bank has no card number');
+  expect((await restore('LOST10.p')).output).toContain('is recorded already');
 });
 
-test('a wallet that has not so much any more loses nothing', { timeout: 120_000 }, async () => {
+test('a wallet with too little money is not debited', { timeout: 120_000 }, async () => {
   const { own } = await world.account();
   await paidAtBank('LOST4', own - 19);
   const poor = await restore('LOST4.p');
@@ -269,14 +275,14 @@ test('a wallet that has not so much any more loses nothing', { timeout: 120_000 
 });
 
 test.each<[string, string, string[], string, ((text: string) => string)?]>([
-  ['nobody was paid', 'NEVER.p', [], "NEVER.p is not in the bank's report"],
+  ['an operation the bank does not know', 'NEVER.p', [], "NEVER.p is not in the bank's report"],
   ['a payment', 'INVOICE.1.a', [], 'INVOICE.1.a is not a payout'],
-  ['a wallet that is not there', 'LOST5.p', ['--wallet', 'GONE'], 'there is no wallet GONE. If it was lost'],
-  ['a card that is not there', 'LOST5.p', ['--destination', 'GONE'], 'there is no destination GONE. If'],
+  ['an unknown wallet', 'LOST5.p', ['--wallet', 'GONE'], 'Wallet GONE not found. If the restore lost it'],
+  ['an unknown destination', 'LOST5.p', ['--destination', 'GONE'], 'Destination GONE not found. If'],
   ['another currency', 'LOST5.p', [], 'has paid out 800 EUR', (text) => text.replaceAll('RUB', 'EUR')],
   ['booked as something else', 'LOST5.p', [], 'as refund', (text) => text.replaceAll('"payout"', '"refund"')],
   ['booked twice', 'LOST5.p', [], 'has booked LOST5.p 2 times', bookedTwice],
-])('is not written down: %s', { timeout: 120_000 }, async (_, operationId, more, problem, write) => {
+])('is not recorded: %s', { timeout: 120_000 }, async (_, operationId, more, problem, write) => {
   await paidAtBank('LOST5', 800, write);
   const refused = await restore(operationId, ...more);
   expect(refused.errors).toContain(problem);
@@ -284,7 +290,7 @@ test.each<[string, string, string[], string, ((text: string) => string)?]>([
   expect(await factsOf('LOST5')).toEqual([]);
 });
 
-test('is not written down with another card than the bank’s', { timeout: 120_000 }, async () => {
+test('is not recorded for another card than the report has', { timeout: 120_000 }, async () => {
   await paidAtBank('LOST5', 800);
   const { id: other } = await world.destinationFor(otherCardNumber);
   const refused = await restore('LOST5.p', '--destination', other);
@@ -294,7 +300,7 @@ test('is not written down with another card than the bank’s', { timeout: 120_0
   expect(await factsOf('LOST5')).toEqual([]);
 });
 
-test('is left alone while it is under way here', { timeout: 120_000 }, async () => {
+test('is not recorded while the withdrawal is in progress', { timeout: 120_000 }, async () => {
   world.bank.faults.order({ kind: 'reset-after-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
   await world.service.jobs.whenIdle();
@@ -305,7 +311,7 @@ test('is left alone while it is under way here', { timeout: 120_000 }, async () 
   );
 });
 
-test('is not held up by a limit, and counts towards it', { timeout: 120_000 }, async () => {
+test('ignores a limit, and counts towards it', { timeout: 120_000 }, async () => {
   await storePayoutLimits(world.service.database, world.merchant.partyId, {
     level: 'anonymous',
     currency: 'RUB',

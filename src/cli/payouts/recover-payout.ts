@@ -1,4 +1,4 @@
-// mandate payout recover: what a bank has paid and a restored database does not know, written down from the bank's own book.
+// mandate payout recover: record a payout that the bank made and a restored database lost.
 import { payoutTerminals } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
@@ -10,7 +10,7 @@ import { findWallet } from '../../wallets/store/wallets.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { Route } from '../../payouts/domain/withdrawal.ts';
 import { reportOf, type BankReport } from '../banks/bank-report.ts';
-import { requireParty, withFoundation } from '../foundation.ts';
+import { requireParty, sentence, withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
 
 export type RecoverPayout = {
@@ -26,19 +26,20 @@ export type RecoverPayout = {
 };
 
 export async function recoverPayout(operationId: string, options: RecoverPayout): Promise<void> {
-  const said = await withFoundation(async (foundation) => {
+  const text = await withFoundation(async (foundation) => {
     const { database: db, ports } = foundation;
     const { banks, payouts } = buildService(foundation);
     const wallet = await findWallet(db, null, options.wallet);
     if (!wallet)
       throw new Error(
-        `there is no wallet ${options.wallet}. If it was lost too, let the merchant open one in the name he had, put on it what ` +
-          'it lacks (mandate wallet deposit), and say that one',
+        `Wallet ${options.wallet} not found. If the restore lost it, create a new wallet for the same identity, ` +
+          'fund it with "mandate wallet deposit", and pass its ID with --wallet.',
       );
     const destination = (await findDestination(db, null, options.destination))?.destination;
     if (!destination)
       throw new Error(
-        `there is no destination ${options.destination}. If it was lost too, let the merchant store the same card again, and say that one`,
+        `Destination ${options.destination} not found. If the restore lost it, have the merchant create a destination ` +
+          'with the same card, and pass its ID with --destination.',
       );
     const partyId = options.party ?? wallet.partyId;
     await requireParty(db, partyId);
@@ -46,7 +47,7 @@ export async function recoverPayout(operationId: string, options: RecoverPayout)
     const walletGrant = options.walletGrant && (await findGrant(db, 'wallet', options.walletGrant));
     if (options.walletGrant !== undefined && options.walletGrant !== lostToo && !walletGrant)
       throw new Error(
-        `that grant is not known here; if it was given after that moment, or swept since, say --wallet-grant ${lostToo}`,
+        `The grant in --wallet-grant was not found. If the restore lost it, or it was purged, pass --wallet-grant ${lostToo}.`,
       );
     const book = await reportOf(foundation, banks, options);
     try {
@@ -54,7 +55,7 @@ export async function recoverPayout(operationId: string, options: RecoverPayout)
       if ('problem' in paid) throw new Error(paid.problem);
       const { minor, currency } = paid.line;
       const agreed = await payouts.termsOf(wallet.partyId);
-      const around = {
+      const context = {
         partyId,
         wallet,
         destination,
@@ -67,56 +68,64 @@ export async function recoverPayout(operationId: string, options: RecoverPayout)
       const { livemode } = payouts;
       const { reason } = options;
       const now = ports.clock.now();
-      const restored = await recoverWithdrawal(db, paid, around, {
+      const recovered = await recoverWithdrawal(db, paid, context, {
         livemode,
         reason,
         now,
         ...defined({ walletGrant: options.walletGrant }),
       });
-      if (typeof restored === 'object' && !restored.isKnown)
-        throw new Error(`${restored.problem}. Nothing was done`);
+      if (typeof recovered === 'object' && !recovered.isKnown)
+        throw new Error(`${sentence(recovered.problem)} Nothing was recorded.`);
       const open = grantsText(await findOpenGrants(db, wallet.id, { minor, currency }, now));
-      if (typeof restored === 'object') throw new Error(`${restored.problem}. Nothing was done${open}`);
-      if (restored === 'knownBefore')
-        return `${paid.withdrawalId} is known already; nothing was done${open}.`;
+      if (typeof recovered === 'object')
+        throw new Error(`${sentence(recovered.problem)} Nothing was recorded.${open}`);
+      if (recovered === 'knownBefore')
+        return `Withdrawal ${paid.withdrawalId} is recorded already. Nothing was changed.${open}`;
       const doubt =
         paid.line.cardMask === undefined
-          ? '. The book names no card: that it went to that destination is your word alone'
+          ? ' The report of the bank has no card number: that the destination is right rests on your statement.'
           : '';
-      return `${paid.withdrawalId} is written down: ${minor} ${currency} from wallet ${wallet.id}${doubt}${open}.`;
+      return `Recorded withdrawal ${paid.withdrawalId}: ${minor} ${currency} from wallet ${wallet.id}.${doubt}${open}`;
     } finally {
       await book.stop();
     }
   });
-  console.log(said);
+  console.log(text);
 }
 
-/** By one of which it may have been paid, where nobody said so. */
+/** Grants that the payout may have used. */
 function grantsText(grants: readonly { readonly id: string; readonly validUntil: Instant }[]): string {
   if (grants.length === 0) return '';
   const each = grants.map(({ id, validUntil }) => `${id} (until ${validUntil})`).join(', ');
-  return `. By these grants as much may still be paid out from the wallet: ${each}. If this was paid by one of them, end that one: mandate payout revoke-grant`;
+  return (
+    ` These grants still allow as much from the wallet: ${each}. If this payout used one of them, ` +
+    'revoke it with "mandate payout revoke-grant".'
+  );
 }
 
-/** Ends a grant that would pay for something else than what it was given for, or that got into the wrong hands. */
 export async function revokeGrant(id: string): Promise<void> {
-  const isEnded = await withFoundation(({ database }) => useGrant(database, id, 'operator'));
-  if (!isEnded) throw new Error(`there is no grant ${id}, or it was used already`);
-  console.log('Nothing can be paid out by it any more.');
+  const isRevoked = await withFoundation(({ database }) => useGrant(database, id, 'operator'));
+  if (!isRevoked)
+    throw new Error(
+      `Grant ${id} not found, or already used. Check the ID: it is the part between the dots of the token.`,
+    );
+  console.log(`Revoked grant ${id}.`);
 }
 
-/** Said instead of a grant that was given after the moment the database was restored to. */
+/** Stands for a grant from after the time the database was restored to. */
 const lostToo = 'lost';
 
-/** Somebody else than the owner had a grant of his, which must not pay a second time. */
+/** A merchant other than the owner used a grant, which must not pay a second time. */
 function requireGrant(partyId: string, wallet: Wallet, token: string | undefined): void {
   if (partyId !== wallet.partyId && token === undefined)
     throw new Error(
-      `wallet ${wallet.id} is one of party ${wallet.partyId}; say with --wallet-grant by which grant party ${partyId} paid out ` +
-        'from it, so that it is used up',
+      `Wallet ${wallet.id} belongs to party ${wallet.partyId}. Pass the grant that party ${partyId} used with --wallet-grant, ` +
+        'so that it is used up.',
     );
   if (partyId === wallet.partyId && token !== undefined)
-    throw new Error(`the owner of wallet ${wallet.id} needs no grant; say with --party who had it`);
+    throw new Error(
+      `The owner of wallet ${wallet.id} needs no grant. Remove --wallet-grant, or pass the merchant that used it with --party.`,
+    );
 }
 
 async function linesOf(book: BankReport, operationId: string): Promise<PaidLine[]> {
@@ -126,7 +135,10 @@ async function linesOf(book: BankReport, operationId: string): Promise<PaidLine[
       if (entry.operationId !== operationId) continue;
       const { kind, sign, amount, currency, cardMask } = entry;
       const at = parseInstant(entry.at);
-      if (!at) throw new Error(`the bank’s line ${entry.sequence} has no time that can be understood`);
+      if (!at)
+        throw new Error(
+          `Line ${entry.sequence} of the report has an invalid time "${entry.at}". Correct the report.`,
+        );
       const card = defined({ cardMask });
       lines.push({ operationId, kind, sign, minor: BigInt(amount), currency, at, ...card });
     }
@@ -134,14 +146,15 @@ async function linesOf(book: BankReport, operationId: string): Promise<PaidLine[
   return lines;
 }
 
-/** The one in use, or one that was: it is not used any more, and names who paid. */
+/** A removed terminal also counts: it only names the bank that paid. */
 async function routeOf({ database }: Foundation, partyId: string, bankId: string): Promise<Route> {
   const rows = await database.run(payoutTerminals.read, { party_id: partyId });
   const there = rows.filter((row) => row.bank_id === bankId);
   const row = there.find(({ is_retired }) => !is_retired) ?? there[0];
   if (!row)
     throw new Error(
-      `party ${partyId} has no terminal for payouts with bank ${bankId}; add the one it had (mandate terminal add --payouts), and try again`,
+      `Party ${partyId} has no payout terminal at bank ${bankId}. Add the one it had with "mandate terminal add --payouts", ` +
+        'and run the command again.',
     );
   return {
     bankId,

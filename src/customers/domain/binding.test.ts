@@ -313,7 +313,7 @@ describe('a bank response', () => {
   test('that confirms a reversal fails the binding with the stored failure', () => {
     for (const code of ['21', '25', '79'])
       expect(meaning('reversing', { ...declined, code } as BankResponse)).toEqual({
-        unknown: `the bank refused with ${code}`,
+        unknown: `the bank declined with code ${code}`,
       });
     expect(meaning('reversing', approved)).toEqual({ facts: [facts.binding_failed] });
     for (const answer of [...silence, declined, payerNeeded])

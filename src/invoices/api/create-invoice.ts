@@ -1,4 +1,4 @@
-// POST /v2/processing/invoices: the first step of everything that is paid.
+// POST /v2/processing/invoices: creates an invoice and its access token.
 import type { Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
@@ -32,8 +32,8 @@ export const createInvoice = endpoint({
   tag: 'Invoices',
   summary: 'Create an invoice',
   description:
-    'An invoice says what is to be paid, to which shop and until when. The answer carries an access token for it, ' +
-    'good for three days, which may be given to a browser. Unpaid at its due date it is cancelled by itself.',
+    'An invoice says what is to be paid, to which shop and until when. The response includes an access token, valid for ' +
+    'three days, which you can give to a browser. An invoice that is unpaid at its due date is cancelled automatically.',
   body: InvoiceParams,
   validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
   bodyExample: invoiceExample,
@@ -95,7 +95,7 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
   };
 }
 
-/** What makes two requests the same request; nothing left out here matters. */
+/** Two requests are the same if these fields are equal. Other fields do not matter. */
 function fingerprintOf({ shopID, amount, currency, product, dueDate, ...body }: InvoiceParams): Buffer {
   const { cart, bankAccount, allocation } = body;
   const account = bankAccount && [bankAccount.account, bankAccount.bankBik];

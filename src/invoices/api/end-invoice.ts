@@ -1,4 +1,4 @@
-// How a merchant ends an invoice: fulfil one that was paid, rescind one that was not.
+// Ends an invoice: fulfils a paid one, rescinds an unpaid one.
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { Reason } from '../../platform/http/schemas.ts';
 import { requireTrading, tradingRefusals, type TradingRefusal } from '../../merchants/domain/party.ts';

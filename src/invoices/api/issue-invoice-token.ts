@@ -1,4 +1,4 @@
-// POST …/access-tokens: a fresh token for an invoice, in any status, for when three days were not enough, or one that may do less.
+// POST …/access-tokens: issues another access token for an invoice, whatever its status.
 import { defined } from '../../defined.ts';
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -17,8 +17,8 @@ export const issueInvoiceToken = endpoint({
   tag: 'Invoices',
   summary: 'Issue an access token for an invoice',
   description:
-    'Good for three days, like the one that came with the invoice. With `for=checkout` it is one for a page in a browser: a payer who is ' +
-    'present pays with it, and it charges no card that was kept (`RecurrentPayer`, `CustomerPayer`).',
+    'The token is valid for three days, like the one returned with the invoice. With `for=checkout` it is restricted to a payer who is ' +
+    'present. It cannot charge a saved card (`RecurrentPayer`, `CustomerPayer`).',
   params: InvoicePath,
   query: Type.Object({ for: Type.Optional(Type.Enum(['checkout'])) }),
   status: 201,

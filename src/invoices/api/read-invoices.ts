@@ -1,4 +1,4 @@
-// The reads of an invoice: by its id, by its external id, and its events.
+// Reads an invoice by its ID or its external ID.
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { ExternalID } from '../../platform/http/schemas.ts';
 import { Type } from 'typebox';

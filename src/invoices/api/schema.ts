@@ -1,4 +1,4 @@
-// Invoices as the API shows them.
+// The shapes of invoices in the API.
 import { Type, type Static } from 'typebox';
 import {
   AccessToken,
@@ -36,7 +36,7 @@ const CartLineRequest = Type.Object(
   {
     product,
     quantity: Type.Optional({ ...quantity, default: 1 }),
-    price: { ...Amount, description: 'Of one piece, in minor units.' },
+    price: { ...Amount, description: 'The price of one piece, in minor units.' },
     taxMode: Type.Optional(TaxMode),
   },
   { title: 'InvoiceLineParams' },
@@ -77,11 +77,12 @@ export const InvoiceParams = Type.Object(
     externalID: Type.Optional(ExternalID),
     dueDate: {
       ...DateTime,
-      description: 'Until when it can be paid. One already past is cancelled at once.',
+      description:
+        'Until when the invoice can be paid. If it is in the past, the invoice is cancelled immediately.',
     },
     amount: Type.Optional({
       ...Amount,
-      description: 'May be left out with a cart: then it is the sum of the cart.',
+      description: 'Optional with a cart. The default is the total of the cart.',
     }),
     currency: CurrencyCode,
     product: Type.String({ maxLength: 100 }),
@@ -90,7 +91,7 @@ export const InvoiceParams = Type.Object(
     bankAccount: Type.Optional(BankAccount),
     clientInfo: Type.Optional(InvoiceClientInfo),
     metadata: Type.Optional(Metadata),
-    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not offered.' })),
+    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not supported.' })),
   },
   { title: 'InvoiceParams' },
 );
@@ -114,7 +115,7 @@ export const InvoiceSchema = Type.Object(
     clientInfo: Type.Optional(InvoiceClientInfo),
     metadata: Metadata,
     status: InvoiceStatusSchema,
-    reason: Type.Optional(Type.String({ description: 'Why it was cancelled or fulfilled.' })),
+    reason: Type.Optional(Type.String({ description: 'Why the invoice was cancelled or fulfilled.' })),
   },
   { title: 'Invoice' },
 );
@@ -141,7 +142,7 @@ export const invoiceChanges = [
 
 export const InvoicePath = Type.Object({ invoiceID: EntityID });
 
-/** The request of an example that works in the sandbox as it stands. */
+/** A request that works in the sandbox without changes. */
 export const invoiceExample = {
   shopID: 'TEST',
   dueDate: '2030-01-20T10:00:00Z',
@@ -213,7 +214,7 @@ export function cartOf(lines: Static<typeof CartParams>): CartLine[] {
   });
 }
 
-/** What makes two carts the same: their lines in any order. */
+/** Two carts are the same if they have the same lines, in any order. */
 export function cartIdentity(lines: Static<typeof CartParams>): string[] {
   return lines
     .map(({ product, quantity = 1, price, taxMode }) =>

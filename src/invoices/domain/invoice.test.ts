@@ -43,7 +43,7 @@ const command: CreateInvoice = {
 const line = (priceMinor: bigint, quantity = 1n): CartLine => ({ product: 'Thing', priceMinor, quantity });
 
 describe('creating an invoice', () => {
-  test('is decided as a fact that carries all of it', () => {
+  test('returns a fact with all fields', () => {
     const cart = [line(2_000n, 2n), line(2_000n)];
     expect(decideCreate(party, shop, { ...command, cart, description: 'D', externalId: 'E' }, now)).toEqual({
       ok: true,
@@ -66,14 +66,13 @@ describe('creating an invoice', () => {
     });
   });
 
-  test('takes the amount from the cart where none is given', () => {
+  test('takes the amount from the cart if none is given', () => {
     const { amountMinor: _, ...withoutAmount } = command;
     const decision = decideCreate(party, shop, { ...withoutAmount, cart: [line(7n, 3n)] }, now);
     expect(decision).toMatchObject({ ok: true, value: { terms: { amount: { minor: 21n } } } });
   });
 
-  // Each wish breaks one more rule than the one before, from the last rule to the first: what is refused is always the
-  // earliest, so this table is also the order of precedence.
+  // Each row adds a broken rule of higher precedence, so the table is the order of the rules.
   const steps: [
     code: string,
     change: { party?: Partial<Party>; shop?: Partial<Shop> | null; command?: Partial<CreateInvoice> },
@@ -108,12 +107,8 @@ describe('creating an invoice', () => {
 
   test.each([
     ['neither amount nor cart', undefined, undefined],
-    ['a cart that sums to more than an amount may be', undefined, [line(999_999_999_999n), line(1n)]],
-    [
-      'a product of price and quantity beyond all bounds',
-      undefined,
-      [line(999_999_999_999n, 999_999_999_999n)],
-    ],
+    ['a cart with a total above the largest amount', undefined, [line(999_999_999_999n), line(1n)]],
+    ['a price times quantity that overflows', undefined, [line(999_999_999_999n, 999_999_999_999n)]],
     ['an amount above the cart', 6_000n, [line(5_999n)]],
     ['an amount below the cart', 6_000n, [line(6_001n)]],
   ])('is refused as invalidInvoiceCost with %s', (_case, amountMinor, cart) => {
@@ -122,7 +117,7 @@ describe('creating an invoice', () => {
     expect(decideCreate(party, shop, asked, now)).toMatchObject({ refusal: { code: 'invalidInvoiceCost' } });
   });
 
-  test('carries what was given, and nothing that was not', () => {
+  test('stores the given fields and no others', () => {
     const given = { bankAccount: { account: '1' }, clientInfo: { trustLevel: 'known' } };
     const terms = (more: object) => {
       const fact = decided(decideCreate(party, shop, { ...command, ...more }, now));
@@ -142,14 +137,14 @@ describe('creating an invoice', () => {
     });
   });
 
-  test('says which of the fields is not as the shop has it', () => {
+  test('names the field that differs from the shop', () => {
     expect(decideCreate(party, shop, { ...command, currency: 'USD' }, now)).toEqual({
       ok: false,
       refusal: { code: 'invalidRequest', message: 'Invalid currency' },
     });
   });
 
-  test('accepts a cart that sums to the most an amount may be', () => {
+  test('accepts a cart with the largest amount as its total', () => {
     const { amountMinor: _, ...rest } = command;
     expect(decideCreate(party, shop, { ...rest, cart: [line(999_999_999_999n)] }, now).ok).toBe(true);
   });
@@ -166,14 +161,14 @@ describe('creating an invoice', () => {
     });
   });
 
-  test('accepts a due date that is past: the invoice is overdue at once', () => {
+  test('accepts a due date in the past, and the invoice is overdue immediately', () => {
     const created = decideCreate(party, shop, { ...command, dueDate: at('2020-01-01T00:00:00Z') }, now);
-    if (!created.ok) throw new Error('it was refused');
+    if (!created.ok) throw new Error('The invoice was refused.');
     expect(nextAction(evolve(undefined, created.value))!.at < now).toBe(true);
   });
 });
 
-describe('every cell of the lifecycle', () => {
+describe('the invoice lifecycle', () => {
   const created: InvoiceFact = decided(decideCreate(party, shop, command, now));
   const facts: Record<InvoiceFact['type'], InvoiceFact> = {
     invoice_created: created,
@@ -190,7 +185,7 @@ describe('every cell of the lifecycle', () => {
   };
   const after = (history: InvoiceFact[]) =>
     history.reduce<Invoice | undefined>((invoice, fact) => evolve(invoice, fact), undefined);
-  // Written out, not read from the table under test.
+  // Written out instead of read from the table under test.
   const expected: Record<string, Record<string, InvoiceStatus>> = {
     absent: { invoice_created: 'unpaid' },
     unpaid: { invoice_paid: 'paid', invoice_cancelled: 'cancelled' },
@@ -203,9 +198,10 @@ describe('every cell of the lifecycle', () => {
     for (const [type, fact] of Object.entries(facts)) {
       const to = expected[from]?.[type];
       if (to)
-        test(`${from} and ${type} make it ${to}`, () => expect(evolve(after(history), fact).status).toBe(to));
+        test(`${type} in state ${from} leads to ${to}`, () =>
+          expect(evolve(after(history), fact).status).toBe(to));
       else
-        test(`${from} cannot have ${type}`, () =>
+        test(`${type} is not allowed in state ${from}`, () =>
           expect(() => evolve(after(history), fact)).toThrow(/cannot have/));
     }
   }
@@ -215,7 +211,7 @@ describe('every cell of the lifecycle', () => {
     ['paid', undefined, 'invalidInvoiceStatus'],
     ['fulfilled', 'invalidInvoiceStatus', 'invalidInvoiceStatus'],
     ['cancelled', 'invalidInvoiceStatus', 'invalidInvoiceStatus'],
-  ] as const)('%s: fulfil answers %s, rescind %s', (status, fulfill, rescind) => {
+  ] as const)('in state %s, fulfil returns %s and rescind returns %s', (status, fulfill, rescind) => {
     const invoice = after(histories[status])!;
     const rescinded = decideRescind(invoice, 'because');
     for (const [decision, code] of [
@@ -230,7 +226,7 @@ describe('every cell of the lifecycle', () => {
     }
   });
 
-  test('an invoice keeps all it is, and the reason of its end beside', () => {
+  test('an invoice keeps its terms, and the reason for its end', () => {
     const terms = 'terms' in created && created.terms;
     const whole = { ...terms, paymentInProgress: false };
     expect(after(histories.unpaid)).toStrictEqual({ ...whole, status: 'unpaid' });
@@ -239,7 +235,7 @@ describe('every cell of the lifecycle', () => {
     expect(after(histories.cancelled)).toStrictEqual({ ...whole, status: 'cancelled', reason: 'no' });
   });
 
-  test('while a payment may take its money it neither ends nor is rescinded', () => {
+  test('an invoice with a payment in progress is neither cancelled nor rescinded', () => {
     const paying = { ...after(histories.unpaid)!, paymentInProgress: true };
     expect(nextAction(paying)).toBeUndefined();
     expect(decideRescind(paying, 'because')).toEqual({
@@ -248,7 +244,7 @@ describe('every cell of the lifecycle', () => {
     });
   });
 
-  test('only an unpaid invoice has something ahead: its cancellation as overdue, at its due date', () => {
+  test('only an unpaid invoice has a next action: cancellation as overdue at its due date', () => {
     expect(nextAction(after(histories.unpaid)!)).toEqual({
       at: command.dueDate,
       fact: { type: 'invoice_cancelled', reason: 'overdue' },
@@ -261,12 +257,12 @@ describe('every cell of the lifecycle', () => {
 
 function at(text: string) {
   const instant = parseInstant(text);
-  if (!instant) throw new Error(`${text} is no date-time`);
+  if (!instant) throw new Error(`${text} is not a date-time.`);
   return instant;
 }
 
 function currency(code: string): Currency {
-  if (!isKnownCurrency(code)) throw new Error(`${code} is no currency`);
+  if (!isKnownCurrency(code)) throw new Error(`${code} is not a currency.`);
   return code;
 }
 

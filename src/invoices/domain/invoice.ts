@@ -1,5 +1,4 @@
-// An invoice: what is to be paid, to whom and until when, and what became of it. This file is the whole of its rules;
-// time and ids come in as values, and nothing here touches the database or the wire.
+// An invoice: what is to be paid, to which shop and until when, with its status. Pure.
 import type { Instant } from '../../clock.ts';
 import { largestAmountMinor, type Money } from '../../money.ts';
 import { requireTrading, type Party, type Shop, type TradingRefusal } from '../../merchants/domain/party.ts';
@@ -20,7 +19,7 @@ export type BankAccount = {
 };
 export type ClientInfo = { readonly trustLevel: 'wellKnown' | 'unknown' };
 
-/** What is fixed when the invoice is made. */
+/** What is fixed when the invoice is created. */
 export type InvoiceTerms = {
   readonly id: string;
   readonly partyId: string;
@@ -41,7 +40,7 @@ export type InvoiceState =
   | { readonly status: 'unpaid' | 'paid' }
   | { readonly status: 'fulfilled' | 'cancelled'; readonly reason: string };
 
-/** While a payment may still take its money the invoice neither falls overdue nor is rescinded. */
+/** While a payment may still take its money, the invoice is neither cancelled as overdue nor rescinded. */
 export type Invoice = InvoiceTerms & InvoiceState & { readonly paymentInProgress: boolean };
 export type InvoiceStatus = InvoiceState['status'];
 
@@ -51,7 +50,7 @@ export type InvoiceFact =
   | { readonly type: 'invoice_fulfilled'; readonly reason: string }
   | { readonly type: 'invoice_cancelled'; readonly reason: string };
 
-/** Every move there is; what is not in this table cannot happen. */
+/** All allowed transitions. Any other is a bug. */
 export const invoiceLifecycle = {
   absent: { invoice_created: 'unpaid' },
   unpaid: { invoice_paid: 'paid', invoice_cancelled: 'cancelled' },
@@ -93,7 +92,7 @@ export function decideCreate(
   const cost = costOf(command);
   if (!cost.ok) return cost;
   const { description, cart, bankAccount, clientInfo, externalId } = command;
-  // From here on the invoice is made. A due date already past is accepted: it is then overdue at once.
+  // A due date in the past is accepted: the invoice is overdue immediately.
   return accept({
     type: 'invoice_created',
     terms: {
@@ -110,7 +109,7 @@ export function decideCreate(
   });
 }
 
-/** The amount given, or the sum of the cart; where both are given they must agree. */
+/** The amount, or the total of the cart. If both are given, they must be equal. */
 function costOf(command: CreateInvoice): Outcome<bigint, 'invalidInvoiceCart' | 'invalidInvoiceCost'> {
   const { amountMinor, cart } = command;
   if (!cart) return amountMinor === undefined ? refuse('invalidInvoiceCost') : accept(amountMinor);
@@ -142,7 +141,7 @@ export function decideRescind(
   return accept({ type: 'invoice_cancelled', reason });
 }
 
-/** What is next, and when: an unpaid invoice is cancelled at its due date by itself. */
+/** An unpaid invoice is cancelled at its due date. */
 export function nextAction(
   invoice: Invoice,
 ): { readonly at: Instant; readonly fact: InvoiceFact } | undefined {
@@ -150,13 +149,14 @@ export function nextAction(
   return { at: invoice.dueDate, fact: { type: 'invoice_cancelled', reason: overdueReason } };
 }
 
-/** The invoice after a fact. A fact the lifecycle does not allow is a bug, here or in the data, and stops the step. */
+/** The invoice after a fact. Throws if the lifecycle does not allow the fact: the code or the data has a bug. */
 export function evolve(invoice: Invoice | undefined, fact: InvoiceFact): Invoice {
   const from = invoice?.status ?? 'absent';
   const moves: Partial<Record<InvoiceFact['type'], InvoiceStatus>> = invoiceLifecycle[from];
-  if (moves[fact.type] === undefined) throw new Error(`an invoice that is ${from} cannot have ${fact.type}`);
+  if (moves[fact.type] === undefined)
+    throw new Error(`An invoice in state ${from} cannot have fact ${fact.type}.`);
   if (fact.type === 'invoice_created') return { ...fact.terms, status: 'unpaid', paymentInProgress: false };
-  if (!invoice) throw new Error(`${fact.type} without an invoice`);
+  if (!invoice) throw new Error(`Fact ${fact.type} came before the invoice was created.`);
   switch (fact.type) {
     case 'invoice_paid':
       return { ...invoice, status: 'paid' };

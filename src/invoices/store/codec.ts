@@ -1,4 +1,4 @@
-// Invoices as JSON: the lines of a cart in their column, the facts in the log.
+// Stored JSON of invoices: cart lines in their column, facts in the log.
 import {
   anyObject,
   currency,

@@ -1,5 +1,5 @@
-// Invoices in SQL. A change is one statement: the row, guarded by its version, the event it led to, and when to look
-// again. Facts keep money as JSON integers; the largest amount is far below 2^53.
+// Invoices in SQL: one statement writes the row, guarded by its version, its event and `wake_at`. Facts store amounts as
+// JSON integers: the largest amount is far below 2^53.
 import type { Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
@@ -46,11 +46,11 @@ const columns = {
   metadata: stored('json', anyObject),
   external_id: 'text?',
 } as const;
-/** What payments write beside it. */
+/** Columns that payments write. */
 const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
 const readColumnList = columnList(readColumns);
 
-/** One round trip: the external id is claimed, and only then the invoice and its first event written. */
+/** One round trip: the external ID is claimed first, then the invoice and its first event are written. */
 const insertInvoice = statement({
   name: 'insert_invoice',
   parameters: { ...columns, ...createdWith(invoiceFact), wake_at: 'timestamptz?', fingerprint: 'bytea' },
@@ -106,7 +106,7 @@ const readInvoiceOfParty = statement({
 
 const rescheduleInvoice = rescheduleStatement('invoice', ['invoice_id'], 'restart');
 
-/** False when the external id is taken. */
+/** False if the external ID is taken. */
 export async function storeNewInvoice(
   db: Database,
   created: InvoiceFact & { type: 'invoice_created' },
@@ -131,7 +131,7 @@ export async function findInvoice(
   return row && storedFromRow(row);
 }
 
-/** Whoever it belongs to: for who is not a caller of the API, and may see nothing of it by its id alone. */
+/** Not scoped to a party: only for callers that have authenticated in another way. */
 export async function loadInvoice(
   db: Pick<Database, 'run'>,
   invoiceId: string,
@@ -150,8 +150,8 @@ export const findInvoiceByExternalId = findByExternalId(
 const changeTries = 10;
 
 /**
- * Reads the invoice, decides, and writes what was decided, unless somebody else changed it in between: then it is read
- * and decided again. Undefined when there is no such invoice of that party.
+ * Reads the invoice, decides and writes; after a version conflict it starts again. Undefined if the party has no such
+ * invoice.
  */
 export async function changeInvoice<Code extends string>(
   db: Database,
@@ -169,14 +169,14 @@ export async function changeInvoice<Code extends string>(
   return retryOnConflict(`invoice ${name.invoiceId}`, attempt, changeTries);
 }
 
-/** The step of due work: does what is next if its time has come, else notes again when that will be. */
+/** Runs what is due, or sets `wake_at` to when that will be. */
 export async function runInvoiceJob(db: Database, invoiceId: string, now: Instant): Promise<void> {
   const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
   if (!row) return;
   const stored = storedFromRow(row);
   const next = nextAction(stored.invoice);
   if (next && next.at <= now) {
-    // When somebody else was quicker, their write has set what is due next.
+    // After a version conflict, the other writer has set what is due next.
     await storeFact(db, stored, next.fact, now);
   } else {
     await db.run(rescheduleInvoice, {
@@ -252,6 +252,6 @@ function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
 
 function stateFromRow({ invoice_id, status, reason }: Values<typeof columns>): InvoiceState {
   if (status === 'unpaid' || status === 'paid') return { status };
-  if (reason === null) throw new Error(`invoice ${invoice_id} is stored as ${status} without a reason`);
+  if (reason === null) throw new Error(`Invoice ${invoice_id} is stored as ${status} without a reason.`);
   return { status, reason };
 }

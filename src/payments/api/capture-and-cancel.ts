@@ -1,5 +1,4 @@
-// How a merchant ends a hold: capture it, in full or in part, or cancel it. Both are accepted at once and done by the bank
-// afterwards.
+// Ends a hold: captures it, in full or in part, or cancels it. The response does not wait for the bank.
 import { Type, type Static } from 'typebox';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { Amount, CurrencyCode, Reason } from '../../platform/http/schemas.ts';
@@ -28,11 +27,11 @@ const CaptureParams = Type.Object(
     reason: Reason.properties.reason,
     amount: Type.Optional({
       ...Amount,
-      description: 'At most what is held; the rest is given back. All of it by default.',
+      description: 'At most the held amount, which is the default. The rest is released.',
     }),
     currency: Type.Optional(CurrencyCode),
     cart: Type.Optional(CartParams),
-    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not offered.' })),
+    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not supported.' })),
   },
   { title: 'CaptureParams' },
 );
@@ -129,6 +128,6 @@ async function change<Code extends string>(
     }
   }
   throw new Error(
-    `payment ${name.invoiceId}/${name.paymentId} was changed by others ${tries} times in a row`,
+    `Payment ${name.invoiceId}/${name.paymentId} had a version conflict ${tries} times in a row.`,
   );
 }

@@ -1,5 +1,4 @@
-// POST …/payments: a payer with a card, or a charge without him. The payment is written and answered; the bank is asked
-// afterwards, and what comes of it is read from the payment or from the invoice's events.
+// POST …/payments: starts a payment with a card, or a recurring charge. The response does not wait for the bank.
 import { hash } from 'node:crypto';
 import type { Static } from 'typebox';
 import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../../clock.ts';
@@ -36,9 +35,9 @@ export const createPayment = endpoint({
   tag: 'Payments',
   summary: 'Pay an invoice',
   description:
-    'Starts a payment of the whole invoice with a tokenized card. The answer is `pending`; follow the events of the ' +
-    'invoice, or read the payment, until it is `captured` (or `processed`, with a hold) or `failed`. When an event asks for ' +
-    'an interaction, the payer has to authenticate with his bank. One payment of an invoice can be in progress at a time.',
+    'Starts a payment of the whole invoice. The status is `pending` at first. Follow the events of the invoice, or read ' +
+    'the payment, until it is `captured` (or `processed`, with a hold) or `failed`. If an event requests an interaction, ' +
+    'redirect the payer to their bank. An invoice can have one payment in progress at a time.',
   params: InvoicePath,
   body: PaymentParams,
   bodyExample: paymentExample,
@@ -47,7 +46,7 @@ export const createPayment = endpoint({
     (makeRecurrent && payer.payerType === 'CustomerPayer' ? 'Invalid payer' : undefined) ??
     (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
     (recurrentTerms && !(makeRecurrent && payer.payerType === 'PaymentResourcePayer')
-      ? validationMessage('recurrentTerms', 'no_match', 'goes with makeRecurrent and a payer who is present')
+      ? validationMessage('recurrentTerms', 'no_match', 'requires makeRecurrent and a PaymentResourcePayer')
       : undefined),
   status: 201,
   response: PaymentSchema,
@@ -78,9 +77,11 @@ export const createPayment = endpoint({
     const { caller, params, body, now } = request;
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
-    // Before anything is looked for: it is not to learn which cards were kept either.
+    // Checked before any lookup, so that a checkout token cannot find out which cards are saved.
     if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer')
-      return refuse('operationNotPermitted', { message: 'This token is for a payer who is present' });
+      return refuse('operationNotPermitted', {
+        message: 'This token is limited to a payer who is present. Use an API key to charge a saved card.',
+      });
     const source = await cardSourceOf({ caller, payer: body.payer, now }, deps);
     if (!source.ok) return source;
     const fingerprint = fingerprintOf(params.invoiceID, body, source.value);
@@ -94,7 +95,7 @@ export const createPayment = endpoint({
         const trading = await deps.merchants.trading(payment);
         return trading.ok ? accept(paymentBody(payment, caller)) : trading;
       },
-      // After a conflict what it rests on is locked, so that it is this request's turn in the end.
+      // After a version conflict, lock the rows read, so that the next attempt succeeds.
       make: (attempt) => startPayment(request, made, source.value.needsLock ?? attempt > 0, deps),
     });
   },
@@ -116,7 +117,10 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   const unwanted = await unwantedByShop(shop.value, request, deps);
   if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
   const terminal = await banks.terminalOf(shop.value);
-  if (!terminal) return refuse('operationNotPermitted', { message: 'No bank takes cards for this shop' });
+  if (!terminal)
+    return refuse('operationNotPermitted', {
+      message: 'The shop has no terminal at a bank. Ask the operator to add one.',
+    });
   const { livemode, fees } = shop.value;
   const command = { ...made.command, terminal, livemode, fees };
   const store = (on: Database) => storePayment(on, payable, { ...made, command }, isLocked, now);
@@ -127,7 +131,7 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   return accept(paymentBody(payment, caller));
 }
 
-/** Only whether its card may be charged is still asked; then the payment is made, unless the invoice has changed. */
+/** The last check is whether the card may be charged. An invoice that changed since it was read is a version conflict. */
 async function storePayment(
   db: Database,
   { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
@@ -150,7 +154,7 @@ async function storePayment(
   return stored === 'cardGone' ? refuse('invalidPaymentToolToken') : accept(stored);
 }
 
-/** What the shop has forbidden itself. Most payments need not ask. */
+/** The error message if the shop's own settings forbid the payment. Most payments need no lookup. */
 async function unwantedByShop(
   { partyId, id: shopId }: Shop,
   { caller, body }: PaymentRequest,
@@ -159,9 +163,9 @@ async function unwantedByShop(
   const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
   if (isCharge ? caller.kind === 'apiKey' : !body.makeRecurrent) return undefined;
   const settings = await recurring.settings(db, { partyId, shopId });
-  if (isCharge && settings.needsApiKey) return 'The shop charges without the payer by API key alone';
+  if (isCharge && settings.needsApiKey) return 'This shop accepts recurring charges only with an API key';
   if (!isCharge && settings.requireConsentEvidence && !body.recurrentTerms?.consent)
-    return 'The shop stores no card without the consent in recurrentTerms';
+    return 'This shop saves a card only with recurrentTerms.consent. Send the consent.';
   return undefined;
 }
 
@@ -184,13 +188,13 @@ function sha256(text: string): string {
 }
 
 /**
- * Like X-Request-Deadline, but of the payment, and not bounded. It may have passed: a repeat is answered as long after its deadline
- * as one likes, and what is new is refused by the rules of payments.
+ * The format of X-Request-Deadline, without its upper limit. A deadline in the past is accepted here, because a repeat may
+ * come later; new payments refuse it.
  */
 function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {
   if (text === undefined) return undefined;
   const durationMs = durationMsOf(text);
-  // What is longer than there are years ends with them.
+  // A longer duration ends with the last representable instant.
   if (durationMs !== undefined)
     return laterBy(now, Math.min(durationMs, epochMsOf(lastInstant) - epochMsOf(now)));
   return parseInstant(text) ?? 'unreadable';
@@ -202,7 +206,7 @@ function flowOf(flow: PaymentParams['flow']): StartPayment['flow'] {
     : { type: 'instant' };
 }
 
-/** What makes two requests the same request: the same card in another token is still the same card. */
+/** Two requests are the same if these values are equal. Two tokens of one card count as the same card. */
 function fingerprintOf(invoiceId: string, body: PaymentParams, { identity }: CardSource): Buffer {
   const flow = flowOf(body.flow);
   return requestFingerprint([

@@ -1,5 +1,5 @@
-// POST …/refunds: gives back a captured payment, or a part of it. The shop's money for it is set aside at once, in the same
-// write, so that what is promised here can be kept; the bank is asked afterwards.
+// POST …/refunds: refunds a captured payment, in full or in part. The same write reserves the shop's money; the bank is
+// sent the refund afterwards.
 import type { Static } from 'typebox';
 import { latest } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -31,9 +31,9 @@ export const createRefund = endpoint({
   tag: 'Refunds',
   summary: 'Refund a payment',
   description:
-    'Gives back all that is left of a captured payment, or the amount asked for. The answer is `pending`; follow the events ' +
-    'of the invoice, or read the refund, until it has `succeeded` or `failed`. A payment has one refund under way at a ' +
-    'time, and as many as its money allows. When nothing is left of it, the payment is `refunded`.',
+    'Refunds the given amount of a captured payment, or all that is left. The status is `pending` at first. Follow the events ' +
+    'of the invoice, or read the refund, until it is `succeeded` or `failed`. A payment can have one refund in progress at a ' +
+    'time. When nothing is left, the payment is `refunded`.',
   params: PaymentPath,
   body: RefundParams,
   bodyExample: { amount: 1000, currency: 'RUB', reason: 'One of two was returned' },
@@ -108,7 +108,7 @@ function commandOf({ amount, currency, reason, cart, externalID }: RefundRequest
   };
 }
 
-/** What makes two requests the same request. */
+/** Two requests are the same if these values are equal. */
 function fingerprintOf(name: { invoiceId: string; paymentId: string }, body: RefundRequest): Buffer {
   const { amount, currency, cart } = body;
   return requestFingerprint([name.invoiceId, name.paymentId, amount, currency, cart && cartIdentity(cart)]);

@@ -1,4 +1,4 @@
-// GET …/receipt: what the payer gets after each recurring payment and after the one that began them.
+// GET …/receipt: the receipt of a recurring payment, or of the payment that started the series.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
@@ -30,8 +30,8 @@ const Receipt = Type.Object(
         {
           title: 'ReceiptMail',
           description:
-            'Whether the payer has it by mail: `waiting` to be sent, `kept` because there is no mail server, `sent`, or `refused` ' +
-            'because nobody has that address. Absent when he gave no address.',
+            'Delivery by email: `waiting` to be sent, `kept` because no mail server is configured, `sent`, or `refused` because the ' +
+            'address does not exist. Absent if the payer gave no address.',
         },
       ),
     ),
@@ -41,21 +41,20 @@ const Receipt = Type.Object(
 
 export const getReceipt = endpoint({
   operation: 'getReceipt',
-  // The link in it ends the consent: whoever may read it may as well call the operation below.
+  // The receipt has a link that ends the consent, so reading it needs the right to end it.
   access: { scope: 'payments:write', maskedAs: 'invoiceNotFound' },
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt',
   tag: 'Recurring',
   summary: "Get the payer's receipt of a recurring payment",
   description:
-    'As text and as a page, with the marker, the schedule and the lifetime that the rules of recurring payments demand, and ' +
-    'with a link by which the payer ends them. Whoever has it may do so, so that a key needs the scope `payments:write` to read ' +
-    'it. For captured payments alone.',
+    'As text and as HTML, with the marker, schedule and lifetime that card networks require, and a link with which the ' +
+    'payer ends the charges. The link needs no key, so the scope `payments:write` is required. Only for captured payments.',
   params: PaymentPath,
   query: Type.Object({
     language: Type.Optional(
       Type.Enum(receiptLanguages, {
-        description: 'By default that in which the payer agreed, else the shop’s.',
+        description: 'The default is the language of the consent, then that of the shop.',
       }),
     ),
   }),

@@ -1,4 +1,4 @@
-// GET …/events: everything that has happened to an invoice and to its payments, in order.
+// GET …/events: all events of an invoice and its payments, in order.
 import { Type, type Static } from 'typebox';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader, readVisible } from '../../platform/events/read-log.ts';
@@ -30,8 +30,8 @@ export const listInvoiceEvents = endpoint({
   tag: 'Invoices',
   summary: 'Read the events of an invoice',
   description:
-    'Oldest first. To follow an invoice, ask again with the id of the last event you have; an empty page means that ' +
-    'nothing has happened since. Skip change types you do not know.',
+    'Oldest first. To follow an invoice, request events after the last ID you have. An empty page means that nothing has ' +
+    'happened since. Skip change types you do not know.',
   params: InvoicePath,
   query: EventPage,
   status: 200,

@@ -1,4 +1,4 @@
-// GET …/payment-methods: with what an invoice can be paid. Cards, of every network we know, if a bank takes cards for the shop.
+// GET …/payment-methods: cards of every supported network, if the shop has a terminal at a bank.
 import { Type } from 'typebox';
 import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';

@@ -1,4 +1,4 @@
-// The reads of payments: those of an invoice, one of them, and one by the merchant's own name for it.
+// Reads payments: all of an invoice, one by its ID, one by its external ID.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { ExternalID } from '../../platform/http/schemas.ts';

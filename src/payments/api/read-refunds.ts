@@ -1,5 +1,4 @@
-// The reads around refunds: those of a payment, one of them, one by the merchant's own name for it; and chargebacks, which the
-// payer's bank starts and a merchant can only look at.
+// Reads refunds: all of a payment, one by its ID, one by its external ID. Also reads chargebacks.
 import { Type } from 'typebox';
 import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -70,7 +69,7 @@ const Chargeback = Type.Object(
   {
     id: Type.String(),
     createdAt: DateTime,
-    body: { ...Amount, description: 'What is disputed.' },
+    body: { ...Amount, description: 'The disputed amount.' },
     levy: { ...Amount, description: 'The penalty.' },
     currency: CurrencyCode,
     reasonCode: Type.Optional(Type.String()),

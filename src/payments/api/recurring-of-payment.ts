@@ -1,5 +1,4 @@
-// What a merchant asks about the series of a payment: may it be charged now, what has happened to it, what is there to show
-// for the payer's consent; and how he ends it.
+// The series of a payment: whether it may be charged, its events, its consent bundle, and ending it.
 import { Type } from 'typebox';
 import { maxEvents } from '../../platform/events/log.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
@@ -38,10 +37,10 @@ export const getRecurring = endpoint({
   method: 'GET',
   path,
   tag,
-  summary: 'May the payer be charged again now?',
+  summary: 'Check whether a recurring charge is allowed now',
   description:
-    'The answer that creating a recurring payment would get at this moment, with the reason and the first moment it would ' +
-    'be another. Ask with the amount you mean to charge: the card networks count declines of equal amounts.',
+    'Returns what creating a recurring payment would return now, with the reason for a refusal and the earliest time at ' +
+    'which it can change. Pass the amount you intend to charge: card networks count declines of equal amounts.',
   params: PaymentPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
@@ -71,7 +70,7 @@ export const listRecurringEvents = endpoint({
   tag,
   summary: 'Read the events of a series',
   description:
-    'Oldest first, with notices ahead of time: the card expires, the gap since the last charge grows, the consent ends.',
+    'Oldest first. Includes advance notices: the card expires, the gap since the last charge grows, the consent ends.',
   params: PaymentPath,
   query: EventPage,
   status: 200,
@@ -94,10 +93,10 @@ export const getConsentBundle = endpoint({
   method: 'GET',
   path: `${path}/consent`,
   tag,
-  summary: "Get what there is to show for the payer's consent",
+  summary: 'Get the sealed consent bundle',
   description:
-    'Everything that was kept about the consent and the charges made under it, chained and sealed, for a dispute. Keep the ' +
-    'body as it is: `mandate consent verify FILE` finds any change to it.',
+    'The consent and all charges made under it, hash-chained and sealed, as evidence in a dispute. Store the body ' +
+    'unchanged: `mandate consent verify FILE` detects any change.',
   params: PaymentPath,
   status: 200,
   response: ConsentBundle,
@@ -117,10 +116,10 @@ export const getConsentSheet = endpoint({
   method: 'GET',
   path: `${path}/consent/sheet`,
   tag,
-  summary: "Get the payer's consent as a page to print",
+  summary: 'Get the consent as a printable page',
   description:
-    'What the sealed bundle says, for people: one file of HTML without script. The bundle is the proof; the page shows its seal. ' +
-    '`mandate consent print FILE` makes the same page of a bundle.',
+    'The consent bundle as one HTML file without scripts. The bundle is the evidence; the page shows its seal. ' +
+    '`mandate consent print FILE` creates the same page from a bundle.',
   params: PaymentPath,
   status: 200,
   response: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),
@@ -142,8 +141,8 @@ export const withdrawConsent = endpoint({
   method: 'POST',
   path: `${path}/withdraw`,
   tag,
-  summary: 'End a series: the payer does not want to be charged any more',
-  description: 'At once and for good. Doing it again changes nothing.',
+  summary: 'End a series of recurring charges',
+  description: 'Revokes the consent immediately and permanently. A repeat changes nothing.',
   params: PaymentPath,
   body: Reason,
   bodyExample: { reason: 'Cancelled in the account' },

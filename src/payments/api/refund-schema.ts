@@ -1,4 +1,4 @@
-// Refunds as the API shows them.
+// The shapes of refunds in the API.
 import { Type, type Static } from 'typebox';
 import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
 import { CartParams, CartSchema, cartBody } from '../../invoices/api/schema.ts';
@@ -15,15 +15,15 @@ const RefundError = Type.Object({ code: Type.String(), message: Type.String() },
 export const RefundParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
-    amount: Type.Optional({ ...Amount, description: 'All that is left of the payment by default.' }),
+    amount: Type.Optional({ ...Amount, description: 'The default is all that is left of the payment.' }),
     currency: Type.Optional(CurrencyCode),
     reason: Type.Optional(Type.String({ maxLength: 1_000 })),
     cart: Type.Optional({
       ...CartParams,
       description:
-        'What remains with the payer after the refund. Needs an amount, and must add up to the rest.',
+        'What the payer keeps after the refund. Requires an amount; the total must equal what is left.',
     }),
-    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not offered.' })),
+    allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not supported.' })),
   },
   { title: 'RefundParams' },
 );
@@ -79,12 +79,12 @@ export function refundBody(refund: Refund): RefundBody {
   };
 }
 
-/** Flat, as the contract has it; the message is the whole path. */
+/** The contract wants a flat error. Its message is the whole failure path. */
 function errorBody(failure: PaymentFailure): Static<typeof RefundError> {
   return { code: failure[0], message: failure.join(':') };
 }
 
-/** What the feed shows of a fact that is about a refund. */
+/** What the event feed shows of a refund fact. */
 export function refundChangeBody(fact: PaymentFact, paymentId: string): object | undefined {
   const changed = (refundId: string, status: RefundBody['status']) => ({
     changeType: 'RefundStatusChanged',

@@ -1,4 +1,4 @@
-// Payments as the API shows them: to a merchant with the whole tree of an error, to a payer with one flat word.
+// The shapes of payments in the API. A merchant sees the whole tree of an error, a payer one flat code.
 import { Type, type Static } from 'typebox';
 import type { Interaction } from '../../acquiring/domain/bank-port.ts';
 import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../../cards/api/schema.ts';
@@ -45,7 +45,7 @@ export const SessionInfo = Type.Object(
     redirectUrl: Type.Optional(
       Type.String({
         maxLength: 2_000,
-        description: "Where the payer's browser goes after 3-D Secure, whatever came of it.",
+        description: "Where the payer's browser goes after 3-D Secure, whatever its result.",
       }),
     ),
   },
@@ -79,7 +79,7 @@ const PaymentResourcePayerParams = Type.Object(
 
 const ParentPayment = Type.Object(
   { invoiceID: EntityID, paymentID: EntityID },
-  { title: 'PaymentRecurrentParent', description: 'A captured payment that was made with makeRecurrent.' },
+  { title: 'PaymentRecurrentParent', description: 'A captured payment created with makeRecurrent.' },
 );
 
 const RecurrentPayerParams = Type.Object(
@@ -111,7 +111,7 @@ export const PaymentParams = Type.Object(
     makeRecurrent: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Makes it a possible parent of recurring payments once it is captured.',
+        description: 'Once captured, the payment can be the parent of recurring payments.',
       }),
     ),
     recurrentTerms: Type.Optional(RecurrentTerms),
@@ -119,7 +119,7 @@ export const PaymentParams = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 40,
-        description: 'Until when it must be authorised: `30m`, or a date-time.',
+        description: 'Until when the payment must be authorised: `30m`, or a date-time.',
       }),
     ),
     metadata: Type.Optional(Metadata),
@@ -142,7 +142,7 @@ const PaymentError: ReturnType<typeof Type.Object> = Type.Object(
             }),
           ),
         },
-        { description: 'Closer to the cause. For merchants only.' },
+        { description: 'A more specific reason. Only for merchants.' },
       ),
     ),
   },
@@ -211,7 +211,8 @@ export const PaymentSchema = Type.Object(
     ),
     warnings: Type.Optional(
       Type.Array(Type.Enum(['recurrentGapExceeded', 'recurrentParentNotLatest']), {
-        description: 'Of a recurring payment: it is made, but against the advice of the card networks.',
+        description:
+          'Only for recurring payments. The charge is accepted but goes against card-network guidance.',
       }),
     ),
     makeRecurrent: Type.Boolean(),
@@ -219,7 +220,7 @@ export const PaymentSchema = Type.Object(
     transactionInfo: Type.Optional(
       Type.Object(
         { rrn: Type.String(), approvalCode: Type.Optional(Type.String()) },
-        { title: 'TransactionInfo', description: 'Known once the bank has approved.' },
+        { title: 'TransactionInfo', description: 'Present once the bank has approved the payment.' },
       ),
     ),
     status: PaymentStatusSchema,
@@ -234,10 +235,12 @@ export const PaymentPath = Type.Object({ invoiceID: EntityID, paymentID: EntityI
 const BrowserRequest = Type.Object(
   {
     requestType: Type.Enum(['BrowserGetRequest', 'BrowserPostRequest']),
-    uriTemplate: Type.String({ description: 'RFC 6570. Expand it and let the browser go there.' }),
+    uriTemplate: Type.String({
+      description: 'An RFC 6570 template. Expand it and redirect the browser to it.',
+    }),
     form: Type.Optional(
       Type.Array(Type.Object({ key: Type.String(), template: Type.String() }), {
-        description: 'For a POST: expand every template and submit them as a form.',
+        description: 'For a POST. Expand every template and submit them as a form.',
       }),
     ),
   },
@@ -270,7 +273,7 @@ export const paymentChanges = [
       error: Type.Optional(PaymentError),
       reason: Type.Optional(
         Type.String({
-          description: 'For merchants: why a payment was cancelled that they had asked to capture.',
+          description: 'Only for merchants. Why the operator released a hold that you asked to capture.',
         }),
       ),
     },
@@ -297,7 +300,7 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
     payer: payerBody(payer),
     makeRecurrent: payment.makeRecurrent,
     status: publicStatus[state.name],
-    // Behind all others, as in payments/store/rows.ts.
+    // Last, as in payments/store/rows.ts: a member after a spread is slow to define.
     ...('warnings' in payer && payer.warnings.length > 0
       ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
       : {}),
@@ -342,7 +345,7 @@ function errorBody(failure: PaymentFailure, caller: Caller): Static<typeof Payme
   return caller.kind === 'apiKey' ? merchantError(failure) : payerError(failure);
 }
 
-/** What the feed shows of a fact; what is internal shows nothing. */
+/** What the event feed shows of a fact. Internal facts show nothing. */
 export function paymentChangeBody(fact: PaymentFact, paymentId: string, caller: Caller): object | undefined {
   const changed = (status: PaymentBody['status']) => ({
     changeType: 'PaymentStatusChanged',
@@ -392,7 +395,7 @@ function browserRequest(interaction: Interaction): Static<typeof BrowserRequest>
   };
 }
 
-/** Braces would be read as variables by whoever expands the template. */
+/** A client that expands the template would read braces as variables. */
 function literal(text: string): string {
   return text.replace(/[{}]/g, (brace) => (brace === '{' ? '%7B' : '%7D'));
 }
@@ -401,7 +404,7 @@ function shortInstant(instant: Instant): string {
   return `${instant.slice(0, 19)}Z`;
 }
 
-/** Works in the sandbox with a token from the operation before. */
+/** Works in the sandbox with a token from the previous operation. */
 export const paymentExample = {
   flow: { type: 'PaymentFlowInstant' },
   payer: {

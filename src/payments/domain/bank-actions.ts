@@ -1,5 +1,5 @@
-// What the bank is asked about a payment, and what its answers mean. Both follow from the payment's state and the time
-// alone, so that a crash between two steps loses nothing. An answer that proves nothing changes nothing.
+// What to send to the bank about a payment, and what its response means: pure functions of state and time. A response that
+// proves nothing changes nothing.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
@@ -14,10 +14,9 @@ import {
 import { deadlineReached, failureOfDecline, threeDsNotFinished } from './payment-failure.ts';
 import { defined } from '../../defined.ts';
 
-/** How long a payer has for a challenge. */
+/** How long a payer has to complete a challenge. */
 const challengeMs = 10 * 60_000;
 
-/** What to do about a payment now. */
 export type NextAction =
   | { readonly do: 'authorise' }
   | { readonly do: 'inquire' }
@@ -41,7 +40,8 @@ export function nextAction(payment: Payment, now: Instant): NextAction {
     case 'capturing':
       return { do: 'capture', amount: state.amount };
     case 'held':
-      if (flow.type !== 'hold') throw new Error(`${payment.invoiceId}/${payment.id} is held without a hold`);
+      if (flow.type !== 'hold')
+        throw new Error(`Payment ${payment.invoiceId}/${payment.id} is held, but its flow is instant.`);
       if (now < flow.heldUntil) return { do: 'wait', until: flow.heldUntil };
       return { do: 'write', fact: endOfHold(payment, flow.onExpiration) };
     case 'refunding': {
@@ -64,10 +64,10 @@ function endOfHold(payment: Payment, onExpiration: 'cancel' | 'capture'): Paymen
 }
 
 export type Interpretation =
-  /** Each list of facts is one event; none when there is nothing to learn any more. */
+  /** Each list of facts is one event. An empty list means that the response is no longer relevant. */
   | { readonly events: readonly (readonly PaymentFact[])[] }
   | { readonly again: Instant }
-  /** Nobody knows: an operating fault, tried again with growing delays and shown to an operator in the end. */
+  /** An unknown outcome: the job is retried with growing delays, then stuck. */
   | { readonly unknown: string };
 
 export function interpret(payment: Payment, answer: BankResponse, now: Instant): Interpretation {
@@ -125,7 +125,7 @@ function meaningForAuthorisation(payment: Payment, answer: BankResponse, now: In
 
   const until = state.name === 'challenged' ? state.until : deadline;
   if (now >= until) {
-    // Time is up and nothing is proved: whatever the bank did or will still do is taken back first, and then it failed.
+    // Time is up without proof. The charge is reversed before the payment fails, whatever the bank did or still does.
     const failure = state.name === 'challenged' ? threeDsNotFinished : deadlineReached;
     return one({ type: 'payment_reversal_started', failure });
   }
@@ -140,7 +140,7 @@ function meaningForAuthorisation(payment: Payment, answer: BankResponse, now: In
   return answer.outcome === 'payerNeeded' ? { again: laterBy(now, pollIntervalMs) } : notFinal(answer, now);
 }
 
-/** What was refused is not done, by whatever code: an operator finds out what the bank has. */
+/** Whatever the code, a declined reversal or capture was not done. An operator must find out what the bank holds. */
 export function notFinal(
   answer: BankResponse,
   now: Instant,
@@ -152,9 +152,9 @@ export function notFinal(
     case 'notSent':
       return { unknown: answer.why };
     case 'declined':
-      return { unknown: `the bank refused with ${answer.code}` };
+      return { unknown: `the bank declined with code ${answer.code}` };
     default:
-      return { unknown: `the bank answered ${answer.outcome}` };
+      return { unknown: `the bank returned ${answer.outcome}` };
   }
 }
 

@@ -1,5 +1,5 @@
-// For how long a payment needs the card it was made with. Pure. Captures, reversals and refunds name the authorisation, and the bank
-// has the card; only what is still to be authorised needs it, and what may begin a series of charges.
+// How long a payment needs its card. Captures, reversals and refunds refer to the authorisation, so only a pending
+// authorisation and a possible series need the card.
 import type { Payment } from './payment.ts';
 
 export type CardNeed = 'no' | 'yes' | 'while its series is charged';

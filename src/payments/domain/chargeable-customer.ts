@@ -1,4 +1,4 @@
-// The customer a payment is charged to, and which card: what payments need to know of customers. Pure.
+// What payments need to know of a customer to charge its card.
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 
@@ -6,15 +6,14 @@ export type ChargeableCustomer = {
   readonly id: string;
   readonly shopId: string;
   readonly contactInfo: ContactInfo;
-  /** None: he is not ready. */
+  /** Absent if the customer is not ready. */
   readonly card?: {
     readonly bindingId: string;
     readonly token: string;
     readonly details: CardDetails;
     readonly livemode: boolean;
-    /** By which it is charged. */
     readonly seriesId?: string;
-    /** Of the test charge, with which the payer was authenticated. */
+    /** The ID of the verification charge, for which the payer was authenticated. */
     readonly networkTransactionId?: string;
   };
 };

@@ -1,4 +1,4 @@
-// What a merchant or a payer may ask of a payment, and when the answer is no. Pure: guards in the order of the contract.
+// What a merchant or payer can request of a payment. The guards follow the order of the contract.
 import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
@@ -9,7 +9,6 @@ import { defined } from '../../defined.ts';
 const holdMs = 72 * 3_600_000;
 const authorisationMs = 30 * 60_000;
 
-/** What a payment needs to know of its invoice. */
 export type PayableInvoice = {
   readonly id: string;
   readonly partyId: string;
@@ -20,7 +19,7 @@ export type PayableInvoice = {
   readonly paymentInProgress: boolean;
   readonly paymentsMade: number;
   readonly createdAt: Instant;
-  /** The time of its latest event: the clock of another node may have been ahead. */
+  /** The time of the latest event. Another node's clock may have been ahead. */
   readonly changedAt: Instant;
 };
 
@@ -35,7 +34,7 @@ export type StartPayment = Omit<
 
 type RefusalToStart = 'invalidInvoiceStatus' | 'invoicePaymentPending' | 'invalidProcessingDeadline';
 
-/** What is asked before it is asked who pays. */
+/** Guards that come before the payer is known. */
 export function requirePayable(
   invoice: PayableInvoice,
   { deadline }: Pick<StartPayment, 'deadline'>,
@@ -97,7 +96,9 @@ export function decideCapture(
     return refuse('inconsistentCaptureCurrency', { message: `Correct currency: ${held.currency}` });
   }
   if (amountMinor !== undefined && cartTotalMinor !== undefined && amountMinor !== cartTotalMinor) {
-    return refuse('invalidRequest', { message: 'The sum of the cart differs from the amount' });
+    return refuse('invalidRequest', {
+      message: 'The total of the cart differs from the amount. Send equal values.',
+    });
   }
   if (state.name !== 'held') return refuse('invalidPaymentStatus');
   if (flow.type !== 'hold') return refuse('operationNotPermitted');
@@ -121,7 +122,7 @@ export function decideCancel(
   return accept({ type: 'payment_cancel_started', reason });
 }
 
-/** `heldUntil` is shown in whole seconds, and kept as it is shown. */
+/** The API shows whole seconds, so the stored value has whole seconds too. */
 function wholeSeconds(instant: Instant): Instant {
   return `${instant.slice(0, 19)}.000000Z` as Instant;
 }

@@ -1,5 +1,5 @@
-// Why a payment failed: what the bank's code means, as a path in the merchant's tree of errors, and the one flat word the
-// payer is told. The raw code never leaves the operator's view: it would help whoever tries out stolen cards.
+// Maps the bank's decline code to the error tree a merchant sees and the one flat code a payer sees. Only operators see the
+// raw code, which would help a card tester.
 
 /** From the outermost code inwards: `['authorization_failed', 'insufficient_funds']`. */
 export type PaymentFailure = readonly [string, ...string[]];
@@ -9,7 +9,7 @@ const declined = (...path: string[]): PaymentFailure => ['authorization_failed',
 
 const threeDsFailed: PaymentFailure = ['preauthorization_failed', 'three_ds_failed'];
 export const threeDsNotFinished: PaymentFailure = ['preauthorization_failed', 'three_ds_not_finished'];
-/** The payer's consent, or his card, ended before the charge was sent. */
+/** The consent or the card ended before the charge was sent. */
 export const consentOver: PaymentFailure = declined('operation_blocked');
 export const deadlineReached: PaymentFailure = declined('processing_deadline_reached');
 
@@ -84,7 +84,7 @@ const byCode: Readonly<Record<string, PaymentFailure>> = {
   R3: declined('operation_blocked'),
 };
 
-// Where networks give one code different meanings.
+// Codes to which networks give different meanings.
 const byNetworkAndCode: Readonly<Record<string, PaymentFailure>> = {
   'mastercard 65': declined('security_policy_violated'),
   'mastercard 78': declined('account_not_found'),
@@ -99,13 +99,13 @@ export function failureOfDecline(decline: { network: string; code: string }): Pa
 
 export type MerchantError = { readonly code: string; readonly subError?: MerchantError };
 
-/** The tree a merchant sees. */
+/** The error tree for merchants. */
 export function merchantError([code, ...inner]: PaymentFailure): MerchantError {
   const [next, ...rest] = inner;
   return next === undefined ? { code } : { code, subError: merchantError([next, ...rest]) };
 }
 
-/** The flat word a payer's token sees. */
+/** The flat code for payers. */
 export function payerError([code, reason]: PaymentFailure): { readonly code: string } {
   if (code === 'preauthorization_failed') return { code: 'PreauthorizationFailed' };
   if (code === 'timeout') return { code: 'timeout' };

@@ -67,7 +67,7 @@ const nothingKnown: BankResponse[] = [
 
 const started = (flow: StartPayment['flow'] = { type: 'instant' }): PaymentFact => {
   const decision = decideStart(invoice, { ...command, flow }, now);
-  if (!decision.ok) throw new Error('it was refused');
+  if (!decision.ok) throw new Error('The payment was refused.');
   return decision.value;
 };
 const hold = { type: 'hold', onExpiration: 'cancel' } as const;
@@ -118,13 +118,13 @@ const histories: Record<PaymentStateName | 'absent', PaymentFact[]> = {
 };
 const after = (history: readonly PaymentFact[]): Payment => {
   const payment = history.reduce<Payment | undefined>((before, fact) => evolve(before, fact), undefined);
-  if (!payment) throw new Error('nothing has happened');
+  if (!payment) throw new Error('The history has no facts.');
   return payment;
 };
 const inState = (state: PaymentStateName) => after(histories[state]);
 
-describe('every cell of the lifecycle', () => {
-  // Written out, not read from the table under test.
+describe('the payment lifecycle', () => {
+  // Written out instead of read from the table under test.
   const expected: Record<string, Record<string, PaymentStateName>> = {
     absent: { payment_started: 'authorising' },
     authorising: {
@@ -154,10 +154,10 @@ describe('every cell of the lifecycle', () => {
     for (const [type, fact] of Object.entries(facts)) {
       const to = expected[from]?.[type];
       if (to)
-        test(`${from} and ${type} make it ${to}`, () =>
+        test(`${type} in state ${from} leads to ${to}`, () =>
           expect(after([...history, fact]).state.name).toBe(to));
       else
-        test(`${from} cannot have ${type}`, () =>
+        test(`${type} is not allowed in state ${from}`, () =>
           expect(() => after([...history, fact])).toThrow(/cannot have/));
     }
   }
@@ -174,12 +174,12 @@ describe('every cell of the lifecycle', () => {
     ['cancelled', 'cancelled', false],
     ['refunded', 'refunded', false],
     ['failed', 'failed', false],
-  ] as const)('%s is %s in public, and keeps the invoice busy: %s', (state, status, busy) => {
+  ] as const)('state %s has public status %s and blocks other payments: %s', (state, status, busy) => {
     expect(publicStatus[state]).toBe(status);
     expect(isInProgress(inState(state))).toBe(busy);
   });
 
-  test('money given back adds up, and what failed is free again', () => {
+  test('succeeded refunds add up, and a failed refund releases its amount', () => {
     const twice = after([...histories.refunding, facts.refund_succeeded, refundStarted(5n, '101')]);
     expect(twice.state).toMatchObject({ refundedMinor: 10n, refund: { id: '101', minor: 5n } });
     expect(evolve(twice, { type: 'refund_failed', refundId: '101', failure }).state).toMatchObject({
@@ -188,24 +188,24 @@ describe('every cell of the lifecycle', () => {
     expect(evolve(twice, { type: 'refund_succeeded', refundId: '101' }).state).toMatchObject({
       refundedMinor: 15n,
     });
-    expect(() => evolve(twice, { type: 'refund_succeeded', refundId: '100' })).toThrow(/not under way/);
+    expect(() => evolve(twice, { type: 'refund_succeeded', refundId: '100' })).toThrow(/not in progress/);
   });
 });
 
 describe('starting a payment', () => {
-  test('numbers it, takes the amount of the invoice, and gives it half an hour', () => {
+  test('sets its number, the amount of the invoice and a deadline of 30 minutes', () => {
     expect(decideStart({ ...invoice, paymentsMade: 2 }, command, now)).toMatchObject({
       value: { terms: { id: '3', invoiceId: 'I', amount: rub(6_000n), deadline: laterBy(now, 30 * minute) } },
     });
   });
-  test('is not before what happened last to the invoice, and waits by its own clock', () => {
+  test('is dated no earlier than the invoice’s last event, and its deadline follows the clock', () => {
     const changedAt = laterBy(now, minute);
     expect(decideStart({ ...invoice, changedAt }, command, now)).toMatchObject({
       value: { terms: { createdAt: changedAt, deadline: laterBy(now, 30 * minute) } },
     });
     expect(decideStart(invoice, command, now)).toMatchObject({ value: { terms: { createdAt: now } } });
   });
-  test('with a hold says until when, in whole seconds', () => {
+  test('with a hold sets heldUntil in whole seconds', () => {
     expect(decideStart(invoice, { ...command, flow: hold }, now)).toMatchObject({
       value: {
         terms: { flow: { type: 'hold', onExpiration: 'cancel', heldUntil: '2026-01-22T10:00:00.000000Z' } },
@@ -226,11 +226,11 @@ describe('starting a payment', () => {
 
 describe('ending a hold', () => {
   test.each([
-    ['all of it by default', {}, 6_000n],
+    ['the whole amount by default', {}, 6_000n],
     ['a part', { amountMinor: 1n }, 1n],
-    ['all, said in full', { amountMinor: 6_000n, currency: 'RUB' }, 6_000n],
-    ['what the cart sums to', { cartTotalMinor: 500n }, 500n],
-    ['a currency without an amount means nothing', { currency: 'USD' }, 6_000n],
+    ['the whole amount if given explicitly', { amountMinor: 6_000n, currency: 'RUB' }, 6_000n],
+    ['the total of the cart', { cartTotalMinor: 500n }, 500n],
+    ['the whole amount if only a currency is given', { currency: 'USD' }, 6_000n],
   ])('captures %s', (_what, asked, minor) => {
     expect(decideCapture(inState('held'), { reason: 'r', ...asked })).toMatchObject({
       ok: true,
@@ -245,7 +245,7 @@ describe('ending a hold', () => {
   ] as const)('refuses with %s before any later rule', (code, asked, state) => {
     expect(decideCapture(inState(state), { reason: 'r', ...asked })).toMatchObject({ refusal: { code } });
   });
-  test('is not for an instant payment, nor twice', () => {
+  test('is refused for an instant payment and after the hold has ended', () => {
     const instant = after([started(), processed]);
     expect(decideCapture(instant, { reason: 'r' })).toMatchObject({
       refusal: { code: 'operationNotPermitted' },
@@ -264,21 +264,21 @@ describe('ending a hold', () => {
   });
 });
 
-describe('what the bank says', () => {
+describe('interpreting the bank’s response', () => {
   const meaning = (state: PaymentStateName, answer: BankResponse, when: Instant = now) =>
     interpret(inState(state), answer, when);
 
-  test('an approval captures an instant payment, in two events, and holds a hold', () => {
+  test('an approval captures an instant payment in two events, and puts a hold in state held', () => {
     expect(interpret(after([started()]), approved, now)).toEqual({ events: [[processed], [captured]] });
     expect(meaning('authorising', approved)).toEqual({ events: [[processed]] });
     expect(meaning('challenged', approved, laterBy(now, 60 * minute))).toEqual({ events: [[processed]] });
   });
-  test('a decline fails it, with the meaning of its code', () => {
+  test('a decline fails the payment with the meaning of its code', () => {
     for (const state of ['authorising', 'challenged'] as const) {
       expect(meaning(state, declined)).toEqual({ events: [[{ type: 'payment_failed', failure }]] });
     }
   });
-  test('a need for the payer is shown once, for ten minutes, never beyond the deadline', () => {
+  test('a challenge is requested once, for ten minutes at most, and never beyond the deadline', () => {
     expect(meaning('authorising', payerNeeded)).toEqual({
       events: [[{ type: 'payment_interaction_requested', interaction, until: laterBy(now, 10 * minute) }]],
     });
@@ -288,13 +288,13 @@ describe('what the bank says', () => {
     });
     expect(meaning('challenged', payerNeeded)).toEqual({ again: laterBy(now, 15_000) });
   });
-  test('nothing that proves nothing changes anything, in any state', () => {
+  test('a response that proves nothing changes nothing, in any state', () => {
     for (const state of ['authorising', 'challenged', 'reversing', 'capturing', 'cancelling'] as const) {
       for (const answer of nothingKnown)
         expect(meaning(state, answer), `${state} ${answer.outcome}`).not.toHaveProperty('events');
     }
   });
-  test('when time is up without proof it is taken back before it fails', () => {
+  test('a payment without proof at its deadline is reversed before it fails', () => {
     for (const answer of nothingKnown) {
       expect(meaning('authorising', answer, laterBy(now, 30 * minute))).toEqual({
         events: [
@@ -318,14 +318,16 @@ describe('what the bank says', () => {
       });
     }
   });
-  test('a capture or a reversal that is refused is no failure of the payment: an operator has to look', () => {
+  test('a declined capture or reversal has an unknown outcome and does not fail the payment', () => {
     for (const state of ['reversing', 'capturing', 'cancelling'] as const) {
-      // By no code: that it never saw the charge, or has reversed it already, it says by approving.
+      // Any code counts. A bank that never saw the charge, or has reversed it already, approves.
       for (const code of ['21', '25', '30', '79'])
-        expect(meaning(state, { ...declined, code })).toEqual({ unknown: `the bank refused with ${code}` });
+        expect(meaning(state, { ...declined, code })).toEqual({
+          unknown: `the bank declined with code ${code}`,
+        });
     }
   });
-  test('an answer that comes when all is over changes nothing', () => {
+  test('a response after the end of the payment changes nothing', () => {
     for (const state of ['captured', 'cancelled', 'refunded', 'failed', 'held'] as const) {
       for (const answer of [approved, declined, payerNeeded, unknown])
         expect(meaning(state, answer)).toEqual({ events: [] });
@@ -333,7 +335,7 @@ describe('what the bank says', () => {
   });
 });
 
-test('at its end a hold is cancelled or captured by itself, and not before', () => {
+test('a hold is cancelled or captured automatically when it ends, and not before', () => {
   const until = at('2026-01-22T10:00:00Z');
   expect(nextAction(inState('held'), laterBy(until, -1))).toEqual({ do: 'wait', until });
   expect(nextAction(inState('held'), until)).toMatchObject({ fact: { type: 'payment_cancel_started' } });
@@ -343,7 +345,7 @@ test('at its end a hold is cancelled or captured by itself, and not before', () 
   });
 });
 
-test('whatever is not at its end has a time to be looked at', () => {
+test('every state but a final one has a wake time', () => {
   for (const [
     state,
     {
@@ -371,11 +373,11 @@ test.each([
   [['preauthorization_failed', 'three_ds_failed'], 'PreauthorizationFailed'],
   [['no_route_found', 'unknown'], 'PaymentRejected'],
   [['timeout'], 'timeout'],
-] as [[string, ...string[]], string][])('%j is %s to a payer', (path, code) => {
+] as [[string, ...string[]], string][])('failure %j is %s to a payer', (path, code) => {
   expect(payerError(path)).toEqual({ code });
 });
 
-test('to a merchant it is a tree, and a code of the bank that nobody knows is unknown', () => {
+test('a merchant sees a failure as a tree, and an unmapped bank code as unknown', () => {
   expect(merchantError(failureOfDecline({ network: 'visa', code: 'N7' }))).toEqual({
     code: 'authorization_failed',
     subError: {
@@ -397,11 +399,11 @@ test('to a merchant it is a tree, and a code of the bank that nobody knows is un
 
 function at(text: string): Instant {
   const instant = parseInstant(text);
-  if (!instant) throw new Error(`${text} is no date-time`);
+  if (!instant) throw new Error(`${text} is not a date-time.`);
   return instant;
 }
 
-describe('what a payment carries', () => {
+describe('the members of a payment state', () => {
   const taken = { approval, amount: rub(6_000n), refundedMinor: 0n, refundsMade: 0 };
   const expected: Record<PaymentStateName, object> = {
     authorising: {},
@@ -420,24 +422,24 @@ describe('what a payment carries', () => {
     expect(inState(name).state).toStrictEqual({ name, ...expected[name] }),
   );
 
-  test('a capture that is given up is cancelled as one that was released', () => {
+  test('cancelling a capture marks the payment as released', () => {
     const { state } = after([...histories.capturing, facts.payment_cancel_started]);
     expect(state).toStrictEqual({ name: 'cancelling', approval, reason: 'no', isReleased: true });
   });
 
-  test('another terminal, and nothing else, when its bank was away', () => {
+  test('a reroute changes only the terminal', () => {
     const before = inState('authorising');
     expect(evolve(before, facts.payment_rerouted)).toStrictEqual({ ...before, terminal: otherTerminal });
   });
 });
 
-test('a hold is looked at when its time is up, what is instant at once', () => {
+test('a hold wakes when it ends, an instant payment immediately', () => {
   const { flow } = inState('held');
   expect(wakeOf(inState('held'), now)).toBe(flow.type === 'hold' && flow.heldUntil);
   expect(wakeOf(after([started(), processed]), now)).toBe(now);
 });
 
-test('operations at the bank are named after the payment, and lead back to it', () => {
+test('bank operation IDs are derived from the payment and lead back to it', () => {
   const payment = inState('held');
   const names = [operationIdOf(payment, 'authorise'), operationIdOf(payment, 'capture')];
   names.push(operationIdOf(payment, 'reverse'), operationIdOf(payment, { refund: '100' }));

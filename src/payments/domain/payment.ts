@@ -1,6 +1,5 @@
-// A payment: one attempt to take an invoice's money from a card, from the first message to the bank to the last kopeck
-// given back. Its states, its facts, its moves. What merchants may ask of it is in commands.ts, what the bank is
-// asked and what its answers mean in bank-actions.ts; all three are pure.
+// A payment: one attempt to collect an invoice's amount from a card, from authorisation to the last refund. Requests are in
+// commands.ts, bank operations in bank-actions.ts.
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
@@ -11,22 +10,25 @@ import type { ContactInfo, MandateGiven } from '../../recurring/domain/mandate.t
 import type { PaymentFailure } from './payment-failure.ts';
 
 export type Payer = {
-  /** Of the card in the vault. */
+  /** The card's token in the vault. */
   readonly token: string;
   readonly contactInfo: ContactInfo;
   readonly redirectUrl?: string;
 } & (
   | {
-      /** He is there, with a card. */
+      /** The payer is present with a card. */
       readonly type: 'resource';
       readonly session: string;
       readonly card: CardDetails;
       readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
     }
   | {
-      /** He is not; he agreed to it in an earlier payment. */
+      /** The payer is absent and consented in an earlier payment. */
       readonly type: 'recurrent';
-      /** Not to the address given here: an invoice's token asked for it, and may be in anybody's browser. */
+      /**
+       * An invoice token started the charge and may be in a stranger's browser. The receipt goes only to the address of the
+       * consent.
+       */
       readonly receiptGoesToConsent?: true;
       readonly seriesId: string;
       readonly parent: { readonly invoiceId: string; readonly paymentId: string };
@@ -35,7 +37,7 @@ export type Payer = {
       readonly warnings: readonly string[];
     }
   | {
-      /** He is not; he bound a card. Which one, is settled when the payment is made. */
+      /** The payer is absent and saved a card. The card is chosen when the payment is created. */
       readonly type: 'customer';
       readonly customerId: string;
       readonly bindingId: string;
@@ -51,10 +53,10 @@ export type Flow =
   | { readonly type: 'instant' }
   | { readonly type: 'hold'; readonly onExpiration: 'cancel' | 'capture'; readonly heldUntil: Instant };
 
-/** What is fixed when the payment is made. */
+/** What is fixed when the payment is created. */
 export type PaymentTerms = {
   readonly invoiceId: string;
-  /** Counts the payments of the invoice, from 1. */
+  /** The number of the payment in its invoice, from 1. */
   readonly id: string;
   readonly partyId: string;
   readonly shopId: string;
@@ -63,20 +65,20 @@ export type PaymentTerms = {
   readonly flow: Flow;
   readonly payer: Payer;
   readonly makeRecurrent: boolean;
-  /** What the payer agreed to, where the payment says so. */
+  /** What the payer agreed to, if the request says so. */
   readonly recurrentTerms?: MandateGiven;
   readonly metadata?: unknown;
   readonly externalId?: string;
-  /** Until when it must be authorised. */
+  /** Until when the payment must be authorised. */
   readonly deadline: Instant;
-  /** Becomes another one only before anything was sent. */
+  /** Changes only by a reroute, before anything was sent. */
   readonly terminal: Terminal;
   readonly livemode: boolean;
-  /** What the shop is charged for it, as agreed when it was made. */
+  /** The shop's fees, as agreed when the payment was created. */
   readonly fees: Fees;
 };
 
-/** What the bank said when it approved. */
+/** What the bank returned with its approval. */
 export type Approval = {
   readonly reference: string;
   readonly approvalCode?: string;
@@ -85,13 +87,12 @@ export type Approval = {
 };
 
 export type PaymentState =
-  /** The bank has been asked, or is about to be; nobody knows the outcome yet. */
+  /** The request is sent or about to be. The outcome is unknown. */
   | { readonly name: 'authorising' }
-  /** The bank waits for the payer, who has until then. */
+  /** The bank waits for the payer, until that time. */
   | { readonly name: 'challenged'; readonly interaction: Interaction; readonly until: Instant }
-  /** The outcome stayed unknown for too long, or the payer never came back: it is taken back, whatever it was. */
+  /** The outcome stayed unknown too long, or the payer did not return. The charge is reversed, whatever its outcome. */
   | { readonly name: 'reversing'; readonly failure: PaymentFailure }
-  /** The money is held on the card. */
   | { readonly name: 'held'; readonly approval: Approval }
   | {
       readonly name: 'capturing';
@@ -103,13 +104,13 @@ export type PaymentState =
       readonly name: 'cancelling';
       readonly approval: Approval;
       readonly reason: string;
-      /** It should have been captured: the merchant did not ask for this, and is told why. */
+      /** Set when the operator released a hold whose capture was requested. The merchant sees the reason. */
       readonly isReleased?: true;
     }
   | ({ readonly name: 'captured' } & Taken)
-  /** A part of what was captured is on its way back; one at a time. */
-  | ({ readonly name: 'refunding'; readonly refund: RefundUnderWay } & Taken)
-  /** Those from before this was kept have no approval. */
+  /** One refund is in progress. */
+  | ({ readonly name: 'refunding'; readonly refund: RefundInProgress } & Taken)
+  /** Payments cancelled before the approval was stored have none. */
   | { readonly name: 'cancelled'; readonly approval?: Approval }
   | { readonly name: 'refunded'; readonly approval: Approval; readonly amount: Money }
   | { readonly name: 'failed'; readonly failure: PaymentFailure };
@@ -118,32 +119,32 @@ type Taken = {
   readonly approval: Approval;
   readonly amount: Money;
   readonly refundedMinor: bigint;
-  /** With those that failed. */
+  /** Includes failed refunds. */
   readonly refundsMade: number;
 };
 
-export type RefundUnderWay = { readonly id: string; readonly minor: bigint; readonly feeMinor: bigint };
+export type RefundInProgress = { readonly id: string; readonly minor: bigint; readonly feeMinor: bigint };
 
 export type PaymentStateName = PaymentState['name'];
 export type Payment = PaymentTerms & { readonly state: PaymentState };
 export type PublicStatus = 'pending' | 'processed' | 'captured' | 'cancelled' | 'refunded' | 'failed';
 
-/** What is fixed when a refund is made. */
+/** What is fixed when a refund is created. */
 export type RefundTerms = {
-  /** Counts the refunds of the payment, from 100. */
+  /** The number of the refund in its payment, from 100. */
   readonly id: string;
   readonly createdAt: Instant;
   readonly amount: Money;
   readonly feeMinor: bigint;
   readonly reason?: string;
-  /** What remains with the payer. */
+  /** What the payer keeps. */
   readonly cart?: readonly CartLine[];
   readonly externalId?: string;
 };
 
 export type PaymentFact =
   | { readonly type: 'payment_started'; readonly terms: PaymentTerms }
-  /** Its bank was away, and nothing was sent there. */
+  /** The bank was unavailable and nothing was sent. */
   | { readonly type: 'payment_rerouted'; readonly terminal: Terminal; readonly why: string }
   | {
       readonly type: 'payment_interaction_requested';
@@ -160,7 +161,7 @@ export type PaymentFact =
     }
   | ({ readonly type: 'payment_captured'; readonly amount: Money } & Settled)
   | { readonly type: 'payment_cancel_started'; readonly reason: string }
-  /** With a reason the merchant is told, who had not asked for it. */
+  /** With a reason only if the merchant did not request the cancellation. */
   | ({ readonly type: 'payment_cancelled'; readonly reason?: string } & Settled)
   | ({ readonly type: 'payment_failed'; readonly failure: PaymentFailure } & Settled)
   | { readonly type: 'refund_started'; readonly refund: RefundTerms }
@@ -172,10 +173,10 @@ export type PaymentFact =
   | ({ readonly type: 'refund_succeeded'; readonly refundId: string } & Settled)
   | { readonly type: 'payment_refunded' };
 
-/** How an operator knows what no bank has said (resolution.ts). */
+/** The operator's source for an outcome that no bank reports (resolution.ts). */
 type Settled = { readonly settledBecause?: string };
 
-/** Every move there is; what is not in this table cannot happen. */
+/** All allowed transitions. Any other is a bug. */
 const paymentLifecycle = {
   absent: { payment_started: 'authorising' },
   authorising: {
@@ -187,13 +188,13 @@ const paymentLifecycle = {
   },
   challenged: { payment_processed: 'held', payment_failed: 'failed', payment_reversal_started: 'reversing' },
   reversing: { payment_failed: 'failed' },
-  // An instant payment is captured by the message that authorises it: its two facts are written together.
+  // One bank operation authorises and captures an instant payment, so its two facts are written together.
   held: {
     payment_captured: 'captured',
     payment_capture_started: 'capturing',
     payment_cancel_started: 'cancelling',
   },
-  // What the bank will not capture an operator lets go.
+  // An operator releases a hold that the bank does not capture.
   capturing: { payment_captured: 'captured', payment_cancel_started: 'cancelling' },
   cancelling: { payment_cancelled: 'cancelled' },
   captured: { refund_started: 'refunding', payment_refunded: 'refunded' },
@@ -220,25 +221,24 @@ export const publicStatus: Readonly<Record<PaymentStateName, PublicStatus>> = {
   failed: 'failed',
 };
 
-/** Also where it was given back since, or is on its way back. */
+/** True also if the money was refunded since, or is being refunded. */
 export function isTaken(state: PaymentState): state is PaymentState & Pick<Taken, 'approval' | 'amount'> {
   return publicStatus[state.name] === 'captured' || state.name === 'refunded';
 }
 
-/** What was taken, or is to be. */
+/** The captured amount, or the amount to capture. */
 export function amountOf({ state, amount }: Payment): Money {
   return isTaken(state) ? state.amount : amount;
 }
 
-/** The invoice can take no other payment while this one may still take its money. */
+/** While the payment may still take its money, the invoice accepts no other payment. */
 export function isInProgress(payment: Payment): boolean {
   const status = publicStatus[payment.state.name];
   return status === 'pending' || status === 'processed';
 }
 
 /**
- * What the bank knows our operations by. Each payment has at most one of each kind, and refunds have numbers, so the ids
- * follow from the payment's own and are fixed before anything is sent.
+ * The ID under which the bank knows an operation. It follows from the payment's ID, so it is fixed before the first send.
  */
 export function operationIdOf(
   payment: { readonly invoiceId: string; readonly id: string },
@@ -248,7 +248,7 @@ export function operationIdOf(
   return `${payment.invoiceId}.${payment.id}.${name}`;
 }
 
-/** The payment behind one of those ids. */
+/** The payment of a bank operation ID. */
 export function paymentOfOperation(
   operationId: string,
 ): readonly [invoiceId: string, paymentId: string] | undefined {
@@ -256,10 +256,10 @@ export function paymentOfOperation(
   return invoiceId && paymentId && kind ? [invoiceId, paymentId] : undefined;
 }
 
-/** How often a bank that has not finished is asked again, where no callback and no returning payer comes first. */
+/** The interval of bank queries, unless a callback or the returning payer comes first. */
 export const pollIntervalMs = 15_000;
 
-/** When somebody must look at the payment next; null when never. */
+/** When the job of the payment is due next. Null if never. */
 export function wakeOf(payment: Payment, now: Instant): Instant | null {
   const { state, flow } = payment;
   switch (state.name) {
@@ -285,13 +285,14 @@ export function earliest(a: Instant, b: Instant): Instant {
   return a < b ? a : b;
 }
 
-/** The payment after a fact. A fact the lifecycle does not allow is a bug, and stops the step. */
+/** The payment after a fact. Throws if the lifecycle does not allow the fact: the code or the data has a bug. */
 export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment {
   const from = payment?.state.name ?? 'absent';
   const moves: Partial<Record<PaymentFact['type'], PaymentStateName>> = paymentLifecycle[from];
-  if (moves[fact.type] === undefined) throw new Error(`a payment that is ${from} cannot have ${fact.type}`);
+  if (moves[fact.type] === undefined)
+    throw new Error(`A payment in state ${from} cannot have fact ${fact.type}.`);
   if (fact.type === 'payment_started') return { ...fact.terms, state: { name: 'authorising' } };
-  if (!payment) throw new Error(`${fact.type} without a payment`);
+  if (!payment) throw new Error(`Fact ${fact.type} came before the payment was created.`);
   if (fact.type === 'payment_rerouted') return { ...payment, terminal: fact.terminal };
   return { ...payment, state: stateAfter(payment, fact) };
 }
@@ -354,17 +355,17 @@ function stateAfter(
 }
 
 function takenIn({ state }: Payment): Taken {
-  if (!('refundsMade' in state)) throw new Error(`nothing is taken by a payment that is ${state.name}`);
+  if (!('refundsMade' in state)) throw new Error(`A payment in state ${state.name} has no captured amount.`);
   const { approval, amount, refundedMinor, refundsMade } = state;
   return { approval, amount, refundedMinor, refundsMade };
 }
 
-function refundIn({ state }: Payment, refundId: string): RefundUnderWay {
+function refundIn({ state }: Payment, refundId: string): RefundInProgress {
   if (state.name === 'refunding' && state.refund.id === refundId) return state.refund;
-  throw new Error(`refund ${refundId} is not under way`);
+  throw new Error(`Refund ${refundId} is not in progress.`);
 }
 
 export function approvalIn({ state }: Payment): Approval {
   if ('approval' in state) return state.approval;
-  throw new Error(`a payment that is ${state.name} has no approval`);
+  throw new Error(`A payment in state ${state.name} has no approval.`);
 }

@@ -1,5 +1,4 @@
-// What the facts of a payment mean for the books. Written by the statement that writes the facts, so that neither is ever
-// without the other.
+// The ledger transfers of a payment's facts. One statement writes the facts and the transfers.
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
 import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -14,7 +13,7 @@ import {
 } from '../../platform/ledger/domain/postings.ts';
 import type { Payment, PaymentFact } from './payment.ts';
 
-/** Of the facts that follow on `before`, all written at once; undefined when they move no money. */
+/** For facts that follow `before` and are written together. Undefined if they move no money. */
 export function journalOf(
   before: Payment,
   facts: readonly PaymentFact[],
@@ -50,7 +49,7 @@ export function journalOf(
 
 function refundFeeMinor({ state }: Payment): bigint {
   if (state.name !== 'refunding')
-    throw new Error(`no refund is under way in a payment that is ${state.name}`);
+    throw new Error(`A payment in state ${state.name} has no refund in progress.`);
   return state.refund.feeMinor;
 }
 

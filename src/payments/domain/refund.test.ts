@@ -42,15 +42,15 @@ const captured: Payment = {
 };
 const started = (payment: Payment, command: StartRefund = {}) => {
   const decision = decideRefund(payment, command, now);
-  if (!decision.ok) throw new Error(`it was refused with ${decision.refusal.code}`);
+  if (!decision.ok) throw new Error(`The refund was refused with ${decision.refusal.code}.`);
   return decision.value;
 };
 const line = (priceMinor: bigint, quantity = 1n): CartLine => ({ product: 'One', quantity, priceMinor });
 const after = (payment: Payment, ...facts: PaymentFact[]) =>
   facts.reduce<Payment>((before, fact) => evolve(before, fact), payment);
 
-describe('asking for a refund', () => {
-  test('without an amount is asking for all that was captured, not for all that was held', () => {
+describe('creating a refund', () => {
+  test('without an amount refunds what was captured, not what was held', () => {
     expect(started(captured).refund).toEqual({
       id: '100',
       createdAt: now,
@@ -58,7 +58,7 @@ describe('asking for a refund', () => {
       feeMinor: 53n,
     });
   });
-  test('a part leaves the rest for the next, which has the next number', () => {
+  test('a partial refund leaves the rest for the next, which has the next number', () => {
     const once = after(captured, started(captured, { amountMinor: 2_000n }), {
       type: 'refund_succeeded',
       refundId: '100',
@@ -68,7 +68,7 @@ describe('asking for a refund', () => {
       refusal: { code: 'invoicePaymentAmountExceeded' },
     });
   });
-  test('what failed can be asked for again, under a number of its own', () => {
+  test('after a failed refund, the amount can be refunded under a new number', () => {
     const once = after(captured, started(captured), {
       type: 'refund_failed',
       refundId: '100',
@@ -76,7 +76,7 @@ describe('asking for a refund', () => {
     });
     expect(started(once).refund).toMatchObject({ id: '101', amount: rub(5_000n) });
   });
-  test('the cart is what remains with the payer', () => {
+  test('the cart must equal what the payer keeps', () => {
     const cart = [line(1_000n, 2n), line(1_000n)];
     expect(started(captured, { amountMinor: 2_000n, cart }).refund).toMatchObject({ cart });
     const wrong = { amountMinor: 1_999n, cart };
@@ -89,7 +89,7 @@ describe('asking for a refund', () => {
     });
   });
 
-  // Each request is wrong in this way and in all that follow: the first complaint counts.
+  // Each request breaks this rule and all later ones: the first rule decides.
   const busy = after(captured, started(captured));
   const wrong: StartRefund = { currency: 'USD', amountMinor: 5_001n, cart: [] };
   test.each<[string, Payment, StartRefund]>([
@@ -98,48 +98,48 @@ describe('asking for a refund', () => {
     ['inconsistentRefundCurrency', captured, wrong],
     ['invoicePaymentAmountExceeded', captured, { ...wrong, currency: 'RUB' }],
     ['invalidInvoiceCart', captured, { amountMinor: 5_000n, cart: [] }],
-  ])('is refused in order: %s', (code, payment, command) => {
+  ])('is refused with %s before any later rule', (code, payment, command) => {
     expect(decideRefund(payment, command, now)).toMatchObject({ refusal: { code } });
   });
 });
 
-describe('a refund under way', () => {
+describe('a refund in progress', () => {
   const command = { amountMinor: 2_000n };
   const busy = after(captured, started(captured, command));
-  test('is asked of the bank at once, under a name of its own that leads back to the payment', () => {
+  test('is due immediately, under an operation ID that leads back to the payment', () => {
     expect(nextAction(busy, now)).toEqual({ do: 'refund', id: '100', amount: rub(2_000n) });
     expect(wakeOf(busy, now)).toBe(now);
     expect(wakeOf(captured, now)).toBe(null);
     expect(operationIdOf(busy, { refund: '100' })).toBe('I.1.100');
     expect(paymentOfOperation('I.1.100')).toEqual(['I', '1']);
   });
-  test('that is approved has succeeded; with the last of it the payment is refunded, in the same event', () => {
+  test('succeeds when approved, and the last one sets the payment to refunded in the same event', () => {
     const approved = { outcome: 'approved', reference: '900000000002' } as const;
     const succeeded = { type: 'refund_succeeded', refundId: '100' };
     expect(interpret(busy, approved, now)).toEqual({ events: [[succeeded]] });
     const whole = after(captured, started(captured));
     expect(interpret(whole, approved, now)).toEqual({ events: [[succeeded, { type: 'payment_refunded' }]] });
   });
-  test('that is declined has failed, with the meaning of the code', () => {
+  test('fails when declined, with the meaning of the code', () => {
     expect(interpret(busy, { outcome: 'declined', network: 'visa', code: '57' }, now)).toEqual({
       events: [
         [{ type: 'refund_failed', refundId: '100', failure: ['authorization_failed', 'operation_blocked'] }],
       ],
     });
   });
-  test.each(['unknown', 'notSent'] as const)('of which the bank says %s is not over', (outcome) => {
+  test.each(['unknown', 'notSent'] as const)('stays in progress when the bank’s outcome is %s', (outcome) => {
     expect(interpret(busy, { outcome, why: 'silence' }, now)).toEqual({ unknown: 'silence' });
   });
-  test('of which the bank has never heard is not over either', () => {
+  test('stays in progress when the bank does not know it', () => {
     expect(interpret(busy, { outcome: 'notFound' }, now)).toMatchObject({ unknown: expect.any(String) });
   });
-  test('is the only one', () => {
+  test('excludes a second refund', () => {
     const second = { id: '101', createdAt: now, amount: rub(1n), feeMinor: 0n };
     expect(() => evolve(busy, { type: 'refund_started', refund: second })).toThrow(/cannot have/);
   });
 });
 
-describe('the books', () => {
+describe('the ledger entries', () => {
   const held: Payment = { ...captured, flow: { type: 'hold', onExpiration: 'cancel', heldUntil: now } };
   const authorising: Payment = { ...captured, state: { name: 'authorising' } };
   const summary = (payment: Payment, ...facts: PaymentFact[]) => {
@@ -159,7 +159,7 @@ describe('the books', () => {
   const refund = started({ ...captured, fees }, { amountMinor: 100n });
   const refunding = after({ ...captured, fees }, refund);
 
-  test('of an instant payment show one sale, and its fee', () => {
+  test('of an instant payment are one sale and its fee', () => {
     const sale: PaymentFact = { type: 'payment_captured', amount: rub(6_000n) };
     expect(summary({ ...authorising, fees }, processed, sale)).toEqual({
       operation: 'payment/1',
@@ -169,7 +169,7 @@ describe('the books', () => {
       ],
     });
   });
-  test('of a hold show what is reserved, then what was taken or that it was let go', () => {
+  test('of a hold are pending, then posted by a capture or voided by a cancellation', () => {
     expect(
       summary(
         { ...held, state: { name: 'challenged', interaction: { method: 'GET', url: 'u' }, until: now } },
@@ -190,7 +190,7 @@ describe('the books', () => {
       ['void', 'hold', undefined],
     ]);
   });
-  test('of a refund show what is set aside, with the fee, and its end with the same fee', () => {
+  test('of a refund are pending with the fee, then posted or voided with the same fee', () => {
     expect(summary({ ...captured, fees }, refund)).toEqual({
       operation: 'payment/1/refund/100',
       entries: [
@@ -212,17 +212,17 @@ describe('the books', () => {
     { type: 'payment_failed', failure: ['timeout'] },
     { type: 'payment_reversal_started', failure: ['timeout'] },
     { type: 'payment_interaction_requested', interaction: { method: 'GET', url: 'u' }, until: now },
-  ])('show nothing of $type', (fact) => expect(summary(authorising, fact)).toBe(undefined));
+  ])('do not exist for $type', (fact) => expect(summary(authorising, fact)).toBe(undefined));
 });
 
-test('what is refused says why', () => {
+test('a refused refund has a message with the reason', () => {
   const validationRefusal = (payment: Payment, command: StartRefund = {}) => {
     const decision = decideRefund(payment, command, now);
     return decision.ok ? undefined : decision.refusal;
   };
   expect(validationRefusal(after(captured, started(captured)))).toEqual({
     code: 'operationNotPermitted',
-    message: 'Refund 100 of the payment is pending',
+    message: 'Refund 100 of the payment is pending. Wait until it has ended.',
   });
   expect(validationRefusal({ ...captured, state: { name: 'cancelled' } })).toEqual({
     code: 'invalidPaymentStatus',
@@ -230,11 +230,11 @@ test('what is refused says why', () => {
   });
   expect(validationRefusal(captured, { cart: [line(4_000n)] })).toEqual({
     code: 'invalidRequest',
-    message: 'A cart needs an amount',
+    message: 'A cart requires an amount. Send the amount to refund.',
   });
 });
 
-test('what remains with the payer may be a hundred lines, and no more', () => {
+test('a refund cart can have 100 lines and not 101', () => {
   const left = (lines: number) => Array.from({ length: lines }, () => line(1n));
   const refund = (lines: number) =>
     decideRefund(captured, { amountMinor: 5_000n - BigInt(lines), cart: left(lines) }, now);

@@ -1,5 +1,5 @@
-// A refund: a part of a captured payment, or all of it, given back. It is under way from the moment the shop's money is set
-// aside for it until the bank has answered; then it has succeeded, or failed and the money is the shop's again.
+// A refund of a captured payment, in full or in part. It reserves the shop's money until the bank responds; a failed refund
+// releases it.
 import type { Instant } from '../../clock.ts';
 import { maxCartLines, lineCostMinor, type CartLine } from '../../invoices/domain/invoice.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
@@ -23,7 +23,7 @@ export type StartRefund = {
   readonly externalId?: string;
 };
 
-/** Whether the shop's balance allows it is for the ledger to say, when the refund is written. */
+/** The ledger checks the shop's balance when the refund is written. */
 export function decideRefund(
   payment: Payment,
   command: StartRefund,
@@ -41,7 +41,7 @@ export function decideRefund(
   const { amountMinor, currency, cart } = command;
   if (state.name === 'refunding') {
     return refuse('operationNotPermitted', {
-      message: `Refund ${state.refund.id} of the payment is pending`,
+      message: `Refund ${state.refund.id} of the payment is pending. Wait until it has ended.`,
     });
   }
   if (state.name !== 'captured')
@@ -53,9 +53,10 @@ export function decideRefund(
   if (cart) {
     if (cart.length === 0 || cart.length > maxCartLines) return refuse('invalidInvoiceCart');
     const remainsMinor = cart.reduce((sum, line) => sum + lineCostMinor(line), 0n);
-    if (amountMinor === undefined) return refuse('invalidRequest', { message: 'A cart needs an amount' });
+    if (amountMinor === undefined)
+      return refuse('invalidRequest', { message: 'A cart requires an amount. Send the amount to refund.' });
     if (remainsMinor !== leftMinor - minor) {
-      const message = `The cart is what remains with the payer; its sum should be ${leftMinor - minor}`;
+      const message = `The cart must list what the payer keeps. Its total must be ${leftMinor - minor}.`;
       return refuse('invalidRequest', { message });
     }
   }

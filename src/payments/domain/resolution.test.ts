@@ -34,7 +34,7 @@ const states: Record<PaymentState['name'], PaymentState> = {
 const inState = (state: PaymentState) => ({ invoiceId: 'I', id: '1', state }) as unknown as Payment;
 const endings: readonly ManualOutcome[] = ['captured', 'cancelled', 'failed', 'succeeded'];
 
-test('what is open can end as it could by itself, and nothing else ends', () => {
+test('an open payment can be resolved only with outcomes its state allows', () => {
   const expected: Partial<Record<PaymentState['name'], readonly ManualOutcome[]>> = {
     authorising: ['failed'],
     challenged: ['failed'],
@@ -56,24 +56,29 @@ test('what is open can end as it could by itself, and nothing else ends', () => 
 
 test.each<[string, PaymentState, ManualOutcome, PaymentState]>([
   [
-    'a charge nobody knows of',
+    'a charge the bank does not know',
     states.authorising,
     'failed',
     { name: 'failed', failure: ['authorization_failed', 'processing_deadline_reached'] },
   ],
-  ['a reversal nobody confirms', states.reversing, 'failed', { name: 'failed', failure }],
+  ['an unconfirmed reversal', states.reversing, 'failed', { name: 'failed', failure }],
   [
-    'a capture in part',
+    'a partial capture',
     capturing,
     'captured',
     { name: 'captured', ...taken, amount: rub(5_000n), refundsMade: 0 },
   ],
-  ['a capture that was none', capturing, 'cancelled', { name: 'cancelled', approval }],
-  ['a hold that is over', states.cancelling, 'cancelled', { name: 'cancelled', approval }],
-  ['all that was left', refunding(6_000n), 'succeeded', { name: 'refunded', approval, amount: rub(6_000n) }],
-  ['a part', refunding(10n), 'succeeded', { name: 'captured', ...taken, refundedMinor: 10n }],
-  ['a refund that was none', refunding(10n), 'failed', { name: 'captured', ...taken }],
-])('%s ends by the moves of the lifecycle, with the reason in the log', (_what, state, as, ended) => {
+  ['a capture that did not happen', capturing, 'cancelled', { name: 'cancelled', approval }],
+  ['a hold that has ended', states.cancelling, 'cancelled', { name: 'cancelled', approval }],
+  [
+    'a refund of all that was left',
+    refunding(6_000n),
+    'succeeded',
+    { name: 'refunded', approval, amount: rub(6_000n) },
+  ],
+  ['a partial refund', refunding(10n), 'succeeded', { name: 'captured', ...taken, refundedMinor: 10n }],
+  ['a refund that did not happen', refunding(10n), 'failed', { name: 'captured', ...taken }],
+])('%s is resolved within the lifecycle, with the reason in the log', (_what, state, as, ended) => {
   const facts = resolutionFacts(inState(state), as, 'the clearing file')?.flat() ?? [];
   expect(facts.reduce<Payment>((before, fact) => evolve(before, fact), inState(state)).state).toEqual(ended);
   expect(facts.filter((fact) => 'settledBecause' in fact)).toEqual([
@@ -81,48 +86,48 @@ test.each<[string, PaymentState, ManualOutcome, PaymentState]>([
   ]);
 });
 
-const told = (fact: PaymentFact | undefined) =>
+const reported = (fact: PaymentFact | undefined) =>
   fact && (fact.type === 'payment_cancelled' ? fact.reason : fact);
 const approved: BankResponse = { outcome: 'approved', reference: '900000000001' };
 
-test('a merchant is told why a hold was let go that he had asked for, and no reason of his own', () => {
+test('a merchant sees the reason for a release, but not for a cancellation they requested', () => {
   const release = releaseOf(inState(capturing), { outcome: 'notFound' }, 'the bank refused');
-  if (!('fact' in release)) throw new Error(release.not);
+  if (!('fact' in release)) throw new Error(release.refusal);
   const cancelling = evolve(inState(capturing), release.fact);
   const now = '2026-01-19T10:00:00.000000Z' as Instant;
   const last = (payment: Payment) => {
     const meaning = interpret(payment, approved, now);
     return 'events' in meaning ? meaning.events.flat().at(-1) : undefined;
   };
-  expect(told(last(cancelling))).toBe('the bank refused');
-  expect(told(last(inState(states.cancelling)))).toBeUndefined();
-  expect(told(resolutionFacts(cancelling, 'cancelled', 'it told us')?.flat().at(-1))).toBe(
+  expect(reported(last(cancelling))).toBe('the bank refused');
+  expect(reported(last(inState(states.cancelling)))).toBeUndefined();
+  expect(reported(resolutionFacts(cancelling, 'cancelled', 'reported by the bank')?.flat().at(-1))).toBe(
     'the bank refused',
   );
-  expect(told(resolutionFacts(inState(capturing), 'cancelled', 'it told us')?.flat().at(-1))).toBe(
-    'it told us',
-  );
+  expect(
+    reported(resolutionFacts(inState(capturing), 'cancelled', 'reported by the bank')?.flat().at(-1)),
+  ).toBe('reported by the bank');
 });
 
 test.each<[string, BankResponse, object]>([
   [
-    'declined it',
+    'is declined',
     { outcome: 'declined', network: 'bank', code: '12' },
     { fact: expect.anything() as object },
   ],
-  ['never had it', { outcome: 'notFound' }, { fact: expect.anything() as object }],
-  ['did it', approved, { not: 'the bank has captured it' }],
-  ['is not finished', { outcome: 'pending' }, { not: 'the bank does not say' }],
-  ['is silent', { outcome: 'unknown', why: 'timeout' }, { not: 'the bank does not say' }],
-  ['is away', { outcome: 'notSent', why: 'ECONNREFUSED' }, { not: 'the bank does not say' }],
-])('a capture of a bank that %s', (_what, answer, release) =>
+  ['is unknown to the bank', { outcome: 'notFound' }, { fact: expect.anything() as object }],
+  ['is approved', approved, { refusal: 'capturedAtBank' }],
+  ['is pending', { outcome: 'pending' }, { refusal: 'unknownAtBank' }],
+  ['has an unknown outcome', { outcome: 'unknown', why: 'timeout' }, { refusal: 'unknownAtBank' }],
+  ['could not be queried', { outcome: 'notSent', why: 'ECONNREFUSED' }, { refusal: 'unknownAtBank' }],
+])('a release checks a capture that %s', (_what, answer, release) =>
   expect(releaseOf(inState(capturing), answer, 'r')).toEqual(release),
 );
 
-test('what is not being captured is not released', () => {
+test('a payment that is not capturing cannot be released', () => {
   for (const { name, ...state } of Object.values(states)) {
     if (name === 'capturing') continue;
     const release = releaseOf(inState({ name, ...state } as PaymentState), { outcome: 'notFound' }, 'r');
-    expect(release).toEqual({ not: 'it is not being captured' });
+    expect(release).toEqual({ refusal: 'notCapturing' });
   }
 });

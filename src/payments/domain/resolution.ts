@@ -1,5 +1,4 @@
-// What an operator may do about a payment the engine has given up. Pure. Where the bank can still be asked for something, that
-// is asked; what it will never say, the operator says, who has found it out in another way.
+// What an operator can record about a stuck payment, when the bank does not report the outcome.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { cancelled } from './bank-actions.ts';
 import { deadlineReached, threeDsNotFinished, type PaymentFailure } from './payment-failure.ts';
@@ -7,10 +6,10 @@ import { evolve, type Payment, type PaymentFact } from './payment.ts';
 
 export type ManualOutcome = 'captured' | 'cancelled' | 'failed' | 'succeeded';
 
-/** What became of the refund under way is all an operator can say of it. */
+/** The refund's outcome is only known from the operator. */
 const refundUnconfirmed: PaymentFailure = ['timeout'];
 
-/** How a payment can end, or the refund that is under way, by what an operator says; empty when nothing is open. */
+/** The outcomes an operator can record. Empty if nothing is open. */
 export function possibleOutcomes({ state }: Payment): readonly ManualOutcome[] {
   switch (state.name) {
     case 'authorising':
@@ -28,7 +27,7 @@ export function possibleOutcomes({ state }: Payment): readonly ManualOutcome[] {
   }
 }
 
-/** The facts of the one event, or of two, with which it ends; undefined when it cannot end so. */
+/** The facts of one or two events. Undefined if the payment cannot end this way. */
 export function resolutionFacts(
   payment: Payment,
   as: ManualOutcome,
@@ -64,21 +63,19 @@ export function resolutionFacts(
 }
 
 export type Release =
-  | { readonly fact: PaymentFact }
-  /** Why the hold is not let go. */
-  | { readonly not: 'it is not being captured' | 'the bank has captured it' | 'the bank does not say' };
+  { readonly fact: PaymentFact } | { readonly refusal: 'notCapturing' | 'capturedAtBank' | 'unknownAtBank' };
 
-/** Lets a hold go that the bank will not capture. `answer` is what it says now of the capture. */
+/** Releases a hold that the bank does not capture. `answer` is the bank's current status of the capture. */
 export function releaseOf({ state }: Payment, answer: BankResponse, reason: string): Release {
-  if (state.name !== 'capturing') return { not: 'it is not being captured' };
+  if (state.name !== 'capturing') return { refusal: 'notCapturing' };
   switch (answer.outcome) {
     case 'declined':
     case 'notFound':
       return { fact: released(reason) };
     case 'approved':
-      return { not: 'the bank has captured it' };
+      return { refusal: 'capturedAtBank' };
     default:
-      return { not: 'the bank does not say' };
+      return { refusal: 'unknownAtBank' };
   }
 }
 
@@ -88,6 +85,7 @@ function released(reason: string): PaymentFact {
 
 function cancelledAfter(payment: Payment, reason: string) {
   const { state } = evolve(payment, released(reason));
-  if (state.name !== 'cancelling') throw new Error(`what is released is ${state.name}`);
+  if (state.name !== 'cancelling')
+    throw new Error(`A released payment is in state ${state.name}, not cancelling.`);
   return cancelled(state);
 }

@@ -1,20 +1,20 @@
-// What a change of a payment means for the series it begins or belongs to. Pure: series-writes.ts writes it.
+// What a change of a payment means for its series. series-writes.ts writes it.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
-import type { Paid, ReceiptOwed } from '../../receipts/domain/payer-email.ts';
+import type { Paid, ReceiptRequest } from '../../receipts/domain/payer-email.ts';
 import { countsAsDecline, seriesIdOf, type ChargeOutcome } from '../../recurring/domain/series.ts';
 import { approvalIn, evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
 
 export type SeriesEffect =
   | { readonly effect: 'chargeEnded'; readonly seriesId: string; readonly ending: ChargeOutcome }
-  /** While the payer was there: the networks count those too. */
+  /** A decline with the payer present. Networks count these too. */
   | { readonly effect: 'cardDeclined'; readonly token: string }
-  /** From now on it can be a parent, with which a series begins or goes on. */
+  /** The payment can now be a parent, which starts or continues a series. */
   | { readonly effect: 'parentMade'; readonly approval: Approval }
-  | { readonly effect: 'receiptOwed'; readonly seriesId: string; readonly receipt: ReceiptOwed };
+  | { readonly effect: 'receiptDue'; readonly seriesId: string; readonly receipt: ReceiptRequest };
 
-/** In the order in which they happen. `answer` is what the bank said, where it led to the change. */
+/** In order of occurrence. `answer` is the bank's response that led to the change, if any. */
 export function seriesEffectsOf(
   payment: Payment,
   facts: readonly PaymentFact[],
@@ -46,20 +46,20 @@ function effectsOfCapture(payment: Payment, amount: Money): SeriesEffect[] {
   const receipt = { paid: paidOf(payment, amount, approval), ...defined({ email }) };
   return [
     ...(makeRecurrent ? [{ effect: 'parentMade', approval } as const] : []),
-    { effect: 'receiptOwed', seriesId, receipt },
+    { effect: 'receiptDue', seriesId, receipt },
   ];
 }
 
-/** The approval of a charge and the receipt that is owed for it, where that is all. */
+/** The approved charge and its receipt, if nothing else follows. */
 export function approvedAlone(effects: readonly SeriesEffect[]) {
-  const [ended, owed, ...more] = effects;
+  const [ended, due, ...more] = effects;
   if (ended?.effect !== 'chargeEnded' || ended.ending.outcome !== 'approved') return undefined;
-  if ((owed && owed.effect !== 'receiptOwed') || more.length > 0) return undefined;
+  if ((due && due.effect !== 'receiptDue') || more.length > 0) return undefined;
   const { seriesId, ending } = ended;
-  return { seriesId, ending, receipt: owed?.receipt };
+  return { seriesId, ending, receipt: due?.receipt };
 }
 
-/** Undefined: that of the consent. */
+/** Undefined means the address of the consent. */
 function receiptAddressOf(payer: Payer): string | undefined {
   return payer.type === 'recurrent' && payer.receiptGoesToConsent ? undefined : payer.contactInfo['email'];
 }
@@ -80,19 +80,19 @@ function endingOf(
         ? answer
         : { outcome: 'lost' };
     case 'payment_reversal_started':
-      // The bank has never seen it, and is told now that it must not do it any more.
+      // The bank has never seen the charge, and the reversal keeps it from executing it later.
       return answer?.outcome === 'notFound' ? { outcome: 'unsent' } : undefined;
     default:
       return undefined;
   }
 }
 
-/** And not for the authentication before. */
+/** Not a failed authentication. */
 function isNetworksDecline(ending: ChargeOutcome): boolean {
   return countsAsDecline(ending) && !('code' in ending && ending.code.startsWith('3ds'));
 }
 
-/** What its receipt says of a payment. */
+/** What the receipt says about a payment. */
 export function paidOf(
   { invoiceId, id: paymentId, createdAt: at }: Payment,
   amount: Money,

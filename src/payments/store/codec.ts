@@ -1,4 +1,4 @@
-// Payments as JSON: their facts in the invoice's log, and what their rows keep of terms and states.
+// Stored JSON of payments: facts in the invoice's log, terms and states in their rows.
 import { interaction, terminal } from '../../acquiring/store/codec.ts';
 import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
 import { cart, invoiceFacts } from '../../invoices/store/codec.ts';
@@ -34,7 +34,7 @@ import type {
 } from '../domain/payment.ts';
 import type { PaymentFailure } from '../domain/payment-failure.ts';
 
-/** In the invoice's log a fact says which payment it is about. */
+/** In the invoice's log, a fact names its payment. */
 export type InvoiceLogFact = InvoiceFact | (PaymentFact & { readonly paymentId: string });
 
 const payerMembers = {
@@ -73,7 +73,7 @@ export const approval: Codec<Approval> = object({
   eci: optional(text),
 });
 
-/** Of the terms what has no column of its own. */
+/** Terms without a column of their own. */
 export type RowTerms = Pick<
   PaymentTerms,
   | 'flow'
@@ -111,7 +111,7 @@ const terms: Codec<PaymentTerms> = object({
   ...termsMembers,
 });
 
-/** Of a state what is not money that has a column. */
+/** The state without amounts that have a column. */
 export type RowState = WithoutMoney<PaymentState>;
 type WithoutMoney<State> = State extends unknown ? Omit<State, 'amount' | 'refundedMinor'> : never;
 export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {

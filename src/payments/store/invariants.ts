@@ -1,11 +1,10 @@
-// What must be true between payments and the books, beside what must be true of the books themselves: neither knows of money
-// that the other does not.
+// What must be equal in payments and the ledger.
 import { invariant, type Invariant } from '../../platform/ledger/store/invariants.ts';
 
 export const paymentInvariants: readonly Invariant[] = [
   invariant(
     'P1',
-    'of every payment the books hold, have taken and have given back what its row says',
+    'the ledger holds, has captured and has refunded for each payment what its row says',
     `
     select invoice_id, payment_id, status, said.held_minor, said.taken_minor, said.returned_minor, said.returning_minor,
       booked.held_minor as booked_held, booked.taken_minor as booked_taken, booked.returned_minor as booked_returned,
@@ -35,7 +34,7 @@ export const paymentInvariants: readonly Invariant[] = [
   ),
   invariant(
     'P2',
-    'a refund is under way in the books while its row says so, and ended as its row says',
+    'a refund is pending in the ledger while its row is pending, and has ended as its row says',
     `
     select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, booked.*,
       case status

@@ -1,6 +1,5 @@
-// For monitoring: how long the oldest payment has waited for its bank, and the oldest refund. Whoever waits is due within
-// minutes or stuck, so two small indexes find them all, however many holds there are. Where a sandbox has moved a party's clock
-// its payments are left out.
+// For monitoring: the age of the oldest unfinished payment and refund, without parties whose test clock was moved. Such
+// rows are due within minutes or stuck, so two small indexes find them.
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
@@ -11,7 +10,7 @@ const open = (status: string) => `(
            select invoice_id, payment_id from payment where stuck_at is not null and ${status}
          ) as open`;
 
-/** The latest event of an invoice is the one since which its payment has waited. */
+/** A payment has waited since the latest event of its invoice. */
 const readOldestUnknown = statement({
   name: 'read_oldest_unknown_payment',
   parameters: { soon: 'timestamptz' },
@@ -32,7 +31,7 @@ const readOldestPendingRefund = statement({
          where refund.status = 'pending'`,
 });
 
-/** Longer than any lease and any pause between two attempts. */
+/** Longer than any lease and any retry delay. */
 const longestPauseMs = 15 * 60_000;
 
 export const oldestUnknownPayment = (db: Database, now: Instant) => oldest(db, readOldestUnknown, now);

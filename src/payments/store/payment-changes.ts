@@ -1,5 +1,5 @@
-// What happens to a payment, in SQL: one statement over the payment, guarded by its version, its invoice, the events, the
-// refund it is about and the journal of the ledger. So all of it is written, or nothing, in one round trip.
+// Changes of a payment in SQL. One statement, guarded by the version, writes the payment, its invoice, events, refund and
+// journal in one round trip.
 import type { Instant } from '../../clock.ts';
 import { isVersionConflict, type Database } from '../../platform/database/database.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
@@ -45,8 +45,8 @@ const parameters = {
 } as const;
 
 /**
- * One event for each list of facts. What the payment means for its invoice is written with it; `more` may write beside. `first`
- * comes before it, with a row `held` for what the payment is a part of.
+ * One event for each list of facts; `more` adds writes. `first` comes before the change and has a row `held` for what the
+ * payment belongs to.
  */
 function changeText(more = '', first = ''): string {
   return `
@@ -82,7 +82,7 @@ const row = { version: 'int4', journal: 'text?' } as const;
 
 const changePayment = statement({ name: 'change_payment', parameters, row, text: changeText() });
 
-/** Without a row the series has moved; where anything else has, the statement fails. */
+/** No row means that the series had a version conflict. Any other conflict fails the statement. */
 const changeChargedPayment = statement({
   name: 'change_charged_payment',
   parameters: { ...parameters, ...approvedCharge.parameters },
@@ -131,12 +131,11 @@ const endRefund = statement({
     )`),
 });
 
-/** Somebody else changed the payment since it was read: what was to be written beside the change is taken back. */
+/** The payment changed since it was read. Rolls back what was written with the change. */
 class VersionConflict extends Error {}
 
 /**
- * Undefined when somebody else changed the payment since it was read. What is written beside it is written first, in a
- * transaction with it: the journal comes last.
+ * Undefined after a version conflict. `alsoWrite` runs first in the same transaction, because the journal must come last.
  */
 export async function storeEvents(
   db: Database,
@@ -144,7 +143,7 @@ export async function storeEvents(
   events: readonly (readonly PaymentFact[])[],
   now: Instant,
   alsoWrite?: (tx: Database) => Promise<void>,
-  /** Who writes this does at once what is due now, so that nobody else should begin with it. */
+  /** The caller continues with the payment immediately, so no other node should claim it. */
   keepClaim = false,
 ): Promise<Payment | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now, keepClaim);
@@ -169,13 +168,14 @@ export async function storeEvents(
     if (error instanceof VersionConflict) return [];
     throw error;
   });
-  if (rows === 'insufficient') throw new Error('what is no refund was refused for lack of money');
+  if (rows === 'insufficient')
+    throw new Error('The ledger refused a change that is not a refund for insufficient funds.');
   return rows.length > 0 ? payment : undefined;
 }
 
 /**
- * A charge of a series that was approved, with the series and the receipt, in one statement. Undefined when one of them has been
- * changed since it was read, and nothing was written.
+ * Writes an approved charge, its series and its receipt in one statement. Undefined if one of them changed since it was
+ * read; then nothing is written.
  */
 export async function storeApprovedCharge(
   db: Database,
@@ -199,7 +199,7 @@ export async function storeApprovedCharge(
     : { payment };
 }
 
-/** The shop's money is set aside for it, or it is refused. An external id that is taken fails the whole statement. */
+/** Reserves the shop's money or refuses. A taken external ID fails the whole statement. */
 export async function storeRefundStart(
   db: Database,
   stored: StoredPayment,
@@ -210,7 +210,7 @@ export async function storeRefundStart(
   const { id, createdAt, amount, feeMinor, reason, cart, externalId } = started.refund;
   const { values, journal } = changeOf(stored, [[started]], now);
   const rows = await recording(db, journal, () =>
-    // In a transaction of its own, or a part of one: a refusal must not break the transaction of the request.
+    // In its own transaction or savepoint: a refusal must not abort the request's transaction.
     db.transaction((tx) =>
       tx.run(startRefund, {
         ...values,
@@ -263,7 +263,7 @@ function changeOf(
   return { payment, values, journal };
 }
 
-/** What pays the invoice stands in one event with the capture, and after it. */
+/** `invoice_paid` is in the same event as the capture, after it. */
 function eventOf(facts: readonly PaymentFact[], paymentId: string): InvoiceLogFact[] {
   const logged = facts.map((fact) => ({ ...fact, paymentId }));
   return facts.some(({ type }) => type === 'payment_captured')

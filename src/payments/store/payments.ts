@@ -1,5 +1,4 @@
-// Payments in SQL: a new one, and the reads. A payment is a part of its invoice: its facts stand in the invoice's log, and while
-// it is in progress the invoice neither falls overdue nor takes another. How one changes is in payment-changes.ts.
+// New payments and reads, in SQL; changes are in payment-changes.ts. The facts of a payment are in its invoice's log.
 import { invoiceStatus } from '../../invoices/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import {
@@ -48,8 +47,8 @@ const insertParameters = {
 } as const;
 
 /**
- * First what the payment is made with, a row named `from`: without it nothing is written. An external id that is
- * taken fails the whole statement.
+ * `part` comes first and has a row named `from`; without it nothing is written. A taken external ID fails the whole
+ * statement.
  */
 function insertText(part: string, from: string, answer: string): string {
   return `
@@ -70,7 +69,7 @@ function insertText(part: string, from: string, answer: string): string {
     ${answer}`;
 }
 
-/** The invoice may have moved since it was read, and then its card is not kept; or the card is gone. */
+/** If the invoice has changed since it was read, the card is not retained. The card may also be gone. */
 const insertPayment = statement({
   name: 'insert_payment',
   parameters: { ...insertParameters, ...retainedCardParameters },
@@ -85,7 +84,7 @@ const insertPayment = statement({
   ),
 });
 
-/** Without a row the series has moved; where the invoice has, the statement fails. */
+/** No row means that the series had a version conflict. A conflict on the invoice fails the statement. */
 const insertCharge = statement({
   name: 'insert_charge',
   parameters: { ...insertParameters, ...startedCharge.parameters },
@@ -105,7 +104,7 @@ const readPayment = statement({
          where invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
-/** No row: no such invoice of that party. A row without a payment: the invoice has none. */
+/** No row: the party has no such invoice. A row without a payment: the invoice has none. */
 const readPaymentsOfInvoice = statement({
   name: 'read_payments_of_invoice',
   parameters: { invoice_id: 'text', party_id: 'text' },
@@ -171,12 +170,12 @@ export async function findPayableInvoice(
   );
 }
 
-/** The token of the card of a payer who is present, or the charge among those of its series. */
+/** The card's token if the payer is present, else the charge in its series. */
 export type WithPayment =
   | { readonly keeps: string }
   | { readonly charges: { readonly written: StartedCharge; readonly charge: PendingCharge } };
 
-/** What its maker knows of it, who goes on with it at once. */
+/** What the creating node already knows when it runs the job. */
 export type NewPayment = { readonly stored: StoredPayment; readonly charge?: PendingCharge };
 
 export async function storeNewPayment(
@@ -202,7 +201,7 @@ export async function storeNewPayment(
   const stored = { payment, version: 1 };
   if ('keeps' in withPayment) {
     const retained_card = cardIdOf(withPayment.keeps);
-    if (retained_card === undefined) throw new Error('a card was to be kept by what is no token');
+    if (retained_card === undefined) throw new Error('The card to retain is not named by a token.');
     const retained_for = retentionReasonText(['payment', payment.invoiceId, payment.id]);
     const [row] = await db.run(insertPayment, { ...values, retained_card, retained_for });
     if (!row?.is_payable) return 'versionConflict';
@@ -227,7 +226,7 @@ export async function loadPayment(db: Database, name: PaymentName): Promise<Stor
 /** With the time of the latest event of its invoice. */
 type DatedPayment = StoredPayment & { readonly changedAt: Instant };
 
-/** Undefined when there is no such invoice of that party. */
+/** Undefined if the party has no such invoice. */
 export async function findPayments(
   db: Database,
   name: { partyId: string; invoiceId: string },
@@ -237,7 +236,7 @@ export async function findPayments(
   return rows.filter(({ found }) => found).map((row) => storedFromRow(row as Values<typeof paymentColumns>));
 }
 
-/** The commonest question of all: the invoice is looked for only where there is no answer. */
+/** The most frequent read. It queries the invoice only if the payment is not found. */
 export async function findPayment(
   db: Database,
   name: PaymentName & { readonly partyId: string },

@@ -1,10 +1,10 @@
-// What payments and refunds expect in a bank's book, for the reconciliation with it. Of each payment all three operations it
-// can have are told of, also those it never asked for: what the bank did by itself then shows as just that.
+// What payments and refunds expect in a bank's transaction report. Lists all three operations of each payment, also those
+// never sent, so that an unexpected one shows.
 import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
 /**
- * With the ids of operationIdOf. The times are those of the invoice's log; of a refund, those of the ledger. Where an operator
- * has said that the payer has his money, the bank may have given it back or not; that it took none, it has to say itself.
+ * IDs follow operationIdOf. If an operator recorded that the payer has the money back, the reversal is optional; that
+ * nothing was charged must be in the report.
  */
 export const paymentEntries: ReconciliationSource = {
   table: 'payment',

@@ -77,6 +77,9 @@ function refundFromRow(row: Values<typeof columns>): Refund {
     ...defined({ reason: row.reason, cart: row.cart, externalId: row.external_id }),
   };
   if (status !== 'failed') return { ...terms, status };
-  if (why === null) throw new Error(`refund ${row.refund_id} of ${row.invoice_id} failed without a reason`);
+  if (why === null)
+    throw new Error(
+      `Refund ${row.refund_id} of invoice ${row.invoice_id} is stored as failed without a reason.`,
+    );
   return { ...terms, status, failure: why };
 }

@@ -1,5 +1,5 @@
-// A payment that goes to another terminal, in SQL. It moves only while its first attempt is the only one: who has claimed it
-// meanwhile, because the lease ran out or somebody asked to look sooner, has counted an attempt, and may have sent it.
+// Reroutes a payment to another terminal, in SQL. Only its first attempt may do so: another attempt may have sent the
+// charge.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
@@ -22,7 +22,7 @@ const reroutePayment = statement({
     wake_at: 'timestamptz',
   },
   row: { version: 'int4' },
-  // The claim goes on with it: at the next terminal too, whoever comes later is not the first.
+  // The claim stays: at the next terminal too, a later attempt must query first.
   text: `
     with moved as (
       update payment
@@ -40,7 +40,7 @@ const reroutePayment = statement({
     select version from changed`,
 });
 
-/** The payment at its new terminal, or undefined when somebody else has it. */
+/** Undefined if another node has claimed the payment. */
 export async function storeReroute(
   db: Database,
   { payment, version }: StoredPayment,

@@ -1,4 +1,4 @@
-// A payment as a row: money and what is looked for in columns, the rest of its terms and of its state as JSON.
+// A payment as a row. Amounts and searched values have columns; the rest of terms and state is JSON.
 import { currency } from '../../platform/database/codec.ts';
 import { stored, storedBeside, type Values } from '../../platform/database/statement.ts';
 import type { Payment, PaymentState } from '../domain/payment.ts';
@@ -55,7 +55,7 @@ export function rowOf(payment: Payment, version: number): Values<typeof paymentC
   };
 }
 
-/** Of a state what has no column. */
+/** The state without what has a column. */
 function withoutMoney(state: PaymentState): RowState {
   const { amount: _amount, refundedMinor: _refunded, ...more } = { ...noMoney, ...state };
   return more;
@@ -69,7 +69,7 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
 function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
   const { terms } = row;
   const { metadata, recurrentTerms } = terms;
-  // Member by member, and what few payments have last: what stands behind a spread is defined in V8's slow way.
+  // Member by member, rare ones last: V8 defines members after a spread slowly.
   const payment: Payment = {
     flow: terms.flow,
     payer: terms.payer,

@@ -1,5 +1,5 @@
-// A payment on the operator's list, taken off it for as long as he is at it: meanwhile no node works on it, and nobody else
-// takes it from the list. Should he never come back, it falls due when the lease is over.
+// Claims a stuck payment while an operator works on it. If the operator does not finish, the job is due when the lease
+// expires.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
@@ -9,7 +9,7 @@ const takeStuckPayment = statement({
   name: 'take_stuck_payment',
   parameters: { invoice_id: 'text', payment_id: 'text', now: 'timestamptz', until: 'timestamptz' },
   row: { now: 'timestamptz' },
-  // On the party's own clock. The attempts stay: one more failure, and it is on the list again.
+  // Uses the party's own clock. The attempts stay, so one more failure makes the job stuck again.
   text: `
     with clocked as (
       select coalesce(max(offset_ms), 0) * interval '1 ms' as ahead
@@ -22,7 +22,7 @@ const takeStuckPayment = statement({
     returning :now + ahead as now`,
 });
 
-/** What time it is for its party; undefined when it is not on the list. */
+/** Returns the party's time. Undefined if the payment has no stuck job. */
 export async function claimStuckJob(
   db: Database,
   name: { invoiceId: string; paymentId: string },

@@ -1,4 +1,4 @@
-// What is written is read again as it was; what is not as declared is not read at all, and the error says where and nothing more.
+// A written value is read again as it was. A value that is not as declared is not read, and the error names only its place.
 import { expect, test } from 'vitest';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
@@ -54,7 +54,7 @@ const order: Codec<Order> = object({
   isPaid: flag,
   amount: money,
   at: instant,
-  livemode: storedAs('realm', livemode),
+  livemode: storedAs('mode', livemode),
   shapes: list(shape),
   note: optional(text),
   limits: recordOf(minorUnits),
@@ -80,7 +80,7 @@ const stored = {
   isPaid: true,
   amount: { minor: 6_000, currency: 'RUB' },
   at: '2026-01-19T10:00:00.000000Z',
-  realm: 'test',
+  mode: 'test',
   shapes: [{ kind: 'round', radius: 3 }, { kind: 'square', side: 4 }, { kind: 'cube' }],
   limits: { day: 7 },
   parent: null,
@@ -88,7 +88,7 @@ const stored = {
   more: [{ any: 'thing' }],
 };
 
-test('what is written can be JSON, and is read again as it was', () => {
+test('a written value can be JSON, and is read again as it was', () => {
   expect(written(order, one)).toEqual(stored);
   expect(order.read(JSON.parse(JSON.stringify(written(order, one))))).toEqual(one);
   expect(order.read({ ...stored, note: 'x', parent: { id: '0' } })).toEqual({
@@ -98,7 +98,7 @@ test('what is written can be JSON, and is read again as it was', () => {
   });
 });
 
-test('reading and writing change nothing of what they are given', () => {
+test('reading and writing do not change their argument', () => {
   const given = structuredClone(stored);
   order.read(given);
   expect(given).toEqual(stored);
@@ -107,40 +107,40 @@ test('reading and writing change nothing of what they are given', () => {
   expect(value).toEqual(one);
 });
 
-test('members keep their order, which some are known by', () => {
+test('members keep their order, which some objects need', () => {
   expect(Object.keys(order.read(stored)).slice(0, 4)).toEqual(['id', 'isPaid', 'amount', 'at']);
   expect(Object.keys(written(order, one) as object).slice(0, 4)).toEqual(['id', 'isPaid', 'amount', 'at']);
 });
 
-test('what is stored as the program has it is not copied', () => {
+test('a value whose stored form is that of the program is not copied', () => {
   const plain = object<{ readonly id: string }>({ id: text });
   const given = { id: '1' };
   expect(plain.read(given)).toBe(given);
   expect(plain.write).toBeUndefined();
 });
 
-test('a member that nobody declared is let through', () => {
+test('an undeclared member passes unchanged', () => {
   expect(order.read({ ...stored, later: 1 })).toEqual({ ...one, later: 1 });
 });
 
 test.each<[string, unknown, string]>([
-  ['no object', 'x', 'what is stored should be object, and is string'],
-  ['null', null, 'what is stored should be object, and is null'],
-  ['a list', [stored], 'what is stored should be object, and is list'],
+  ['a value that is not an object', 'x', 'The stored value should be object, and is string'],
+  ['null', null, 'The stored value should be object, and is null'],
+  ['a list', [stored], 'The stored value should be object, and is list'],
   [
     'a missing member',
     { ...stored, id: undefined },
-    'what is stored at .id should be string, and is undefined',
+    'The stored value at .id should be string, and is undefined',
   ],
   [
     'another type',
     { ...stored, isPaid: 'yes' },
-    'what is stored at .isPaid should be boolean, and is string',
+    'The stored value at .isPaid should be boolean, and is string',
   ],
   [
-    'null for a missing one',
+    'null for a missing member',
     { ...stored, note: null },
-    'what is stored at .note should be string, and is null',
+    'The stored value at .note should be string, and is null',
   ],
   [
     'an amount in text',
@@ -153,18 +153,18 @@ test.each<[string, unknown, string]>([
     'at .amount.minor should be exact whole number',
   ],
   [
-    'too much to be exact',
+    'an amount too large to be exact',
     { ...stored, amount: { minor: 2 ** 53, currency: 'RUB' } },
     'at .amount.minor should be exact whole number',
   ],
   [
-    'no currency',
+    'a text that is not a currency',
     { ...stored, amount: { minor: 1, currency: 'RUR' } },
     'at .amount.currency should be currency',
   ],
   ['another form of time', { ...stored, at: '2026-01-19T10:00:00Z' }, 'at .at should be instant'],
   ['a list for an object', { ...stored, metadata: [] }, 'at .metadata should be object, and is list'],
-  ['no mode', { ...stored, realm: 'play' }, 'at .realm should be one of live, test, sandbox'],
+  ['a text that is not a mode', { ...stored, mode: 'play' }, 'at .mode should be one of live, test, sandbox'],
   [
     'an unknown kind',
     { ...stored, shapes: [{ kind: 'toString' }] },
@@ -180,11 +180,11 @@ test.each<[string, unknown, string]>([
     { ...stored, limits: { day: null } },
     'at .limits.day should be exact whole number, and is null',
   ],
-])('%s is not read', (_, given, expected) => {
+])('%s is refused', (_, given, expected) => {
   expect(() => order.read(given)).toThrow(expected);
 });
 
-test('of several kinds, those that a newer program writes are left out where only the known ones are asked for', () => {
+test('kinds that a newer program writes are left out where only known kinds are read', () => {
   const facts = [{ kind: 'round', radius: 3 }, { kind: 'star', points: 5 }, { kind: 'cube' }];
   expect(shape.known(facts)).toEqual([{ kind: 'round', radius: 3n }, { kind: 'cube' }]);
   expect(listOfKnown(shape).read(facts)).toEqual([{ kind: 'round', radius: 3n }, { kind: 'cube' }]);
@@ -195,7 +195,7 @@ test('of several kinds, those that a newer program writes are left out where onl
   expect(() => list(shape).read(facts)).toThrow('at [1].kind should be one of round, square, cube');
 });
 
-test('what is left out of a list is left out where the list is a member', () => {
+test('unknown kinds are also left out of a list that is a member', () => {
   type Plain = { readonly kind: 'square' };
   const plain = variants<Plain, 'kind'>('kind', { square: {} });
   const log = object<{ readonly facts: readonly Plain[] }>({ facts: listOfKnown(plain) });
@@ -204,17 +204,17 @@ test('what is left out of a list is left out where the list is a member', () => 
   });
 });
 
-test('a number that only names something may be too large to be exact', () => {
+test('a number that only identifies something may be too large to be exact', () => {
   expect(roughNumber.read(2 ** 60)).toBe(2 ** 60);
   expect(() => roughNumber.read(1.5)).toThrow('should be whole number');
 });
 
-test('the error does not say what was found', () => {
+test('the error does not contain the stored value', () => {
   const found = () => order.read({ ...stored, at: '4242424242424242' });
   expect(found).toThrow(expect.not.objectContaining({ message: expect.stringContaining('4242') }));
 });
 
-test('a list that must have an entry has one', () => {
+test('a list that needs an entry is refused when it is empty', () => {
   const some = notEmpty(list(minorUnits));
   expect(some.read([1])).toEqual([1n]);
   expect(written(some, [1n, 2n])).toEqual([1, 2]);
@@ -224,9 +224,9 @@ test('a list that must have an entry has one', () => {
 test('a codec that leaves out a member, a kind or a word does not compile', () => {
   // @ts-expect-error -- side is missing
   object<{ readonly id: string; readonly side: number }>({ id: text });
-  // @ts-expect-error -- it may be missing
+  // @ts-expect-error -- the member may be missing
   object<{ readonly id?: string }>({ id: text });
-  // @ts-expect-error -- it is always there
+  // @ts-expect-error -- the member is always there
   object<{ readonly id: string }>({ id: optional(text) });
   // @ts-expect-error -- a member the type does not have
   object<{ readonly id: string }>({ id: text, side: wholeNumber });

@@ -1,24 +1,23 @@
-// How a value of the program stands in a column, said once for writing and for reading. Reading believes nothing: where what is
-// stored is not as declared, work ends with the name of that place, and without what was found there. Members that are not
-// declared are let through as they are, as a program of the version before meets them while nodes are being replaced.
+// How a value of the program is stored in a column, declared once for writing and reading. Reading another type fails with its place but
+// not its content; undeclared members pass, because a newer node may write them.
 import { isInstant, type Instant } from '../../clock.ts';
 import { livemodeOf, modeName } from '../../livemode.ts';
 import { isKnownCurrency, type Currency, type Money } from '../../money.ts';
 
 export type Codec<T> = {
-  /** Never changes what it is given. */
+  /** Never changes its argument. */
   readonly read: (stored: unknown) => T;
-  /** Undefined where the value is stored as it is. */
+  /** Undefined if the value is stored as it is. */
   readonly write: ((value: T) => unknown) | undefined;
 };
-/** Of objects of several kinds. */
+/** A codec for objects of several kinds. */
 export type VariantsCodec<T> = Codec<T> & {
-  /** Those of kinds this program knows. While nodes are being replaced, a newer one may write others. */
+  /** The objects whose kinds this program knows. During an upgrade, a newer node may write other kinds. */
   readonly known: (stored: readonly unknown[]) => T[];
 };
 type OptionalCodec<T> = Codec<T> & { readonly isOptional: true };
 
-/** A codec for each member, optional ones for those that may be missing. */
+/** A codec for each member, an optional one for a member that may be missing. */
 export type Members<T> = {
   readonly [K in keyof T]-?: object extends Pick<T, K>
     ? OptionalCodec<Exclude<T[K], undefined>>
@@ -29,7 +28,7 @@ export class UnreadableError extends Error {
   readonly path: string;
   readonly problem: string;
   constructor(path: string, problem: string) {
-    super(`what is stored${path === '' ? '' : ` at ${path}`} ${problem}`);
+    super(`The stored value${path === '' ? '' : ` at ${path}`} ${problem}`);
     this.path = path;
     this.problem = problem;
   }
@@ -40,7 +39,7 @@ function unreadable(expected: string, stored: unknown): UnreadableError {
   return new UnreadableError('', `should be ${expected}, and is ${found === expected ? 'another' : found}`);
 }
 
-/** Names the place of what cannot be read, from the inside out. */
+/** Adds this place to the path of an error, from the inside out. */
 function readAt<T>(place: string | number, read: (stored: unknown) => T, stored: unknown): T {
   try {
     return read(stored);
@@ -66,14 +65,14 @@ function checked<T>(expected: string, is: (stored: unknown) => boolean): Codec<T
 export const text: Codec<string> = checked('string', (stored) => typeof stored === 'string');
 export const flag: Codec<boolean> = checked('boolean', (stored) => typeof stored === 'boolean');
 export const wholeNumber: Codec<number> = checked('exact whole number', Number.isSafeInteger);
-/** One that only names something, of whatever size others give it. */
+/** A number that only identifies something, of any size. */
 export const roughNumber: Codec<number> = checked('whole number', Number.isInteger);
 export const instant: Codec<Instant> = checked('instant', isInstant);
 export const currency: Codec<Currency> = checked(
   'currency',
   (stored) => typeof stored === 'string' && isKnownCurrency(stored),
 );
-/** What merchants keep with us for themselves. */
+/** For data that merchants store for their own use. */
 export const anything: Codec<unknown> = checked('anything', () => true);
 export const anyObject: Codec<object> = checked('object', isObject);
 
@@ -90,7 +89,7 @@ export const minorUnits: Codec<bigint> = {
 
 export const money: Codec<Money> = object({ minor: minorUnits, currency });
 
-/** As it is stored. */
+/** The value in its stored form. */
 export function written<T>({ write }: Codec<T>, value: T): unknown {
   return write ? write(value) : value;
 }
@@ -119,7 +118,7 @@ export function list<T>({ read, write }: Codec<T>): Codec<readonly T[]> {
   };
 }
 
-/** Without those of kinds this program does not know. */
+/** Skips entries of kinds this program does not know. */
 export function listOfKnown<T>(entry: VariantsCodec<T>): Codec<readonly T[]> {
   const all = list(anything);
   return { read: (stored) => entry.known(all.read(stored)), write: list(entry).write };
@@ -136,7 +135,7 @@ export function notEmpty<T>({ read, write }: Codec<readonly T[]>): Codec<readonl
   };
 }
 
-/** Of any names. */
+/** An object with members of any name. */
 export function recordOf<T>({ read, write }: Codec<T>): Codec<Readonly<Record<string, T>>> {
   return {
     read: (stored) =>
@@ -149,7 +148,7 @@ export function recordOf<T>({ read, write }: Codec<T>): Codec<Readonly<Record<st
   };
 }
 
-/** A member that has another name where it is stored. */
+/** A member that is stored under another name. */
 export function storedAs<T>(name: string, codec: Codec<T>): Codec<T> & { readonly name: string } {
   return { ...codec, name };
 }
@@ -167,7 +166,7 @@ export function object<T extends object>(members: NoInfer<Members<T>>): Codec<T>
   const isPlain = codecs.every(({ member, name, write }) => write === undefined && name === member);
   const byName = new Map(codecs.map((codec) => [codec.name, codec]));
   const byMember = new Map(codecs.map((codec) => [codec.member, codec]));
-  /** Member by member: an object of which one was deleted is slow for whoever reads it. */
+  // Copies member by member, because an object with a deleted member is slow to read.
   const renamed = (given: Record<string, unknown>) => {
     const taken: Record<string, unknown> = {};
     for (const name of Object.keys(given)) taken[byName.get(name)?.member ?? name] = given[name];
@@ -208,12 +207,12 @@ export function objectOf(stored: unknown): Record<string, unknown> {
 }
 
 type OfKind<T, Tag extends keyof T, Kind> = T extends unknown ? (Kind extends T[Tag] ? T : never) : never;
-/** The members of each kind of object, by what the tag says. */
+/** The members of each kind, by the value of the tag. */
 export type Kinds<T, Tag extends keyof T> = {
   readonly [Kind in T[Tag] & string]: Members<Omit<OfKind<T, Tag, Kind>, Tag>>;
 };
 
-/** Objects of several kinds; the member that says the kind is not named again among the members of each. */
+/** Objects of several kinds. The member that names the kind is not repeated among the members of each. */
 export function variants<T extends object, Tag extends keyof T & string>(
   tag: Tag,
   kinds: NoInfer<Kinds<T, Tag>>,
@@ -236,7 +235,7 @@ export function variants<T extends object, Tag extends keyof T & string>(
   };
 }
 
-/** What is stored in another form than that of the program; the way there and back. */
+/** A value stored in another form than the program uses, with the conversion in both directions. */
 export function mapped<Stored, T>(
   stored: Codec<Stored>,
   { read, write }: { readonly read: (stored: Stored) => T; readonly write: (value: T) => Stored },

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await db.database.withClient((client) =>
     client.query(`create table note (text text);
       create function raise_state(state text) returns void language plpgsql as
-      $$ begin raise exception using errcode = state, message = 'as told'; end $$`),
+      $$ begin raise exception using errcode = state, message = 'as requested'; end $$`),
   );
 });
 afterAll(() => db.drop());
@@ -49,7 +49,7 @@ test.each([true, false])('a forgotten parameter is an error, prepared: %s', asyn
   const database = openDatabase({ connection: { url: db.url }, maxConnections: 3, prepares });
   try {
     const forgotten = database.run(addNote, { text: undefined as unknown as string });
-    await expect(forgotten).rejects.toThrow('the statement test_add_note was run without :text');
+    await expect(forgotten).rejects.toThrow('Statement test_add_note was run without :text');
     expect(await database.run(readNotes, {})).toEqual([]);
   } finally {
     await database.end();
@@ -58,7 +58,7 @@ test.each([true, false])('a forgotten parameter is an error, prepared: %s', asyn
 
 test.each([
   ['prepared once for a connection', true, 1],
-  ['not prepared where a pooler would not keep it', false, 0],
+  ['not prepared behind a pooler that would not keep it', false, 0],
 ])('a statement is %s', async (_, prepares, count) => {
   const database = openDatabase({ connection: { url: db.url }, maxConnections: 3, prepares });
   try {
@@ -83,7 +83,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('inside another is part of it', async () => {
+  test('inside another is rolled back with it', async () => {
     await expect(
       db.database.transaction(async (tx) => {
         await tx.transaction((inner) => inner.run(addNote, { text: 'inner' }));
@@ -93,14 +93,14 @@ describe('a transaction', () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('with a failed statement is not taken for committed, even when the failure is swallowed', async () => {
+  test('with a failed statement is not reported as committed, even if the failure is caught', async () => {
     const swallowed = db.database.transaction(async (tx) => {
       await tx.run(failNow, { state: '22000' }).catch(() => undefined);
     });
-    await expect(swallowed).rejects.toThrow(/failed statement/);
+    await expect(swallowed).rejects.toThrow(/a statement of the transaction had failed/);
   });
 
-  test('goes on when a part of it that was contained has failed', async () => {
+  test('continues after a failure inside a savepoint', async () => {
     const read = await db.database.transaction(async (tx) => {
       await expect(tx.withSavepoint((part) => part.run(failNow, { state: '22000' }))).rejects.toMatchObject({
         code: '22000',
@@ -110,7 +110,7 @@ describe('a transaction', () => {
     expect(read).toEqual([{ text: 'kept' }]);
   });
 
-  test('takes back all of a part, also what came before a part of that which had failed', async () => {
+  test('rolls back all of a savepoint, also what came before a failed inner one', async () => {
     await db.database.transaction(async (tx) => {
       const part = tx.withSavepoint(async (outer) => {
         await outer.run(addNote, { text: 'of the part' });
@@ -122,7 +122,7 @@ describe('a transaction', () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('starts again after a deadlock or a serialisation failure, and gives up after five tries', async () => {
+  test('is retried after a deadlock or a serialisation failure, and fails after five tries', async () => {
     for (const state of ['40001', '40P01']) {
       let tries = 0;
       await db.database.transaction(async (tx) => {
@@ -159,13 +159,13 @@ describe('a transaction', () => {
     expect(effects).toBe(1);
   });
 
-  test('leaves no connection behind, whatever happens', async () => {
+  test('releases its connection, whatever happens', async () => {
     const { idle, total } = db.database.connections();
     expect(idle).toBe(total);
   });
 });
 
-test('a connection that dies in the middle of a transaction is an error and not the end of the program', async () => {
+test('a connection that dies in a transaction is an error, and the program continues', async () => {
   await expect(
     db.database.transaction(async (tx) => {
       const [self] = await tx.run(ownProcess, {});
@@ -176,8 +176,8 @@ test('a connection that dies in the middle of a transaction is an error and not 
   expect(await notes()).toEqual(['kept']);
 });
 
-test('a connection that has gone silent is given up, and the next statement runs on a new one', async () => {
-  // Between the pool and the server stands a wire that can be made to swallow everything.
+test('a silent connection is dropped, and the next statement runs on a new one', async () => {
+  // A proxy between the pool and the server can be made to swallow everything.
   const { host, port, ...login } = inject('cluster');
   const frozen = new Set<Socket>();
   const wires: Socket[] = [];
@@ -205,7 +205,7 @@ test('a connection that has gone silent is given up, and the next statement runs
   for (const wire of wires) wire.destroy();
 });
 
-test('options in the address are heard, but our settings stay', async () => {
+test('options in the URL apply, but the service’s own settings win', async () => {
   const asked = encodeURIComponent('-c search_path=other -c TimeZone=Asia/Tokyo -c statement_timeout=0');
   const optioned = openDatabase({
     connection: { url: `${db.url}&options=${asked}` },
@@ -220,8 +220,8 @@ test('options in the address are heard, but our settings stay', async () => {
   await optioned.end();
 });
 
-test('an address with options is otherwise taken letter for letter', async () => {
-  // Asks for the password as it is, and hears no more.
+test('a URL with options is otherwise unchanged', async () => {
+  // Asks for the password as it is, and reads no more.
   const heard: string[] = [];
   const server = createServer((socket) => {
     socket.on('data', (data) => {
@@ -261,7 +261,7 @@ const sleepAsUsual = statement({
   text: 'select pg_sleep(:seconds / 2.0) is not null as ended',
 });
 
-test('a statement that says so is waited for longer than usual', async () => {
+test('a statement with its own limit is waited for longer than usual', async () => {
   const impatient = openDatabase({
     connection: { url: db.url },
     maxConnections: 3,
@@ -272,16 +272,16 @@ test('a statement that says so is waited for longer than usual', async () => {
   await impatient.end();
 });
 
-test('a server that is not there is told apart: nothing was sent', async () => {
+test('an unreachable server is a separate error, because nothing was sent', async () => {
   const nowhere = openDatabase({
-    connection: { url: 'postgresql://nobody@127.0.0.1:1/none' },
+    connection: { url: 'postgresql://unknown@127.0.0.1:1/none' },
     maxConnections: 1,
   });
   await expect(nowhere.run(readNotes, {})).rejects.toThrow(DatabaseUnavailable);
   await nowhere.end();
 });
 
-test('values come back as they went in', async () => {
+test('values are read as they were written', async () => {
   const [row] = await db.database.run(echo, {
     text: 'a\nb "c" \\ ☃ 💳',
     bool: true,
@@ -302,7 +302,7 @@ test('values come back as they went in', async () => {
   });
 });
 
-test('a statement that misnames a parameter, or has one it does not use, is refused when it is made', () => {
+test('a statement with an unknown or unused parameter is refused when it is declared', () => {
   expect(() => statement({ name: 'test_x', parameters: {}, row: {}, text: 'select :what' })).toThrow(
     /no parameter :what/,
   );
@@ -310,7 +310,7 @@ test('a statement that misnames a parameter, or has one it does not use, is refu
     /does not use :a/,
   );
   expect(() => statement({ name: 'test_add_note', parameters: {}, row: {}, text: 'select 1' })).toThrow(
-    /two statements/,
+    /Two statements/,
   );
 });
 
@@ -378,8 +378,8 @@ const readShape = statement({
   text: `select 'S1' as shape_id, 'round' as kind, :shape as shape, :side as side`,
 });
 
-describe('a column that is declared with what it holds', () => {
-  test('is written and read in the form the program has for it', async () => {
+describe('a column with a codec', () => {
+  test('is written and read in the program’s form', async () => {
     const row = {
       shape_id: 'S1',
       kind: 'round',
@@ -391,28 +391,28 @@ describe('a column that is declared with what it holds', () => {
     expect(await db.database.run(readShape, { shape: { radius: 3 }, side: { side: 4 } })).toEqual([row]);
   });
 
-  test('ends the reading of a row that is not so, with its name and place, and without what is there', async () => {
+  test('fails for another type with the statement, row and place, without the value', async () => {
     const read = (shape: unknown, side: unknown) => db.database.run(readShape, { shape, side });
     await expect(read({ radius: '42' }, null)).rejects.toThrow(
-      /^a row that test_read_shape read cannot be used \(shape_id S1\): shape\.radius should be exact whole number, and is string$/,
+      /^Statement test_read_shape read a row that cannot be used \(shape_id S1\): shape\.radius should be exact whole number, and is string$/,
     );
     await expect(read({ radius: 1 }, [])).rejects.toThrow(': side should be object, and is list');
     expect(await db.database.run(readNotes, {})).toBeInstanceOf(Array);
   });
 });
 
-test('a change begins again until no other one came first, and not for ever', async () => {
+test('a change is retried while others come first, up to a limit', async () => {
   const answers = ['versionConflict', 'versionConflict', undefined, 'later'] as const;
   let tries = 0;
   expect(await retryOnConflict('a note', () => Promise.resolve(answers[tries++]))).toBeUndefined();
   expect(tries).toBe(3);
   const always = () => Promise.resolve('versionConflict' as const);
   await expect(retryOnConflict('note 1', always, 2)).rejects.toThrow(
-    'note 1 was changed by others 2 times in a row',
+    'note 1 was changed by other writers 2 times in a row',
   );
 });
 
-test('the far side of a left join is there when nothing is missing that may not be', () => {
+test('a left join has found a row when every required column is set', () => {
   const columns = { id: 'text', note: 'text?', amount: stored('int8', minorUnits) } as const;
   expect(isJoined(columns, { id: '1', note: null, amount: 1n })).toBe(true);
   expect(isJoined(columns, { id: '1', note: 'x', amount: null })).toBe(false);

@@ -1,5 +1,5 @@
-// The one way to PostgreSQL: run a statement, or run several in a transaction. Statements are prepared once per
-// connection; a connection is held for the length of a statement or a transaction and never while waiting for others.
+// The one way to PostgreSQL: run a prepared statement, or several in a transaction. A connection is held only for that, and never while
+// the program waits for a bank or a merchant.
 import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
 import { keepIdle, type ConnectionPool } from './idle-connections.ts';
@@ -11,33 +11,32 @@ export type Database = {
     parameters: Values<P>,
   ): Promise<Values<R>[]>;
   /**
-   * Deadlocks and serialisation failures are retried from the start. Inside another it is a part of that, which may fail
-   * by itself without failing the whole.
+   * Retries deadlocks and serialisation failures from the start. Inside another transaction it is a savepoint, which can fail
+   * without failing the whole.
    */
   transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>;
-  /** For work of a single write: tried again as a transaction is; inside another a part of that, which it may not spoil. */
+  /** For a single write: retried as a transaction is. Inside a transaction it is a savepoint. */
   withSavepoint<T>(work: (db: Database) => Promise<T>): Promise<T>;
-  /** Runs the effect once what was written is durable: at once outside a transaction, after the commit inside one. */
+  /** Runs the effect once what was written is durable: immediately outside a transaction, after the commit inside one. */
   afterCommit(effect: () => void): void;
 };
 
 export type DatabasePool = Database & {
   /**
-   * For single reads that others wait for, on connections of their own: keys, parties, shops. Whoever holds a connection
-   * for a transaction may ask these in the middle of it; were they to wait for the same connections, a full pool of
-   * holders would wait for each other for ever.
+   * For single reads of keys, parties and shops, on connections of their own. A transaction can read through these while all other
+   * connections are in use; otherwise transactions could wait for each other permanently.
    */
   readonly lookups: Pick<Database, 'run'>;
-  /** For the few things that are not statements of the program: migrations, the schema dump. */
+  /** For what is not a statement of the program: migrations and the schema dump. */
   withClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
   connections(): { total: number; idle: number; waiting: number };
   end(): Promise<void>;
 };
 
-/** The database cannot be reached, or takes no writes: nothing was done there, and the request can safely be repeated. */
+/** The database cannot be reached or accepts no writes. Nothing was done there, so the request can safely be repeated. */
 export class DatabaseUnavailable extends Error {
   constructor(cause: unknown, what = 'cannot be reached') {
-    super(`the database ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    super(`The database ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }
@@ -48,22 +47,22 @@ export type Connection =
 
 const waitForConnectionMs = 5_000;
 const statementTimeoutMs = 10_000;
-/** Longer than the server's own limit: it ends the waiting on a connection that has gone silent, as after a fail-over. */
+/** Longer than the server's own limit: it ends the wait on a connection that has gone silent, as after a fail-over. */
 const usualSilenceTimeoutMs = 12_000;
-/** For what rewrites a whole table, beside `set local statement_timeout = 0`. */
+/** For a migration that rewrites a whole table, together with `set local statement_timeout = 0`. */
 const longestSilenceTimeoutMs = 24 * 3_600_000;
 const idleInTransactionTimeoutMs = 5_000;
 const transactionTries = 5;
-/** Of the connections of a node; they serve reads of a fraction of a millisecond. */
+/** A part of the node's connections. They serve reads that take a fraction of a millisecond. */
 const lookupConnections = 2;
 
 export function openDatabase(options: {
   connection: Connection;
   maxConnections: number;
-  /** Called when the server is gone, before one more try: starts the private server again. */
-  revive?: () => Promise<void>;
+  /** Called when the server is gone, before one more try: restarts the private server. */
+  restartServer?: () => Promise<void>;
   onConnectionError?: (error: Error) => void;
-  /** Shorter in a test of it. */
+  /** Tests set it shorter. */
   silenceTimeoutMs?: number;
   prepares?: boolean;
 }): DatabasePool {
@@ -71,15 +70,15 @@ export function openDatabase(options: {
     prepares: options.prepares ?? true,
     pool: poolOf(options, Math.max(1, options.maxConnections - lookupConnections)),
     lookupPool: poolOf(options, lookupConnections),
-    ...(options.revive ? { revive: options.revive } : {}),
+    ...(options.restartServer ? { restartServer: options.restartServer } : {}),
   });
 }
 
 export function databaseOn(options: {
   pool: ConnectionPool;
   lookupPool: ConnectionPool;
-  revive?: () => Promise<void>;
-  /** False behind a pooler that gives every transaction another connection and does not know prepared statements. */
+  restartServer?: () => Promise<void>;
+  /** False behind a pooler that gives every transaction another connection and does not support prepared statements. */
   prepares?: boolean;
 }): DatabasePool {
   const { pool, lookupPool, prepares = true } = options;
@@ -90,10 +89,10 @@ export function databaseOn(options: {
     try {
       return await from.connect();
     } catch (error) {
-      if (!options.revive || !isServerGone(error)) throw new DatabaseUnavailable(error);
+      if (!options.restartServer || !isServerGone(error)) throw new DatabaseUnavailable(error);
     }
     try {
-      await options.revive();
+      await options.restartServer();
       return await from.connect();
     } catch (error) {
       throw new DatabaseUnavailable(error);
@@ -109,12 +108,12 @@ export function databaseOn(options: {
     try {
       return await work(client);
     } catch (error) {
-      // Whoever waited has given up, but the connection still waits for that answer: nobody can use it any more.
+      // The caller has timed out but the connection still awaits the response, so no other caller can use it.
       if (isSilence(error)) useless = error;
       if (!isOfStandby(error)) throw error;
-      // The next one may come to the server that took its place.
+      // The next connection may reach the server that replaced this one.
       useless = error;
-      throw new DatabaseUnavailable(error, 'takes no writes');
+      throw new DatabaseUnavailable(error, 'accepts no writes');
     } finally {
       client.release(useless);
     }
@@ -177,7 +176,7 @@ function poolOf(
     keepAlive: true,
     options: settings,
   });
-  // A connection that dies while nothing runs on it emits an error; without a listener that would end the process.
+  // A connection that dies while idle emits an error, which would end the process if there were no listener.
   const listener = (error: Error) => onConnectionError?.(error);
   pool.on('error', listener);
   pool.on('connect', (client) => client.on('error', listener));
@@ -185,8 +184,8 @@ function poolOf(
 }
 
 /**
- * The driver takes the options of an address, the last of them, in place of ours. Ours after those: of two the server heeds the
- * last. The rest stays letter for letter: in an address with a bare % the driver reads encoded signs otherwise.
+ * The driver lets the last `options` of the URL replace these settings, so they are appended to it: the server obeys the last value.
+ * The rest of the URL stays as it is, because the driver decodes a URL with a bare % differently.
  */
 function withSettings(url: string, settings: string): string {
   return url.replace(/([?&]options=[^&#]*)(?!.*[?&]options=)/, `$1+${settings.replaceAll(' ', '+')}`);
@@ -218,8 +217,9 @@ async function inTransaction<T>(
   try {
     const value = await work(tx);
     const ended = await client.query('commit');
-    // After a failed statement PostgreSQL answers a commit with a rollback, and that is not an error to the driver.
-    if (ended.command !== 'COMMIT') throw new Error('a transaction with a failed statement was committed');
+    // After a failed statement PostgreSQL responds to a commit with a rollback, which the driver does not report as an error.
+    if (ended.command !== 'COMMIT')
+      throw new Error('The commit was rolled back because a statement of the transaction had failed.');
     return value;
   } catch (error) {
     if (!isSilence(error)) await client.query('rollback').catch(() => undefined);
@@ -234,7 +234,7 @@ async function withinSavepoint<T>(client: pg.ClientBase, work: () => Promise<T>)
     await client.query('release savepoint part');
     return value;
   } catch (error) {
-    // Released too: a savepoint left behind would be taken for that of the work around it, which has the same name.
+    // Released too: a savepoint left behind would be taken for the outer one, which has the same name.
     await client.query('rollback to savepoint part; release savepoint part').catch(() => undefined);
     throw error;
   }
@@ -252,20 +252,20 @@ async function runStatement<P extends Columns, R extends Columns>(
   parameters: Values<P>,
   prepares: boolean,
 ): Promise<Values<R>[]> {
-  // Of one shape for all: it is made for each statement.
-  const question = {
+  // Always the same members, so that V8 uses one object shape for all statements.
+  const query = {
     name: prepares ? statement.name : undefined,
     text: statement.text,
     values: valuesOf(statement, parameters),
-    // The driver gives up by its own clock, whatever the server was told.
+    // The driver times out by its own clock, whatever limit the server has.
     query_timeout: statement.timeoutMs,
   };
   try {
-    const { rows } = await client.query<Values<R>>(question);
+    const { rows } = await client.query<Values<R>>(query);
     if (statement.codecs.length > 0) for (const row of rows) readRow(statement, row);
     return rows;
   } catch (error) {
-    // Of where it came from the driver knows only its own socket.
+    // The driver's own stack shows only its socket.
     if (error instanceof Error) Error.captureStackTrace(error, runStatement);
     throw error;
   }
@@ -277,13 +277,13 @@ function valuesOf(
 ) {
   return parameterNames.map((name) => {
     const value = parameters[name];
-    // The driver would send null, and nobody would know that something was forgotten.
-    if (value === undefined) throw new Error(`the statement ${statement} was run without :${name}`);
+    // The driver would send null and hide the mistake.
+    if (value === undefined) throw new Error(`Statement ${statement} was run without :${name}.`);
     return parameterOf(value, types[name]);
   });
 }
 
-/** Whether nothing can be written there, as on a standby. */
+/** Whether the server accepts no writes, as a standby. */
 export function isReadOnly(database: DatabasePool): Promise<boolean> {
   return database.withClient(async (client) => {
     const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
@@ -291,17 +291,17 @@ export function isReadOnly(database: DatabasePool): Promise<boolean> {
   });
 }
 
-/** Past the limit that ends the waiting on a silent connection. */
+/** Allows 24 hours instead of the limit that ends the wait on a silent connection. */
 export function withoutTimeout(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
   return { text, query_timeout: longestSilenceTimeoutMs, ...(values ? { values } : {}) };
 }
 
-/** Nobody listens there: the private server was stopped or killed. */
+/** No server listens there: the private server was stopped or killed. */
 function isServerGone(error: unknown): boolean {
   return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
 }
 
-/** Another request was quicker to use an external id. Asked again, what it made is found. */
+/** Another request was quicker to use an external ID. A retry finds what it created. */
 export function isExternalIdTaken(error: unknown): boolean {
   return (
     codeOf(error) === '23505' &&
@@ -311,17 +311,17 @@ export function isExternalIdTaken(error: unknown): boolean {
   );
 }
 
-/** A statement over several aggregates found that one of them was changed since it was read. Nothing was written. */
+/** A statement over several aggregates found one of them changed since it was read. Nothing was written. */
 export function isVersionConflict(error: unknown): boolean {
   return codeOf(error) === 'MV001';
 }
 
-/** The driver's word for it; it has no code. */
+/** The driver's message for a query that timed out; it has no code. */
 function isSilence(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
-/** PostgreSQL's refusal to write on a standby, or where it was told not to. */
+/** PostgreSQL's refusal to write on a standby or a server set to read-only. */
 function isOfStandby(error: unknown): error is Error {
   return error instanceof Error && codeOf(error) === '25006';
 }
@@ -330,10 +330,7 @@ function isRetriable(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error));
 }
 
-/**
- * For a change that is decided on what was read, and written only while that still holds. Each try that fails is a change of somebody
- * else's that succeeded.
- */
+/** For a change decided on what was read and written only while that still holds. Each failed try is another writer's success. */
 export async function retryOnConflict<Result>(
   what: string,
   attempt: () => Promise<Result>,
@@ -343,5 +340,5 @@ export async function retryOnConflict<Result>(
     const result = await attempt();
     if (result !== 'versionConflict') return result as Exclude<Result, 'versionConflict'>;
   }
-  throw new Error(`${what} was changed by others ${maxTries} times in a row`);
+  throw new Error(`${what} was changed by other writers ${maxTries} times in a row`);
 }

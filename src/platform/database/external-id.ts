@@ -1,16 +1,16 @@
-// External ids in SQL: a merchant's own id for what a create request makes. Each belongs to one operation of one party, and is stored
-// with the fingerprint of the request it was used for.
+// External IDs in SQL: a merchant's own ID for what a create request makes. Each belongs to one operation of one party and is
+// stored with the fingerprint of its request.
 import type { Database } from './database.ts';
 import { columnList, statement, type Columns, type Values } from './statement.ts';
 
-/** What was made under an external id, and the fingerprint of the request that made it. */
+/** What was created under an external ID, and the fingerprint of the request that created it. */
 export type FoundByExternalId<Value> = { readonly value: Value; readonly fingerprint: Buffer };
 
 const insertInto = 'insert into external_id (party_id, operation, external_id, entity_id, fingerprint)';
 
 /**
- * The first common table expressions of a create: the external id is claimed, if there is one, and `claimed` has a row unless it is
- * taken. Uses :party_id, :external_id and what the two expressions use.
+ * The first common table expressions of a create: they claim the external ID, if the request has one. `claimed` has a row unless
+ * the ID is taken; the parameters are :party_id, :external_id and those of the two expressions.
  */
 export function claimExternalId(operation: string, entityId: string, fingerprint = ':fingerprint'): string {
   return `claim as (
@@ -23,8 +23,8 @@ export function claimExternalId(operation: string, entityId: string, fingerprint
 }
 
 /**
- * The same where a row of `changed`, with its party_id, decides whether anything is made. The whole statement fails when the
- * external id is taken; `isExternalIdTaken` knows the error.
+ * The same where a row of `changed`, with its party_id, decides whether anything is created. A taken external ID fails the whole
+ * statement, with an error that `isExternalIdTaken` recognises.
  */
 export function recordExternalId(operation: string, entityId: string): string {
   return `${insertInto}
@@ -32,7 +32,7 @@ export function recordExternalId(operation: string, entityId: string): string {
       from changed where :external_id is not null`;
 }
 
-/** `join` names the table of what was made, and how it is found by entity_id. */
+/** `join` names the table of what was created, and how entity_id finds its row. */
 export function readByExternalId<const Row extends Columns>(read: {
   readonly name: string;
   readonly operation: string;
@@ -51,13 +51,13 @@ export function readByExternalId<const Row extends Columns>(read: {
   });
 }
 
-/** The same of a table whose rows are found by an id that is named after it. */
+/** The same for a table whose ID column is named after it. */
 export function findByExternalId<const Row extends Columns, Value>(
   table: string,
   operation: string,
   row: Row,
   valueOf: (row: Values<Row>) => Value,
-  /** Where a row has more than the columns of its table. */
+  /** For a row with more than the columns of its table. */
   more: { readonly select?: string; readonly join?: string } = {},
 ) {
   const { select = columnList(row, table), join = '' } = more;
@@ -74,7 +74,7 @@ export function findByExternalId<const Row extends Columns, Value>(
     externalId: string,
   ): Promise<FoundByExternalId<Value> | undefined> => {
     const [found] = await db.run(read, { party_id: partyId, external_id: externalId });
-    // Declared as bytea; the compiler does not look into a row of columns it does not know.
+    // Declared as bytea, which the compiler cannot see through a generic row.
     return found && { value: valueOf(found), fingerprint: found.request_fingerprint as Buffer };
   };
 }

@@ -35,7 +35,7 @@ const socketOf = (client: pg.PoolClient) =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
 const counts = () => [pool.totalCount, pool.idleCount, pool.waitingCount];
 
-test('one that is idle is handed on without asking the driver for it', async () => {
+test('an idle connection is reused without the driver', async () => {
   const asked = vi.spyOn(driver, 'connect');
   const first = await take();
   first.client.release();
@@ -47,7 +47,7 @@ test('one that is idle is handed on without asking the driver for it', async () 
   second.client.release();
 });
 
-test('nobody has one that another has', async () => {
+test('a connection never has two users', async () => {
   const taken = [await take(), await take()];
   expect(new Set(taken.map(({ pid }) => pid)).size).toBe(2);
   for (const { client } of taken) client.release();
@@ -56,14 +56,14 @@ test('nobody has one that another has', async () => {
   for (const { client } of again) client.release();
 });
 
-test('what was given back is not given back again', async () => {
+test('a second release of a connection is refused', async () => {
   const { client } = await take();
   client.release();
-  expect(() => client.release()).toThrow('given back already');
+  expect(() => client.release()).toThrow('was released twice');
   expect(counts()).toEqual([1, 1, 0]);
 });
 
-test('whoever waits has it next', async () => {
+test('a waiting caller gets the next released connection', async () => {
   const taken = [await take(), await take()];
   const waiting = take();
   expect(counts()).toEqual([2, 0, 1]);
@@ -75,7 +75,7 @@ test('whoever waits has it next', async () => {
   taken[1]?.client.release();
 });
 
-test('one that the server has ended is not handed on', async () => {
+test('a connection that the server has ended is not reused', async () => {
   const first = await take();
   const over = new Promise((resolve) => first.client.once('end', resolve));
   first.client.release();
@@ -87,7 +87,7 @@ test('one that the server has ended is not handed on', async () => {
   second.client.release();
 });
 
-test('one that broke while it was used is not kept, nor one that is given back with an error', async () => {
+test('a connection that broke in use, or is released with an error, is not kept', async () => {
   const first = await take();
   const over = new Promise((resolve) => first.client.once('end', resolve));
   await db.database.withClient((client) => client.query('select pg_terminate_backend($1)', [first.pid]));
@@ -95,31 +95,31 @@ test('one that broke while it was used is not kept, nor one that is given back w
   first.client.release();
   expect(counts()).toEqual([0, 0, 0]);
   const second = await take();
-  second.client.release(new Error('it says nothing any more'));
+  second.client.release(new Error('silent'));
   expect(counts()).toEqual([0, 0, 0]);
 });
 
-test('nobody trusts those beside one that says nothing any more', async () => {
+test('a connection released with an error ends the idle ones too', async () => {
   const taken = [await take(), await take()];
   taken[0]?.client.release();
-  // As after a statement that was not answered.
+  // As after a statement without a response.
   void taken[1]?.client.query('select pg_sleep(60)').catch(() => undefined);
-  taken[1]?.client.release(new Error('it says nothing any more'));
+  taken[1]?.client.release(new Error('silent'));
   expect(counts()).toEqual([0, 0, 0]);
-  // At once, without a goodbye that a server which is gone would be waited for.
+  // Destroyed immediately: a graceful end would wait for a server that is gone.
   for (const { client } of taken) expect(socketOf(client).destroyed).toBe(true);
   const fresh = await take();
   expect(taken.map(({ pid }) => pid)).not.toContain(fresh.pid);
   fresh.client.release();
 });
 
-test('what was not needed for a while is ended', async () => {
+test('a connection that was idle for a whole interval is ended', async () => {
   const [first, second] = [await take(), await take()];
   first.client.release();
   second.client.release();
   const used = await take();
   used.client.release();
-  // Both were needed in this stretch, one in the next, none in the last.
+  // Both were needed in this interval, one in the next, none in the last.
   vi.advanceTimersByTime(10_000);
   expect(counts()).toEqual([2, 2, 0]);
   const again = await take();
@@ -133,7 +133,7 @@ test('what was not needed for a while is ended', async () => {
   last.client.release();
 });
 
-test('the end waits for what is still used', async () => {
+test('the end waits for connections in use', async () => {
   const [first, second] = [await take(), await take()];
   first.client.release();
   const ended = pool.end();

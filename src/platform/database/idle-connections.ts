@@ -1,22 +1,21 @@
-// Connections that nobody uses, handed on at once. The driver's pool makes and ends connections, and lets those wait for whom there
-// is none; but for each statement it sets two timers and waits a turn. So what it gave is kept here, and given back to it when somebody
-// waits there, or to be ended: when the connection is of no more use, or was not needed for a while.
+// Keeps idle connections for immediate reuse, because the driver's pool sets two timers and waits a turn for each statement.
+// A connection returns to that pool when a caller waits there, when it is broken, or when it was not needed for a while.
 import type pg from 'pg';
 
-/** Where connections come from: the driver's pool, or what stands in for it where the order of everything is decided. */
+/** Where connections come from: the driver's pool, or that of a simulation, which decides the order of everything. */
 export type ConnectionPool = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'> & {
   connect(): Promise<pg.PoolClient>;
   end(): Promise<void>;
 };
 
-/** What was not needed for so long is ended. */
-const lookEveryMs = 10_000;
+/** A connection that stays idle for a whole interval is ended. */
+const pruneEveryMs = 10_000;
 
-/** What the driver does not tell of a connection: under it lies a socket. */
+/** The socket under a connection, which the driver's types do not declare. */
 type WithSocket = { readonly connection: { readonly stream: { destroy(): void } } };
 
 export function keepIdle(pool: pg.Pool): ConnectionPool {
-  /** The last one used is the first to be used again, so those that are not needed gather at the front. */
+  /** A stack, so that connections that are not needed gather at the front. */
   const idle: pg.PoolClient[] = [];
   const broken = new WeakSet<pg.PoolClient>();
   const returns = new WeakMap<pg.PoolClient, pg.PoolClient['release']>();
@@ -35,25 +34,25 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
   const timer = setInterval(() => {
     end(idle.splice(0, leastIdle));
     leastIdle = idle.length;
-  }, lookEveryMs).unref();
+  }, pruneEveryMs).unref();
 
   function end(clients: readonly pg.PoolClient[]): void {
     leastIdle = Math.min(leastIdle, idle.length);
     for (const client of clients) returns.get(client)?.(true);
   }
 
-  /** Where one says nothing any more nobody trusts those beside it, nor says goodbye: that would be waited for. */
+  /** After one connection fails, no idle one is trusted. Their sockets are destroyed, because a graceful end would wait for the server. */
   function breakOff(): void {
     for (const client of idle) (client as unknown as WithSocket).connection.stream.destroy();
     end(idle.splice(0));
   }
 
   function kept(client: pg.PoolClient): pg.PoolClient {
-    // It makes another for each time it hands the connection out.
+    // The driver sets a new `release` each time it hands the connection out.
     returns.set(client, client.release);
     client.release = (error) => {
-      // Kept twice it would be two people's at once, who then write into each other's transactions.
-      if (idle.includes(client)) throw new Error('a connection was given back that was given back already');
+      // A connection kept twice would serve two callers, which would write into each other's transactions.
+      if (idle.includes(client)) throw new Error('A database connection was released twice.');
       if (error) breakOff();
       if (error || isEnding || broken.has(client) || pool.waitingCount > 0)
         returns.get(client)?.(error ?? broken.has(client));

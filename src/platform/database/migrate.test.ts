@@ -13,14 +13,14 @@ let db: TestDatabase;
 beforeEach(async () => void (db = await createTestDatabase('empty')));
 afterEach(() => db.drop());
 
-test('an empty database is brought up to date once, and then there is nothing to do', async () => {
+test('an empty database is migrated once, and then nothing is left to apply', async () => {
   const applied = await migrate(db.database);
   expect(applied[0]).toBe('0001_baseline.sql');
   expect(await isMigrated(db.database)).toBe(true);
   expect(await migrate(db.database)).toEqual([]);
 });
 
-test('nodes that start together on an empty database apply every file once between them', async () => {
+test('nodes that start together on an empty database apply every file once in all', async () => {
   const nodes = Array.from({ length: 4 }, () =>
     openDatabase({ connection: { url: db.url }, maxConnections: 1 }),
   );
@@ -30,7 +30,7 @@ test('nodes that start together on an empty database apply every file once betwe
   expect(await isMigrated(db.database)).toBe(true);
 });
 
-test('a file that was edited after it was applied is refused, with what to do', async () => {
+test('a file edited after it was applied is refused with what to do', async () => {
   await migrate(db.database);
   await db.database.withClient((client) =>
     client.query("update migration set sha256 = 'other' where number = 1"),
@@ -38,7 +38,7 @@ test('a file that was edited after it was applied is refused, with what to do', 
   await expect(migrate(db.database)).rejects.toThrow(/0001_baseline.sql was edited.*new one/);
 });
 
-test('a database of before the first release is refused, with what to do', async () => {
+test('a database from before the first release is refused with what to do', async () => {
   await refuseEarlierSchema(db.database);
   await migrate(db.database);
   await refuseEarlierSchema(db.database);
@@ -50,7 +50,7 @@ test('a database of before the first release is refused, with what to do', async
   );
 });
 
-test('who may not change tables can start on a database that is up to date', async () => {
+test('a role without the right to create tables can start on a migrated database', async () => {
   await migrate(db.database);
   await db.database.withClient(async (client) => {
     await client.query('revoke create on schema public from public, pg_database_owner, current_user');
@@ -60,11 +60,11 @@ test('who may not change tables can start on a database that is up to date', asy
   expect(await migrate(db.database)).toEqual([]);
 });
 
-test('a database without our tables is not ready', async () => {
+test('a database without Mandate tables is not ready', async () => {
   await expect(isMigrated(db.database)).rejects.toThrow();
 });
 
-test('a newer version of the program that is unpacked beside a running node does not make that unready', async () => {
+test('a newer version unpacked next to a running node does not make that node unready', async () => {
   await migrate(db.database);
   vi.mocked(readdir).mockResolvedValueOnce(['0001_newer.sql'] as never);
   expect(await isMigrated(db.database)).toBe(true);
@@ -79,8 +79,8 @@ test('migrations of a newer version of the program are left alone', async () => 
   expect(await isMigrated(db.database)).toBe(true);
 });
 
-test('a table that somebody has in use is waited for, again and again and not for ever', async () => {
-  // However few times a node has its turn in an hour.
+test('a table in use is waited for repeatedly, up to the limit', async () => {
+  // The limit is a time, however few turns a node has in it.
   const halfHours = [0, 0, 1, 2];
   const hourMs = 3_600_000;
   const nowMs = () => (halfHours.shift() ?? 0) * 0.5 * hourMs;
@@ -98,7 +98,7 @@ test('a table that somebody has in use is waited for, again and again and not fo
   });
 });
 
-test('while a table is in use, of several nodes none waits for it during the pause', async () => {
+test('no node waits for a table in use during the pause', async () => {
   const limits = { lockWaitMs: 20, pauseMs: 2_000, giveUpAfterMs: 600_000, nowMs: () => performance.now() };
   await migrate(db.database);
   await db.database.withClient(async (client) => {

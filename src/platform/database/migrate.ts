@@ -1,5 +1,5 @@
-// Forward-only migrations: numbered SQL files, each applied once, in its own transaction, under a lock that lets any
-// number of nodes start together. A file that was edited after it was applied is noticed and refused.
+// Forward-only migrations: numbered SQL files, each applied once in its own transaction, under a lock for nodes that start together.
+// A file edited after it was applied is refused.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
@@ -17,13 +17,12 @@ type Migration = {
 const folder = assetPath('platform/database/migrations/');
 const baseline = '0001_baseline.sql';
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
-/** Any number that is ours alone. The program takes no other advisory lock. */
+/** The program takes no other advisory lock. */
 const lockNumber = 7_305_226_013;
 
 /**
- * How long a migration waits for a table that somebody else has in use, a backup for instance, before it lets all those go
- * first who have begun to wait behind it; and how long it then leaves them alone. Nodes that start together take turns at it, so what
- * counts in the end is the time, not how often each of them has tried.
+ * A migration waits `lockWaitMs` for a table in use, then pauses so that the statements queued behind it can run. Nodes that start
+ * together take turns, so the limit is a time and not a number of tries.
  */
 const usualLimits = {
   lockWaitMs: 2_000,
@@ -32,10 +31,10 @@ const usualLimits = {
   nowMs: () => performance.now(),
 };
 
-/** Read once, at the start: later the files of a newer version may lie there, beside a node that runs on. */
+/** Read once, at the start: an upgrade may put a newer version's files there while this node still runs. */
 let known: Promise<Migration[]> | undefined;
 
-/** Applies what is missing; answers the names of the files it applied. */
+/** Applies what is missing and returns the names of the files it applied. */
 export async function migrate(database: DatabasePool, limits = usualLimits): Promise<string[]> {
   const migrations = await (known ??= readMigrations());
   const applied: string[] = [];
@@ -53,15 +52,12 @@ export async function migrate(database: DatabasePool, limits = usualLimits): Pro
   }
 }
 
-/** Whether the database has been migrated ever, by whatever version. */
+/** Whether any version has ever migrated the database. */
 export function hasMigrations(database: DatabasePool): Promise<boolean> {
   return database.withClient(hasTable);
 }
 
-/**
- * Refuses a database of before the first release: the baseline has replaced the migrations that made it, so that there is no way
- * from its schema to this one.
- */
+/** Refuses a database created before the first release: the baseline has replaced its migrations, so no upgrade is possible. */
 export function refuseEarlierSchema(database: DatabasePool): Promise<void> {
   return database.withClient(async (client) => {
     if (!(await hasTable(client))) return;
@@ -75,7 +71,7 @@ export function refuseEarlierSchema(database: DatabasePool): Promise<void> {
   });
 }
 
-/** Whether this program's migrations are all there, for the readiness check. Newer ones, of a newer node, are fine. */
+/** Whether all of this program's migrations are applied, for the readiness check. Additional ones of a newer node are fine. */
 export async function isMigrated(database: DatabasePool): Promise<boolean> {
   const migrations = await (known ??= readMigrations());
   return database.withClient(async (client) => {
@@ -91,14 +87,15 @@ async function readMigrations(): Promise<Migration[]> {
   return Promise.all(
     names.map(async (name, index) => {
       const number = Number(fileName.exec(name)?.[1]);
-      if (number !== index + 1) throw new Error(`migration ${name} should have the number ${index + 1}`);
+      if (number !== index + 1)
+        throw new Error(`Migration ${name} must have the number ${index + 1}. Rename the file.`);
       const text = await readFile(new URL(name, folder), 'utf8');
       return { number, name, text, sha256: createHash('sha256').update(text).digest('hex') };
     }),
   );
 }
 
-/** One transaction: waits for the lock, sees what other nodes did meanwhile, applies the first missing file. */
+/** One transaction: waits for the lock, reads what other nodes have applied, applies the first missing file. */
 async function applyNext(
   client: pg.ClientBase,
   migrations: readonly Migration[],
@@ -106,12 +103,12 @@ async function applyNext(
 ): Promise<string | undefined> {
   await client.query('begin');
   try {
-    // Waiting for another node's migrations, and a migration itself, may take longer than a statement usually may.
+    // Waiting for another node's migrations, and a migration itself, may take longer than the usual limit of a statement.
     await client.query('set local statement_timeout = 0');
     await client.query(withoutTimeout('select pg_advisory_xact_lock($1)', [lockNumber]));
     await client.query(`set local lock_timeout = ${lockWaitMs}; savepoint untouched`);
     const name = await applyUnderLock(client, migrations).catch(async (error: unknown) => {
-      // The pause is that of all nodes: they wait for our lock, and for nothing else, until it is over.
+      // Every node pauses: all of them wait for this lock, and for nothing else.
       const pause = `rollback to savepoint untouched; select pg_sleep(${pauseMs / 1_000})`;
       if (isLocked(error)) await client.query(pause);
       throw error;
@@ -139,7 +136,7 @@ async function applyUnderLock(
   return next.name;
 }
 
-/** PostgreSQL's code of a lock that was not to be had in time. */
+/** PostgreSQL's code for a lock that was not granted in time. */
 function isLocked(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }
@@ -152,7 +149,7 @@ async function hasTable(client: pg.ClientBase): Promise<boolean> {
 }
 
 async function appliedMigrations(client: pg.ClientBase): Promise<Map<number, string>> {
-  // Looked for first: to create it, even if it is there, needs a right that a node has no other use for.
+  // Checked first: creating the table, even if it exists, needs a privilege that a node does not need otherwise.
   if (!(await hasTable(client))) {
     await client.query(
       `create table migration (
@@ -171,7 +168,7 @@ function firstMissing(migrations: readonly Migration[], applied: Map<number, str
     if (sha256 === undefined) return migration;
     if (sha256 !== migration.sha256) {
       throw new Error(
-        `migration ${migration.name} was edited after it was applied; restore the file and put the change into a new one`,
+        `Migration ${migration.name} was edited after it was applied. Restore the file and put the change into a new one.`,
       );
     }
   }

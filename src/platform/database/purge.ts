@@ -1,5 +1,5 @@
-// Rows that nothing needs any more, found and deleted in portions along the key of their table, so that nobody waits for it and it can
-// be stopped at any moment. What that is, each room says of its own tables.
+// Deletes expired rows in portions along the key of their table, so that no statement waits for it and it can stop at any time.
+// Each module says which of its rows are expired.
 import type { Instant } from '../../clock.ts';
 import type { Database } from './database.ts';
 import { list, text } from './codec.ts';
@@ -11,7 +11,7 @@ export type KeyOfRow = readonly string[];
 
 export type Purge = {
   readonly table: string;
-  /** What of a portion is old; the next begins after `last`, and null is the end. */
+  /** Finds the expired rows of one portion. The next portion begins after `last`; null means the end. */
   readonly portion: (
     db: Database,
     asked: {
@@ -31,15 +31,15 @@ export function purgeOf({
 }: {
   readonly table: string;
   readonly keys: readonly [string, ...string[]];
-  /** Of a row `old`, with the parameter :before. */
+  /** An SQL condition on a row `old`, with the parameter :before. */
   readonly isOver: string;
-  /** Where the first of the keys is no text. */
+  /** Whether the first key column is bytea instead of text. */
   readonly isBytes?: boolean;
 }): Purge {
   const isTheRow = keys.map((key) => `old.${key} = seen.${key}`).join(' and ');
   const columns = keys.join(', ');
   const last = keys.map((key, index) => (isBytes && index === 0 ? `encode(${key}, 'hex')` : key));
-  // Nothing comes before a key of empty parts.
+  // A missing part becomes '', which sorts before every key.
   const after = keys.map((_, index) => {
     const part = `coalesce(:after ->> ${index}, '')`;
     return isBytes && index === 0 ? `decode(${part}, 'hex')` : part;
@@ -48,8 +48,8 @@ export function purgeOf({
     name: `retire_${table}`,
     parameters: { before: 'timestamptz', after: stored('json', keyOfRow), limit: 'int4', is_dry: 'bool' },
     row: { found: 'int8', last: stored('json?', keyOfRow) },
-    // By the whole key: of what hangs on one card there may be more than a portion. Looked at once more where it is deleted:
-    // somebody may have begun to need it.
+    // Pages by the whole key: one card may have more rows than a portion. The delete checks the condition again, because
+    // another request may have begun to need the row.
     text: `
       with seen as materialized (
         select ${columns} from ${table} where (${columns}) > (${after.join(', ')}) order by ${columns} limit :limit
@@ -67,7 +67,7 @@ export function purgeOf({
     async portion(db, { isDry, after, ...asked }) {
       const from = after === 'the beginning' ? [] : after;
       const [row] = await db.run(retire, { ...asked, after: from, is_dry: isDry });
-      if (!row) throw new Error(`${table} was not looked through`);
+      if (!row) throw new Error(`The purge of ${table} returned no result.`);
       return { found: row.found, last: row.last };
     },
   };

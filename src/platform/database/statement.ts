@@ -1,6 +1,5 @@
-// SQL as visible text beside the function that needs it. A statement names its parameters and declares the types of
-// its columns once; from that come the TypeScript types, and a test that prepares every statement on the migrated
-// schema and compares (test/architecture/statements.test.ts).
+// SQL as visible text next to the function that needs it, with its parameters and column types declared once. TypeScript types follow
+// from that, and test/architecture/statements.test.ts compares them with the migrated schema.
 import { defined } from '../../defined.ts';
 import { instantFromDatabase, type Instant } from '../../clock.ts';
 import { objectOf, UnreadableError, type Codec } from './codec.ts';
@@ -16,11 +15,11 @@ type ColumnTypes = {
 };
 type ColumnName = keyof ColumnTypes;
 type ColumnType = ColumnName | `${ColumnName}?`;
-/** Of a column that holds what the program has another form for, or a closer type. */
+/** A column whose values the program keeps in another form, or as a narrower type. */
 type StoredColumn<Type extends ColumnType = ColumnType, T = unknown> = {
   readonly type: Type;
   readonly codec: {
-    /** May need another column of the row. */
+    /** May read another column of the row. */
     readonly read: (stored: unknown, row: Readonly<Record<string, unknown>>) => T;
     readonly write: ((value: never) => unknown) | undefined;
   };
@@ -48,9 +47,9 @@ export type Statement<Parameters extends Columns = Columns, Row extends Columns 
   readonly parameterNames: readonly string[];
   readonly parameters: Parameters;
   readonly row: Row;
-  /** Of the columns of a row that have one. */
+  /** The columns of a row that have a codec. */
   readonly codecs: readonly (readonly [column: string, codec: StoredColumn['codec']])[];
-  /** How long its answer is waited for, where that is not as long as usual. */
+  /** How long to wait for the response, if not as long as usual. */
   readonly timeoutMs?: number;
 };
 
@@ -62,7 +61,7 @@ export function stored<const Type extends ColumnType, T>(
   return { type, codec };
 }
 
-/** Objects of several kinds as JSON; what says the kind stands in a text column beside, not among the members. */
+/** Objects of several kinds as JSON. The kind stands in a text column of the same row, not among the members. */
 export function storedBeside<T extends object>(
   column: string,
   tag: keyof T,
@@ -91,13 +90,13 @@ type Optional<C> = {
     : Nullable<C[K]>;
 };
 
-/** The same columns as they come from the far side of a left join. */
+/** The same columns as a left join returns them. */
 export function optional<C extends Columns>(of: C): Optional<C> {
   const entries = Object.entries(of).map(([name, column]) => [name, nullable(column)]);
   return Object.fromEntries(entries) as Optional<C>;
 }
 
-/** Whether a row has a far side. */
+/** Whether the left join found a row. */
 export function isJoined<C extends Columns, Row extends object>(of: C, row: Row): row is Row & Values<C> {
   return Object.entries(of).every(
     ([name, column]) => typeOf(column).endsWith('?') || (row as Record<string, unknown>)[name] !== null,
@@ -113,7 +112,7 @@ function nullableType(type: ColumnType): ColumnType {
   return type.endsWith('?') ? type : `${type as ColumnName}?`;
 }
 
-/** Of a statement's text. */
+/** The names of columns, for the text of a statement. */
 export function columnList(columns: Columns, table?: string): string {
   return Object.keys(columns)
     .map((name) => (table === undefined ? name : `${table}.${name}`))
@@ -128,12 +127,12 @@ export function parameterList(columns: Columns): string {
 
 const statements = new Map<string, Statement>();
 
-/** Every statement of the program whose module is loaded, for the test that prepares them all. */
+/** Every statement whose module is loaded, for the test that prepares them all. */
 export function allStatements(): readonly Statement[] {
   return [...statements.values()];
 }
 
-/** Parameters stand in the text as `:name`. The name of the statement is also its name on the server. */
+/** Parameters are written as `:name` in the text. The statement's name is also its name on the server. */
 export function statement<const Parameters extends Columns, const Row extends Columns>(definition: {
   name: string;
   parameters: Parameters;
@@ -144,13 +143,14 @@ export function statement<const Parameters extends Columns, const Row extends Co
   const parameterNames: string[] = [];
   const text = definition.text.replace(/(?<![:\w]):([a-z]\w*)/g, (_, name: string) => {
     const column = definition.parameters[name];
-    if (column === undefined) throw new Error(`statement ${definition.name} has no parameter :${name}`);
+    if (column === undefined) throw new Error(`Statement ${definition.name} has no parameter :${name}.`);
     if (!parameterNames.includes(name)) parameterNames.push(name);
     return `$${parameterNames.indexOf(name) + 1}::${typeOf(column).replace('?', '')}`;
   });
   const unused = Object.keys(definition.parameters).filter((name) => !parameterNames.includes(name));
-  if (unused.length > 0) throw new Error(`statement ${definition.name} does not use :${unused.join(', :')}`);
-  if (statements.has(definition.name)) throw new Error(`there are two statements named ${definition.name}`);
+  if (unused.length > 0) throw new Error(`Statement ${definition.name} does not use :${unused.join(', :')}.`);
+  if (statements.has(definition.name))
+    throw new Error(`Two statements are named ${definition.name}. Rename one.`);
   const { name, parameters, row, timeoutMs } = definition;
   const codecs = Object.entries(row).flatMap(([column, type]: [string, Column]) =>
     typeof type === 'string' ? [] : [[column, type.codec] as const],
@@ -168,7 +168,7 @@ export function statement<const Parameters extends Columns, const Row extends Co
   return made;
 }
 
-/** As the driver sends it. */
+/** A value as the driver sends it. */
 export function parameterOf(value: unknown, column: Column | undefined): unknown {
   if (value === null || column === undefined) return value;
   const write = typeof column === 'string' ? undefined : column.codec.write;
@@ -177,7 +177,7 @@ export function parameterOf(value: unknown, column: Column | undefined): unknown
   return typeof written === 'bigint' ? written.toString() : written;
 }
 
-/** Puts into a row of the driver's what its columns stand for. The row is nobody else's yet, so it is changed in place. */
+/** Replaces stored values by what they stand for, in place: the driver has just created the row and no other code has it. */
 export function readRow({ name, codecs }: Statement, row: Record<string, unknown>): void {
   for (const [column, { read }] of codecs) {
     const value = row[column];
@@ -189,14 +189,17 @@ export function readRow({ name, codecs }: Statement, row: Record<string, unknown
       const ids = Object.entries(row).filter(([key, id]) => key.endsWith('_id') && typeof id === 'string');
       const whose = ids.map(([key, id]) => `${key} ${String(id)}`).join(', ');
       const where = `${column}${error.path}`;
-      throw new Error(`a row that ${name} read cannot be used (${whose}): ${where} ${error.problem}`, {
-        cause: error,
-      });
+      throw new Error(
+        `Statement ${name} read a row that cannot be used (${whose}): ${where} ${error.problem}`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 }
 
-// The driver's own parsers, by type number: text forms into the types above. Everything else stays text.
+// These replace the driver's own parsers, by type number. Every other type stays text.
 const parsers: Record<number, (text: string) => unknown> = {
   16: (text) => text === 't',
   17: (text) => Buffer.from(text.slice(2), 'hex'),

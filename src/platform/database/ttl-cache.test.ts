@@ -1,4 +1,4 @@
-// What may be a moment old is read once for all who ask, and never remembered too long, too much or wrongly.
+// Concurrent reads share one load, and nothing is cached too long, in too large a number, or after a failure.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ttlCache } from './ttl-cache.ts';
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** Answers each key with how many loads there were until then. */
+/** Loads for each key the number of loads so far. */
 function reads(maxEntries = 10) {
   return ttlCache({
     maxAgeMs,
@@ -26,7 +26,7 @@ function reads(maxEntries = 10) {
   });
 }
 
-test('what was read is answered from memory until it is too old', async () => {
+test('a value is returned from memory until it is too old', async () => {
   const { get } = reads();
   expect(await get('a')).toBe('a 1');
   monotonicMs += maxAgeMs - 1;
@@ -35,7 +35,7 @@ test('what was read is answered from memory until it is too old', async () => {
   expect(await get('a')).toBe('a 2');
 });
 
-test('asking again and again does not keep it young', async () => {
+test('repeated reads do not prolong the age limit', async () => {
   const { get } = reads();
   for (let asked = 0; asked < 5; asked++) {
     await get('a');
@@ -44,7 +44,7 @@ test('asking again and again does not keep it young', async () => {
   expect(loaded).toEqual(['a', 'a']);
 });
 
-test('those who ask at the same moment share one load', async () => {
+test('concurrent reads share one load', async () => {
   let answer = (_: string) => {};
   const load = vi.fn<() => Promise<string>>(() => new Promise((resolve) => (answer = resolve)));
   const { get } = ttlCache({ maxAgeMs, maxEntries: 10, load });
@@ -54,7 +54,7 @@ test('those who ask at the same moment share one load', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('a load that failed fails for those who shared it and is not remembered', async () => {
+test('a failed load fails for all who shared it and is not cached', async () => {
   const load = vi
     .fn<() => Promise<string>>()
     .mockRejectedValueOnce(new Error('gone'))
@@ -68,7 +68,7 @@ test('a load that failed fails for those who shared it and is not remembered', a
   expect(load).toHaveBeenCalledTimes(2);
 });
 
-test('an old load that fails late does not take the younger one with it', async () => {
+test('an old load that fails late does not remove a newer value', async () => {
   let fail = (_: Error) => {};
   const load = vi
     .fn<() => Promise<string>>()
@@ -84,7 +84,7 @@ test('an old load that fails late does not take the younger one with it', async 
   expect(load).toHaveBeenCalledTimes(2);
 });
 
-test('of more keys than it may hold the one read longest ago is dropped', async () => {
+test('beyond the limit of keys, the one read longest ago is dropped', async () => {
   const { get } = reads(2);
   for (const key of ['a', 'b']) await get(key);
   monotonicMs += maxAgeMs;
@@ -98,7 +98,7 @@ test('of more keys than it may hold the one read longest ago is dropped', async 
   expect(loaded).toEqual(['b']);
 });
 
-test('what was forgotten is read again, and nothing else is', async () => {
+test('a forgotten key is read again, and no other key', async () => {
   const { get, forget } = reads();
   for (const key of ['a', 'b']) await get(key);
   forget('a');

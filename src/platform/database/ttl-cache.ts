@@ -1,7 +1,7 @@
-// Reads that may be a moment old: what changes seldom and is needed by every request (keys, parties, shops) is read
-// once and then answered from memory for at most a second, so that a revoked key is dead a second later everywhere.
+// A cache for reads that may be slightly old: keys, parties and shops seldom change, and every request needs them.
+// Its callers keep a value for at most a second, so a revoked key stops working everywhere within that time.
 
-export type RecentReads<Key, Value> = {
+export type TtlCache<Key, Value> = {
   get(key: Key): Promise<Value>;
   forget(key: Key): void;
 };
@@ -10,7 +10,7 @@ export function ttlCache<Key, Value>(options: {
   maxAgeMs: number;
   maxEntries: number;
   load: (key: Key) => Promise<Value>;
-}): RecentReads<Key, Value> {
+}): TtlCache<Key, Value> {
   const entries = new Map<Key, { value: Promise<Value>; readAtMs: number }>();
 
   return {
@@ -18,7 +18,7 @@ export function ttlCache<Key, Value>(options: {
       const nowMs = performance.now();
       const entry = entries.get(key);
       if (entry && nowMs - entry.readAtMs < options.maxAgeMs) return entry.value;
-      // Concurrent requests share one read; a read that failed is not remembered.
+      // Concurrent requests share one read. A failed read is not kept.
       const value = options.load(key);
       const fresh = { value, readAtMs: nowMs };
       entries.delete(key);
@@ -26,7 +26,7 @@ export function ttlCache<Key, Value>(options: {
       value.catch(() => {
         if (entries.get(key) === fresh) entries.delete(key);
       });
-      // A Map keeps the order of insertion: the first entry is the one read longest ago.
+      // A Map keeps insertion order: the first entry is the one read longest ago.
       if (entries.size > options.maxEntries) {
         for (const oldest of entries.keys()) {
           entries.delete(oldest);

@@ -1,22 +1,20 @@
-// The log: what happened to each aggregate, in order, without gaps, never changed. A row is one atomic group of facts and
-// its sequence is the version of the aggregate it led to. Polling endpoints and webhooks read the same rows.
+// The log: what happened to each aggregate, in order, without gaps, never changed. A row is one atomic group of facts, whose sequence is
+// the aggregate's version after it; polling endpoints and webhooks read the same rows.
 
 import { list, type Codec } from '../database/codec.ts';
 import { stored } from '../database/statement.ts';
 
 /**
- * In the `set` of a statement that changes an aggregate. The clock of another node may have been ahead, and an event must not be
- * earlier than the one before it. The row is locked when this is worked out, so concurrent writers cannot break it.
- * Uses :happened_at.
+ * For the `set` of a statement that changes an aggregate, with the parameter :happened_at. The row is locked here, so its times never
+ * decrease, even if another node's clock was ahead.
  */
 export function changedAt(table: string): string {
   return `changed_at = greatest(${table}.changed_at, :happened_at)`;
 }
 
 /**
- * The part of a statement that appends one event for the row in the common table expression `changed`, which must carry
- * the id, party_id, the new version and changed_at. It belongs into the statement that changes the aggregate, so that no state
- * is ever written without its fact nor a fact without its state. Uses the parameter :facts.
+ * Appends one event for the row in `changed`, which needs the ID, party_id, the new version and changed_at; uses :facts. It belongs in
+ * the statement that changes the aggregate, so that state and facts are written together.
  */
 export function appendEvent(
   aggregate: string,
@@ -27,7 +25,7 @@ export function appendEvent(
           select ${idColumn}, version, '${aggregate}', party_id, changed_at, ${facts} from ${from}`;
 }
 
-/** The same of several events at once, each a list of facts; the last led to the new version. Uses :events. */
+/** The same for several events, each a list of facts; the last one led to the new version. Uses :events. */
 export function appendEvents(aggregate: string, idColumn: string): string {
   return `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
           select ${idColumn}, version - json_array_length(:events) + entry.ordinal::int, '${aggregate}', party_id,
@@ -35,20 +33,20 @@ export function appendEvents(aggregate: string, idColumn: string): string {
           from changed, json_array_elements(:events) with ordinality as entry (facts, ordinal)`;
 }
 
-/** Of a statement that makes an aggregate, which has changed when it was created. */
+/** Parameters of a statement that creates an aggregate. */
 export function createdWith<Fact>(fact: Codec<Fact>) {
   return { facts: stored('json', list(fact)) };
 }
 
-/** Of a statement that changes one. */
+/** Parameters of a statement that changes an aggregate. */
 export function changedWith<Fact>(fact: Codec<Fact>) {
   return { happened_at: 'timestamptz', ...createdWith(fact) } as const;
 }
 
-/** Of one that appends several events. */
+/** Parameters of a statement that appends several events. */
 export function eventsOf<Fact>(fact: Codec<Fact>) {
   return { events: stored('json', list(list(fact))) };
 }
 
-/** Pages of the polling endpoints; a larger limit is lowered to this. */
+/** The largest page of a polling endpoint; a larger limit is lowered to it. */
 export const maxEvents = 1_000;

@@ -1,5 +1,5 @@
-// The log of one aggregate, read by whoever polls it. What is inside an aggregate (the payments of an invoice, the bindings
-// of a customer) writes into the same log.
+// Reads the log of one aggregate for polling clients. What is inside an aggregate (the payments of an invoice, the bindings of a
+// customer) writes into the same log.
 import { listOfKnown, type VariantsCodec } from '../database/codec.ts';
 import type { Database } from '../database/database.ts';
 import { statement, stored } from '../database/statement.ts';
@@ -7,16 +7,16 @@ import type { LoggedEvent } from './domain/topic.ts';
 import { maxEvents } from './log.ts';
 
 type Name = { readonly partyId: string; readonly id: string };
-/** The events after a cursor, oldest first; undefined when there is nothing of that name of that party. */
+/** The events after a cursor, oldest first; undefined if the party has no such aggregate. */
 type ReadLog<Fact> = (
   db: Database,
   name: Name,
   page: { readonly after: number; readonly limit: number },
 ) => Promise<LoggedEvent<Fact>[] | undefined>;
 
-/** Of the aggregates that are rows of this table, as far as `visible` says of the row. */
+/** For the aggregates in this table, as far as the condition `visible` allows. */
 export function logReader<Fact>(table: string, fact: VariantsCodec<Fact>, visible = 'true'): ReadLog<Fact> {
-  /** No row: no such aggregate. A row without a sequence: it has no event after the one asked for. */
+  /** No row means no such aggregate. A row without a sequence means no event after the cursor. */
   const readEvents = statement({
     name: `read_${table}_events`,
     parameters: { id: 'text', party_id: 'text', after: 'int8', limit: 'int4' },
@@ -42,8 +42,8 @@ export function logReader<Fact>(table: string, fact: VariantsCodec<Fact>, visibl
 }
 
 /**
- * One page of a log as `show` makes its events visible; undefined where there is no such log. Internal steps take ids
- * without being seen, so it reads on until the page is full or nothing is left.
+ * One page of the events that `show` makes visible; undefined if the log does not exist. Internal events take IDs without being
+ * shown, so it reads on until the page is full or nothing is left.
  */
 export async function readVisible<Fact, Body extends { readonly changes: readonly unknown[] }>(
   read: (page: { after: number; limit: number }) => ReturnType<ReadLog<Fact>>,

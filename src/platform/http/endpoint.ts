@@ -1,14 +1,14 @@
-// What an endpoint is: one operation of the API with its parameters, its checks in order, its answer and its refusals.
-// The same declaration validates the request, shapes the answer and is printed as OpenAPI.
+// An endpoint is one operation of the API: its parameters, checks, response and errors. The same declaration validates the request,
+// shapes the response and is printed as OpenAPI.
 import type { Static, TSchema } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import type { Busy, Outcome } from '../../refusal.ts';
 import type { Access } from './access.ts';
 import type { Caller } from '../../caller.ts';
-import type { ErrorCode, refusalsOfEveryOperation } from './errors/error-codes.ts';
+import type { ErrorCode, errorsOfEveryOperation } from './errors/error-codes.ts';
 
-/** A refusal every operation shares needs no mention; any other must stand in the endpoint's own list. */
-type AlwaysPossible = (typeof refusalsOfEveryOperation)[number];
+/** Every operation can return these. Any other code must stand in the endpoint's own list. */
+type AlwaysPossible = (typeof errorsOfEveryOperation)[number];
 
 type Declared<Schema extends TSchema | undefined> = Schema extends TSchema ? Static<Schema> : undefined;
 
@@ -16,7 +16,7 @@ export type EndpointRequest<Params = unknown, Query = unknown, Body = unknown> =
   readonly caller: Caller;
   /** The caller's time: the party's test clock in a sandbox, real time otherwise. */
   readonly now: Instant;
-  /** Where the request came from, past trusted proxies; undefined when they forwarded what is no address. */
+  /** The client's address, past trusted proxies; undefined if they forwarded something that is not an address. */
   readonly address: string | undefined;
   readonly params: Params;
   readonly query: Query;
@@ -37,7 +37,7 @@ export type Endpoint<
   readonly operation: string;
   readonly access: Access<Code>;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `{name}` for path parameters. What begins with /v2/processing also answers under /v1/processing. */
+  /** With `{name}` for path parameters. A path under /v2/processing also works under /v1/processing. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
@@ -45,34 +45,34 @@ export type Endpoint<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** What a schema cannot say: the complaint about a body that fits it, as part of the same check. */
+  /** For what a schema cannot say: the error message of a body that fits the schema, as part of the same check. */
   readonly validateBody?: (body: Declared<Body>) => string | undefined;
-  /** A body worth showing to a newcomer: it works in the sandbox as it stands. */
+  /** An example body that works in the sandbox as it is. */
   readonly bodyExample?: unknown;
   readonly status: 200 | 201 | 202 | 204;
   readonly response?: Answer;
-  /** The path of what was made, for the header Location. */
+  /** The path of what was created, for the Location header. */
   readonly location?: (response: Declared<Answer>) => string;
   readonly errors: readonly Code[];
-  /** For the rare write that is no single transaction; it must be harmless when repeated. */
+  /** For the rare write that is not a single transaction. It must be harmless when repeated. */
   readonly ignoresIdempotencyKey?: true;
   /**
-   * Members of the body that leave no trace under an Idempotency-Key, not even in its hash, as `paymentTool.cvv`. A request
-   * that differs in nothing else is the same request.
+   * Members of the body, such as `paymentTool.cvv`, that leave no trace under an Idempotency-Key, not even in its hash. Requests that
+   * differ only in these are the same request.
    */
   readonly excludeFromHash?: readonly string[];
-  /** False where the body asks for something in the name of another: it is answered with 401. */
+  /** False if the body acts in the name of another party: the response is 401. */
   readonly isOwnParty?: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
   ) => boolean;
-  /** The seconds this caller has to wait, if any. Asked before everything that is kept: it is answered with 429. */
+  /** The seconds this caller has to wait, if any: the response is 429. Checked before stored responses are read. */
   readonly limit?: (
     request: EndpointRequest<Declared<Params>, Declared<Query>, Declared<Body>>,
     deps: Deps,
   ) => number | undefined;
   /**
-   * What takes long is made here, before there is a transaction, and handed to `handle`, which makes nothing that takes long. When it
-   * is busy the answer is 429.
+   * Slow work, done before there is a transaction. `handle` gets its result and does no slow work itself; if it is busy, the response
+   * is 429.
    */
   readonly prepare?: <T>(deps: PrepareDeps, work: (prepared: Made) => Promise<T>) => Promise<T | Busy>;
   readonly handle: (
@@ -82,7 +82,7 @@ export type Endpoint<
   ) => Promise<Outcome<Declared<Answer>, Code | AlwaysPossible>>;
 };
 
-/** An endpoint among others, its own types forgotten: the pipeline has checked what it hands over. */
+/** An endpoint without its own types: the pipeline has checked what it passes on. */
 export type AnyEndpoint<Deps = never, PrepareDeps = never> = Omit<
   Endpoint,
   'handle' | 'limit' | 'isOwnParty' | 'validateBody' | 'location' | 'prepare'
@@ -103,7 +103,7 @@ export function takesIdempotencyKey(endpoint: AnyEndpoint): boolean {
   return endpoint.method !== 'GET' && !endpoint.ignoresIdempotencyKey;
 }
 
-/** What an endpoint takes from the service is what its `handle` and `limit` name, and nothing else. */
+/** An endpoint depends on what its `handle` and `limit` name, and on nothing else. */
 export function endpoint<
   Params extends TSchema | undefined = undefined,
   Query extends TSchema | undefined = undefined,
@@ -116,6 +116,6 @@ export function endpoint<
 >(
   declaration: Endpoint<Params, Query, Body, Answer, Code, Deps, PrepareDeps, Made>,
 ): AnyEndpoint<Deps, PrepareDeps> {
-  // The one place where the types meet: the pipeline validates params, query and body by these very schemas.
+  // The only place where the types meet: the pipeline validates params, query and body by these very schemas.
   return declaration as unknown as AnyEndpoint<Deps, PrepareDeps>;
 }

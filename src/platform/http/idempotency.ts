@@ -1,6 +1,5 @@
-// Idempotency-Key: a repeated request gets the first answer again, byte for byte, and does nothing. Key, effect and
-// answer are one transaction: a crash leaves all or none, and a request that arrives while its twin still runs waits
-// for it on the key's row. Schema errors come before this and leave the key free, as does an answer for now.
+// Idempotency-Key: a repeated request gets the first response, byte for byte, and does nothing. Key, effect and response are one
+// transaction; schema errors and retryable responses leave the key free.
 import { createHmac } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -10,11 +9,11 @@ import type { Keyring } from '../keys/keyring.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
 
-/** One for now says that it is too early, or that there is no room. It is kept under no key: asked again, the request may be done. */
+/** A retryable response says that it is too early or that there is no capacity. It is not stored, so a repeat may succeed. */
 export type EndpointResponse = StoredResponse & { readonly isRetryable?: true };
 
 export type RepeatableRequest = {
-  /** Whose key it is: the party, or the one entity an access token is for. */
+  /** The owner of the key: the party, or the one entity of an access token. */
   readonly ownerId: string;
   readonly key: string;
   readonly method: string;
@@ -37,7 +36,7 @@ export type Idempotency = {
 
 export const idempotencyKeyPattern = /^[A-Za-z0-9._-]{1,64}$/;
 export const idempotencyKeyLifetimeMs = 7 * 24 * 3_600_000;
-const forgottenAtOnce = 1_000;
+const maxPurgedKeys = 1_000;
 
 const claimKey = statement({
   name: 'claim_idempotency_key',
@@ -81,11 +80,11 @@ const forgetAnswers = statement({
          returning owner_id`,
 });
 
-/** Takes the claim of the key back with whatever else there is in the transaction. */
+/** Rolls back the claim of the key with everything else in the transaction. */
 class RollBack extends Error {
   readonly response: StoredResponse;
   constructor(response: StoredResponse) {
-    super('nothing was done');
+    super('The transaction was rolled back: its response is retryable.');
     this.response = response;
   }
 }
@@ -96,9 +95,9 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
       const name = { owner_id: request.ownerId, idempotency_key: request.key };
       const context = `${request.ownerId}|${request.key}`;
       const encryptionKey = keyring.newest('idempotency');
-      // Hashed with a key that never changes, so that a repeat after a rotation is still the same request.
+      // Hashed with a key that never changes, so that a repeat after a key rotation is still the same request.
       const hashKey = await keyring.find('idempotency', 1);
-      if (!hashKey) throw new Error('the first idempotency key is missing');
+      if (!hashKey) throw new Error('Version 1 of the data key "idempotency" is missing.');
       const request_hash = hashOf(request, hashKey.secret);
 
       const once = async (tx: Database): Promise<IdempotentResult> => {
@@ -108,7 +107,7 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
           if (!earlier || !earlier.request_hash.equals(request_hash)) return { kind: 'other-request' };
           const key = await keyring.find('idempotency', earlier.key_version ?? 0);
           if (!key || !earlier.body_ciphertext || earlier.status === null) {
-            throw new Error(`the answer to Idempotency-Key ${request.key} cannot be opened`);
+            throw new Error(`The response stored for Idempotency-Key ${request.key} cannot be decrypted.`);
           }
           const body = decrypt(key.secret, earlier.body_ciphertext, context).toString();
           return { kind: 'replay', response: { status: earlier.status, body } };
@@ -130,25 +129,25 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
     },
 
     async purgeExpired(before) {
-      for (let forgotten = 0; ;) {
-        const rows = await db.run(forgetAnswers, { before, limit: forgottenAtOnce });
-        forgotten += rows.length;
-        if (rows.length < forgottenAtOnce) return forgotten;
+      for (let purged = 0; ;) {
+        const rows = await db.run(forgetAnswers, { before, limit: maxPurgedKeys });
+        purged += rows.length;
+        if (rows.length < maxPurgedKeys) return purged;
       }
     },
   };
 }
 
 /**
- * Keyed, so that nothing in a body (a card number) can be found again by trying, unless with the master key, which opens the
- * cards themselves. Order of members does not matter.
+ * Keyed, so that a card number in a body cannot be found by trying, except with the master key, which decrypts the cards themselves.
+ * The order of members does not matter.
  */
 function hashOf(request: RepeatableRequest, key: Buffer): Buffer {
   const canonical = JSON.stringify([request.method, request.path, sorted(request.body)]);
   return createHmac('sha256', key).update(canonical).digest();
 }
 
-/** A copy without those members, each named by its path. */
+/** A copy without the given members, each named by its path. */
 export function withoutMembers(body: unknown, paths: readonly string[]): unknown {
   return paths.reduce((rest, path) => without(rest, path.split('.')), body);
 }

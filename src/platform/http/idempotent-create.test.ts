@@ -1,4 +1,4 @@
-// What a create asks in which order, without a database: what is found, made and refused is given.
+// The order of steps of a create, without a database: what is found, made and refused is given.
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { accept, refuse } from '../../refusal.ts';
@@ -14,7 +14,7 @@ const earlier: Thing = { id: 'first', fingerprint: requestFingerprint(['mine']) 
 const another: Thing = { id: 'first', fingerprint: requestFingerprint(['another']) };
 const conflict = refuse('externalIDConflict', { details: { externalID: 'order', id: 'first' } });
 
-/** `found` and `made` are what comes of each try, the last of them for ever. */
+/** `found` and `made` are the results of each try; the last one repeats. */
 async function run(
   given: Partial<Pick<Create, 'order' | 'respond' | 'maxTries'>> & {
     externalId?: string | undefined;
@@ -50,18 +50,18 @@ async function run(
   return { outcome: await outcome.catch((error: unknown) => error), steps };
 }
 
-test('what is new is looked for and made', async () => {
+test('a new object is looked up and then made', async () => {
   expect(await run({})).toEqual({ outcome: accept('made'), steps: ['find order', 'make 0'] });
 });
 
-test('without an external id nothing is looked for, even when it is refused', async () => {
+test('without an external ID nothing is looked up, even after a refusal', async () => {
   const externalId = undefined;
   expect(await run({ externalId })).toEqual({ outcome: accept('made'), steps: ['make 0'] });
   const refused = await run({ externalId, made: [refuse('taken')] });
   expect(refused).toEqual({ outcome: refuse('taken'), steps: ['make 0'] });
 });
 
-test('a repeat gets what there is, and nothing is made', async () => {
+test('a repeat gets the existing object, and nothing is made', async () => {
   expect(await run({ found: [earlier] })).toEqual({ outcome: accept('again first'), steps: ['find order'] });
 });
 
@@ -70,7 +70,7 @@ test('a repeat may be refused', async () => {
   expect(outcome).toEqual(refuse('taken'));
 });
 
-test('another request is a conflict, which is asked before how to respond', async () => {
+test('another request is a conflict before `respond` is called', async () => {
   const respond = () => expect.unreachable();
   expect(await run({ found: [another], respond })).toEqual({ outcome: conflict, steps: ['find order'] });
 });
@@ -80,18 +80,18 @@ test('a repeat that counts as another request is a conflict', async () => {
   expect(outcome).toEqual(conflict);
 });
 
-test('a conflict does not name what has no id', async () => {
+test('a conflict does not name an object without an ID', async () => {
   const { outcome } = await run({ found: [{ fingerprint: another.fingerprint }] });
   expect(outcome).toStrictEqual(refuse('externalIDConflict', { details: { externalID: 'order' } }));
 });
 
-test('where it is made first, nothing is looked for before that', async () => {
+test('with makeFirst nothing is looked up before the object is made', async () => {
   expect(await run({ order: 'makeFirst' })).toEqual({ outcome: accept('made'), steps: ['make 0'] });
   const repeated = await run({ order: 'makeFirst', found: [earlier], made: ['externalIdTaken'] });
   expect(repeated).toEqual({ outcome: accept('again first'), steps: ['make 0', 'find order'] });
 });
 
-test('a refusal stands, unless the same was made meanwhile', async () => {
+test('a refusal stands unless the same object was made in the meantime', async () => {
   const made = [refuse('taken')];
   const steps = ['find order', 'make 0', 'find order'];
   expect(await run({ made })).toEqual({ outcome: refuse('taken'), steps });
@@ -104,8 +104,8 @@ const changed = Object.assign(new Error(), { code: 'MV001' });
 
 test.each<[string, Answer]>([
   ['is taken', 'externalIdTaken'],
-  ['is taken, as the database says', taken],
-])('when the external id %s, what was made under it is found', async (_, answer) => {
+  ['is taken according to the database', taken],
+])('when the external ID %s, the object made under it is found', async (_, answer) => {
   expect(await run({ made: [answer], found: [undefined, earlier] })).toEqual({
     outcome: accept('again first'),
     steps: ['find order', 'make 0', 'find order'],
@@ -114,31 +114,33 @@ test.each<[string, Answer]>([
 
 test.each<[string, Answer]>([
   ['a version conflict', 'versionConflict'],
-  ['one the database tells of', changed],
-  ['an external id that is free again', 'externalIdTaken'],
-])('after %s it is tried again', async (_, answer) => {
+  ['a version conflict from the database', changed],
+  ['an external ID that is free again', 'externalIdTaken'],
+])('%s is retried', async (_, answer) => {
   expect(await run({ made: [answer, answer, accept('made')] })).toEqual({
     outcome: accept('made'),
     steps: ['find order', 'make 0', 'find order', 'make 1', 'find order', 'make 2'],
   });
 });
 
-test('what is neither made nor found in all tries is a bug', async () => {
+test('an object neither made nor found in all tries is an error', async () => {
   const { outcome, steps } = await run({ made: ['versionConflict'], maxTries: 3 });
-  expect(outcome).toEqual(new Error('something was neither made nor found by its external id in 3 tries'));
+  expect(outcome).toEqual(
+    new Error('An object was neither created nor found by its external ID in 3 tries.'),
+  );
   expect(steps.filter((step) => step.startsWith('make'))).toEqual(['make 0', 'make 1', 'make 2']);
   const usual = await run({ made: ['versionConflict'] });
   expect(usual.steps.filter((step) => step.startsWith('make'))).toHaveLength(10);
 });
 
 test('any other error is thrown', async () => {
-  const fault = new Error('the database is away');
+  const fault = new Error('the database is unavailable');
   expect(await run({ made: [fault] })).toEqual({ outcome: fault, steps: ['find order', 'make 0'] });
   const unique = Object.assign(new Error(), { code: '23505', constraint: 'card_pkey' });
   expect((await run({ made: [unique] })).outcome).toBe(unique);
 });
 
-test('a fingerprint is the same for members in another order, and for what is left out', () => {
+test('a fingerprint ignores the order of members and members that are left out', () => {
   const one = requestFingerprint(['a', { x: 1, y: { p: null, q: [1, 2] } }, undefined]);
   expect(one).toEqual(hash('sha256', '["a",{"x":1,"y":{"p":null,"q":[1,2]}},null]', 'buffer'));
   expect(requestFingerprint(['a', { y: { q: [1, 2], p: undefined }, x: 1 }, null])).toEqual(one);

@@ -1,6 +1,5 @@
-// A create under a merchant's own id (externalID) makes one thing, however often and however simultaneously it is asked for. A repeat
-// with the same parameters gets that thing as it is now, one with others a conflict; both before the rules of the thing itself. A
-// refused request leaves the external id free.
+// A create with a merchant's own ID (externalID) creates one object, however many requests arrive together. A repeat gets the object as
+// it is now, and another request a conflict; a refused request leaves the ID free.
 import { createHash } from 'node:crypto';
 import { defined } from '../../defined.ts';
 import { refuse, type Outcome, type Refusal } from '../../refusal.ts';
@@ -14,9 +13,9 @@ type ExternalIdConflict = { readonly ok: false; readonly refusal: Refusal<'exter
 type Repeatable<Value extends { readonly id?: string }, Repeated extends AnyOutcome | 'otherRequest'> = {
   readonly externalId: string | undefined;
   readonly fingerprint: Buffer;
-  /** What was made before. Without an id the conflict does not name it. */
+  /** What was created before. Without an ID, the conflict does not name it. */
   readonly find: (externalId: string) => Promise<FoundByExternalId<Value> | undefined>;
-  /** To a repeat of the same request. It may be refused, or count as another one. */
+  /** The result of a repeat of the same request. It may be refused, or count as another request. */
   readonly respond: (earlier: Value) => Repeated | Promise<Repeated>;
 };
 
@@ -25,9 +24,9 @@ export type IdempotentCreate<
   Repeated extends AnyOutcome | 'otherRequest',
   Made extends AnyOutcome | CreateConflict,
 > = Repeatable<Value, Repeated> & {
-  /** Making first saves a round trip. `make` must then write nothing where the external id is taken. */
+  /** Making first saves a round trip. `make` must then write nothing if the external ID is taken. */
   readonly order: 'findFirst' | 'makeFirst';
-  /** Called again when another request changed what it rests on, or was quicker to use the external id. */
+  /** Called again when another request changed what it depends on, or used the external ID first. */
   readonly make: (attempt: number) => Promise<Made>;
   readonly maxTries?: number;
 };
@@ -47,15 +46,15 @@ export async function createIdempotently<
   for (let attempt = 0; attempt < maxTries; attempt++) {
     const made = await make(attempt).catch(conflictOf);
     if (isOutcome(made) && made.ok) return made;
-    // What stands in the way may be the very thing that was asked for, made meanwhile: then this is a repeat.
+    // Another request may have created the same object in the meantime: then this is a repeat.
     const repeated = await respondToRepeat(create);
     if (repeated) return repeated;
     if (isOutcome(made)) return made;
   }
-  throw new Error(`something was neither made nor found by its external id in ${maxTries} tries`);
+  throw new Error(`An object was neither created nor found by its external ID in ${maxTries} tries.`);
 }
 
-/** Undefined when nothing was made under the external id. */
+/** Undefined when nothing was created under the external ID. */
 async function respondToRepeat<
   Value extends { readonly id?: string },
   Repeated extends AnyOutcome | 'otherRequest',
@@ -83,7 +82,7 @@ function conflictOf(error: unknown): CreateConflict {
   throw error;
 }
 
-/** Of all parameters of a request that make it another one; the order of members means nothing. It is stored for ever. */
+/** A hash of all parameters that distinguish a request; the order of members does not matter. It is stored permanently. */
 export function requestFingerprint(parts: readonly unknown[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest();
 }

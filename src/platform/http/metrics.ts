@@ -1,4 +1,4 @@
-// What an operator's monitoring reads at /metrics, in the Prometheus format. The one place that knows the library.
+// Metrics for monitoring at /metrics, in the Prometheus format. Only this file knows the library.
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 export type Metrics = {
@@ -6,9 +6,9 @@ export type Metrics = {
   countJobRun(job: string, outcome: 'done' | 'failed' | 'stuck'): void;
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
-  /** A value asked for when somebody looks. */
+  /** A value that is read on each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** The same by one label; what is not answered is not shown. */
+  /** The same by one label. What `read` does not return is left out. */
   gaugeBy(
     name: string,
     help: string,
@@ -18,32 +18,31 @@ export type Metrics = {
   render(): Promise<{ contentType: string; text: string }>;
 };
 
-export function openMetrics(): Metrics {
-  const registry = new Registry();
+export function openMetrics(registry = new Registry()): Metrics {
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'mandate_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer',
+    help: 'Time from the head of a request to the end of its response',
     labelNames: ['operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
   const jobRuns = new Counter({
     name: 'mandate_job_runs_total',
-    help: 'Runs of jobs, by kind and outcome',
+    help: 'Runs of jobs on this node, by kind and outcome',
     labelNames: ['job', 'outcome'],
     registers: [registry],
   });
-  // Two, because a histogram for each outcome would be most of what is read here.
+  // Two metrics, because a histogram per outcome would be most of the scraped text.
   const bankOperations = new Counter({
     name: 'mandate_bank_operations_total',
-    help: 'What banks were asked, by what they answered',
+    help: 'Requests sent to banks, by operation and outcome',
     labelNames: ['bank', 'operation', 'outcome'],
     registers: [registry],
   });
   const bankDurations = new Histogram({
     name: 'mandate_bank_operation_duration_seconds',
-    help: 'Time from asking a bank to its answer, or to giving up',
+    help: 'Time from sending a request to a bank to its response or timeout',
     labelNames: ['bank', 'operation'],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 45],
     registers: [registry],
@@ -51,12 +50,12 @@ export function openMetrics(): Metrics {
 
   const deliveries = new Counter({
     name: 'mandate_webhook_deliveries_total',
-    help: 'Attempts to deliver to webhooks by what became of them',
+    help: 'Delivery attempts to webhooks on this node, by outcome',
     labelNames: ['outcome'],
     registers: [registry],
   });
 
-  // By operation and status: the library would look at the labels anew for each request.
+  // Cached by operation and status, because the library would process the labels for each request.
   const requestsBy = new Map<string, { observe(seconds: number): void }>();
   const requestsOf = (operation: string, status: number) => {
     const name = `${operation} ${status}`;
@@ -78,7 +77,7 @@ export function openMetrics(): Metrics {
         name,
         help,
         registers: [registry],
-        // What cannot be known now is left out; the others are wanted all the more.
+        // A value that cannot be read is left out, so that the others are still shown.
         collect: async () => {
           try {
             gauge.set(await read());

@@ -1,12 +1,12 @@
-// The OpenAPI 3.1 document, printed from the same declarations that validate requests and shape answers: routes, access
-// table and catalogue of refusals. A schema with a title becomes a component and is referred to by it.
+// The OpenAPI 3.1 document, printed from the declarations that validate requests and shape responses: routes, access and errors.
+// A schema with a title becomes a component, and references use it.
 import type { TSchema } from 'typebox';
 import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
 import { maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
 import {
   errorCatalogue,
-  refusalsOfEveryBody,
-  refusalsOfEveryOperation,
+  errorsOfEveryBody,
+  errorsOfEveryOperation,
   type ErrorCode,
 } from './errors/error-codes.ts';
 import { defined } from '../../defined.ts';
@@ -14,27 +14,27 @@ import { defined } from '../../defined.ts';
 type Json = Record<string, unknown>;
 
 const tagDescriptions: Record<string, string> = {
-  Invoices: 'What is to be paid, and what became of it.',
-  Customers: 'Payers who can be charged without being there, and their cards.',
+  Invoices: 'Invoices, their payments and refunds.',
+  Customers: 'Payers with saved cards, for recurring charges.',
   Merchant: 'Your party and your shops.',
-  Identities: 'Who pays out, and how well he is known.',
-  Wallets: 'What payouts are made from.',
-  Destinations: 'The cards that are paid out to.',
+  Identities: 'The people and companies that pay out, and their identification.',
+  Wallets: 'Money from which payouts are made.',
+  Destinations: 'Cards that receive payouts.',
   Withdrawals: 'Payouts from a wallet to a card.',
-  Sandbox: 'What only the sandbox can do.',
+  Sandbox: 'Operations that only the sandbox has.',
 };
 
 const introduction = `
-Recurring card payments, card bindings and card payouts.
+Recurring card payments, saved cards and card payouts.
 
-Send \`Authorization: Bearer <token>\` and an \`X-Request-ID\` of your choice with every request; amounts are integers in
-minor units. Everything under \`/v2/processing\` answers under \`/v1/processing\` as well.
+Send \`Authorization: Bearer <token>\` and an \`X-Request-ID\` of your choice with every request. Amounts are integers in
+minor units. Every path under \`/v2/processing\` also works under \`/v1/processing\`.
 
-Numbers of your own, as in \`metadata\`, are kept as doubles: a fraction loses the digits beyond about the seventeenth and \`-0\`
-comes back as \`0\`, while an integer beyond 2^53 is refused; send it as a string.
+Your own numbers, as in \`metadata\`, are stored as doubles. A fraction keeps about 17 digits, and \`-0\` becomes \`0\`. An integer
+beyond 2^53 is refused: send it as a string.
 
-To make a create safe to repeat, give it an \`externalID\`: a repeat answers the same object as it is now, for ever. Or send
-an \`Idempotency-Key\`: the first answer is then given again, byte for byte, for seven days.
+To make a create safe to repeat, send an \`externalID\`. A repeat then returns the same object as it is now, at any later time.
+Or send an \`Idempotency-Key\`. A repeat then returns the first response, byte for byte, for seven days.
 `.trim();
 
 export function openApiDocument(endpoints: readonly AnyEndpoint[], version: string, serverUrl: string): Json {
@@ -69,7 +69,7 @@ export function openApiDocument(endpoints: readonly AnyEndpoint[], version: stri
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'A token for one entity, from its creation or its access-tokens operation. May be given to a browser.',
+            'A token for one entity, from its creation or its access-tokens operation. You can give it to a browser.',
         },
       },
       parameters: headerParameters,
@@ -82,7 +82,7 @@ const headerParameters = {
     name: 'X-Request-ID',
     in: 'header',
     required: true,
-    description: 'Your name for this request, to trace it by; echoed in the answer.',
+    description: 'Your own ID for this request, for tracing. The response repeats it.',
     schema: { type: 'string', minLength: 1, maxLength: 40 },
     example: 'try-1',
   },
@@ -91,23 +91,23 @@ const headerParameters = {
     in: 'header',
     required: false,
     description:
-      'How long you are ready to wait: `30s`, `500ms`, `1m`, or a date-time. After it the answer is 504.',
+      'How long you are ready to wait: `30s`, `500ms`, `1m`, or a date-time. After that the response is 504.',
     schema: { type: 'string', minLength: 1, maxLength: 40 },
   },
   'Idempotency-Key': {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'Makes a repeat harmless: the first answer is given again.',
+    description: 'Makes a repeat harmless: it returns the first response.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
 };
 
-/** The wallets' side takes longer ones. */
-function requestIdParameter(side: ApiFamily): Json {
+/** The wallets API accepts longer ones. */
+function requestIdParameter(family: ApiFamily): Json {
   const shared = headerParameters['X-Request-ID'];
-  if (side === 'processing') return { $ref: '#/components/parameters/X-Request-ID' };
-  return { ...shared, schema: { ...shared.schema, maxLength: maxRequestIdCharacters[side] } };
+  if (family === 'processing') return { $ref: '#/components/parameters/X-Request-ID' };
+  return { ...shared, schema: { ...shared.schema, maxLength: maxRequestIdCharacters[family] } };
 }
 
 const dateTime = (description: string) => ({ type: 'string', format: 'date-time', description });
@@ -119,11 +119,12 @@ const errorSchemas = {
     properties: {
       code: { type: 'string', description: 'Switch on this.' },
       message: { type: 'string', description: 'For people.' },
-      retryAfter: dateTime(
-        'Of a recurring charge: the first moment it would be accepted, if nothing else happens.',
-      ),
-      rule: { type: 'string', description: 'Of a recurring charge, to API keys: what stands in the way.' },
-      rulePack: { type: 'string', description: 'Whose rule that is, and since when.' },
+      retryAfter: dateTime('For a recurring charge: the earliest time at which it can be accepted.'),
+      rule: {
+        type: 'string',
+        description: 'For a recurring charge, to API keys only: the rule that refuses it.',
+      },
+      rulePack: { type: 'string', description: 'The rule pack of that rule, and its date.' },
     },
   },
   BadRequest: {
@@ -156,7 +157,7 @@ const errorSchemas = {
     properties: {
       message: { type: 'string', description: 'For people.' },
       code: { type: 'string', description: 'For programs: see the catalogue of errors.' },
-      retryAfter: dateTime('With a limit: when there is room again.'),
+      retryAfter: dateTime('For a limit: the earliest time at which to try again.'),
     },
   },
   GeneralError: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },
@@ -167,7 +168,7 @@ const errorSchemas = {
       externalID: { type: 'string' },
       id: {
         type: 'string',
-        description: 'What was made with this externalID before; not told to a payer who may not have it.',
+        description: 'What was created with this externalID before. Left out if the caller may not see it.',
       },
       message: { type: 'string' },
     },
@@ -215,26 +216,28 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
         ? { content: { 'application/json': { schema: referTo(endpoint.response, components) } } }
         : {}),
     },
-    401: { description: 'No token, a bad or expired one, or one that may not do this. Empty.' },
+    401: { description: 'The token is missing, invalid or expired, or does not allow this. Empty.' },
     ...(endpoint.body ? { 415: { description: 'The body is not application/json. Empty.' } } : {}),
-    500: { description: 'Unexpected; the outcome of a write is unknown. Empty.' },
-    503: { description: 'Temporarily unavailable; nothing was done, repeat it. Empty.' },
+    500: { description: 'Unexpected error; the outcome of a write is unknown. Empty.' },
+    503: { description: 'Temporarily unavailable. Nothing was done: repeat the request. Empty.' },
     504: { description: 'The deadline passed; the outcome of a write is unknown. Empty.' },
   };
   for (const [status, codes] of refusalsByStatus(refusalsOf(endpoint))) {
     responses[status] = {
-      description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].message}.`).join('\n\n'),
+      description: codes
+        .map((code) => `\`${code}\`: ${errorCatalogue[code].message.replace(/\.$/, '')}.`)
+        .join('\n\n'),
       ...schemaOfError(apiFamilyOf(endpoint.path), status, codes),
     };
   }
   return responses;
 }
 
-/** Every refusal an operation can answer with, its own and those all share. */
+/** Every error an operation can return, its own and those all operations share. */
 export function refusalsOf(endpoint: AnyEndpoint): ErrorCode[] {
-  const ofBody = endpoint.method === 'GET' ? [] : refusalsOfEveryBody;
+  const ofBody = endpoint.method === 'GET' ? [] : errorsOfEveryBody;
   const possible = ofBody.filter((code) => code !== 'idempotencyKeyReused' || takesIdempotencyKey(endpoint));
-  return [...new Set([...refusalsOfEveryOperation, ...possible, ...endpoint.errors])];
+  return [...new Set([...errorsOfEveryOperation, ...possible, ...endpoint.errors])];
 }
 
 function refusalsByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
@@ -246,13 +249,13 @@ function refusalsByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]>
   return byStatus;
 }
 
-/** Undefined where the answer has no body. */
-function schemaOfError(side: ApiFamily, status: number, codes: readonly ErrorCode[]): Json | undefined {
-  if (side === 'wallets' && status === 404) return undefined;
-  return { content: { 'application/json': { schema: errorSchemaOf(side, status, codes) } } };
+/** Undefined if the response has no body. */
+function schemaOfError(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json | undefined {
+  if (family === 'wallets' && status === 404) return undefined;
+  return { content: { 'application/json': { schema: errorSchemaOf(family, status, codes) } } };
 }
 
-function errorSchemaOf(side: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
+function errorSchemaOf(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
   const named = (schema: string) => ({
     allOf: [
       { $ref: `#/components/schemas/${schema}` },
@@ -261,7 +264,7 @@ function errorSchemaOf(side: ApiFamily, status: number, codes: readonly ErrorCod
   });
   if (codes.includes('externalIDConflict')) return { $ref: '#/components/schemas/ExternalIDConflictError' };
   if (status !== 400 && status !== 422) return { $ref: '#/components/schemas/GeneralError' };
-  if (side === 'processing') return named('LogicError');
+  if (family === 'processing') return named('LogicError');
   return named(status === 400 ? 'BadRequest' : 'InvalidOperationParameters');
 }
 
@@ -279,7 +282,7 @@ function parametersOf(schema: TSchema | undefined, location: 'path' | 'query'): 
   }));
 }
 
-/** The schema with every titled schema inside it moved to the components. */
+/** The schema, with every titled schema inside it moved to the components. */
 function referTo(schema: unknown, components: Json): unknown {
   if (Array.isArray(schema)) return schema.map((member) => referTo(member, components));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -289,7 +292,7 @@ function referTo(schema: unknown, components: Json): unknown {
   if (typeof title !== 'string') return copy;
   const known = components[title];
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rest)) {
-    throw new Error(`there are two different schemas with the title ${title}`);
+    throw new Error(`Two different schemas have the title ${title}. Rename one.`);
   }
   components[title] = rest;
   return { $ref: `#/components/schemas/${title}` };

@@ -1,7 +1,5 @@
-// The life of a request, from the socket to the room and back, with its exits in this order:
-//   preflight -> who calls -> may he -> request id -> deadline -> rate -> body -> schema -> limit -> beforehand -> repeat?
-//   -> the room -> answer
-// Everything here is about the wire; what a request means is the rooms' business.
+// The life of a request; what it means is decided in the modules. Its exits, in this order: preflight, authentication, scope, request
+// ID, deadline, rate, body, schema, limit, prepare, repeat, handler, response.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { Clock, Instant } from '../../clock.ts';
@@ -35,16 +33,16 @@ import { compileCheck, type Check, type ValidationError } from './errors/validat
 
 export type ApiKeyCheck = {
   authenticate(text: string): Promise<Caller | undefined>;
-  /** Whether this node has seen that key work before; whether it still does is not said. Looks nowhere. */
+  /** Whether this node has seen the key work before, from memory alone. The key may have been revoked since. */
   hasWorked(text: string): boolean;
 };
 
 export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = {
-  /** What endpoints take. A request with an Idempotency-Key gets its transaction as `db`. */
+  /** What endpoints use. A request with an Idempotency-Key gets its transaction as `db`. */
   readonly endpointDeps: Deps;
-  /** What takes long and needs no database: for `prepare` alone, because a transaction may be open in `handle`. */
+  /** For slow work without the database, in `prepare` alone: a transaction may be open in `handle`. */
   readonly prepareDeps: PrepareDeps;
-  /** The party's time, which its test clock may have moved; undefined when there is no such party. */
+  /** The party's time, which its test clock may have moved; undefined if the party does not exist. */
   readonly timeOf: (partyId: string) => Promise<Instant | undefined>;
   readonly clock: Clock;
   readonly apiKeys: ApiKeyCheck;
@@ -52,7 +50,7 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly idempotency: Idempotency;
   readonly keyRate: RateLimit;
   readonly failedAuthenticationRate: RateLimit;
-  /** With what addresses of ours begin in answers. */
+  /** What the service's own URLs in responses begin with. */
   readonly publicUrl: () => string;
 };
 
@@ -61,10 +59,10 @@ type AuthenticationDeps = Pick<
   'clock' | 'apiKeys' | 'tokens' | 'keyRate' | 'failedAuthenticationRate'
 >;
 
-/** What the first half of the way, before the body is read, found out for the second. */
+/** What the first half, before the body is read, passes to the second. */
 export type RequestContext = { readonly caller: Caller; readonly deadline: RequestDeadline };
 
-/** The first half: everything that can be known from the head of the request. Undefined when it was answered. */
+/** The first half: checks everything in the head of the request. Undefined once it has sent a response. */
 export async function openRequest(
   deps: AuthenticationDeps,
   endpoint: AnyEndpoint,
@@ -72,9 +70,9 @@ export async function openRequest(
   reply: FastifyReply,
 ): Promise<RequestContext | undefined> {
   const waitMs = timeoutMsOf(headerText(request, 'x-request-deadline'), deps.clock.now());
-  // A deadline that cannot be read is refused below, once it is known who calls.
+  // An unreadable deadline is refused below, once the caller is known.
   const deadline = new RequestDeadline(waitMs ?? maxTimeoutMs, () => sendTooLate(reply));
-  // Answered, or hung up before that.
+  // The response is complete, or the caller has disconnected.
   reply.raw.once('close', () => deadline.end());
   const caller = await authenticate(deps, request.headers.authorization, request.ip);
   if (deadline.isOver) return undefined;
@@ -82,23 +80,23 @@ export async function openRequest(
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
   const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
   if (refused === 'unauthorized') return void sendUnauthorized(reply);
-  const side = apiFamilyOf(endpoint.path);
-  if (refused) return void sendRefusal(side, reply, { code: refused });
+  const family = apiFamilyOf(endpoint.path);
+  if (refused) return void sendRefusal(family, reply, { code: refused });
 
   const requestId = request.headers['x-request-id'];
-  const most = maxRequestIdCharacters[side];
-  if (typeof requestId !== 'string' || requestId.length > most || requestId.length === 0) {
+  const maxCharacters = maxRequestIdCharacters[family];
+  if (typeof requestId !== 'string' || requestId.length > maxCharacters || requestId.length === 0) {
     const keyword = requestId === undefined ? 'required' : 'maxLength';
-    const description = `send a header of 1 to ${most} characters`;
+    const description = `send a header of 1 to ${maxCharacters} characters`;
     return void sendRefusal(
-      side,
+      family,
       reply,
-      validationRefusal(side, { where: 'X-Request-ID', keyword, description }),
+      validationRefusal(family, { where: 'X-Request-ID', keyword, description }),
     );
   }
   if (waitMs === undefined) {
-    const details = side === 'wallets' ? { details: { name: 'X-Request-Deadline' } } : {};
-    return void sendRefusal(side, reply, { code: 'invalidDeadline', ...details });
+    const details = family === 'wallets' ? { details: { name: 'X-Request-Deadline' } } : {};
+    return void sendRefusal(family, reply, { code: 'invalidDeadline', ...details });
   }
 
   const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
@@ -107,26 +105,26 @@ export async function openRequest(
   return { caller, deadline };
 }
 
-/** The second half, for one endpoint: body, schema, the room, the answer. It may fail when the caller has gone. */
+/** The second half, for one endpoint: body, schema, handler, response. It may fail after the caller has disconnected. */
 export function requestHandler<Deps extends { readonly db: Database }, PrepareDeps>(
   deps: PipelineDeps<Deps, PrepareDeps>,
   endpoint: AnyEndpoint<Deps, PrepareDeps>,
 ): (context: RequestContext, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const read = requestReader(endpoint);
-  const write = answerWriter(endpoint);
+  const write = responseWriter(endpoint);
   const takesKey = takesIdempotencyKey(endpoint);
-  const side = apiFamilyOf(endpoint.path);
+  const family = apiFamilyOf(endpoint.path);
 
   return async (context, request, reply) => {
     const input = read(request);
     if ('unsupported' in input) return void reply.code(415).send();
-    if ('refusal' in input) return sendRefusal(side, reply, input.refusal);
+    if ('refusal' in input) return sendRefusal(family, reply, input.refusal);
 
     const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
     if (key !== undefined && !idempotencyKeyPattern.test(key)) {
       const description = 'send 1 to 64 of A-Z a-z 0-9 . _ -';
       const validationMessage = { where: 'Idempotency-Key', keyword: 'pattern', description };
-      return sendRefusal(side, reply, validationRefusal(side, validationMessage));
+      return sendRefusal(family, reply, validationRefusal(family, validationMessage));
     }
 
     const { caller, deadline } = context;
@@ -151,10 +149,10 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
       return performOnce(deps, endpoint, endpointRequest, request, key, act);
     };
     const result = endpoint.prepare ? await endpoint.prepare(deps.prepareDeps, work) : await work();
-    // It was done all the same: its outcome is unknown to this caller.
+    // The work was done all the same; this caller does not learn its outcome.
     if (deadline.isOver) return;
     if (result.kind === 'busy') return sendTooMany(reply, result.waitSeconds);
-    if (result.kind === 'other-request') return sendRefusal(side, reply, { code: 'idempotencyKeyReused' });
+    if (result.kind === 'other-request') return sendRefusal(family, reply, { code: 'idempotencyKeyReused' });
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
     const { response } = result;
     reply.code(response.status);
@@ -172,7 +170,7 @@ async function perform<Deps>(
   deps: Deps,
   prepared: unknown,
   reply: FastifyReply,
-  write: AnswerWriter,
+  write: ResponseWriter,
 ): Promise<EndpointResponse> {
   const outcome = await endpoint.handle(request, deps, prepared);
   if (!outcome.ok) {
@@ -187,10 +185,10 @@ async function perform<Deps>(
   return { status: endpoint.status, body: write(outcome.value, reply) };
 }
 
-type AnswerWriter = (value: unknown, reply: FastifyReply) => string;
+type ResponseWriter = (value: unknown, reply: FastifyReply) => string;
 
-/** Writes the declared fields and drops all others. Compiled for the first answer: for all operations it held up the start. */
-function answerWriter({ response }: AnyEndpoint): AnswerWriter {
+/** Writes the declared fields and drops all others. Compiled on first use, because compiling all operations slowed the start. */
+function responseWriter({ response }: AnyEndpoint): ResponseWriter {
   let serialize: ReturnType<FastifyReply['compileSerializationSchema']> | undefined;
   return (value, reply) => {
     serialize ??= reply.compileSerializationSchema(response as Record<string, unknown>);
@@ -221,8 +219,8 @@ async function performOnce<Deps extends { readonly db: Database }>(
 }
 
 /**
- * Each network may fail so often. A key that has never worked here has to be looked up, so it counts as a failure from the
- * start, until it has worked: a flood of made-up keys does not reach the database.
+ * Limits failures per network. A key counts as a failure until it has worked here, so a flood of made-up keys does not reach the
+ * database.
  */
 async function authenticate(
   { apiKeys, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,
@@ -246,7 +244,7 @@ async function authenticate(
     hasFailed = caller === undefined;
     return caller;
   } finally {
-    // Also when the database is away, which is no fault of his.
+    // Also when the database is unavailable, which is not the caller's fault.
     if (!hasFailed) failures.giveBack(networkOf(address));
   }
 }
@@ -265,7 +263,7 @@ function refusalOfAccess(
   return mayCall && isOwn ? undefined : (maskedAs ?? 'unauthorized');
 }
 
-/** JSON is UTF-8; a client that names another encoding means something else. */
+/** JSON is UTF-8, so a client that names another charset is refused. */
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
 type Input = { params: unknown; query: unknown; body: unknown };
@@ -275,7 +273,7 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
   const checks = (['params', 'query'] as const).map((part) => [part, checkOf(endpoint[part])] as const);
   const checkBody = checkOf(endpoint.body);
   const queryNumbers = integersOf(endpoint.query);
-  const side = apiFamilyOf(endpoint.path);
+  const family = apiFamilyOf(endpoint.path);
   const title = (endpoint.body as { title?: string } | undefined)?.title ?? 'Body';
 
   return (request) => {
@@ -286,7 +284,7 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
     };
     for (const [part, check] of checks) {
       const problem = check?.(input[part]) ?? unstorableText(input[part]);
-      if (problem) return { refusal: validationRefusal(side, problem) };
+      if (problem) return { refusal: validationRefusal(family, problem) };
     }
     if (!checkBody) return input;
     if (!jsonType.test(request.contentType)) return { unsupported: true };
@@ -295,26 +293,26 @@ function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Inpu
     if ('problem' in parsed) {
       const { where, what: description } = parsed.problem;
       const keyword = bytes.length === 0 ? 'absent' : 'unreadable';
-      return { refusal: validationRefusal(side, { where, keyword, description }, { title }) };
+      return { refusal: validationRefusal(family, { where, keyword, description }, { title }) };
     }
     const problem = checkBody(parsed.value);
-    if (problem) return { refusal: validationRefusal(side, problem, { title }) };
+    if (problem) return { refusal: validationRefusal(family, problem, { title }) };
     const message = endpoint.validateBody?.(parsed.value);
-    const details = side === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
+    const details = family === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
     if (message !== undefined) return { refusal: { code: 'invalidRequest', message, ...details } };
     input.body = parsed.value;
     return input;
   };
 }
 
-/** Compiled when it is first needed: a node needs few of them in its first second. */
+/** Compiled on first use: a node needs few of them in its first second. */
 function checkOf(schema: TSchema | undefined): Check | undefined {
   if (!schema) return undefined;
   let check: Check | undefined;
   return (value) => (check ??= compileCheck(schema))(value);
 }
 
-/** Text of the address reaches the database too. */
+/** Text in the URL reaches the database too. */
 function unstorableText(values: unknown): ValidationError | undefined {
   for (const [name, text] of Object.entries(values as Record<string, unknown>)) {
     if (typeof text === 'string' && !isStorableText(text))
@@ -329,13 +327,13 @@ function integersOf(query: TSchema | undefined): string[] {
   return Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
 }
 
-/** Everything in a query is text; what the schema calls an integer becomes one if it looks like one. */
+/** Everything in a query is text. A value whose schema says integer becomes one if it looks like one. */
 function withNumbers(query: unknown, names: string[]): unknown {
   if (names.length === 0) return query;
   const read: Record<string, unknown> = { ...(query as Record<string, unknown>) };
   for (const name of names) {
     const text = read[name];
-    // Beyond 2^53 there is nothing to tell apart: the largest stands for all that are larger.
+    // Beyond 2^53 integers cannot be distinguished, so the largest safe one stands for all that are larger.
     if (typeof text === 'string' && /^-?\d{1,100}$/.test(text)) read[name] = clamped(Number(text));
   }
   return read;
@@ -345,8 +343,8 @@ function clamped(number: number): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number));
 }
 
-export function sendRefusal(side: ApiFamily, reply: FastifyReply, refusal: Refusal<ErrorCode>): void {
-  const response = errorResponse(side, refusal);
+export function sendRefusal(family: ApiFamily, reply: FastifyReply, refusal: Refusal<ErrorCode>): void {
+  const response = errorResponse(family, refusal);
   reply.code(response.status);
   if (response.body === '') return void reply.send();
   void reply.type('application/json; charset=utf-8').send(response.body);
@@ -354,12 +352,12 @@ export function sendRefusal(side: ApiFamily, reply: FastifyReply, refusal: Refus
 
 function sendTooMany(reply: FastifyReply, waitSeconds: number): void {
   reply.header('Retry-After', String(waitSeconds));
-  // It looks the same on both sides.
+  // Both API families send the same response.
   sendRefusal('processing', reply, { code: 'tooManyRequests' });
 }
 
 function sendTooLate(reply: FastifyReply): void {
-  // What was to be said may have been begun: when to come back is of an answer that nobody gets.
+  // Removes a header that belongs to the unfinished response.
   if (!reply.sent) void reply.removeHeader('Retry-After').code(504).send();
 }
 
@@ -367,7 +365,7 @@ function sendUnauthorized(reply: FastifyReply): void {
   void reply.code(401).header('WWW-Authenticate', 'Bearer').send();
 }
 
-/** A fault, not a refusal: 503 when certainly nothing was done, 500 when nobody knows. */
+/** A fault, not a refusal: 503 if nothing was done, 500 if the outcome is unknown. */
 export function statusOfFault(error: unknown): 500 | 503 {
   return error instanceof DatabaseUnavailable ? 503 : 500;
 }

@@ -1,5 +1,4 @@
-// The scalars and small shapes that every room's wire shares. A schema with a title becomes a component of that name in
-// the OpenAPI document.
+// The scalars and small shapes that the APIs of all modules share. A schema with a title becomes an OpenAPI component of that name.
 import { Type } from 'typebox';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { largestAmountMinor } from '../../money.ts';
@@ -8,23 +7,23 @@ export const EntityID = Type.String({ minLength: 1, maxLength: 40 });
 export const ExternalID = Type.String({
   minLength: 1,
   maxLength: 40,
-  description: 'Your own name for it. The same request sent again with the same name makes nothing new.',
+  description: 'Your own ID for it. A repeat of the request with the same ID creates nothing new.',
 });
 export const Amount = Type.Integer({
   minimum: 1,
   maximum: Number(largestAmountMinor),
-  description: 'In minor units of the currency: kopecks, cents.',
+  description: 'In minor units of the currency, such as cents.',
 });
 export const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, upper case.' });
 export const DateTime = Type.String({
   format: 'date-time',
-  description: 'RFC 3339. Answers are always in UTC.',
+  description: 'RFC 3339. Responses are always in UTC.',
 });
 export const Metadata = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: 'Yours: kept and given back, fractions as doubles. At most 4 KiB as JSON.',
+    description: 'Your own data, stored and returned unchanged, fractions as doubles. At most 4 KiB as JSON.',
   },
 );
 export const Reason = Type.Object({ reason: Type.String({ maxLength: 1_000 }) }, { title: 'Reason' });
@@ -34,23 +33,23 @@ export const AccessToken = Type.Object(
 );
 
 export const EventPage = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'At most 1000 are given at once.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'A page has at most 1000 events.' }),
   eventID: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'The last id you have; only later events are given.' }),
+    Type.Integer({ minimum: 0, description: 'The last event ID you have. Only later events are returned.' }),
   ),
 });
 
 const maxMetadataBytes = 4_096;
 
-/** Lengths a schema cannot say. */
+/** Checks a length that a schema cannot check. */
 export function metadataProblem(metadata: unknown): string | undefined {
   if (Buffer.byteLength(JSON.stringify(metadata)) <= maxMetadataBytes) return undefined;
   return `Request parameter: metadata, error type: wrong_length, description: must be at most ${maxMetadataBytes} bytes as JSON`;
 }
 
-/** A date-time the schema has checked. */
+/** Reads a date-time that the schema has checked. */
 export function instantOf(text: string): Instant {
   const instant = parseInstant(text);
-  if (instant === undefined) throw new Error('the schema let a date-time pass that cannot be read');
+  if (instant === undefined) throw new Error('The schema accepted a date-time that cannot be read.');
   return instant;
 }

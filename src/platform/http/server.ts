@@ -1,4 +1,4 @@
-// The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric a request.
+// The HTTP server: routes from the endpoints, fixed headers, CORS, 404 and 405, one log line and one metric per request.
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { codeOf } from '../../error-code.ts';
@@ -18,7 +18,7 @@ import { maxRequestIdCharacters, apiFamilyOf } from './errors/error-response.ts'
 
 const maxBodyBytes = 256 * 1024;
 const requestTimeoutMs = 30_000;
-const keepAliveMs = 65_000; // longer than the usual 60 s of a load balancer, which must be the one to hang up
+const keepAliveMs = 65_000; // longer than a load balancer's usual 60 s, so that the load balancer hangs up first
 
 const fixedHeaders = {
   'Cache-Control': 'no-store',
@@ -52,8 +52,8 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   trustedProxies: readonly string[];
 }): FastifyInstance {
   const { pipeline, endpoints, log, metrics } = options;
-  // Its fields are listed below, each a word or a number of ours: nobody looks for secrets by their names among them, which takes
-  // more time than all else of the line. Card numbers are masked all the same.
+  // Redaction by field name is off: it takes more time than the rest of the line, and every field is listed below. Card numbers are
+  // still masked.
   const requestLog = log.child({}, { redact: [] });
   const app = Fastify({
     logger: false,
@@ -61,14 +61,14 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveMs,
-    // Whoever still has a connection when the service stops is answered as usual.
+    // A caller that still has a connection when the service stops gets the usual response.
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    // Longer than any address Node reads: how long an id may be is said by the schema.
+    // Longer than any URL Node reads: the schema limits the length of an ID.
     routerOptions: { maxParamLength: 16_384 },
     rewriteUrl: ({ url = '' }) => pathForRouter(url),
-    clientErrorHandler: (error, socket) => answerWhatIsNoHttp(error, socket),
-    // An address that cannot be read comes here past all hooks.
+    clientErrorHandler: (error, socket) => respondToInvalidHttp(error, socket),
+    // A URL that cannot be read arrives here, past all hooks.
     frameworkErrors: (error, request, reply) => {
       addFixedHeaders(request, reply);
       answerFault(error, request, reply);
@@ -85,7 +85,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     request.startedAtMs = performance.now();
     addFixedHeaders(request, reply);
     if (request.method === 'OPTIONS') return void reply.headers(preflightHeaders).code(204).send();
-    // Without asking who calls, and before the framework looks at a body nobody asked for.
+    // Without authentication, and before the framework reads a body.
     const others = request.is404 ? methodsOf(request.url) : undefined;
     if (others) return void reply.code(405).header('Allow', others.join(', ')).send();
     done();
@@ -95,8 +95,10 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     const durationMs = performance.now() - request.startedAtMs;
     metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
     const caller = request.context?.caller;
-    // All members at once, and those without a value are left out of the line: it is made for each request.
-    requestLog.info(
+    // Load balancers check the health every few seconds, so those lines would bury the others.
+    const level = request.operation === 'health' ? 'debug' : 'info';
+    // One literal with all members, because it is created for each request. Members without a value are left out of the line.
+    requestLog[level](
       {
         partyId: caller?.partyId,
         keyId: caller?.kind === 'apiKey' ? caller.keyId : undefined,
@@ -112,7 +114,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     done();
   });
 
-  // Bodies are read as bytes and parsed by the pipeline, after it knows who calls; operations without a body ignore it.
+  // Bodies are read as bytes, and parsed by the pipeline once the caller is known. Operations without a body ignore it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
@@ -121,13 +123,12 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
 
   function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const code = codeOf(error);
-    // The framework's own complaints about the request, or a caller who hung up in the middle of it; everything else
-    // is ours.
-    const side = apiFamilyOf(request.url);
-    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(side, reply, { code: 'requestTooLarge' });
+    // The framework's own errors about the request, or a caller that disconnected in the middle of it. Every other error is a fault.
+    const family = apiFamilyOf(request.url);
+    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(family, reply, { code: 'requestTooLarge' });
     const isCutOff = request.raw.destroyed && !request.raw.complete;
     if (isCutOff || /^FST_ERR_(BAD_URL|MAX_PARAM_LENGTH|CTP_|ROUTE_MISSING|.*INVALID)/.test(code)) {
-      return sendRefusal(side, reply, { code: 'invalidRequest', message: 'The request cannot be read' });
+      return sendRefusal(family, reply, { code: 'invalidRequest', message: 'The request cannot be read' });
     }
     const status = statusOfFault(error);
     if (status === 503) reply.header('Retry-After', '1');
@@ -146,21 +147,21 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
       onRequest: async (request, reply) => {
         request.operation = endpoint.operation;
         reply.headers(apiHeaders);
-        // The framework would refuse some types before the pipeline can, also where the body is ignored.
+        // The framework would refuse some types before the pipeline can, even if the body is ignored.
         request.contentType = request.raw.headers['content-type'] ?? '';
         delete request.raw.headers['content-type'];
         request.context = await openRequest(pipeline, endpoint, request, reply);
         return request.context ? undefined : reply;
       },
       handler: async (request, reply) => {
-        if (!request.context) throw new Error('a request came past the pipeline');
+        if (!request.context) throw new Error('A request reached its handler without passing the pipeline.');
         try {
           await answer(request.context, request, reply);
         } catch (error) {
           if (!request.context.deadline.isOver) throw error;
           log.error(
             { err: error, operation: request.operation, requestId: request.headers['x-request-id'] },
-            'work that went on after its deadline failed',
+            'work failed after its deadline',
           );
         }
       },
@@ -170,8 +171,8 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
 }
 
 /**
- * A request may name its whole address, as those through a proxy do, and a server has to take it for the path in it (RFC 9112, 3.2.2);
- * nothing here depends on the host. /v1 is another name for /v2, however its letters are written.
+ * A request through a proxy may name its whole URL; only the path counts (RFC 9112, 3.2.2). /v1 is another name for /v2, also
+ * percent-encoded.
  */
 function pathForRouter(target: string): string {
   if (target.startsWith('/v2/')) return target;
@@ -181,7 +182,7 @@ function pathForRouter(target: string): string {
   return `/v2/processing/${path.slice(start.length)}`;
 }
 
-/** Which methods a path has, if there is one: asked only for what no route was found for. */
+/** The methods of a path, if it exists. Called only if no route was found. */
 function methodsByPath(endpoints: readonly AnyEndpoint[]): (url: string) => string[] | undefined {
   const known = new Map<string, string[]>();
   for (const { path, method } of endpoints) known.set(path, [...(known.get(path) ?? []), method]);
@@ -195,7 +196,7 @@ function methodsByPath(endpoints: readonly AnyEndpoint[]): (url: string) => stri
   };
 }
 
-/** As the router reads it. Undefined when it cannot be read. */
+/** The path as the router reads it; undefined if it cannot be decoded. */
 function readablePath(url: string): string | undefined {
   try {
     return decodeURI(/^[^?#]*/.exec(url)?.[0] ?? '');
@@ -204,15 +205,15 @@ function readablePath(url: string): string | undefined {
   }
 }
 
-/** The parser has given up: there is neither request nor reply, only a socket. */
-function answerWhatIsNoHttp(error: NodeJS.ErrnoException, socket: Socket): void {
+/** The HTTP parser has failed: there is neither request nor reply, only a socket. */
+function respondToInvalidHttp(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const [status, message] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? ['431 Request Header Fields Too Large', 'The headers are larger than 16 KiB']
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'The request did not arrive in time']
-        : ['400 Bad Request', 'This is not a request of HTTP/1.1'];
+        : ['400 Bad Request', 'This is not an HTTP/1.1 request'];
   const body = JSON.stringify({ code: 'invalidRequest', message });
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close`;
   socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);

@@ -1,4 +1,4 @@
-// What is not the API: health for load balancers, metrics for monitoring, the OpenAPI document.
+// Routes outside the API: health for load balancers, metrics for monitoring, the OpenAPI document.
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.ts';
@@ -6,31 +6,31 @@ import type { Metrics } from './metrics.ts';
 export function addSystemRoutes(
   app: FastifyInstance,
   options: {
-    /** Written when somebody asks for it the first time: it would be a tenth of the start. */
+    /** Written on the first request: it would take a tenth of the start. */
     openApi: () => unknown;
     metrics: Metrics;
-    /** `open` for everybody; a token; or closed. */
+    /** `open` to every caller, open with a token, or closed. */
     metricsAccess: 'open' | 'closed' | { readonly token: string };
-    /** What is not ready, by name; an empty list when requests can be served. */
+    /** The names of what is not ready; empty when requests can be served. */
     notReady: () => Promise<string[]>;
   },
 ): void {
   let openApiText: string | undefined;
-  // Load balancers and monitoring ask for the head alone.
-  const asked = { exposeHeadRoute: true };
+  // Load balancers and monitoring may send HEAD.
+  const withHead = { exposeHeadRoute: true };
 
-  app.get('/openapi.json', asked, (request, reply) => {
+  app.get('/openapi.json', withHead, (request, reply) => {
     request.operation = 'openapi';
     openApiText ??= JSON.stringify(options.openApi());
     return reply.type('application/json; charset=utf-8').send(openApiText);
   });
 
-  app.get('/health/live', asked, (request, reply) => {
+  app.get('/health/live', withHead, (request, reply) => {
     request.operation = 'health';
     return reply.send({ status: 'ok' });
   });
 
-  app.get('/health/ready', asked, async (request, reply) => {
+  app.get('/health/ready', withHead, async (request, reply) => {
     request.operation = 'health';
     const notReady = await options.notReady();
     return reply
@@ -38,7 +38,7 @@ export function addSystemRoutes(
       .send(notReady.length === 0 ? { status: 'ok' } : { status: 'unavailable', notReady });
   });
 
-  app.get('/metrics', asked, async (request, reply) => {
+  app.get('/metrics', withHead, async (request, reply) => {
     request.operation = 'metrics';
     const { metricsAccess } = options;
     if (metricsAccess === 'closed') return reply.callNotFound();

@@ -1,12 +1,12 @@
-// The plan of a claim: PostgreSQL keeps it, and it goes along the index of what is due however much there is that is not.
+// The plan of a claim: PostgreSQL keeps it, and it uses the index of due rows, however many other rows there are.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { claimSizes, dueStatements } from './job-claims.ts';
 
 const rows = Number(process.env['DUE_ROWS'] ?? 5_000);
-/** So often a plan is made anew before PostgreSQL thinks of keeping one. */
-const plansMadeAnew = 5;
+/** PostgreSQL makes so many plans before it considers keeping one. */
+const plansBeforeKept = 5;
 
 let db: TestDatabase;
 beforeEach(async () => void (db = await createTestDatabase()));
@@ -24,9 +24,9 @@ async function plansOf(client: pg.ClientBase, name: string): Promise<{ made: num
 }
 
 test.each([
-  ['as nobody has looked at it yet', 'select'],
-  ['as it is known to be', 'vacuum analyze errand'],
-])('is kept, and goes along the index, on a table %s', async (_, prepare) => {
+  ['without statistics', 'select'],
+  ['with statistics', 'vacuum analyze errand'],
+])('the plan of a claim is kept and uses the index on a table %s', async (_, prepare) => {
   await db.database.withClient(async (client) => {
     await client.query(`
       create table errand (errand_id text primary key, party_id text not null, wake_at timestamptz, attempts int not null default 0,
@@ -35,13 +35,13 @@ test.each([
       insert into errand select n, 'P', timestamptz '${now}' + (n + 60) * interval '1 minute', 0, repeat('x', 200)
         from generate_series(1, ${rows}) as n;
       insert into errand select 'ended ' || n, 'P', null, 0, repeat('x', 200) from generate_series(1, ${rows}) as n`);
-    // As in earnest: the tests' server keeps every plan at once.
+    // The default setting: the tests' server keeps every plan immediately.
     await client.query('set plan_cache_mode = auto');
     await client.query(prepare);
     for (const { limit, claim } of claims) {
-      for (let time = 1; time <= plansMadeAnew + 2; time++)
+      for (let time = 1; time <= plansBeforeKept + 2; time++)
         await client.query({ name: claim.name, text: claim.text, values: [now, 60_000] });
-      expect([limit, await plansOf(client, claim.name)]).toEqual([limit, { made: plansMadeAnew, kept: 2 }]);
+      expect([limit, await plansOf(client, claim.name)]).toEqual([limit, { made: plansBeforeKept, kept: 2 }]);
       const { rows: plan } = await client.query<{ 'QUERY PLAN': string }>(
         `explain execute ${claim.name} ('${now}', 60000)`,
       );
@@ -52,7 +52,7 @@ test.each([
   });
 });
 
-test('any number of rows can be claimed in parts', () => {
+test('any number of rows can be claimed by several claims', () => {
   expect(claims.map(({ limit }) => limit)).toEqual(claimSizes);
   expect(claimSizes.at(-1)).toBe(1);
 });

@@ -1,9 +1,5 @@
-// The SQL of due work, the same for every table that has it. A claim takes the earliest due rows, skipping those another
-// node is claiming, and moves their wake_at to the end of the lease, on the party's own clock.
-//
-// PostgreSQL keeps the plan of a claim, which takes longer to make than the claim itself. For that the values must not tell it
-// anything it does not know before: the time stands behind a select, and how many rows are wanted stands in the text, so
-// there are a few statements for each table. Were the number a value, it would be supposed to be a tenth of all rows.
+// The SQL of jobs, the same for every table that has them. A claim takes the earliest due rows, skips those another node is claiming,
+// and moves their wake_at to the end of the lease.
 import { list, text } from '../database/codec.ts';
 import { statement, stored, type Values } from '../database/statement.ts';
 
@@ -31,7 +27,7 @@ export const moveTestClock = statement({
   name: 'move_test_clock',
   parameters: { party_id: 'text', offset_ms: 'int8' },
   row: { offset_ms: 'int8' },
-  // Time only moves forward, also when two requests move it at once.
+  // Time only moves forward, also when two requests move it concurrently.
   text: `insert into test_clock (party_id, offset_ms) values (:party_id, :offset_ms)
          on conflict (party_id) do update set offset_ms = greatest(test_clock.offset_ms, excluded.offset_ms)
          returning offset_ms`,
@@ -39,7 +35,7 @@ export const moveTestClock = statement({
 
 export type EarliestDue = ReturnType<typeof earliestIn>;
 
-/** The ordinal of each table in which something falls due for a party until then, and when that first is. */
+/** The ordinal of each table in which something falls due for a party until then, and the first such time. */
 function earliestIn(tables: readonly string[], name: string) {
   const earliest = tables.map(
     (table, ordinal) => `
@@ -56,7 +52,7 @@ function earliestIn(tables: readonly string[], name: string) {
 
 const earliestByTables = new Map<string, EarliestDue>();
 
-/** In one question for all tables: a party's clock that moves over a year asks it at every stop. */
+/** One query for all tables: a party's clock that moves over a year needs it at every stop. */
 export function earliestDueIn(tables: readonly string[]): EarliestDue {
   const name = tables.join(' ');
   const others = earliestByTables.size;
@@ -67,12 +63,12 @@ export function earliestDueIn(tables: readonly string[]): EarliestDue {
   return known;
 }
 
-/** How many rows claims take, the largest first. Any other number is claimed in parts. */
+/** How many rows a claim takes, the largest first. Any other number is claimed in parts. */
 export const claimSizes = [32, 8, 4, 3, 2, 1] as const;
 
 const byTable = new Map<string, DueStatements>();
 
-/** Made once for each table: a statement's name is its name on the server too. */
+/** Created once per table, because a statement's name is also its name on the server. */
 export function dueStatements(table: string, keys: readonly string[]): DueStatements {
   const statements = byTable.get(table) ?? statementsFor(table, keys);
   byTable.set(table, statements);
@@ -83,6 +79,8 @@ function statementsFor(table: string, keys: readonly string[]) {
   const key = `json_build_array(${keys.join(', ')}) as key`;
   const isTheRow = keys.map((column, index) => `${column} = :key ->> ${index}`).join(' and ');
   const isClaimed = keys.map((column) => `claimed.${column} = clocked.${column}`).join(' and ');
+  // PostgreSQL keeps a claim's plan, which takes longer to make than the claim. Values must not influence that plan, so the limit is
+  // literal text and the time stands behind a select.
   const claim = (due: string, limit: string | number, leaseFrom: string) => `
     with due as (
       select ${keys.join(', ')}, party_id, wake_at as due_at from ${table}
@@ -112,19 +110,19 @@ function statementsFor(table: string, keys: readonly string[]) {
       name: `claim_due_${table}_of_party`,
       parameters: { now: 'timestamptz', lease_ms: 'int8', limit: 'int4', party_id: 'text' },
       row: claimedRow,
-      // Here the time given is the party's own already.
+      // The time given is already the party's own.
       text: claim('wake_at <= :now and party_id = :party_id', ':limit', ':now'),
     }),
-    // Something may have happened outside: look sooner than planned. What is not due at all stays so. Such a look uses up none
-    // of the attempts after which an operator has to look, and is never the first.
+    // Something outside may have changed, so a due job runs sooner than planned. That uses up none of the attempts after which a
+    // job is stuck, and is never attempt 1.
     expedite: statement({
-      name: `hasten_${table}`,
+      name: `expedite_${table}`,
       parameters: { key: keyColumn, now: 'timestamptz' },
       row: { key: keyColumn },
       text: `update ${table} set wake_at = :now, attempts = case when attempts > 2 then attempts - 1 else attempts end
              where ${isTheRow} and wake_at > :now returning ${key}`,
     }),
-    // A row that was claimed again, or changed, in the meantime is somebody else's.
+    // A row that was claimed again or changed in the meantime belongs to another run.
     postpone: statement({
       name: `postpone_${table}`,
       parameters: { key: keyColumn, attempts: 'int4', wake_at: 'timestamptz' },
@@ -133,7 +131,7 @@ function statementsFor(table: string, keys: readonly string[]) {
              where ${isTheRow} and attempts = :attempts and wake_at is not null`,
     }),
     markStuck: statement({
-      name: `give_up_${table}`,
+      name: `mark_stuck_${table}`,
       parameters: { key: keyColumn, attempts: 'int4', now: 'timestamptz', reason: 'text' },
       row: {},
       text: `update ${table} set wake_at = null, stuck_at = :now, stuck_reason = :reason
@@ -146,7 +144,7 @@ function statementsFor(table: string, keys: readonly string[]) {
       text: `select ${key}, party_id, stuck_at, stuck_reason from ${table}
              where stuck_at is not null order by stuck_at limit 1000`,
     }),
-    // Not from nought: to the step the first attempt means that nobody can have tried before.
+    // Starts at 2: on attempt 1 a job sends without querying the bank first.
     retry: statement({
       name: `retry_stuck_${table}`,
       parameters: { key: keyColumn, now: 'timestamptz' },

@@ -33,7 +33,7 @@ async function addTask(id: string, wakeAt: Instant | null, partyId = 'P'): Promi
   await sql('insert into task (task_id, party_id, wake_at) values ($1, $2, $3)', [id, partyId, wakeAt]);
 }
 
-/** Ends the task the way a room does: in the write that changes its state. */
+/** Ends the task as a module does: in the write that changes its state. */
 async function finish(id: string): Promise<void> {
   await sql('update task set done = done + 1, wake_at = null, attempts = 0 where task_id = $1', [id]);
 }
@@ -54,7 +54,7 @@ function node(
   return jobs;
 }
 
-/** Something to wait at until it is opened; `reached` is when the first one waits there. */
+/** A barrier that steps wait at until it is opened; `reached` resolves when the first one waits there. */
 function gate(): { reached: Promise<void>; open: () => void; pass: () => Promise<void> } {
   let open = () => {};
   let arrive = () => {};
@@ -73,7 +73,7 @@ function claimOf(limit: number) {
   return found.claim;
 }
 
-/** What a claim hands out, on a connection that would rather fail than wait long for another's lock. */
+/** What a claim returns, on a connection that fails instead of waiting long for another's lock. */
 async function claimImpatiently(): Promise<string[]> {
   const { text, parameterNames } = claimOf(32);
   const values: Record<string, unknown> = { now: clock.now(), lease_ms: leaseMs };
@@ -85,18 +85,18 @@ async function claimImpatiently(): Promise<string[]> {
   });
 }
 
-/** One sweep, seen to its end. */
-async function sweep(jobs: JobRunner): Promise<void> {
+/** One poll, until everything it started has ended. */
+async function poll(jobs: JobRunner): Promise<void> {
   jobs.wake();
   await jobs.whenIdle();
 }
 
-describe('due work', () => {
-  test('is done when its time has come and not before', async () => {
+describe('a due job', () => {
+  test('runs when its time has come and not before', async () => {
     await addTask('due', clock.now());
     await addTask('later', laterBy(clock.now(), 1));
     await addTask('never', null);
-    await sweep(node());
+    await poll(node());
     expect(await sql('select task_id, done from task order by task_id')).toEqual([
       { task_id: 'due', done: 1 },
       { task_id: 'later', done: 0 },
@@ -104,48 +104,48 @@ describe('due work', () => {
     ]);
   });
 
-  test('of more than one claim is all done in one sweep', async () => {
+  test('runs in the same poll even if there are more rows than one claim takes', async () => {
     await sql(
       `insert into task (task_id, party_id, wake_at) select n, 'P', $1 from generate_series(1, 350) as n`,
       [clock.now()],
     );
-    await sweep(node());
+    await poll(node());
     expect(await sql('select done, count(*)::int as tasks from task group by done')).toEqual([
       { done: 1, tasks: 350 },
     ]);
   });
 
-  test('is done once when several nodes sweep at the same moment', async () => {
+  test('runs once when several nodes poll at the same moment', async () => {
     await sql(
       `insert into task (task_id, party_id, wake_at) select n, 'P', $1 from generate_series(1, 500) as n`,
       [clock.now()],
     );
-    await Promise.all([node(), node(), node()].map(sweep));
+    await Promise.all([node(), node(), node()].map(poll));
     expect(await sql('select done, count(*)::int as tasks from task group by done')).toEqual([
       { done: 1, tasks: 500 },
     ]);
   });
 
-  test('that a node died over is taken up by another when the lease has run out', async () => {
+  test('of a dead node is run by another node when the lease has expired', async () => {
     await addTask('orphan', clock.now());
-    // The step ends without a write, as if the node had died in the middle of it.
-    await sweep(node(() => Promise.resolve()));
+    // The step ends without a write, as if the node had died.
+    await poll(node(() => Promise.resolve()));
     const survivor = node();
     clock.advance(leaseMs - 1);
-    await sweep(survivor);
+    await poll(survivor);
     expect(await sql('select done from task')).toEqual([{ done: 0 }]);
     clock.advance(1);
-    await sweep(survivor);
+    await poll(survivor);
     expect(await sql('select done from task')).toEqual([{ done: 1 }]);
   });
 
-  test('that fails is tried again later and later, then waits for an operator who can start it anew', async () => {
+  test('that fails is retried with growing delays, then is stuck until an operator retries it', async () => {
     await addTask('broken', clock.now());
     const delaysMs: number[] = [];
     let broken = true;
     const jobs = node((id) => (broken ? Promise.reject(new Error('the bank is closed')) : finish(id)));
     for (let tries = 0; tries < 50; tries++) {
-      await sweep(jobs);
+      await poll(jobs);
       const [row] = await sql('select wake_at from task');
       if (row.wake_at === null) break;
       delaysMs.push(Date.parse(row.wake_at) - epochMsOf(clock.now()));
@@ -160,17 +160,17 @@ describe('due work', () => {
 
     broken = false;
     clock.advance(24 * 60 * minute);
-    await sweep(jobs);
+    await poll(jobs);
     expect(await sql('select done from task')).toEqual([{ done: 0 }]);
     expect(await jobs.retry('task', 'broken')).toBe(true);
-    await sweep(jobs);
+    await poll(jobs);
     expect(await sql('select done from task')).toEqual([{ done: 1 }]);
     expect(await jobs.stuckJobs()).toEqual([]);
     expect(await jobs.retry('task', 'broken')).toBe(false);
     expect(await jobs.retry('nothing', 'broken')).toBe(false);
   });
 
-  test('that is tried again is only made due: the process that asks may end before a step would', async () => {
+  test('that an operator retries is only made due, because the command may end before the step would', async () => {
     await addTask('stuck', null);
     await sql('update task set attempts = 15, stuck_at = $1, stuck_reason = $2', [clock.now(), 'no']);
     await addTask('other', clock.now());
@@ -183,20 +183,20 @@ describe('due work', () => {
       { task_id: 'other', ...unclaimed },
       { task_id: 'stuck', ...unclaimed },
     ]);
-    await sweep(node());
+    await poll(node());
     expect((await tasks()).map(({ done }) => done)).toEqual([1, 1]);
   });
 
-  test('that fails does not keep others waiting', async () => {
+  test('that fails does not delay others', async () => {
     for (const id of ['a', 'b', 'c']) await addTask(id, clock.now());
-    await sweep(node((id) => (id === 'b' ? Promise.reject(new Error('no')) : finish(id))));
+    await poll(node((id) => (id === 'b' ? Promise.reject(new Error('no')) : finish(id))));
     expect(await sql('select task_id from task where done = 1 order by task_id')).toEqual([
       { task_id: 'a' },
       { task_id: 'c' },
     ]);
   });
 
-  test('that runs is finished before the engine stops, and what is left stays due', async () => {
+  test('that runs is completed before the runner stops, and the rest stays due', async () => {
     await addTask('running', clock.now());
     let letGo = () => {};
     const gate = new Promise<void>((resolve) => (letGo = resolve));
@@ -219,7 +219,7 @@ describe('due work', () => {
     ]);
   });
 
-  test('keeps the engine from having stopped also when it was being claimed at that moment', async () => {
+  test('that is being claimed delays the stop of the runner', async () => {
     const seen: string[] = [];
     const bank = gate();
     const jobs = node(async (id) => {
@@ -227,21 +227,21 @@ describe('due work', () => {
       await finish(id);
       seen.push('the step ended');
     });
-    // Its connection is warm, so that the rest of a sweep is quicker than the round trips below.
+    // Its connection is warm, so that the rest of a poll is quicker than the round trips below.
     jobs.wake();
     await jobs.whenIdle();
     await addTask('just claimed', clock.now());
     jobs.wake();
-    const stopped = jobs.stop().then(() => seen.push('the engine stopped'));
+    const stopped = jobs.stop().then(() => seen.push('the runner stopped'));
     await bank.reached;
-    // Round trips, so that a stop that does not wait has all the time it needs to be over.
+    // Round trips, so that a stop that does not wait has enough time to end.
     for (let trip = 0; trip < 50; trip++) await sql('select 1');
     bank.open();
     await stopped;
-    expect(seen).toEqual(['the step ended', 'the engine stopped']);
+    expect(seen).toEqual(['the step ended', 'the runner stopped']);
   });
 
-  test('keeps the engine from having stopped for as long as its step runs', async () => {
+  test('delays the stop of the runner for as long as its step runs', async () => {
     await addTask('running', clock.now());
     const { reached, open, pass } = gate();
     const seen: string[] = [];
@@ -252,15 +252,15 @@ describe('due work', () => {
     });
     jobs.wake();
     await reached;
-    const stopped = jobs.stop().then(() => seen.push('the engine stopped'));
-    // Round trips, so that a stop that does not wait has all the time it needs to be over.
+    const stopped = jobs.stop().then(() => seen.push('the runner stopped'));
+    // Round trips, so that a stop that does not wait has enough time to end.
     for (let trips = 0; trips < 3; trips++) await sql('select 1');
     open();
     await stopped;
-    expect(seen).toEqual(['the step ended', 'the engine stopped']);
+    expect(seen).toEqual(['the step ended', 'the runner stopped']);
   });
 
-  test('that another claimer is just taking is passed over at once, and the rest handed out', async () => {
+  test('that another claim is taking is skipped without waiting', async () => {
     for (const id of ['a', 'b', 'c']) await addTask(id, laterBy(clock.now(), id === 'a' ? -1 : 0));
     await db.database.transaction(async (tx) => {
       const mine = await tx.run(claimOf(1), { now: clock.now(), lease_ms: BigInt(leaseMs) });
@@ -273,7 +273,7 @@ describe('due work', () => {
     ]);
   });
 
-  test('that somebody is changing is passed over at once, and the rest handed out', async () => {
+  test('whose row is being changed is skipped without waiting', async () => {
     for (const id of ['a', 'b', 'c']) await addTask(id, clock.now());
     await db.database.withClient(async (client) => {
       await client.query('begin');
@@ -288,16 +288,16 @@ describe('due work', () => {
   });
 });
 
-describe('a step that fails after its lease ran out', () => {
+describe('a step that fails after its lease expired', () => {
   const elsewhere: [string, string][] = [
     ['finished', 'wake_at = null, attempts = 0, done = 1'],
-    ['finished, without counting anew,', 'wake_at = null, done = 1'],
+    ['finished, without resetting the count,', 'wake_at = null, done = 1'],
     ['planned for later', "wake_at = wake_at + interval '1 day', attempts = 0, done = 1"],
     ['claimed', "wake_at = wake_at + interval '30 s', attempts = attempts + 1"],
   ];
   const failures: [string, number][] = [
-    ['that would be tried again', 0],
-    ['that would be given up', 14],
+    ['that would be retried', 0],
+    ['that would be stuck', 14],
   ];
   const cases = failures.flatMap(([which, attempts]) =>
     elsewhere.map(([how, change]) => [which, how, attempts, change] as const),
@@ -323,7 +323,7 @@ describe('a step that fails after its lease ran out', () => {
 });
 
 describe("moving a party's clock", () => {
-  test('does what falls due on the way in order, each thing at its own time, also what arises on the way', async () => {
+  test('runs what falls due on the way in order, each job at its own time, also new jobs', async () => {
     const start = clock.now();
     await addTask('third', laterBy(start, 3 * minute));
     await addTask('first', laterBy(start, minute));
@@ -343,11 +343,11 @@ describe("moving a party's clock", () => {
     ]);
   });
 
-  test('costs three statements at each stop, however many tables there are', async () => {
+  test('takes three statements per stop, however many tables there are', async () => {
     const start = clock.now();
-    await sql('create table chore (like task including all)');
+    await sql('create table errand (like task including all)');
     for (const minutes of [1, 2, 3]) await addTask(`${minutes}`, laterBy(start, minutes * minute));
-    await sql("insert into chore (task_id, party_id, wake_at) values ('chore', 'P', $1)", [
+    await sql("insert into errand (task_id, party_id, wake_at) values ('errand', 'P', $1)", [
       laterBy(start, 2 * minute),
     ]);
     const seen: string[] = [];
@@ -370,25 +370,25 @@ describe("moving a party's clock", () => {
       },
       clock,
       log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-      handlers: [work('chore'), work('task')],
+      handlers: [work('errand'), work('task')],
       periodicTasks: [],
       countJobRun: () => {},
     });
     engines.push(jobs);
     await jobs.advance('P', laterBy(start, 60 * minute));
-    expect(seen).toEqual(['1', 'chore', '2', '3']);
-    // Where is the next stop, move there, claim what is due; twice at the second stop, and one look and move to the end.
+    expect(seen).toEqual(['1', 'errand', '2', '3']);
+    // Per stop: find it, move there, claim what is due. The second stop claims twice, and the end takes one query and one move.
     expect(statements).toBe(3 * 3 + 1 + 2);
   });
 
-  test('lets every later sweep, on every node, see the time the party has come to', async () => {
+  test('lets every later poll, on every node, use the party’s new time', async () => {
     const start = clock.now();
     await node().advance('P', laterBy(start, 60 * minute));
     await addTask('due by now', laterBy(start, 30 * minute));
     await addTask('not yet', laterBy(start, 61 * minute));
     await addTask("another party's", laterBy(start, 30 * minute), 'Q');
     const times: Instant[] = [];
-    await sweep(
+    await poll(
       node(async (id, now) => {
         times.push(now);
         await finish(id);
@@ -398,7 +398,7 @@ describe("moving a party's clock", () => {
     expect(times).toEqual([laterBy(start, 60 * minute)]);
   });
 
-  test('takes no time back when a move that began before another and led less far ends after it', async () => {
+  test('never moves back when a shorter move ends after a longer one', async () => {
     const start = clock.now();
     await addTask('on the way', laterBy(start, 10 * minute));
     const { reached, open, pass } = gate();
@@ -410,7 +410,7 @@ describe("moving a party's clock", () => {
     expect(await sql('select offset_ms from test_clock')).toEqual([{ offset_ms: BigInt(60 * minute) }]);
   });
 
-  test('keeps the order also when a sweep comes by in the middle of it', async () => {
+  test('keeps the order also during a poll', async () => {
     const start = clock.now();
     await addTask('first', laterBy(start, minute));
     const { reached, open, pass } = gate();
@@ -423,32 +423,32 @@ describe("moving a party's clock", () => {
     const moved = jobs.advance('P', laterBy(start, 5 * minute));
     await reached;
     await addTask('second', laterBy(start, minute));
-    await sweep(jobs);
+    await poll(jobs);
     expect(seen).toEqual([]);
     open();
     await moved;
     expect(seen).toEqual(['first', 'second']);
   });
 
-  test('keeps a lease on the party’s own time', async () => {
+  test('measures a lease on the party’s own time', async () => {
     const start = clock.now();
     const careless = node(() => Promise.resolve());
     await careless.advance('P', laterBy(start, 60 * minute));
     await addTask('taken', instantAt(epochMsOf(start)));
-    await sweep(careless);
+    await poll(careless);
     const [row] = await sql('select wake_at from task');
     expect(Date.parse(row.wake_at)).toBe(epochMsOf(start) + 60 * minute + leaseMs);
   });
 });
 
-test("a party's clock waits for what a step goes on with", async () => {
+test("a party's clock waits for jobs that a step starts", async () => {
   const start = clock.now();
   const begun: string[] = [];
   const jobs = node(async (id, now) => {
     begun.push(id);
     if (id === 'charge') {
-      await addTask('letter', initialClaim(now).wake_at);
-      jobs.run('task', ['letter'], now);
+      await addTask('email', initialClaim(now).wake_at);
+      jobs.run('task', ['email'], now);
     } else {
       await sql('select pg_sleep(0.1)');
     }
@@ -456,10 +456,10 @@ test("a party's clock waits for what a step goes on with", async () => {
   });
   await addTask('charge', laterBy(start, minute));
   await jobs.advance('P', laterBy(start, 60 * minute));
-  expect(begun).toEqual(['charge', 'letter']);
+  expect(begun).toEqual(['charge', 'email']);
 });
 
-test('a step that waits for a slow bank does not hold up what falls due meanwhile', async () => {
+test('a step that waits for a slow bank does not delay other due jobs', async () => {
   for (let number = 0; number < 8; number++) await addTask(`slow ${number}`, clock.now());
   const bank = gate();
   const done = gate();
@@ -480,11 +480,11 @@ test('a step that waits for a slow bank does not hold up what falls due meanwhil
   expect(rows).toEqual([{ left: 0 }]);
 });
 
-describe('where few may be done at once', () => {
+describe('a table with limited concurrency', () => {
   const claimed = async (ids: readonly string[]) => {
     for (const id of ids) await addTask(id, initialClaim(clock.now()).wake_at);
   };
-  /** Which steps stand at the gate, and how many there were at once. */
+  /** Counts the steps at the barrier, and the highest number at the same time. */
   function countingNode(maxConcurrency: number) {
     const server = gate();
     const begun: string[] = [];
@@ -502,19 +502,19 @@ describe('where few may be done at once', () => {
     return { jobs, server, begun, now };
   }
 
-  test('a maker goes on with no more than may be; the rest is done when there is room', async () => {
+  test('starts no more jobs than its limit, and runs the rest when slots are free', async () => {
     await claimed(['first', 'second']);
     const { jobs, server, begun } = countingNode(1);
     for (const id of ['first', 'second']) jobs.run('task', [id], clock.now());
     expect(begun).toEqual(['first']);
     server.open();
-    await sweep(jobs);
-    await sweep(jobs);
+    await poll(jobs);
+    await poll(jobs);
     expect(begun).toEqual(['first', 'second']);
     expect(await sql('select sum(done)::int as done from task')).toEqual([{ done: 2 }]);
   });
 
-  test('what a sweep claims and what makers go on with are no more together', async () => {
+  test('counts claimed jobs and directly started ones together', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await addTask(id, clock.now());
     await claimed(['e', 'f', 'g', 'h']);
     const { jobs, server, begun, now } = countingNode(4);
@@ -522,18 +522,18 @@ describe('where few may be done at once', () => {
     for (const id of ['e', 'f', 'g', 'h']) jobs.run('task', [id], clock.now());
     await expect.poll(() => begun).toContain('d');
     server.open();
-    await sweep(jobs);
-    await sweep(jobs);
+    await poll(jobs);
+    await poll(jobs);
     expect(now.peak).toBeLessThanOrEqual(4);
     expect(await sql('select count(*)::int as done from task where done = 1')).toEqual([{ done: 8 }]);
   });
 });
 
-test('a wish to look for work is heard at every moment, also when a sweep is just ending', async () => {
+test('a requested poll runs, also when another poll is just ending', async () => {
   for (let turns = 0; turns < 20; turns++) {
-    let sweeps = 0;
+    let polls = 0;
     const jobs = openJobRunner({
-      db: { ...db.database, run: () => Promise.resolve((sweeps++, [])) },
+      db: { ...db.database, run: () => Promise.resolve((polls++, [])) },
       clock,
       log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
       handlers: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
@@ -542,14 +542,14 @@ test('a wish to look for work is heard at every moment, also when a sweep is jus
     });
     jobs.wake();
     for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-    const before = sweeps;
+    const before = polls;
     jobs.wake();
     await jobs.whenIdle();
-    expect(sweeps, `${turns} turns later`).toBeGreaterThan(before);
+    expect(polls, `${turns} turns later`).toBeGreaterThan(before);
   }
 });
 
-test('a chore that is still at it is not begun again beside itself', async () => {
+test('a periodic task that still runs is not started again', async () => {
   const slow = gate();
   const often = gate();
   let begun = 0;

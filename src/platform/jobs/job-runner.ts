@@ -1,6 +1,5 @@
-// Jobs. A row with work due carries the time (`wake_at`); a node claims it by moving that time forward by a lease, so that a crash
-// loses nothing but the lease. A node that makes a job due wakes itself immediately; polls find what other nodes left. The runner
-// knows tables and times, no business: every step must be harmless when run twice, because the row's version guards its write.
+// Runs jobs: a node claims a due row by moving its `wake_at` forward by a lease, so a crash loses only the lease. The runner knows tables
+// and times; every step must be harmless when run twice, because the row's version guards its write.
 import type { Logger } from '../log.ts';
 import { epochMsOf, latest, laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -18,11 +17,11 @@ export type JobHandler = {
   readonly table: string;
   /** The columns of its primary key. */
   readonly keys: readonly string[];
-  /** How many of its rows a node works on at once, where that is fewer than usual. */
+  /** How many of its rows a node works on concurrently, if fewer than usual. */
   readonly maxConcurrency?: number;
   /**
-   * Writes the row's next wake_at, or null, with its change of state. The first attempt is 1. `preloaded` is the row as the node knows
-   * it that created it and runs its first step immediately.
+   * Writes the row's next wake_at, or null, with its change of state. Attempts count from 1; `preloaded` is the row as the node that
+   * created it knows it.
    */
   readonly step: (
     key: readonly string[],
@@ -32,7 +31,7 @@ export type JobHandler = {
   ) => Promise<void>;
 };
 
-/** Something small to do every now and then, on every node, harmless when done twice. */
+/** A small task that every node repeats. Running it twice is harmless. */
 export type PeriodicTask = {
   readonly name: string;
   readonly everyMs: number;
@@ -41,24 +40,23 @@ export type PeriodicTask = {
 
 export type JobRunner = {
   start(): void;
-  /** Looks for due work now instead of at the next poll. */
+  /** Polls for due jobs now instead of at the next interval. */
   wake(): void;
   /**
-   * Does work that was written as claimed already (`initialClaim`), by the node that made it: no other node looks at it
-   * before the lease is over, and it costs no claim. Answers at once; the work goes on. `preloaded` is handed to the step. Where
-   * fewer than usual may be worked on at once and no slot is free, it is made due for whoever has one.
+   * Starts a job whose row this node wrote as claimed (`initialClaim`), and passes `preloaded` to its step. If the table limits
+   * concurrency and no slot is free, the job becomes due for any node.
    */
   run(table: string, key: readonly string[], now: Instant, preloaded?: unknown): void;
-  /** Looks at one row now, whenever it is due: something outside may have changed. */
+  /** Runs one row's job now, whenever it is due: something outside may have changed. */
   expedite(table: string, key: readonly string[]): Promise<void>;
-  /** When nothing runs and no poll is requested. */
+  /** Resolves when nothing runs and no poll is requested. */
   whenIdle(): Promise<void>;
-  /** Moves a party's time to an instant, running everything that falls due on the way, in order. */
+  /** Moves a party's time to an instant and runs everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
   stuckJobs(): Promise<StuckJob[]>;
-  /** It is due again, for the next poll: a command that asks for it ends soon, and must claim nothing. */
+  /** Makes the job due for the next poll. It claims nothing, because the command that calls it ends soon. */
   retry(kind: string, id: string): Promise<boolean>;
-  /** Waits for the steps that run; what is left stays due for others. */
+  /** Waits for the steps that run. What is left stays due for other nodes. */
   stop(): Promise<void>;
 };
 
@@ -68,7 +66,7 @@ type Claimed = { readonly key: readonly string[]; readonly attempts: number };
 
 export type StuckJob = {
   readonly kind: string;
-  /** The parts of its key, with a slash between them. */
+  /** The parts of its key, joined with slashes. */
   readonly id: string;
   readonly partyId: string;
   readonly since: Instant;
@@ -76,13 +74,13 @@ export type StuckJob = {
 };
 
 const pollEveryMs = 1_000;
-/** Longer than a bank is usually waited for. Whoever comes after it has run out asks under the same id. */
+/** Longer than the usual wait for a bank. A node that claims the row after it expires sends under the same operation ID. */
 const leaseMs = 60_000;
 const claimedAtOnce = 100;
 const stepsAtOnce = 8;
-/** Of each table: steps wait for banks most of the time, and one slow bank must not hold up the others. */
+/** Per table: steps wait for banks most of the time, and one slow bank must not hold up the others. */
 const slotsOfTable = 32;
-/** After this many failures in a row (about an hour: the delays below add up to 57 minutes) an operator has to look. */
+/** After this many failures in a row a job is stuck: after about an hour, as the delays below add up to 57 minutes. */
 const maxAttempts = 15;
 const firstRetryMs = 1_000;
 const longestRetryMs = 600_000;
@@ -106,7 +104,7 @@ export function openJobRunner(options: {
   const advancing = new Map<string, Promise<void>>();
   const running = new Set<Promise<void>>();
   const busySlots = new Map<string, number>();
-  /** Tables of which more was due than there were slots for. */
+  /** Tables with more due rows than free slots. */
   const backlogged = new Set<string>();
   let stopping = false;
   const pollRequested = new Set<string>();
@@ -129,17 +127,17 @@ export function openJobRunner(options: {
       try {
         await poll(through);
       } catch (error) {
-        log.warn({ err: error }, 'due jobs could not be read; the next poll tries again');
+        log.warn({ err: error }, 'job poll failed');
       }
     }
-    // In the same turn in which nothing more was requested, so that no request falls in between.
+    // Cleared in the same turn in which nothing more was requested, so that no request falls in between.
     polling = undefined;
   }
 
   async function poll(through: readonly Handler[]): Promise<void> {
     const now = clock.now();
     for (const handler of through) await startDue(handler, now);
-    // Parties whose test clock runs ahead have work that is due for them alone.
+    // A party whose test clock runs ahead has jobs that are due on that clock alone.
     for (const { party_id, offset_ms } of await db.run(movedClocks, {})) {
       if (advancing.has(party_id)) continue;
       const theirs = laterBy(now, Number(offset_ms));
@@ -147,14 +145,14 @@ export function openJobRunner(options: {
     }
   }
 
-  /** Claims no more than it begins at once, so that no lease runs out while a row waits for its turn. */
+  /** Claims no more than it starts immediately, so that no lease expires while a row waits. */
   async function startDue(handler: Handler, now: Instant, partyId?: string): Promise<void> {
     const { table, sql } = handler;
     for (const { limit, claim } of sql.claims) {
       while (freeSlots(handler) >= limit) {
         if (stopping) return;
         const lease = { now, lease_ms: BigInt(leaseMs) };
-        // Nobody else's while they are asked for.
+        // Reserves the slots while the claim runs.
         busySlots.set(table, busyIn(table) + limit);
         const rows = await (
           partyId === undefined
@@ -189,7 +187,7 @@ export function openJobRunner(options: {
     running.add(doing);
   }
 
-  /** For a party's clock: what is due at one moment is over before it moves on. */
+  /** For a party's clock: everything due at one moment ends before the clock moves on. */
   async function runAllDue(handler: Handler, now: Instant, partyId: string): Promise<void> {
     for (;;) {
       const lease = { now, lease_ms: BigInt(leaseMs), limit: claimedAtOnce, party_id: partyId };
@@ -200,7 +198,7 @@ export function openJobRunner(options: {
   }
 
   function runClaimed(handler: Handler, row: ClaimedRow): Promise<void> {
-    // Never before the moment it was due for: another node's clock may be ahead of ours.
+    // Never before the moment it was due for: another node's clock may be ahead.
     const now = latest(laterBy(clock.now(), Number(row.offset_ms)), row.due_at);
     return runStep(handler, row, now);
   }
@@ -228,28 +226,28 @@ export function openJobRunner(options: {
     const isStuck = attempts >= maxAttempts;
     const fields = { err: error, job: table, id: idOf(key), attempts };
     if (isStuck) log.error(fields, 'job stuck');
-    else log.warn(fields, 'job failed; it will be retried');
+    else log.warn(fields, 'job failed');
     options.countJobRun(table, isStuck ? 'stuck' : 'failed');
     const reason = String(error).slice(0, maxReasonCharacters);
     try {
       if (isStuck) await db.run(sql.markStuck, { key, attempts, now, reason });
       else await db.run(sql.postpone, { key, attempts, wake_at: laterBy(now, retryDelayMs(attempts)) });
     } catch (failure) {
-      log.warn({ err: failure, job: table, id: idOf(key) }, 'the lease of a failed job was left to run out');
+      log.warn({ err: failure, job: table, id: idOf(key) }, 'job update failed');
     }
   }
 
-  /** Due at once instead of when its lease is over, for the next slot that is free here or elsewhere. */
+  /** Makes the job due now instead of when its lease expires, for the next free slot of any node. */
   async function returnToQueue({ table, sql }: Handler, key: readonly string[], now: Instant): Promise<void> {
     try {
       await db.run(sql.expedite, { key, now });
       backlogged.add(table);
     } catch (error) {
-      log.warn({ err: error, job: table, id: idOf(key) }, 'job left until its lease is over');
+      log.warn({ err: error, job: table, id: idOf(key) }, 'job return to queue failed');
     }
   }
 
-  /** The next stop on a party's way: when something falls due, and in which tables. */
+  /** The next time at which something falls due for a party, and in which tables. */
   async function nextStop(partyId: string, to: Instant) {
     const found = await db.run(earliestDue, { party_id: partyId, before: to });
     const [at] = found.map(({ wake_at }) => wake_at).sort();
@@ -258,11 +256,11 @@ export function openJobRunner(options: {
     );
   }
 
-  /** One move of a party's clock after the other: together they would run things at each other's times. */
+  /** Moves of one party's clock run one after the other: together they would run jobs at each other's times. */
   async function advance(partyId: string, to: Instant): Promise<void> {
     const before = advancing.get(partyId) ?? Promise.resolve();
     const move = before.catch(() => undefined).then(() => moveThrough(partyId, to));
-    // Meanwhile this node's polls leave the party alone, or the order would be lost.
+    // Meanwhile this node's polls skip the party, or the order would be lost.
     advancing.set(partyId, move);
     try {
       await move;
@@ -282,7 +280,7 @@ export function openJobRunner(options: {
         const due = handlers[ordinal];
         if (due) await runAllDue(due, stop.at, partyId);
       }
-      // What they went on with is of this moment too, and would be claimed again at a later one.
+      // Jobs that these have started belong to this moment too; a later stop would claim them again.
       await Promise.all([...running].filter((one) => !earlier.has(one)));
     }
   }
@@ -299,8 +297,8 @@ export function openJobRunner(options: {
     wake,
     run(table, key, now, preloaded) {
       const handler = handlerOf(table);
-      if (!handler) throw new Error(`there is no due work in ${table}`);
-      if (stopping) return; // another node takes it up when the lease is over
+      if (!handler) throw new Error(`Table "${table}" has no job handler.`);
+      if (stopping) return; // another node claims it when the lease expires
       const run = () => runStep(handler, { key, attempts: 1 }, now, preloaded);
       if (handler.maxConcurrency === undefined) track(run());
       else if (freeSlots(handler) > 0) inSlot(handler, run());
@@ -337,14 +335,14 @@ export function openJobRunner(options: {
     async stop() {
       stopping = true;
       timers.forEach(clearInterval);
-      // A poll on its way may have begun with more.
+      // A poll in progress may have started more.
       await Promise.allSettled([polling, ...advancing.values()]);
       while (running.size > 0) await Promise.allSettled(running);
     },
   };
 }
 
-/** Not again while it is still at it: what takes longer than its turn would pile up, each holding a connection. */
+/** Skips a turn while the task still runs: slow runs would pile up, each with a connection. */
 function runOneAtATime(task: PeriodicTask, log: Logger): () => Promise<void> {
   let isRunning = false;
   return async () => {
@@ -353,7 +351,7 @@ function runOneAtATime(task: PeriodicTask, log: Logger): () => Promise<void> {
     try {
       await task.run();
     } catch (error) {
-      log.warn({ err: error, task: task.name }, 'a periodic task failed; the next turn tries again');
+      log.warn({ err: error, task: task.name }, 'periodic task failed');
     } finally {
       isRunning = false;
     }

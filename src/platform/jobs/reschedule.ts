@@ -1,19 +1,19 @@
-// When a row's job runs next, written without any other change of the row.
+// Sets when a row's job runs next, without any other change of the row.
 import { statement } from '../database/statement.ts';
 
-/** What becomes of the count of failures in a row, by which the delays grow and a job gets stuck. */
+/** How the count of failures in a row changes. It sets the retry delays and decides when a job is stuck. */
 const attemptsAfter = {
   /** The job did what it was due for. */
   restart: ', attempts = 0',
-  /** The bank has responded: delays start again, but never as the first attempt, which alone sends without asking and may reroute. */
+  /** The bank has responded: delays start again, but not at attempt 1, which alone sends without a query and may reroute. */
   afterFirst: ', attempts = least(attempts, 2)',
-  /** The bank has proved nothing: that goes on counting until the job is stuck. */
+  /** The bank has proved nothing: the count continues until the job is stuck. */
   continue: '',
 } as const;
 
 const guarded = { version: 'int4', wake_at: 'timestamptz?' } as const;
 
-/** Does nothing when the row is no longer at the version that was read: the other writer has scheduled what comes next. */
+/** Does nothing if the version has changed since it was read: the other writer has scheduled what comes next. */
 export function rescheduleStatement<const Key extends string>(
   table: string,
   keys: readonly Key[],

@@ -22,7 +22,7 @@ function setUp() {
   return { clock, keyring, newest, tokens: accessTokens(keyring, clock) };
 }
 
-/** A token made by the reference library, so that what we refuse is well made but for one thing. */
+/** A token from the reference library, so that a refused token is right except for one thing. */
 async function forge(options: {
   header?: Record<string, unknown>;
   claims?: Record<string, unknown>;
@@ -53,12 +53,12 @@ describe('an access token', () => {
     expect(payload.exp! - payload.iat!).toBe(259_200);
   });
 
-  test('made by the reference library is accepted', async () => {
+  test('from the reference library is accepted', async () => {
     const { newest, tokens } = setUp();
     expect(await tokens.verify(await forge({ secret: newest().secret }))).toEqual(subject);
   });
 
-  test('may be for a page alone, and is refused when it is for what is not known here', async () => {
+  test('may be limited to a page, and is refused with an unknown limit', async () => {
     const { newest, tokens } = setUp();
     const narrowed = { ...subject, isFor: 'checkout' } as const;
     expect(await tokens.verify(tokens.issue(narrowed))).toEqual(narrowed);
@@ -66,7 +66,7 @@ describe('an access token', () => {
     expect(await tokens.verify(forPrinting)).toBeUndefined();
   });
 
-  test('is good until three days are over and not a second longer', async () => {
+  test('is valid for three days and not a second longer', async () => {
     const { clock, tokens } = setUp();
     const token = tokens.issue(subject);
     clock.advance(3 * day - 1_000);
@@ -93,7 +93,7 @@ describe('an access token', () => {
     expect(await tokens.verify(after)).toEqual(subject);
   });
 
-  test('is worth nothing when any one of its characters is changed', async () => {
+  test('is refused when any one of its characters is changed', async () => {
     const { tokens } = setUp();
     const token = tokens.issue(subject);
     for (let place = 0; place < token.length; place++) {
@@ -103,7 +103,7 @@ describe('an access token', () => {
     }
   });
 
-  test('is worth nothing with anything behind it', async () => {
+  test('is refused with anything after it', async () => {
     const { tokens } = setUp();
     const token = tokens.issue(subject);
     for (const more of ['!', '=', 'A', '.']) expect(await tokens.verify(token + more), more).toBeUndefined();
@@ -116,7 +116,7 @@ describe('an access token', () => {
     ['no expiry', (secret: Buffer) => ({ secret, claims: { exp: undefined } })],
     ['no subject', (secret: Buffer) => ({ secret, claims: { sub: undefined } })],
     ['an unknown type', (secret: Buffer) => ({ secret, header: { typ: 'JWT' } })],
-    ['a key nobody made', (secret: Buffer) => ({ secret, header: { kid: '2' } })],
+    ['an unknown key', (secret: Buffer) => ({ secret, header: { kid: '2' } })],
     ['a key id that is a path', (secret: Buffer) => ({ secret, header: { kid: '../1' } })],
     ['another algorithm of the same family', (secret: Buffer) => ({ secret, header: { alg: 'HS512' } })],
   ])('with %s is refused', async (_what, options) => {

@@ -1,6 +1,5 @@
-// Access tokens: what a merchant's server hands to a browser so that it may act on one invoice, customer or template
-// and nothing else. They are JSON Web Tokens signed with HMAC-SHA-256, because only this service ever verifies them;
-// docs/decisions/0006-access-tokens.md has the measurements. The algorithm is pinned here and never read from a token.
+// Access tokens, with which a browser may act on one invoice, customer or template and nothing else. They are JSON Web Tokens with a
+// fixed algorithm, HMAC-SHA-256, because only this service verifies them (docs/decisions/0006-access-tokens.md).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Clock, epochMsOf } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
@@ -13,9 +12,9 @@ export type AccessTokens = {
   verify(token: string): Promise<TokenSubject | undefined>;
 };
 
-/** Three days, as the contract says; a template's token lives as long as the template. */
+/** Three days, as the contract says. A template's token lives as long as the template. */
 const lifetimeSeconds = { invoice: 259_200, customer: 259_200, 'invoice-template': undefined } as const;
-const longestTokenCharacters = 2_048;
+const maxTokenCharacters = 2_048;
 const audience = 'mandate';
 
 export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
@@ -40,7 +39,7 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
     },
 
     async verify(token) {
-      if (token.length > longestTokenCharacters) return undefined;
+      if (token.length > maxTokenCharacters) return undefined;
       const [header64, claims64, signature64, ...more] = token.split('.');
       if (!header64 || !claims64 || !signature64 || more.length > 0) return undefined;
       const header = decode(header64);
@@ -50,7 +49,7 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
       const key = await keyring.find('access_token', Number(header['kid']));
       if (!key) return undefined;
       const expected = Buffer.from(signatureOf(`${header64}.${claims64}`, key.secret).toString('base64url'));
-      // Compared as text: decoding would overlook characters that mean nothing.
+      // Compared as text: decoding would ignore characters that mean nothing.
       const given = Buffer.from(signature64);
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
       return subjectOf(kind, decode(claims64), epochMsOf(clock.now()) / 1000);
@@ -68,7 +67,7 @@ function subjectOf(
   if (typeof sub !== 'string' || typeof party !== 'string') return undefined;
   const expires = lifetimeSeconds[kind] !== undefined;
   if (expires && !(typeof exp === 'number' && nowSeconds < exp)) return undefined;
-  // Narrowed to what a newer version knows: nobody may do more with it than was meant.
+  // A restriction that only a newer version knows must not widen what the token allows.
   if (isFor !== undefined && isFor !== 'checkout') return undefined;
   return { kind, entityId: sub, partyId: party, ...defined({ isFor }) };
 }

@@ -22,10 +22,10 @@ test('two nodes that start together on an empty database have the same keys', as
   two.stop();
 });
 
-test('a key that another node made is found when it is first asked for', async () => {
+test('a key that another node created is found on first use', async () => {
   const [one, two] = await Promise.all([ring(), ring()]);
   const keyVersion = await one.rotate('access_token');
-  // Asked again at most once a second, or a stranger's made-up generations would be so many reads.
+  // The table is read at most once a second, or each made-up key version would cost a read.
   let found = await two.find('access_token', keyVersion);
   for (const deadline = Date.now() + 5_000; !found && Date.now() < deadline;) {
     found = await two.find('access_token', keyVersion);
@@ -37,12 +37,14 @@ test('a key that another node made is found when it is first asked for', async (
   two.stop();
 });
 
-test('another master key is told from the right one, and says so', async () => {
+test('a wrong master key is refused with what to do', async () => {
   const other = localMasterKey(randomBytes(32));
-  await expect(openKeyring(db.database, other, systemClock)).rejects.toThrow(/start it with the master key/);
+  await expect(openKeyring(db.database, other, systemClock)).rejects.toThrow(
+    /Start the program with the master key/,
+  );
 });
 
-test('what is stored is not the key', async () => {
+test('the stored form of a key is not the key', async () => {
   const one = await ring();
   const { rows } = await db.database.withClient((client) =>
     client.query<{ wrapped: Buffer }>('select wrapped from data_key'),
@@ -52,7 +54,7 @@ test('what is stored is not the key', async () => {
   one.stop();
 });
 
-test('what was encrypted opens with its key and its context alone', () => {
+test('a ciphertext decrypts only with its key and its context', () => {
   const key = randomBytes(32);
   const ciphertext = encrypt(key, Buffer.from('text'), 'context');
   expect(decrypt(key, ciphertext, 'context').toString()).toBe('text');
@@ -66,7 +68,7 @@ test('what was encrypted opens with its key and its context alone', () => {
   expect(() => decrypt(key, ciphertext.subarray(0, 20), 'context')).toThrow();
 });
 
-/** A ring whose reads are counted, on a monotonic clock that stands still until it is moved. */
+/** A keyring whose reads are counted, on a monotonic clock that stands still until it is moved. */
 async function countedRing() {
   let monotonicMs = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => monotonicMs);
@@ -80,7 +82,7 @@ async function countedRing() {
   return { ring: counted, reads: () => reads, pass: (ms: number) => void (monotonicMs += ms) };
 }
 
-test('a hundred generations nobody made, asked for one after the other within a second, are one read', async () => {
+test('a hundred unknown key versions within a second cost one read', async () => {
   const { ring: one, reads, pass } = await countedRing();
   pass(1_001);
   for (let number = 0; number < 100; number++) {
@@ -91,7 +93,7 @@ test('a hundred generations nobody made, asked for one after the other within a 
   one.stop();
 });
 
-test('a hundred generations nobody made, asked for at the same moment, are one read', async () => {
+test('a hundred concurrent unknown key versions cost one read', async () => {
   const { ring: one, reads, pass } = await countedRing();
   pass(1_001);
   const asked = Array.from({ length: 100 }, (_, number) => one.find('access_token', 1_000 + number));

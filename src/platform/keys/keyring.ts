@@ -1,5 +1,5 @@
-// Data keys by purpose and key version. The newest key version signs and seals; all of them verify and open, so a key is
-// rotated by making the next one, and nothing that was issued before stops working.
+// Data keys by purpose and key version: the newest version signs and encrypts, and all versions verify and decrypt. A rotation adds the
+// next version, so nothing that was issued before stops working.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -21,15 +21,15 @@ export type DataKey = { readonly keyVersion: number; readonly secret: Buffer };
 
 export type Keyring = {
   newest(purpose: KeyPurpose): DataKey;
-  /** A key version this node has not seen yet was made by another one: the ring is then read again. */
+  /** A key version this node does not know was created by another node, so the keyring is read again. */
   find(purpose: KeyPurpose, keyVersion: number): Promise<DataKey | undefined>;
   rotate(purpose: KeyPurpose): Promise<number>;
   stop(): void;
 };
 
-/** How long after a rotation elsewhere a node may go on signing with the key version before. */
+/** How long after a rotation on another node this node may still sign with the previous key version. */
 const rereadEveryMs = 60_000;
-/** A stranger's made-up key version must not make a node read the table for each request. */
+/** Made-up key versions must not make a node read the table for each request. */
 const rereadAtMostEveryMs = 1_000;
 
 const readKeys = statement({
@@ -54,7 +54,7 @@ const insertKey = statement({
          on conflict do nothing returning key_version`,
 });
 
-/** `db` is a connection nobody holds: a transaction may ask for a key in its middle. */
+/** `db` must not share its connections with transactions: a transaction may need a key in its middle. */
 export async function openKeyring(
   db: Pick<Database, 'run'>,
   masterKey: MasterKey,
@@ -63,7 +63,7 @@ export async function openKeyring(
   let keys = new Map<string, DataKey>();
   let newest = new Map<KeyPurpose, DataKey>();
   let readAtMs = -Infinity;
-  /** Who asks while the table is being read waits for that. */
+  /** Calls that arrive while the table is being read wait for that read. */
   let rereading: Promise<void> | undefined;
 
   async function read(): Promise<void> {
@@ -72,7 +72,7 @@ export async function openKeyring(
     const freshNewest = new Map<KeyPurpose, DataKey>();
     for (const row of rows) {
       const purpose = keyPurposes.find((known) => known === row.purpose);
-      if (!purpose) continue; // made by a newer version of the program
+      if (!purpose) continue; // created by a newer version of the program
       const name = nameOf(purpose, row.key_version);
       const key = keys.get(name) ?? { keyVersion: row.key_version, secret: await unwrap(row, name) };
       freshKeys.set(name, key);
@@ -86,8 +86,8 @@ export async function openKeyring(
   async function unwrap(row: { wrapped: Buffer; master_key_id: string }, name: string): Promise<Buffer> {
     if (row.master_key_id !== masterKey.id) {
       throw new Error(
-        `data key ${name} was wrapped by master key ${row.master_key_id}, but this program was given ` +
-          `${masterKey.id}: start it with the master key this database was made with`,
+        `Data key ${name} was wrapped by master key ${row.master_key_id}, but the master key in use is ` +
+          `${masterKey.id}. Start the program with the master key that this database was created with.`,
       );
     }
     return masterKey.unwrap(row.wrapped, name);
@@ -96,7 +96,7 @@ export async function openKeyring(
   async function make(purpose: KeyPurpose, keyVersion: number): Promise<void> {
     const name = nameOf(purpose, keyVersion);
     const wrapped = await masterKey.wrap(randomBytes(masterKeyBytes), name);
-    // Another node may be making the same key version; the first one stands and both read it.
+    // Another node may be creating the same key version. The first one stands, and both nodes read it.
     await db.run(insertKey, {
       purpose,
       key_version: keyVersion,
@@ -108,7 +108,7 @@ export async function openKeyring(
 
   function newestOf(purpose: KeyPurpose): DataKey {
     const key = newest.get(purpose);
-    if (!key) throw new Error(`there is no data key for ${purpose}`);
+    if (!key) throw new Error(`No data key for ${purpose} exists.`);
     return key;
   }
 

@@ -1,12 +1,12 @@
-// The key that wraps all others. In the sandbox it is a file in the data folder, made on the first start; in live mode
-// the operator gives it. It encrypts data keys only, never data.
+// The key that wraps all data keys, and never encrypts data itself. In the sandbox it is a file in the data folder, created on the first
+// start; in live mode the operator provides it.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../../error-code.ts';
 import { randomText } from '../../ids.ts';
 
-/** The port to whatever holds the master key; an external key service implements the same two verbs. */
+/** The port to the holder of the master key. An external key service would implement the same two methods. */
 export type MasterKey = {
   readonly id: string;
   wrap(key: Buffer, context: string): Promise<Buffer>;
@@ -16,9 +16,10 @@ export type MasterKey = {
 export const masterKeyBytes = 32;
 
 export function localMasterKey(key: Buffer): MasterKey {
-  if (key.length !== masterKeyBytes) throw new Error(`the master key must have ${masterKeyBytes} bytes`);
+  if (key.length !== masterKeyBytes)
+    throw new Error(`The master key has ${key.length} bytes and needs ${masterKeyBytes}.`);
   return {
-    // Names the key without revealing it, so that a wrong key is told from a damaged record.
+    // Names the key without revealing it, so that a wrong key can be distinguished from a damaged record.
     id: createHash('sha256').update('mandate master key id|').update(key).digest('hex').slice(0, 16),
     wrap: (data, context) => Promise.resolve(encrypt(key, data, context)),
     unwrap: (wrapped, context) => Promise.resolve(decrypt(key, wrapped, context)),
@@ -30,7 +31,7 @@ export function parseMasterKey(text: string): Buffer | undefined {
   return key.length === masterKeyBytes ? key : undefined;
 }
 
-/** Reads the sandbox's key file, or makes it; when several nodes start together the first file wins. */
+/** Reads the sandbox's key file, or creates it. If several nodes start together, the first file wins. */
 export function sandboxMasterKey(file: string): Buffer {
   const existing = readKeyFile(file);
   if (existing) return existing;
@@ -45,7 +46,7 @@ export function sandboxMasterKey(file: string): Buffer {
     rmSync(mine, { force: true });
   }
   const made = readKeyFile(file);
-  if (!made) throw new Error(`the key file ${file} vanished while it was made`);
+  if (!made) throw new Error(`The key file ${file} vanished while it was being created.`);
   return made;
 }
 
@@ -58,11 +59,14 @@ function readKeyFile(file: string): Buffer | undefined {
     throw error;
   }
   const key = parseMasterKey(text);
-  if (!key) throw new Error(`${file} does not hold a key of ${masterKeyBytes} bytes in base64`);
+  if (!key)
+    throw new Error(
+      `${file} does not hold a key of ${masterKeyBytes} bytes in base64. Restore the file from a backup.`,
+    );
   return key;
 }
 
-/** AES-256-GCM: 12 bytes of nonce, 16 of tag, then the text; the context is authenticated with it. */
+/** AES-256-GCM: 12 bytes of nonce, 16 of tag, then the ciphertext. The context is authenticated with it. */
 export function encrypt(key: Buffer, plain: Buffer, context: string): Buffer {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 });

@@ -1,4 +1,4 @@
-// Each invariant broken on purpose, past every guard of the database, and found.
+// Each invariant is violated on purpose, past every guard of the database, and the violation is found.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   book,
@@ -32,8 +32,8 @@ const runCommand = statement({
 
 type Sums = { debits_posted: number };
 
-/** Books with a bit of everything in them: twelve transfers, of which one completes another. */
-async function keepBooks(): Promise<TestDatabase> {
+/** A ledger with something of everything: twelve transfers, of which one completes another. */
+async function fillLedger(): Promise<TestDatabase> {
   const made = await createTestDatabase();
   await made.database.withClient((client) =>
     client.query(`create function run_command(command text) returns text language plpgsql as
@@ -63,7 +63,7 @@ async function keepBooks(): Promise<TestDatabase> {
   return made;
 }
 
-/** As someone would who may do anything to the database. */
+/** As with full access to the database. */
 async function tamper(db: Database, ...commands: string[]): Promise<void> {
   const disabled = ['ledger_transfer', 'ledger_account'].map(
     (table) => `alter table ${table} disable trigger user`,
@@ -73,7 +73,7 @@ async function tamper(db: Database, ...commands: string[]): Promise<void> {
   });
 }
 
-/** What is done to the books in it is undone in the end. */
+/** What is done to the ledger in it is rolled back in the end. */
 async function inVain(db: Database, work: (tx: Database) => Promise<void>): Promise<void> {
   const undone = new Error('undone');
   const outcome = await db
@@ -117,7 +117,7 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
     ['I2'],
   ],
   [
-    'a hold resolved twice',
+    'a hold completed twice',
     [
       drop('ledger_transfer', 'ledger_transfer_pkey'),
       `insert into ledger_transfer select * from ledger_transfer where phase = 'post'`,
@@ -125,22 +125,22 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
     ['I2', 'I3'],
   ],
   [
-    'a hold of which only a part returned',
+    'a hold of which only a part was released',
     [`update ledger_transfer set pending_minor = -950 where phase = 'post'`],
     ['I2', 'I3'],
   ],
   [
-    'a resolution of nothing',
+    'a posting without a pending transfer',
     [`update ledger_transfer set step = 'other' where phase = 'post'`],
     ['I3', 'I6', 'I7'],
   ],
   [
-    'a resolution between other accounts',
+    'a posting between other accounts',
     [`update ledger_transfer set debit_shard = debit_shard + 1 where phase = 'post'`],
     ['I2', 'I3'],
   ],
   [
-    'a shop with less than nothing',
+    'a shop with a negative balance',
     [`update ledger_balance set debits_posted = 2000 ${balanceOf('merchant.settlement')} and shard = 0`],
     ['I1', 'I2', 'I4'],
   ],
@@ -176,47 +176,47 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
     ['I2', 'I7'],
   ],
   [
-    'a payment that was taken twice, by a hold and by a sale',
+    'a payment captured twice, by a hold and by a sale',
     [`update ledger_transfer set step = 'sale' where step = 'fee'`],
     ['I7'],
   ],
   [
-    'a fee of a payment that was not taken',
+    'a fee of a payment that was not captured',
     [`update ledger_transfer set step = 'fee' where step = 'sale'`],
     ['I7'],
   ],
   [
-    'a hold that nobody ended',
+    'a hold that is pending too long',
     [`update ledger_transfer set created_at = now() - interval '32 days' where step = 'hold'`],
     ['I8'],
   ],
   [
-    'a payout of which nobody knows for days',
+    'a payout whose outcome is unknown for days',
     [`update ledger_transfer set created_at = now() - interval '5 days' where step = 'payout'`],
     ['I8'],
   ],
   [
-    'a test charge that is not on its way back',
+    'a verification charge that is not being refunded',
     [`update ledger_balance set debits_pending = 0 ${balanceOf('binding.clearing')}`],
     ['I1', 'I2', 'I9'],
   ],
   [
-    'a test charge that has not come back in a day',
+    'a verification charge that was not refunded within a day',
     [`update ledger_transfer set created_at = now() - interval '25 hours' where step = 'return'`],
     ['I9a'],
   ],
 ];
 
-describe('in the books', () => {
+describe('a check of everything', () => {
   let made: TestDatabase;
   let db: Database;
   beforeAll(async () => {
-    made = await keepBooks();
+    made = await fillLedger();
     db = made.database;
   });
   afterAll(() => made.drop());
 
-  test('that are right everything is found right, and it is said how much was looked at', async () => {
+  test('finds a right ledger right, and reports how much it checked', async () => {
     const findings = await checkLedger(db, 'all');
     expect(findings.map(({ id, violations }) => [id, violations])).toEqual(
       findings.map(({ id }) => [id, 0n]),
@@ -227,18 +227,18 @@ describe('in the books', () => {
     expect(await countUnbalancedAccounts(db)).toBe(0);
   });
 
-  test.each(cases)('%s is found', async (_, commands, expected) => {
+  test.each(cases)('finds %s', async (_, commands, expected) => {
     await inVain(db, async (tx) => {
       await tamper(tx, ...commands);
       expect(await brokenInvariants(tx)).toEqual(expected);
-      // Balances alone show what they can.
+      // Some violations show in the balances alone.
       const shown = expected.some((id) => ['I1', 'I4', 'I9'].includes(id));
       expect((await countUnbalancedAccounts(tx)) > 0).toBe(shown);
     });
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  test('what is broken is shown', async () => {
+  test('shows examples of a violation', async () => {
     await inVain(db, async (tx) => {
       await tamper(tx, `update ledger_transfer set posted_minor = 51 where step = 'sale'`);
       const finding = (await checkLedger(tx, 'all')).find(({ id }) => id === 'I2');
@@ -250,11 +250,11 @@ describe('in the books', () => {
   });
 });
 
-describe('a check of what came since', () => {
+describe('a check of recent transfers', () => {
   let made: TestDatabase;
   let db: Database;
   beforeEach(async () => {
-    made = await keepBooks();
+    made = await fillLedger();
     db = made.database;
   });
   afterEach(() => made.drop());
@@ -268,7 +268,7 @@ describe('a check of what came since', () => {
     return findings.find(({ id }) => id === 'I5')?.checked;
   }
 
-  test('finds the same as a check of everything, and goes on finding it', async () => {
+  test('finds the same as a check of everything, repeatedly', async () => {
     await tamper(
       db,
       `update ledger_balance set credits_posted = credits_posted + 7 ${balanceOf('wallet.own')}`,
@@ -290,12 +290,12 @@ describe('a check of what came since', () => {
     expect(await brokenInvariants(db, 'recent')).toEqual(['I1', 'I2']);
   });
 
-  test('keeps what is younger than a minute for the next time', async () => {
+  test('leaves transfers younger than a minute to the next check', async () => {
     expect(await transfersChecked()).toBe(12n);
     expect(await transfersChecked()).toBe(12n);
   });
 
-  test('that was misled by a clock that went backwards is put right by a check of everything', async () => {
+  test('is corrected by a check of everything after the clock went backwards', async () => {
     await transfersChecked();
     await olderBy('2 hours');
     expect(await brokenInvariants(db, 'recent')).toEqual(['I2']);
@@ -303,7 +303,7 @@ describe('a check of what came since', () => {
     expect(await transfersChecked()).toBe(0n);
   });
 
-  test('misses nothing that a running transaction is about to write', async () => {
+  test('does not miss what a running transaction is about to write', async () => {
     await db.transaction(async (tx) => {
       await book(tx, saleApproved(newPayment(), rubles(50n), 0n));
       await moveWatermark(db, { from: 'checkpoint', marginMs: 0 });
@@ -312,7 +312,7 @@ describe('a check of what came since', () => {
     expect(await brokenInvariants(db, 'recent')).toEqual([]);
   });
 
-  test('by two nodes at once counts nothing twice', async () => {
+  test('by two nodes concurrently counts nothing twice', async () => {
     await olderBy('2 hours');
     let other = Promise.resolve();
     await db.transaction(async (tx) => {
@@ -325,7 +325,7 @@ describe('a check of what came since', () => {
     expect(await brokenInvariants(db, 'all')).toEqual([]);
   });
 
-  test('finds a hold when it becomes too old, and goes on from there', async () => {
+  test('finds a hold once, when it becomes too old', async () => {
     await olderBy('2 hours');
     await transfersChecked();
     await tamper(

@@ -1,5 +1,5 @@
-// The ledger checked against its invariants: everything, from the first transfer on, or what came since the last time. Run
-// beside the service; every check is one statement and so sees one moment.
+// Checks the ledger against its invariants: everything from the first transfer on, or what came since the last check. It can run while
+// the service does: every check is one statement and sees one moment.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
@@ -8,16 +8,16 @@ import { ledgerInvariants, type Invariant } from './store/invariants.ts';
 export type Finding = Pick<Invariant, 'id' | 'says'> & {
   readonly checked: bigint;
   readonly violations: bigint;
-  /** The first few of them. */
+  /** The first few violations. */
   readonly examples: readonly unknown[];
 };
 
 /**
- * How long one statement of it may take. All of large books takes minutes. What is new takes moments, and is looked at again a minute
- * later: a connection that has gone silent must not hold that up for long.
+ * The limit of one statement: checking a whole large ledger takes minutes. A check of what is new takes moments and repeats every
+ * minute, so a silent connection must not hold it up for long.
  */
 const timeoutMs = { all: 3_600_000, recent: 600_000 } as const;
-/** By how much the server ends it sooner than we stop waiting. */
+/** How much sooner the server ends a statement than this program stops waiting. */
 const serverIsSoonerMs = 2_000;
 
 const takeTime = statement({
@@ -35,8 +35,8 @@ const readWatermark = statement({
 });
 
 /**
- * A moment before which nothing can be written any more: transfers bear the start of their transaction, and all that are
- * running began later. PostgreSQL hides when the sessions of other roles began: one role writes the ledger.
+ * A time before which nothing more can be written: a transfer has its transaction's start time, and all running transactions began
+ * later. PostgreSQL hides when other roles' transactions began, so one role must write the ledger.
  */
 const findSafeTime = statement({
   name: 'find_settled_time',
@@ -50,7 +50,7 @@ const findSafeTime = statement({
        where database = current_database())) as until`,
 });
 
-/** Moves the watermark there and adds up what it passes over. Two nodes pass over each transfer once. */
+/** Moves the watermark there and adds up the transfers it passes. Two nodes together pass each transfer once. */
 const advanceWatermark = statement({
   name: 'advance_ledger_watermark',
   parameters: { until: 'timestamptz' },
@@ -79,7 +79,7 @@ const advanceWatermark = statement({
       credits_pending = sums.credits_pending + excluded.credits_pending`,
 });
 
-/** Two statements: the second must see what another node, on whose lock the first has waited, has summed up. */
+/** Two statements: the second must see what another node added up while the first waited for its lock. */
 const resetWatermark = statement({
   name: 'reset_ledger_watermark',
   parameters: {},
@@ -116,9 +116,8 @@ const countUnbalanced = statement({
 });
 
 /**
- * `recent` starts from the watermark and moves it when the books are right: what is wrong is found again until it is mended.
- * What is merely late is found when it becomes so, and after that by a check of everything. That one makes the checkpoint
- * anew, should it be the checkpoint that was wrong: after the database's clock went backwards, for instance.
+ * `recent` starts from the watermark and moves it if the ledger is right, so a violation is found again until it is corrected. `all`
+ * also rebuilds the checkpoint, which may be what is wrong, for instance after the database's clock went backwards.
  */
 export async function checkLedger(
   db: Database,
@@ -128,17 +127,17 @@ export async function checkLedger(
   const findings: Finding[] = [];
   const [reached] = scope === 'recent' ? await db.run(readWatermark, {}) : [];
   const since = reached?.reached_at ?? ('-infinity' as Instant);
-  let areBooksRight = true;
+  let isRight = true;
   for (const invariant of invariants) {
-    const finding = await ask(db, invariant, scope, since);
+    const finding = await runCheck(db, invariant, scope, since);
     findings.push(finding);
-    if (finding.violations > 0n && !invariant.isAgeLimit) areBooksRight = false;
+    if (finding.violations > 0n && !invariant.isAgeLimit) isRight = false;
   }
-  if (areBooksRight) await moveWatermark(db, { from: scope === 'all' ? 'start' : 'checkpoint', marginMs });
+  if (isRight) await moveWatermark(db, { from: scope === 'all' ? 'start' : 'checkpoint', marginMs });
   return findings;
 }
 
-/** A transaction is seen as running a moment after it took its time. */
+/** A transaction becomes visible as running slightly after it took its start time. */
 const marginMs = 60_000;
 
 export async function moveWatermark(
@@ -152,19 +151,19 @@ export async function moveWatermark(
       await tx.run(resetWatermark, {});
       await tx.run(forgetCheckpoint, {});
     }
-    // Apart from the sums, whose statement so sees all that was committed when the time was found.
+    // Separate from the sums, so that their statement sees everything that was committed when the time was found.
     const [settled] = await tx.run(findSafeTime, { margin_ms: BigInt(options.marginMs) });
     if (settled) await tx.run({ ...advanceWatermark, timeoutMs: patient }, settled);
   });
 }
 
-/** How many invariants and accounts are broken, from the balances alone: cheap enough for a gauge. */
+/** How many invariants and accounts are violated, from the balances alone: cheap enough for a gauge. */
 export async function countUnbalancedAccounts(db: Database): Promise<number> {
   const [row] = await db.run(countUnbalanced, {});
   return Number(row?.broken ?? 0n);
 }
 
-async function ask(
+async function runCheck(
   db: Database,
   { id, says, find }: Invariant,
   scope: 'all' | 'recent',
@@ -174,6 +173,6 @@ async function ask(
     await tx.run(takeTime, { ms: String(timeoutMs[scope] - serverIsSoonerMs) });
     return tx.run({ ...find, timeoutMs: timeoutMs[scope] }, { recent: scope === 'recent', since });
   });
-  if (!row) throw new Error('a check of the ledger answered nothing');
+  if (!row) throw new Error(`Ledger check ${id} returned no row.`);
   return { id, says, checked: row.checked, violations: row.broken, examples: row.examples };
 }

@@ -1,22 +1,21 @@
-// The way of a letter out of the house: SMTP, spoken by nodemailer, which is loaded with the first letter. Of a letter it says
-// that the server has taken it, or that nobody at its address takes letters. All else is a fault, whose text has neither
-// the address nor what the server wrote: servers repeat addresses.
+// Sends emails over SMTP with nodemailer: the server accepts an email, or its address accepts none. Any other failure is an error without
+// the address or the server's text, which may repeat it.
 import type { Instant } from '../../clock.ts';
 
-/** Where letters are handed in, as `SMTP_URL` says. */
+/** The mail server of `SMTP_URL`. */
 export type MailServerSettings = {
   readonly host: string;
   readonly port: number;
-  /** From the first byte; or before anything is said (STARTTLS), demanded or, on the same machine, only taken if offered. */
+  /** From the first byte, or with STARTTLS: demanded, or on the same machine only used if offered. */
   readonly tls: 'fromTheStart' | 'demanded' | 'ifOffered';
   readonly credentials?: { readonly user: string; readonly password: string };
   readonly from: { readonly name?: string; readonly address: string };
-  /** For the whole of a letter, from connecting to the server's last word. */
+  /** For a whole email, from connecting to the server's last response. */
   readonly timeoutMs: number;
 };
 
 export type OutgoingEmail = {
-  /** The same whenever it is tried: a mail program shows what comes twice once. */
+  /** The same on every try, so that a mail program shows a duplicate once. */
   readonly id: string;
   readonly at: Instant;
   readonly to: string;
@@ -26,12 +25,12 @@ export type OutgoingEmail = {
 };
 
 export type MailServer = {
-  send(letter: OutgoingEmail): Promise<{ readonly taken: true } | { readonly refused: string }>;
+  send(email: OutgoingEmail): Promise<{ readonly taken: true } | { readonly refused: string }>;
 };
 
 export type OpenMailServer = (settings: MailServerSettings) => MailServer;
 
-/** Nobody knows whether the server has the letter, or it has not: it is sent again. */
+/** It is unknown whether the server has the email, or it has not: the email is sent again. */
 class EmailNotAccepted extends Error {
   override readonly name = 'EmailNotAccepted';
 }
@@ -40,7 +39,7 @@ export function openMailServer(settings: MailServerSettings): MailServer {
   const { host, port, tls, credentials, from, timeoutMs } = settings;
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
 
-  /** One connection for each letter: there are few, and one that failed holds up no other. */
+  /** One connection per email: there are few, and one that fails holds up no other. */
   async function transport() {
     const { createTransport } = await import('nodemailer');
     return createTransport({
@@ -63,14 +62,14 @@ export function openMailServer(settings: MailServerSettings): MailServer {
 
   return {
     async send({ id, at, to, subject, text, html }) {
-      const letter = {
+      const message = {
         messageId: `<${id}@${domain}>`,
         date: new Date(at),
         from: { name: from.name ?? '', address: from.address },
         to: { name: '', address: to },
-        // Said here too, so that nothing in an address can name a second recipient.
+        // Repeated here, so that nothing in an address can name a second recipient.
         envelope: { from: from.address, to: [to] },
-        // No robot answers it.
+        // Tells mail robots not to reply.
         headers: { 'Auto-Submitted': 'auto-generated' },
         subject,
         text,
@@ -78,19 +77,19 @@ export function openMailServer(settings: MailServerSettings): MailServer {
         signal: AbortSignal.timeout(timeoutMs),
       };
       try {
-        await (await transport()).sendMail(letter);
+        await (await transport()).sendMail(message);
         return { taken: true };
       } catch (error) {
         const failure = error as SmtpFailure;
         const said = saidOf(failure);
         if (isRefusalOfAddress(failure)) return { refused: said };
-        throw new EmailNotAccepted(`the mail server did not take the letter: ${said}`);
+        throw new EmailNotAccepted(`The mail server did not accept the email: ${said}`);
       }
     },
   };
 }
 
-/** What nodemailer tells of a failure: which step, and what the server answered. */
+/** How nodemailer describes a failure: the step, and the server's response. */
 type SmtpFailure = {
   readonly code?: string;
   readonly command?: string;
@@ -98,12 +97,12 @@ type SmtpFailure = {
   readonly response?: string;
 };
 
-/** Codes alone. */
+/** Codes only, because the server's text may repeat the address. */
 function saidOf({ code = 'unknown', responseCode, command }: SmtpFailure): string {
   return `${code} ${responseCode ?? ''} ${command ?? ''}`.trim();
 }
 
-/** For good, and for the sake of the payer's address; not, as 5.7 says, because it is us who may not send there. */
+/** Permanent, and because of the payer's address. A 5.7 code means instead that this service may not send there. */
 function isRefusalOfAddress({ command, responseCode = 0, response = '' }: SmtpFailure): boolean {
   return command === 'RCPT TO' && responseCode >= 500 && !/^\d{3}[ -]5\.7\./.test(response);
 }

@@ -1,11 +1,11 @@
-// The setting of the mail server: what is read from it, that the way is encrypted beyond this machine, and that a fault says nothing of
-// a password.
+// The settings of the mail server: what they are read as, that connections beyond this machine are encrypted, and that a fault contains
+// no password.
 import { describe, expect, test } from 'vitest';
 import { isMailAddress, mailServerIn } from './mail-settings.ts';
 
 const read = (url: string, from = 'receipts@example.com') => mailServerIn({ url, from, timeoutMs: 20_000 });
 
-test('nothing is mailed without a server', () => {
+test('without a server no mail is sent', () => {
   expect(mailServerIn({ url: undefined, from: 'receipts@example.com', timeoutMs: 1 })).toBeUndefined();
 });
 
@@ -43,7 +43,7 @@ describe('is a fault', () => {
     'smtp://user:secret-word@mail.example.com/path',
     'smtp://user:secret-word@mail.example.com?pool=true',
     'smtp://user:secret-word%ZZ@mail.example.com',
-  ])('%s, which it does not repeat', (url) => {
+  ])('%s, without repeating it', (url) => {
     const found = read(url);
     expect(found).toEqual({ fault: expect.stringContaining('SMTP_URL') });
     expect(JSON.stringify(found)).not.toContain('secret-word');

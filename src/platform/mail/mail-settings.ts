@@ -1,4 +1,4 @@
-// What the environment says about the mail server, read into its parts. Pure.
+// Reads the mail server's settings from the environment. Pure.
 import type { MailServerSettings } from './mail-server.ts';
 
 type Given = {
@@ -9,7 +9,7 @@ type Given = {
 
 const usualPorts: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp:': 587 };
 
-/** Undefined when no mail is sent. Faults do not repeat the address: there may be a password in it. */
+/** Undefined when no mail is sent. A fault does not repeat the URL, which may hold a password. */
 export function mailServerIn({
   url,
   from,
@@ -27,11 +27,13 @@ export function mailServerIn({
     !isBare ||
     credentials === 'unreadable'
   ) {
-    return { fault: 'SMTP_URL must be smtps://user:password@host:port or smtp://…, and nothing behind that' };
+    return { fault: 'SMTP_URL must be smtps://user:password@host:port or smtp://…, without a path or query' };
   }
   const sender = senderIn(from ?? '');
   if (!sender) {
-    return { fault: 'SMTP_URL needs SMTP_FROM: receipts@example.com, or Example <receipts@example.com>' };
+    return {
+      fault: 'SMTP_URL needs SMTP_FROM. Set it to receipts@example.com or Example <receipts@example.com>',
+    };
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '');
   const demanded = isThisMachine(host) ? 'ifOffered' : 'demanded';
@@ -63,7 +65,7 @@ function senderIn(from: string): MailServerSettings['from'] | undefined {
   return { ...(name ? { name } : {}), address };
 }
 
-/** One address, plainly written: nothing in it can be read as two, or as anything else. */
+/** One plain address: nothing in it can be read as two addresses or as anything else. */
 export function isMailAddress(text: string): boolean {
   return /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/.test(text);
 }

@@ -1,4 +1,4 @@
-// GET /sandbox/outbox: the receipts that were mailed to payers, or would have been, to look at.
+// GET /sandbox/outbox: the receipts sent to payers, or kept because no mail server is configured.
 import { Type, type Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
@@ -18,11 +18,11 @@ const PayerEmailSchema = Type.Object(
     to: Type.String(),
     status: Type.Enum(['waiting', 'kept', 'sent', 'refused'], {
       description:
-        '`waiting`: to be sent, or tried again. `kept`: no mail server is set, so it stays here. `sent`: the mail server has it. ' +
-        '`refused`: the mail server knows nobody there.',
+        '`waiting`: to be sent or retried. `kept`: no mail server is configured, so it stays here. `sent`: the mail server ' +
+        'accepted it. `refused`: the mail server rejected the address.',
     }),
     endedAt: Type.Optional(DateTime),
-    refusal: Type.Optional(Type.String({ description: 'What the mail server said of the address.' })),
+    refusal: Type.Optional(Type.String({ description: 'How the mail server rejected the address.' })),
     subject: Type.Optional(Type.String()),
     text: Type.Optional(Type.String()),
     html: Type.Optional(Type.String()),
@@ -36,10 +36,10 @@ export const listOutbox = endpoint({
   method: 'GET',
   path: '/sandbox/outbox',
   tag: 'Sandbox',
-  summary: 'Look at the receipts your payers get by mail',
+  summary: 'List the receipts emailed to payers',
   description:
-    'The newest first. A sandbox keeps them here; with `SMTP_URL` it sends them too. The sandbox alone has this operation: ' +
-    'elsewhere `GET …/receipt` says what became of the letter.',
+    'Newest first. The sandbox keeps the receipts here; with `SMTP_URL` it also sends them. Only the sandbox has this operation: ' +
+    'in live mode, `GET …/receipt` returns the delivery status.',
   query: Type.Object({
     invoiceID: Type.Optional(EntityID),
     limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: 'At most 1000.' })),

@@ -1,9 +1,8 @@
-// A letter: the receipt of one recurring payment, on its way to the payer by mail. Pure.
+// A payer email: the receipt of one recurring payment on its way to the payer.
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import { receiptLanguages, type ReceiptLanguage } from './receipt.ts';
 
-/** What a receipt says of the payment. */
 export type Paid = {
   readonly invoiceId: string;
   readonly paymentId: string;
@@ -13,10 +12,9 @@ export type Paid = {
   readonly approvalCode?: string;
 };
 
-/** What is to be mailed: to that address, else to that of the consent; without either there is no letter. */
-export type ReceiptOwed = { readonly paid: Paid; readonly email?: string };
+/** A receipt to send to `email`, or to the address of the consent. Without either, no email is sent. */
+export type ReceiptRequest = { readonly paid: Paid; readonly email?: string };
 
-/** The payment it is the receipt of. */
 export type PaymentOfEmail = Pick<Paid, 'invoiceId' | 'paymentId'>;
 
 export type PayerEmail = {
@@ -26,19 +24,19 @@ export type PayerEmail = {
   readonly recipient: string;
   readonly createdAt: Instant;
   readonly status: 'waiting' | 'kept' | 'sent' | 'refused';
-  /** What was written to the payer, once it was. */
+  /** The content, once it was rendered. */
   readonly written?: { readonly subject: string; readonly text: string; readonly html: string };
   readonly endedAt?: Instant;
-  /** What the mail server said of the address. */
+  /** How the mail server rejected the address. */
   readonly refusal?: string;
 };
 
-/** By what a mail server and a mail program know it, at every attempt. */
+/** The message ID, equal for every attempt. */
 export function payerEmailIdOf({ invoiceId, paymentId }: PaymentOfEmail): string {
   return `receipt.${invoiceId}.${paymentId}`;
 }
 
-/** That in which the payer agreed, else the shop's, else English. */
+/** The language of the consent, then that of the shop, then English. */
 export function languageOf(
   { consent }: { readonly consent?: { readonly locale?: string } },
   ofShop: ReceiptLanguage | undefined,

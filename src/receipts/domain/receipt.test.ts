@@ -1,5 +1,4 @@
-// Receipts: what each must have in every language and for every kind of mandate, that the linter lets none out without,
-// and that nothing others write bars one.
+// Receipts in every language, for every kind of mandate: the required parts, the linter, and foreign text.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../clock.ts';
@@ -50,7 +49,7 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
     expect(text).toContain('499.05 RUB');
   });
 
-  test('is refused by the linter for each part it lacks', () => {
+  test('fails the linter for each missing part', () => {
     const { text, html } = receiptOf({ ...facts, language });
     const [marker, , schedule, lifetime] = text.split('\n') as [string, string, string, string];
     const cancel = text.trimEnd().split('\n').at(-1) as string;
@@ -64,7 +63,7 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
     expect(rows).toHaveLength(language === 'en' ? 4 : 1);
   });
 
-  test('is written whatever others wrote', () => {
+  test('is complete whatever text the merchant and payer wrote', () => {
     const odd = fc.constantFrom(
       '',
       ' ',
@@ -92,7 +91,7 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
   });
 });
 
-test('words of others stay words in the page', () => {
+test('foreign text is escaped in the page', () => {
   const { html } = receiptOf(facts);
   expect(html).toContain('A &#38; B &#60;Books&#62;');
   expect(html).not.toContain('<Books>');
@@ -107,7 +106,7 @@ test.each([
   expect(text).toContain(`Amount: ${shown}`);
 });
 
-test('a bank may number its operations as cards are numbered', () => {
+test('a bank reference may look like a card number', () => {
   expect(receiptOf({ ...facts, reference: '4242424242424242' }).text).toContain('4242424242424242');
 });
 
@@ -122,12 +121,12 @@ test.each(['<monthly>', ' monthly', 'monthly\nor so', 'P1M or <'])(
 );
 
 test.each([' ', '\n', 'card 4242 4242 4242 4242', '600000000007'])(
-  'words that were taken once and may not be shown, %j, give way to ours',
+  'stored words that must not be shown, %j, are replaced',
   (words) => {
     const mandate = { schedule: words, amountRule: { kind: 'variable', text: words } } as const;
     const { text } = receiptOf({ ...facts, mandate });
     expect(text).toContain('\nSchedule: as agreed with the merchant\n');
     expect(text).toContain('\nLater amounts: as agreed with the merchant\n');
-    expect(scheduleProblem(words)).toMatch(/^has /);
+    expect(scheduleProblem(words)).toMatch(/^must not /);
   },
 );

@@ -1,6 +1,5 @@
-// The receipt of a recurring payment, as text and as a page, in English and Russian; and the linter that lets no receipt
-// out without the three parts the rules demand: the marker, the schedule and the lifetime. Whatever merchants and payers wrote,
-// there is one: each of their words stands on one line, and where there are none that may be shown, ours do. Pure.
+// The receipt of a recurring payment, as text and HTML, in English and Russian. Its linter requires marker, schedule and
+// lifetime; stored words that must not be shown are replaced.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
@@ -20,13 +19,13 @@ export type ReceiptFacts = {
   readonly paymentId: string;
   readonly reference: string;
   readonly approvalCode?: string;
-  /** Where the payer ends it, by himself and at once. */
+  /** The link with which the payer ends the charges. */
   readonly cancelUrl: string;
 };
 
 export type Receipt = { readonly subject: string; readonly text: string; readonly html: string };
 
-/** Never translated alone: whoever checks a receipt looks for these letters. */
+/** Never only translated: auditors search a receipt for these words. */
 const marker = 'recurring transaction';
 
 type Words = {
@@ -62,7 +61,7 @@ const russianEach: Record<Unit, string> = {
   M: 'каждый месяц',
   Y: 'каждый год',
 };
-/** As many as end in one, in two to four, and all others. */
+/** Russian plural forms for counts that end in one, in two to four, and all others. */
 const russianForms: Record<Unit, readonly [one: string, few: string, many: string]> = {
   D: ['день', 'дня', 'дней'],
   W: ['неделю', 'недели', 'недель'],
@@ -159,7 +158,7 @@ ${rows.join('\n')}
 `;
   const receipt = { subject, text, html };
   const problems = receiptProblems(receipt, facts.language);
-  if (problems.length > 0) throw new Error(`a receipt would be against the rules: ${problems.join('; ')}`);
+  if (problems.length > 0) throw new Error(`The receipt breaks the rules: ${problems.join(' ')}`);
   return receipt;
 }
 
@@ -190,7 +189,7 @@ function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[]
   return lines.map(([label, value]) => [label, value.replace(/\s+/g, ' ').trim()]);
 }
 
-/** Such words are not taken any more, but were. */
+/** Such words are now rejected, but older terms may have them. */
 function shown(agreed: string, said: Words): string {
   return agreed.trim() === '' || givesAnyNumberAway(agreed) ? said.asAgreed : agreed;
 }
@@ -208,7 +207,7 @@ function textOfMinor(minor: number, { currency }: Pick<Money, 'currency'>): stri
   return moneyText({ minor: BigInt(minor), currency });
 }
 
-/** A period becomes words; words stay as they are. */
+/** A period becomes words. Words stay as they are. */
 export function scheduleInWords(schedule: string, language: ReceiptLanguage): string {
   const said = words[language];
   if (schedule === asAgreed) return said.asAgreed;
@@ -223,7 +222,7 @@ export function moneyText({ minor, currency }: Money): string {
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)} ${currency}`;
 }
 
-/** What is wrong with a receipt, be it in its text or on its page. */
+/** The problems of a receipt, in its text and in its HTML. */
 export function receiptProblems(
   { text, html }: Pick<Receipt, 'text' | 'html'>,
   language: ReceiptLanguage,
@@ -231,7 +230,7 @@ export function receiptProblems(
   return [text, textOfPage(html)].flatMap((written) => problemsOf(written, language));
 }
 
-/** What others wrote is escaped in it, so that each `<` is ours. */
+/** All foreign text is escaped, so each `<` belongs to a tag of the template. */
 function textOfPage(html: string): string {
   return html
     .replace(/<style>.*?<\/style>/gs, '')
@@ -243,10 +242,10 @@ function problemsOf(text: string, language: ReceiptLanguage): string[] {
   const { labels } = words[language];
   const has = (label: Label, value: string) => new RegExp(`^${labels[label]}: ${value}`, 'm').test(text);
   return [
-    ...(text.includes(marker) ? [] : [`it does not say "${marker}"`]),
-    ...(has('schedule', '\\S') ? [] : ['it has no schedule']),
-    ...(has('lifetime', '.*until (cancelled|\\d{4}-\\d{2}-\\d{2})') ? [] : ['it has no lifetime']),
-    ...(has('cancel', '\\S') ? [] : ['it does not say how to cancel']),
+    ...(text.includes(marker) ? [] : [`The marker "${marker}" is missing.`]),
+    ...(has('schedule', '\\S') ? [] : ['The schedule is missing.']),
+    ...(has('lifetime', '.*until (cancelled|\\d{4}-\\d{2}-\\d{2})') ? [] : ['The lifetime is missing.']),
+    ...(has('cancel', '\\S') ? [] : ['The way to cancel is missing.']),
   ];
 }
 

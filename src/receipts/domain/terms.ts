@@ -1,4 +1,4 @@
-// The terms of recurring charges, as they stand on each receipt: how often, until when, how much. Pure.
+// The terms of recurring charges as each receipt shows them: schedule, lifetime and amounts.
 
 export type AmountRule =
   | { readonly kind: 'fixed' | 'upTo'; readonly amountMinor: number }
@@ -7,13 +7,13 @@ export type AmountRule =
 export type MandateTerms = {
   /** An ISO 8601 period, `P1M`, or words. */
   readonly schedule?: string;
-  /** The last day of its lifetime, `2030-12-31`; none: until cancelled. */
+  /** The last day, `2030-12-31`. Absent: until cancelled. */
   readonly validUntil?: string;
   readonly amountRule?: AmountRule;
-  /** The last day of a trial, or of another price that ends. */
+  /** The last day of a trial or of a first price. */
   readonly trialEnd?: string;
   readonly amountAfterTrialMinor?: number;
 };
 
-/** The schedule of a mandate that nobody has said anything about. */
+/** The schedule if the merchant gave none. */
 export const asAgreed = 'as agreed with the merchant';

@@ -1,9 +1,9 @@
-// The outbox in SQL. A letter is written with the change of the payment it is about, and ended by whoever sent it.
+// The outbox in SQL. An email is written with the change of its payment, and ended by the node that sent it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
-import type { PayerEmail, PaymentOfEmail, ReceiptOwed } from '../domain/payer-email.ts';
+import type { PayerEmail, PaymentOfEmail, ReceiptRequest } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
 
 export const payerEmailParameters = {
@@ -16,8 +16,8 @@ export const payerEmailParameters = {
 } as const;
 
 /**
- * The part of a statement that writes one, if it is owed, for the series that stands in the common table expression `series`. Due
- * at once, or claimed already until `claimedUntil` by whoever writes it. Uses :invoice_id and :payment_id, and :happened_at.
+ * The part of a statement that writes the email, for the series in the common table expression `series`. The email is due
+ * immediately, or claimed until `claimedUntil`.
  */
 export function payerEmailOf(series: string, claimedUntil?: string): string {
   return `posted as (
@@ -34,8 +34,8 @@ export function payerEmailOf(series: string, claimedUntil?: string): string {
     )`;
 }
 
-export function payerEmailValues(owed: ReceiptOwed | undefined): Values<typeof payerEmailParameters> {
-  const { email, paid } = owed ?? {};
+export function payerEmailValues(request: ReceiptRequest | undefined): Values<typeof payerEmailParameters> {
+  const { email, paid } = request ?? {};
   return {
     email_recipient: email ?? null,
     email_paid_at: paid?.at ?? null,
@@ -99,7 +99,7 @@ const readOutbox = statement({
          order by created_at desc, invoice_id, payment_id limit :limit`,
 });
 
-/** Whoever comes second has nothing to add. */
+/** A second node that ends the same email changes nothing. */
 const endPayerEmailRow = statement({
   name: 'end_payer_email',
   parameters: {
@@ -122,15 +122,15 @@ const endPayerEmailRow = statement({
 export async function storePayerEmail(
   tx: Database,
   seriesId: string,
-  owed: ReceiptOwed,
+  request: ReceiptRequest,
   now: Instant,
 ): Promise<void> {
   await tx.run(insertPayerEmail, {
-    invoice_id: owed.paid.invoiceId,
-    payment_id: owed.paid.paymentId,
+    invoice_id: request.paid.invoiceId,
+    payment_id: request.paid.paymentId,
     series_id: seriesId,
     happened_at: now,
-    ...payerEmailValues(owed),
+    ...payerEmailValues(request),
   });
 }
 
@@ -142,7 +142,7 @@ export async function findPayerEmail(
   return row && payerEmailFromRow(row);
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function findOutbox(
   db: Database,
   { partyId, invoiceId, limit }: { partyId: string; invoiceId: string | undefined; limit: number },

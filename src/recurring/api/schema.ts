@@ -1,4 +1,4 @@
-// A series as the API shows it: whether it may be charged now, and if not, why and from when on; and what has happened to it.
+// The shapes of a series in the API: whether it may be charged, and its events.
 import { Type, type Static } from 'typebox';
 import { Amount, DateTime, EntityID } from '../../platform/http/schemas.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
@@ -31,29 +31,36 @@ export const RecurrentTerms = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'How often: an ISO 8601 period such as `P1M`, or words. It stands on the receipts.',
+        description: 'How often: an ISO 8601 period such as `P1M`, or words. Shown on receipts.',
       }),
     ),
     validUntil: Type.Optional({
       ...LocalDate,
-      description: 'The last day it may be charged. None: until the payer cancels it.',
+      description: 'The last day of the consent. Absent: until the payer cancels.',
     }),
     amountRule: Type.Optional(AmountRuleSchema),
     trialEnd: Type.Optional({
       ...LocalDate,
-      description: 'The last day of a trial or of a first price. You are told seven days before it ends.',
+      description:
+        'The last day of a trial or of a first price. You get an advance notice seven days before it ends.',
     }),
-    amountAfterTrial: Type.Optional({ ...Amount, description: 'What is charged then, in minor units.' }),
+    amountAfterTrial: Type.Optional({
+      ...Amount,
+      description: 'The amount after the trial, in minor units.',
+    }),
     consent: Type.Optional(
       Type.Object(
         {
-          ticked: Type.Literal(true, { description: 'The payer ticked the box himself.' }),
+          ticked: Type.Literal(true, { description: 'The payer ticked the box.' }),
           tickedAt: DateTime,
           text: Type.Optional(
-            Type.String({ maxLength: 10_000, description: 'What stood beside the box, letter by letter.' }),
+            Type.String({ maxLength: 10_000, description: 'The exact text next to the box.' }),
           ),
           textHash: Type.Optional(
-            Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of it, when you keep the text.' }),
+            Type.String({
+              pattern: '^[0-9a-f]{64}$',
+              description: 'The SHA-256 hash of the text, if you keep the text yourself.',
+            }),
           ),
           checkbox: Type.Optional(Type.String({ maxLength: 200 })),
           locale: Type.Optional(Type.String({ maxLength: 35 })),
@@ -65,34 +72,34 @@ export const RecurrentTerms = Type.Object(
   },
   {
     title: 'RecurrentTerms',
-    description: 'What the payer agreed to, and what there is to show for it. Goes with `makeRecurrent`.',
+    description: 'What the payer agreed to, with the evidence. Requires `makeRecurrent`.',
   },
 );
 export type RecurrentTerms = Static<typeof RecurrentTerms>;
 
-/** What the schema cannot say. */
+/** Checks that the schema cannot express. */
 export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined {
   const says = (where: string, description: string) =>
     `Request parameter: recurrentTerms.${where}, error type: no_match, description: ${description}`;
   const { validUntil, trialEnd, amountAfterTrial, consent } = terms;
-  if (validUntil !== undefined && !isDate(validUntil)) return says('validUntil', 'there is no such day');
-  if (trialEnd !== undefined && !isDate(trialEnd)) return says('trialEnd', 'there is no such day');
+  if (validUntil !== undefined && !isDate(validUntil)) return says('validUntil', 'is not a calendar day');
+  if (trialEnd !== undefined && !isDate(trialEnd)) return says('trialEnd', 'is not a calendar day');
   if (amountAfterTrial !== undefined && trialEnd === undefined) {
-    return says('amountAfterTrial', 'say with trialEnd when that is');
+    return says('amountAfterTrial', 'requires trialEnd');
   }
   const { schedule, amountRule } = terms;
   const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
   if (ofSchedule !== undefined) return says('schedule', ofSchedule);
-  // They are kept for good.
+  // The words are stored permanently.
   if (amountRule?.kind === 'variable' && givesAnyNumberAway(amountRule.text)) {
-    return says('amountRule.text', 'has a card number in it');
+    return says('amountRule.text', 'must not contain a card number');
   }
   const words = [consent?.text, consent?.checkbox, consent?.version, consent?.locale];
   if (words.some((text) => text !== undefined && givesAnyNumberAway(text))) {
-    return says('consent', 'has a card number in it');
+    return says('consent', 'must not contain a card number');
   }
   if (consent && consent.text === undefined && consent.textHash === undefined)
-    return says('consent', 'send the text, or its hash');
+    return says('consent', 'requires the text or its hash');
   return undefined;
 }
 
@@ -124,7 +131,7 @@ const PaymentName = Type.Object({ invoiceID: EntityID, paymentID: EntityID });
 
 export const RecurringSchema = Type.Object(
   {
-    mayCharge: Type.Boolean({ description: 'Now, on a new invoice.' }),
+    mayCharge: Type.Boolean({ description: 'Whether a charge of a new invoice is allowed now.' }),
     refusal: Type.Optional(
       Type.Object(
         {
@@ -133,7 +140,7 @@ export const RecurringSchema = Type.Object(
           rulePack: Type.String(),
           retryAfter: Type.Optional({
             ...DateTime,
-            description: 'The first moment it may be charged, if nothing else happens until then.',
+            description: 'The earliest time at which a charge is allowed, if nothing else changes.',
           }),
         },
         { title: 'RecurringRefusal' },
@@ -145,17 +152,20 @@ export const RecurringSchema = Type.Object(
     rootBinding: Type.Optional(
       Type.Object(
         { customerID: EntityID, customerBindingID: EntityID },
-        { title: 'BindingName', description: 'Instead, where the card was bound to a customer.' },
+        {
+          title: 'BindingName',
+          description: 'Instead of invoiceID and paymentID, if the card was saved for a customer.',
+        },
       ),
     ),
     latestParent: Type.Optional({
       ...PaymentName,
-      description: 'Best named as the parent of the next charge.',
+      description: 'The recommended parent of the next charge.',
     }),
     card: Type.Object({
       paymentSystem: Type.String(),
       lastDigits: Type.String(),
-      goodUntil: { ...DateTime, description: 'From then on it has expired, wherever on earth.' },
+      goodUntil: { ...DateTime, description: 'When the card expires, in the last time zone.' },
     }),
     terms: Type.Object({
       schedule: Type.String(),
@@ -247,7 +257,7 @@ export function recurringEventBody(event: LoggedEvent<SeriesFact>): Static<typeo
 }
 
 const Unknown = Type.Unknown();
-/** In the order it is sealed in. */
+/** In the order in which it is sealed. */
 export const ConsentBundle = Type.Object(
   {
     format: Type.String(),
@@ -269,7 +279,7 @@ export const ConsentBundle = Type.Object(
   { title: 'ConsentBundle' },
 );
 
-/** As it was sealed, member for member. */
+/** As it was sealed, member by member. */
 export function bundleBody(bundle: Bundle): Static<typeof ConsentBundle> {
   return { ...bundle, entries: bundle.entries.map((entry) => ({ ...entry, facts: [...entry.facts] })) };
 }

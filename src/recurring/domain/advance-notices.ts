@@ -1,5 +1,5 @@
-// What a merchant should hear of before it happens to a series, so that he can tell the payer: its card expires, the gap between two
-// charges grows too long, a charge comes that comes seldom, a trial ends, the consent ends. Each is said once, at its time. Pure.
+// Advance notices: what a merchant should know before it happens to a series, so that they can inform the payer. Each is
+// sent once.
 import { laterBy, type Instant } from '../../clock.ts';
 import { endOfDay, monthsAfter } from '../../retry-rules/domain/calendar.ts';
 import { maxGapMonths } from '../../retry-rules/domain/may-charge.ts';
@@ -8,7 +8,7 @@ import type { AdvanceNotice, Series } from './series.ts';
 const dayMs = 24 * 3_600_000;
 const rareAfterDays = 180;
 
-/** The next one after those that were said; undefined when nothing is left to say. */
+/** Undefined if no advance notice is left to send. */
 export function nextAdvanceNotice(series: Series): AdvanceNotice | undefined {
   if (series.state.name !== 'active') return undefined;
   return noticesOf(series)
@@ -30,7 +30,7 @@ function noticesOf({ card, endsAt, lastSuccessAt, mandate }: Series): AdvanceNot
   ];
 }
 
-/** When a charge is next due that comes less often than every 180 days, by a schedule that is a period. */
+/** When the next charge is due, if the schedule is a period longer than 180 days. */
 function nextRareCharge(schedule: string, lastSuccessAt: Instant): Instant | undefined {
   const [, count, unit] = /^P(\d{1,3})([DWMY])$/.exec(schedule) ?? [];
   if (count === undefined) return undefined;

@@ -1,5 +1,4 @@
-// The consent bundle as a page to print: what was agreed, how it is known, every charge made under it, how it ended, and how to check
-// that nothing of it was changed. One file without script, which says no more than the bundle does. Pure.
+// The consent bundle as one printable HTML file without scripts. It shows nothing that the bundle does not contain.
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import type { AmountRule } from '../../receipts/domain/terms.ts';
@@ -7,7 +6,7 @@ import type { Mandate } from './mandate.ts';
 import { escaped, moneyText, scheduleInWords } from '../../receipts/domain/receipt.ts';
 import type { SeriesFact, SeriesTerms } from './series.ts';
 
-/** A bundle, as far as it is shown. */
+/** The members of a bundle that are shown. */
 type ShownBundle = {
   readonly seriesId: string;
   readonly partyId: string;
@@ -35,7 +34,7 @@ export function consentSheet(
     facts: facts as readonly SeriesFact[],
   }));
   const started = entries[0]?.facts.find((fact) => fact.type === 'series_started');
-  if (!started) throw new Error(`the bundle of ${bundle.seriesId} does not begin with a consent`);
+  if (!started) throw new Error(`The bundle of series ${bundle.seriesId} does not start with a consent.`);
   const { terms } = started;
   const title = `Consent to recurring charges ${bundle.seriesId}`;
   const happened = entries.flatMap(({ sequence, at, facts }) =>
@@ -49,15 +48,15 @@ export function consentSheet(
 <title>${escaped(title)}</title>
 <style>${style}</style>
 <h1>Consent to recurring charges</h1>
-${section('Of whom and with whom', [
+${section('Parties', [
   ['Series', bundle.seriesId],
   ['Shop', [shop?.name, shop?.site, `${bundle.partyId} / ${bundle.shopId}`].filter(Boolean).join(', ')],
   ['Card', `${terms.card.paymentSystem} •• ${terms.card.lastDigits}`],
   ...payerRows(terms.mandate),
 ])}
-${section('What was agreed', termRows(terms))}
-${section('How it is known', evidenceRows(terms.mandate))}
-${section('The payment it began with', paymentRows(terms))}
+${section('Terms', termRows(terms))}
+${section('Evidence', evidenceRows(terms.mandate))}
+${section('First payment', paymentRows(terms))}
 <section>
 <h2>What has happened</h2>
 <table class="log">
@@ -67,9 +66,9 @@ ${happened.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`
 </tbody>
 </table>
 </section>
-${section('The seal', [
+${section('Seal', [
   ['Sealed', moment(bundle.sealedAt)],
-  ['By the key', bundle.publicKey],
+  ['Public key', bundle.publicKey],
   ['Signature', bundle.signature],
   ['Last entry', bundle.entries.at(-1)?.hash],
 ])}
@@ -96,9 +95,9 @@ function payerRows({ payer }: Mandate): Row[] {
   const contact = Object.entries(contactInfo).map(([name, value]) => `${name}: ${value}`);
   return [
     ['Payer', contact.length > 0 ? contact.join('\n') : undefined],
-    ['His address', ip],
-    ['His browser', fingerprint],
-    ['On the page', page],
+    ['Payer’s IP address', ip],
+    ['Payer’s browser', fingerprint],
+    ['Page', page],
   ];
 }
 
@@ -130,10 +129,10 @@ function evidenceRows({ evidence, consent }: Mandate): Row[] {
   if (!consent) return [['Evidence', evidence === 'missing' ? 'none was sent with the payment' : evidence]];
   return [
     ['Evidence', 'attested by the merchant'],
-    ['The words', consent.text],
-    ['Their SHA-256', consent.textHash],
-    ['Ticked', `by the payer himself, ${moment(consent.tickedAt)}`],
-    ['The box', consent.checkbox],
+    ['Text', consent.text],
+    ['SHA-256 of the text', consent.textHash],
+    ['Ticked', `by the payer,  ${moment(consent.tickedAt)}`],
+    ['Checkbox', consent.checkbox],
     ['Language', consent.locale],
     ['Version', consent.version],
   ];
@@ -145,7 +144,7 @@ function paymentRows({ kind, root, mandate, consentedAt }: SeriesTerms): Row[] {
   return [
     [kind === 'parent' ? 'Invoice / payment' : 'Customer / binding', `${root.invoiceId} / ${root.paymentId}`],
     ['Made', moment(createdAt)],
-    ['Approved, with the payer there', moment(consentedAt)],
+    ['Approved, payer present', moment(consentedAt)],
     ['Amount', moneyText({ minor: BigInt(amountMinor), currency })],
     ['Reference', [reference, approvalCode].filter(Boolean).join(' / ')],
     ['Authentication (ECI)', eci],
@@ -161,7 +160,7 @@ function wordsOf(fact: SeriesFact): [what: string, details: string] {
       const { amount, isRetry, packs } = fact;
       const money = amount && moneyText({ minor: BigInt(amount.minor), currency: amount.currency });
       const details = [`${fact.invoiceId} / ${fact.paymentId}`, money, `under ${packs.join(', ')}`];
-      return [isRetry ? 'Charge tried again' : 'Charge tried', details.filter(Boolean).join('; ')];
+      return [isRetry ? 'Charge retried' : 'Charge started', details.filter(Boolean).join('; ')];
     }
     case 'recurring_charge_succeeded':
       return ['Charge approved', `${fact.invoiceId} / ${fact.paymentId}`];
@@ -175,17 +174,17 @@ function wordsOf(fact: SeriesFact): [what: string, details: string] {
     case 'series_stopped':
       return ['Stopped', `${fact.rule} of ${fact.pack}`];
     case 'consent_withdrawn':
-      return ['Consent withdrawn', [`by the ${fact.by}`, fact.reason].filter(Boolean).join(': ')];
+      return ['Consent revoked', [`by the ${fact.by}`, fact.reason].filter(Boolean).join(': ')];
     case 'consent_renewed': {
       const { card, mandate } = fact;
       const rows = mandate ? [...evidenceRows(mandate), ...payerRows(mandate)] : [];
       const said = rows.flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${value}`]));
-      return ['Consent given anew', [`card •• ${card.lastDigits}`, ...said].join('\n')];
+      return ['Consent renewed', [`card •• ${card.lastDigits}`, ...said].join('\n')];
     }
     case 'parent_added':
-      return ['A charge others may refer to', `${fact.invoiceId} / ${fact.paymentId}`];
+      return ['Charge became a parent', `${fact.invoiceId} / ${fact.paymentId}`];
     case 'notice_due':
-      return ['Merchant told beforehand', `${fact.notice.kind}, ${moment(fact.notice.about)}`];
+      return ['Advance notice to the merchant', `${fact.notice.kind}, ${moment(fact.notice.about)}`];
   }
 }
 

@@ -1,19 +1,18 @@
-// The mandate: what the payer agreed to, and what there is to show for it. The terms come from the payment, else from the
-// shop's own defaults, else they are the plainest there are. Pure.
+// The mandate: what the payer agreed to, with its evidence. Terms come from the payment, then from the shop's defaults.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { asAgreed, type MandateTerms } from '../../receipts/domain/terms.ts';
 
-/** Why words may not be its schedule, which is kept for good and stands on the receipts. */
+/** Why words cannot be a schedule, which is stored permanently and shown on receipts. */
 export function scheduleProblem(schedule: string): string | undefined {
-  if (schedule.trim() === '') return 'has no words in it';
-  return givesAnyNumberAway(schedule) ? 'has a card number in it' : undefined;
+  if (schedule.trim() === '') return 'must not be empty';
+  return givesAnyNumberAway(schedule) ? 'must not contain a card number' : undefined;
 }
 
-/** As the merchant attests it: the page was his. */
+/** As the merchant attests it: the page was theirs. */
 export type ConsentGiven = {
-  /** What stood beside the box; or only its hash, where the merchant keeps the text. */
+  /** The text next to the box, or only its hash if the merchant keeps the text. */
   readonly text?: string;
   readonly textHash: string;
   readonly ticked: true;
@@ -23,7 +22,7 @@ export type ConsentGiven = {
   readonly version?: string;
 };
 
-/** How to reach a payer, as the merchant says it. It may have more members, which nobody reads. */
+/** How to reach a payer. It may have more members, which are ignored. */
 export type ContactInfo = {
   readonly email?: string;
   readonly phoneNumber?: string;
@@ -38,7 +37,7 @@ export type ContactInfo = {
 
 export type Mandate = MandateTerms & {
   readonly schedule: string;
-  /** Whether the merchant sent what the payer agreed to. */
+  /** Whether the merchant sent the consent. */
   readonly evidence: 'attestedByMerchant' | 'missing';
   readonly consent?: ConsentGiven;
   readonly payer: {
@@ -53,16 +52,16 @@ export type Mandate = MandateTerms & {
     readonly currency: Currency;
     readonly reference: string;
     readonly approvalCode?: string;
-    /** What proves that the payer was authenticated. */
+    /** Proves that the payer was authenticated. */
     readonly eci?: string;
     readonly networkTransactionId?: string;
   };
 };
 
-/** What a payment brings with it. */
+/** What the request of a payment contains. */
 export type MandateGiven = MandateTerms & { readonly consent?: ConsentGiven };
 
-/** The lifetime goes with the schedule it was agreed with: half of one and half of another would be a third agreement. */
+/** Lifetime and schedule come from the same source: mixed, they would be terms that the payer never saw. */
 export function mandateOf(
   given: MandateGiven | undefined,
   shopDefaults: MandateTerms,

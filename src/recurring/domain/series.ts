@@ -1,6 +1,5 @@
-// A series: all charges without the payer that go back to one consent of his, a payment or a bound card. It knows who may
-// be charged and since when, what came of it, and what stands in the way; whether a charge may be made now is decided in
-// may-charge.ts. Pure.
+// A series: all recurring charges that rest on one consent, with their retry state. may-charge.ts decides whether a charge
+// is allowed.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Currency, Money } from '../../money.ts';
@@ -21,48 +20,48 @@ export type PaymentRef = { readonly invoiceId: string; readonly paymentId: strin
 /** A binding, by its customer and its number there. */
 export type BindingRef = { readonly customerId: string; readonly bindingId: string };
 
-/** What began a series, under the names its facts have stored since 0.1.0, whichever it was: those of a payment. */
+/** What started a series. Facts have stored a binding under the members of a payment since 0.1.0. */
 export function rootOf(began: PaymentRef | BindingRef): PaymentRef {
   return 'bindingId' in began
     ? { invoiceId: began.customerId, paymentId: began.bindingId }
     : { invoiceId: began.invoiceId, paymentId: began.paymentId };
 }
 
-/** The series of a parent payment is named after the payment that began it. */
+/** A series from a parent payment is named after that payment. */
 export function seriesIdOf({ invoiceId, paymentId }: PaymentRef): string {
   return `${invoiceId}.${paymentId}`;
 }
 
-/** That of a customer goes by his card: the same one bound twice has one series, whatever was bound between. */
+/** A customer has one series for each card, however often the card was bound. */
 export function seriesIdOfCustomer(customerId: string, cardKey: Buffer): string {
   return `${customerId.slice(0, 23)}.${cardKey.toString('hex').slice(0, 16)}`;
 }
 
-/** The card as far as a series has to know it. The vault has the number. */
+/** What a series needs to know of the card. The number is in the vault. */
 export type SeriesCard = {
   readonly paymentSystem: PaymentSystem;
   readonly lastDigits: string;
-  /** The first moment it is no good. */
+  /** The first instant after the card's expiry. */
   readonly endsAt: Instant;
 };
 
-/** What is in no fact and shown to nobody: where the card is, and what is the same for every token of its number. */
+/** In no fact and never shown: the card's token, and a key that is equal for all tokens of the number. */
 export type CardRef = { readonly token: string; readonly key: Buffer };
 
 export type SeriesTerms = {
   readonly id: string;
   readonly partyId: string;
   readonly shopId: string;
-  /** From a parent payment, or from a card bound to a customer. */
+  /** Started by a parent payment, or by a card bound to a customer. */
   readonly kind: 'parent' | 'customer';
-  /** The payment it began with; of a customer, he and his binding. */
+  /** The first payment. For a customer, the customer and their binding. */
   readonly root: PaymentRef;
   readonly rootNetworkTransactionId?: string;
   readonly card: SeriesCard;
   readonly mandate: Mandate;
-  /** When the payer was last present and authenticated. Stops from before do not concern this series. */
+  /** When the payer was last present and authenticated. Earlier stops do not affect this series. */
   readonly consentedAt: Instant;
-  /** The first moment after the lifetime the payer agreed to; none: until cancelled. */
+  /** The first instant after the agreed lifetime. Absent: until cancelled. */
   readonly endsAt?: Instant;
 };
 
@@ -75,21 +74,21 @@ export type Series = SeriesTerms & {
     | { readonly name: 'active' }
     | ({ readonly name: 'stopped'; readonly at: Instant } & Stopped)
     | ({ readonly name: 'withdrawn'; readonly at: Instant } & Revocation);
-  /** The last payment that can be a parent. */
+  /** The latest payment that can be a parent. */
   readonly latest: PaymentRef;
-  /** Since when charges fail. Opened by a failure, closed by a success, or by its end after 31 days. */
+  /** Since when charges fail. A failure sets it; a success, or the end of the 31 days, clears it. */
   readonly failingSince?: Instant;
-  /** Invoices made until then are not charged any more: their 31 days are over. */
+  /** Invoices created until then can no longer be charged, because their 31 days have ended. */
   readonly deadUntil?: Instant;
-  /** No attempt before, by what the network answered last. */
+  /** The earliest time of the next attempt, by the network's last response. */
   readonly notBefore?: NotBefore;
   readonly lastSuccessAt: Instant;
   readonly chargesMade: number;
-  /** Of what should be known beforehand, all until then has been said. */
+  /** All advance notices until then have been sent. */
   readonly noticedUntil: Instant;
 };
 
-/** How the bank answered a charge, as far as the series is concerned. */
+/** The outcome of a charge, as far as it concerns the series. */
 export type ChargeOutcome =
   | { readonly outcome: 'approved'; readonly advice?: string }
   | {
@@ -98,24 +97,24 @@ export type ChargeOutcome =
       readonly code: string;
       readonly advice?: string;
     }
-  /** Sent, never answered, taken back: the issuer may have seen it. */
+  /** Sent, not answered, reversed. The issuer may have seen it. */
   | { readonly outcome: 'lost' }
-  /** It certainly never reached the bank: as if it had not been tried. */
+  /** Certainly never reached the bank. Does not count as an attempt. */
   | { readonly outcome: 'unsent' };
 
-/** A charge that was tried, or is being tried. */
+/** A charge that was sent, or is being sent. */
 export type Attempt = PaymentRef & {
   readonly createdAt: Instant;
   readonly amount: Money;
-  /** It was made while the series was failing. */
+  /** Created while the series was failing. */
   readonly isRetry: boolean;
 };
 
-/** What a merchant hears of a series before it happens. */
+/** What a merchant is notified of before it happens. */
 export type AdvanceNotice = {
   readonly kind:
     'cardExpiring' | 'gapNearing' | 'rareChargeNearing' | 'trialEnding' | 'consentEnding' | 'consentEnded';
-  /** When it is said, and of which moment it speaks. */
+  /** When the advance notice is sent, and the time of what it announces. */
   readonly at: Instant;
   readonly about: Instant;
 };
@@ -126,7 +125,7 @@ export type SeriesFact =
       readonly type: 'recurring_charge_started';
       readonly isRetry: boolean;
       readonly amount?: { readonly minor: number; readonly currency: Currency };
-      /** The rule packs in force when it was allowed. */
+      /** The rule packs in force when the charge was allowed. */
       readonly packs: readonly string[];
       readonly warnings: readonly string[];
     } & PaymentRef)
@@ -141,7 +140,7 @@ export type SeriesFact =
   | ({ readonly type: 'series_stopped' } & Stopped)
   | ({ readonly type: 'consent_withdrawn' } & Revocation)
   | ({ readonly type: 'parent_added' } & PaymentRef)
-  /** The payer was there again, with the same card: what stood in the way of his consent does not any more. */
+  /** The payer was present again with the same card. Earlier stops and revocations no longer apply. */
   | {
       readonly type: 'consent_renewed';
       readonly card: SeriesCard;
@@ -154,11 +153,11 @@ export type SeriesFact =
 export type ChargeEnd = {
   readonly ending: ChargeOutcome;
   readonly facts: readonly SeriesFact[];
-  /** The widest stop; kept beside the attempt. */
+  /** The widest stop. Stored with the attempt. */
   readonly stop?: Stopped;
-  /** The longest wait; kept there where there is no stop. */
+  /** The longest wait. Stored with the attempt if there is no stop. */
   readonly notBefore?: NotBefore;
-  /** What concerns the card, and so other series of it. */
+  /** Concerns the card, and so its other series. */
   readonly isDecline: boolean;
   readonly cardStop?: Stopped;
 };
@@ -202,7 +201,7 @@ function ruleOf({ rule, pack }: Ruled) {
   return { rule, pack };
 }
 
-/** What the bank says by itself, without having asked the network, is no rule of a network. */
+/** What the bank declines without asking the network does not count for the network's rules. */
 function answerOfNetwork(ending: ChargeOutcome): { code?: string; advice?: string } {
   switch (ending.outcome) {
     case 'approved':
@@ -214,15 +213,14 @@ function answerOfNetwork(ending: ChargeOutcome): { code?: string; advice?: strin
   }
 }
 
-/** Whether an ending counts as a decline at the network. */
 export function countsAsDecline(ending: ChargeOutcome): boolean {
   return ending.outcome === 'declined' && ending.network !== 'bank';
 }
 
-/** The series after a fact, at the moment it happened. */
+/** The series after a fact, at the time of the fact. */
 export function evolve(before: Series | undefined, fact: SeriesFact, now: Instant): Series {
   if (fact.type === 'series_started') {
-    if (before) throw new Error('a series starts once');
+    if (before) throw new Error('A series can start only once.');
     const { terms } = fact;
     return {
       ...terms,
@@ -233,7 +231,7 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
       noticedUntil: now,
     };
   }
-  if (!before) throw new Error(`${fact.type} without a series`);
+  if (!before) throw new Error(`Fact ${fact.type} came before the series was started.`);
   const series = seriesAt(before, now);
   switch (fact.type) {
     case 'recurring_charge_started':
@@ -278,7 +276,7 @@ function afterFailure(
   { isRetry, notBefore }: SeriesFact & { type: 'recurring_charge_failed' },
   now: Instant,
 ): Series {
-  // A retry belongs to the failures it was made in, also when it ends after their end: it opens no new ones.
+  // A retry belongs to the failures in which it was created. If it ends after their 31 days, it starts no new ones.
   const failingSince = series.failingSince ?? (isRetry ? undefined : now);
   const later =
     notBefore && (series.notBefore === undefined || notBefore.at > series.notBefore.at) ? { notBefore } : {};

@@ -1,18 +1,18 @@
-// What a shop wants of recurring charges where it wants anything else than the rules say.
+// A shop's settings for recurring charges, where they differ from the rules.
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import type { ReceiptLanguage } from '../../receipts/domain/receipt.ts';
 
 export type RecurringSettings = {
-  /** Of a consent whose payment brings none of its own. */
+  /** The terms of a consent whose payment brings none. */
   readonly terms?: MandateTerms;
-  /** A charge after six months without one is refused, not only warned about. */
+  /** Refuses a charge after six months without one, instead of only warning. */
   readonly enforceMaxGap?: boolean;
-  /** No card is stored without what the payer agreed to. */
+  /** Saves no card without the payer's consent. */
   readonly requireConsentEvidence?: boolean;
-  /** The access token of an invoice does not charge without the payer. */
+  /** The access token of an invoice cannot make recurring charges. */
   readonly needsApiKey?: boolean;
-  /** Where the payer can ask, on his receipts. */
+  /** The contact for payers on their receipts. */
   readonly contact?: string;
-  /** Of receipts that are mailed, where it is not known in which the payer agreed. */
+  /** The language of emailed receipts, if the payer's is not known. */
   readonly language?: ReceiptLanguage;
 };

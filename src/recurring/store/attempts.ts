@@ -1,5 +1,5 @@
-// The attempts of series in SQL, and what the networks hold against a card: its declines and its stops. The rolling counters
-// are asked of these rows whenever they matter, so that there is no number that could drift.
+// Attempts, declines and card stops in SQL. Counters are computed from these rows each time, so that no stored number can
+// drift.
 import { instantFromDatabase, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
@@ -28,7 +28,7 @@ const decline: Codec<Decline> = object({
 
 const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
 
-/** All that decides whether a series may be charged, as of one moment. No row: there is no such series. */
+/** All that decides whether a series may be charged, as of one instant. No row: the series does not exist. */
 const readStandingRow = statement({
   name: 'read_series_standing',
   parameters: {
@@ -113,7 +113,7 @@ const insertDecline = statement({
          on conflict do nothing`,
 });
 
-/** Every series the stop concerns is due at once, to write it into its own log. */
+/** Makes all affected series due immediately, so that each writes the stop into its own log. */
 const insertStop = statement({
   name: 'insert_card_stop',
   parameters: {
@@ -144,10 +144,7 @@ const insertStop = statement({
     from concerned where series.series_id = concerned.series_id`,
 });
 
-/**
- * `declinesAfter`: how far back the networks count. Whoever holds the series' row since an earlier statement reads what
- * nobody else changes meanwhile; others may find the version moved when they write.
- */
+/** `declinesAfter`: how far back networks count. Without a lock on the series, a later write may hit a version conflict. */
 export async function readChargeHistory(
   db: Database,
   seriesId: string,
@@ -180,7 +177,7 @@ function stopOf(at: Instant | null, rule: string | null, pack: string | null): C
   return at !== null && rule !== null && pack !== null ? { at, rule, pack } : undefined;
 }
 
-/** Of a charge that has not ended: the series, its shop's wishes and the attempt, as of one moment. */
+/** A pending charge: the series, the shop's settings and the attempt, as of one instant. */
 const readPendingCharge = statement({
   name: 'read_pending_charge',
   parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
@@ -195,7 +192,7 @@ const readPendingCharge = statement({
            and outcome = 'pending'`,
 });
 
-/** Undefined when it has ended, or never was. */
+/** Undefined if the charge has ended or does not exist. */
 export async function findPendingCharge(
   db: Database,
   seriesId: string,
@@ -206,7 +203,7 @@ export async function findPendingCharge(
   return { stored: seriesFromRow(row), settings: row.settings ?? {}, attempt: attemptFrom(member, row) };
 }
 
-/** Undefined when it has ended, or never was. */
+/** Undefined if the attempt has ended or does not exist. */
 export async function findPendingAttempt(
   db: Database,
   seriesId: string,
@@ -221,7 +218,7 @@ function attemptFrom({ invoiceId, paymentId }: PaymentRef, row: Values<typeof at
   return { invoiceId, paymentId, createdAt, amount: { minor, currency }, isRetry };
 }
 
-/** By whoever holds the row of the series. */
+/** The caller must hold a lock on the series. */
 export async function storeChargeEnd(
   db: Database,
   charge: Pick<PendingCharge, 'stored' | 'attempt'>,

@@ -1,18 +1,17 @@
-// What a charge changes of its series, as a part of the statement that changes the payment: so both are written, or neither, in
-// one round trip. The statement fails as a whole when the series has moved since it was read. Where more follows than the series and
-// the payment, the same part is a statement of a transaction.
+// What a charge changes of its series, as part of the statement that changes the payment, in one round trip. A version
+// conflict of the series fails the whole statement.
 import type { Instant } from '../../clock.ts';
 import { oneOf } from '../../platform/database/codec.ts';
 import { stored, type Values } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import type { Money } from '../../money.ts';
-import type { PayerEmail, ReceiptOwed } from '../../receipts/domain/payer-email.ts';
+import type { PayerEmail, ReceiptRequest } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
 import { payerEmailOf, payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
 import { changeOf, seriesChange, type SeriesWithSettings, type StoredSeries } from './series.ts';
 import type { RecurringSettings } from '../domain/settings.ts';
 
-/** Beside these the statement has the `:invoice_id` and `:payment_id` of the payment, and its amount. */
+/** The statement also has `:invoice_id`, `:payment_id` and the amount. */
 export const startedCharge = {
   parameters: { ...seriesChange.parameters, is_retry: 'bool', packs: 'text' },
   text: `${seriesChange.text()}, attempted as (
@@ -25,7 +24,7 @@ export const startedCharge = {
 
 const outcome = oneOf<ChargeOutcome['outcome']>('approved', 'declined', 'lost', 'unsent');
 
-/** What has ended does not end again: without a row in `attempted` the statement must fail. */
+/** An ended charge does not end again: without a row in `attempted` the statement must fail. */
 export const endedCharge = {
   parameters: {
     ...seriesChange.parameters,
@@ -50,26 +49,25 @@ export const endedCharge = {
     )`,
 } as const;
 
-/** With the receipt to be mailed, if one is owed: a row `posted`. */
+/** If a receipt is to be sent, the row `posted` has its recipient. */
 export const approvedCharge = {
   parameters: { ...endedCharge.parameters, ...payerEmailParameters, email_claimed_until: 'timestamptz' },
   text: `${endedCharge.text}, ${payerEmailOf('held', ':email_claimed_until')}`,
 } as const;
 
-/** A series as it is charged, and what its shop wants. */
 type Charged = { readonly stored: StoredSeries; readonly settings: RecurringSettings };
 
-/** A charge that has not ended, with its series as it was then. */
+/** A charge that has not ended, with its series at that time. */
 export type PendingCharge = Charged & { readonly attempt: Attempt };
 
 export type StartedCharge = Values<typeof startedCharge.parameters>;
-/** A receipt as whoever took the charge has just written it, with what he knew of its series. */
+/** A receipt as the node has just written it, with what it knows of the series. */
 export type PreloadedEmail = PayerEmail & { readonly series: SeriesWithSettings };
 
-/** With the receipt that goes with it: the node that writes it sends it, and has claimed it until then. */
+/** The node that writes the receipt sends it and has claimed it. */
 export type ApprovedCharge = {
   readonly written: Values<typeof approvedCharge.parameters>;
-  /** Where it goes is found out as it is written. */
+  /** The recipient is determined when the statement runs. */
   readonly payerEmail: Omit<PreloadedEmail, 'recipient'> | undefined;
 };
 
@@ -115,7 +113,7 @@ export function endedChargeOf(
 export function approvedChargeOf(
   charge: PendingCharge,
   end: ChargeEnd,
-  owed: ReceiptOwed | undefined,
+  receipt: ReceiptRequest | undefined,
   now: Instant,
 ): ApprovedCharge {
   const { series } = charge.stored;
@@ -124,11 +122,11 @@ export function approvedChargeOf(
   return {
     written: {
       ...endedChargeOf(charge, end, now),
-      ...payerEmailValues(owed),
+      ...payerEmailValues(receipt),
       email_claimed_until: initialClaim(now).wake_at,
     },
-    payerEmail: owed && {
-      paid: owed.paid,
+    payerEmail: receipt && {
+      paid: receipt.paid,
       partyId,
       seriesId,
       createdAt: now,

@@ -1,4 +1,4 @@
-// Series as JSON: their facts, what their rows keep of terms and state, and what shops want of them.
+// Stored JSON of series: facts, terms, states and shop settings.
 import { paymentSystem } from '../../cards/store/codec.ts';
 import {
   currency,
@@ -100,7 +100,7 @@ const termsMembers = {
   consentedAt: instant,
   endsAt: optional(instant),
 };
-/** Of the terms what has no column of its own. */
+/** Terms without a column of their own. */
 export type RowTerms = Omit<SeriesTerms, 'id' | 'partyId' | 'shopId'>;
 export const rowTerms: Codec<RowTerms> = object(termsMembers);
 const terms: Codec<SeriesTerms> = object({ id: text, partyId: text, shopId: text, ...termsMembers });
@@ -134,7 +134,7 @@ const notice: Codec<AdvanceNotice> = object({
   about: instant,
 });
 
-/** As they are: the chain is over their text. */
+/** Read as stored, because the hash chain covers their text. */
 export const seriesFact = variants<SeriesFact, 'type'>('type', {
   series_started: { terms },
   recurring_charge_started: {

@@ -1,11 +1,10 @@
-// The series that may be charged without anything to show for the payer's consent: a report for whoever has to make up for it before
-// the first dispute.
+// Reports the chargeable series that lack evidence of a consent, so that the merchant can obtain it before a dispute.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { instant } from '../../platform/database/codec.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 
-/** The oldest first. */
+/** Oldest first. */
 const readMissing = statement({
   name: 'read_series_without_evidence',
   parameters: { party_id: 'text', shop_id: 'text?', limit: 'int4' },

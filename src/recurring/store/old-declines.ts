@@ -1,4 +1,4 @@
-// Declines the card networks have stopped counting: their rules look back a month.
+// Purges declines that card networks no longer count.
 import { purgeOf } from '../../platform/database/purge.ts';
 
 export const oldDeclines = purgeOf({

@@ -1,5 +1,5 @@
-// Series in SQL. Every change is made inside the transaction of the payment it belongs to, while the row of the series is
-// held: two charges of one series at once wait for each other here.
+// Series in SQL. Changes run in the transaction of the payment, with the row of the series locked: two charges of one
+// series wait for each other here.
 import { latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { anything, list, oneOf } from '../../platform/database/codec.ts';
@@ -25,13 +25,13 @@ export type StoredSeries = {
   readonly series: Series;
   readonly version: number;
   readonly handles: CardRef;
-  /** Of all that happened to it: the next entry is bound to it. */
+  /** The hash of the last event. The next event is chained to it. */
   readonly chain: string;
-  /** The time of its latest event. The chain is over the times too, so that of the next event is fixed before it is written. */
+  /** The time of the latest event. The chain covers times, so the next event's time is fixed before it is written. */
   readonly changedAt: Instant;
 };
 
-/** With what its shop wants of recurring charges. */
+/** With the shop's settings. */
 export type SeriesWithSettings = { readonly series: Series; readonly settings: RecurringSettings };
 
 export const seriesColumns = {
@@ -49,7 +49,7 @@ export const seriesColumns = {
 } as const;
 const facts = stored('json', list(seriesFact));
 
-/** Nothing when it was started before: then it goes on as it is. */
+/** No row if the series exists already. It is then left unchanged. */
 const insertSeries = statement({
   name: 'insert_series',
   parameters: { ...seriesColumns, wake_at: 'timestamptz?', facts },
@@ -67,8 +67,8 @@ const insertSeries = statement({
 });
 
 /**
- * The part of a statement that changes a series, with its facts: a row `held`, or none when it has moved since it was read. It is to
- * be read before all other rows, which are locked after it. Its terms change with a consent alone: `terms` writes :series_terms.
+ * The part of a statement that changes a series: a row `held`, or none after a version conflict. It must come first,
+ * because other rows are locked after it.
  */
 export const seriesChange = {
   parameters: {
@@ -109,7 +109,7 @@ const readSeries = statement({
   text: `select ${columnList(seriesColumns)} from series where series_id = :series_id`,
 });
 
-/** A column of a statement that reads `series`. */
+/** A column for statements that read `series`. */
 export const settingsOfSeries = `(select settings from recurring_settings as wish
        where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings`;
 
@@ -129,7 +129,7 @@ const lockSeriesRow = statement({
 
 const rescheduleSeries = rescheduleStatement('series', ['series_id'], 'restart');
 
-/** False when there is one already. */
+/** False if the series exists already. */
 export async function storeNewSeries(
   db: Database,
   started: SeriesFact & { type: 'series_started' },
@@ -146,7 +146,7 @@ export async function storeNewSeries(
   return rows.length > 0;
 }
 
-/** By whoever holds the row. That it moved all the same is a bug, and undoes the transaction. */
+/** The caller must hold a lock on the row. A version conflict is therefore a bug and rolls back. */
 export async function storeFacts(
   db: Database,
   stored: StoredSeries,
@@ -159,11 +159,10 @@ export async function storeFacts(
 }
 
 export function mustBeHeld({ series }: StoredSeries, changed: readonly unknown[]): void {
-  if (changed.length === 0)
-    throw new Error(`series ${series.id} was changed by somebody who did not hold it`);
+  if (changed.length === 0) throw new Error(`Series ${series.id} was changed without a lock.`);
 }
 
-/** The series after those facts, and what is written of it. */
+/** The series after the facts, and the values to store. */
 export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now: Instant) {
   const changedAt = latest(now, stored.changedAt);
   const version = stored.version + 1;
@@ -199,7 +198,7 @@ export async function findSeriesWithSettings(
   return { series: seriesFromRow(row).series, settings: row.settings ?? {} };
 }
 
-/** Held until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
   const [row] = await db.run(lockSeriesRow, { series_id: seriesId });
   return row && seriesFromRow(row);
@@ -269,7 +268,7 @@ const readLog = statement({
          where aggregate_id = :series_id and sequence > :after order by sequence limit :limit`,
 });
 
-/** With facts of kinds this program does not know: what is sealed is the whole log. */
+/** Includes facts of unknown kinds, because the seal covers the whole log. */
 export async function readSeriesEvents(
   db: Database,
   seriesId: string,

@@ -1,11 +1,11 @@
-// What a shop wants of recurring charges, read and written.
+// Reads and writes a shop's settings for recurring charges.
 import type { Database } from '../../platform/database/database.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 import type { RecurringSettings } from '../domain/settings.ts';
 import { recurringSettings } from './codec.ts';
 
 const settings = stored('json', recurringSettings);
-/** Of a statement that reads those of a series; null where the shop has none. */
+/** For statements that read a series. Null if the shop has no settings. */
 export const settingsColumn = stored('json?', recurringSettings);
 
 const readSettings = statement({

@@ -1,23 +1,21 @@
-// The time in which a charge that failed may be tried again. It opens with a failure and ends by itself after the days the rule
-// packs name. Pure.
+// The time in which a failed charge can be retried. It starts with a failure and lasts as long as the rule packs say.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import { packsInForce, type RulePack } from './rule-packs.ts';
 
-/** What of a series tells whether its charges fail, and since when. */
+/** What decides whether the charges of a series are failing, and since when. */
 export type Failing = {
   readonly card: { readonly paymentSystem: PaymentSystem };
   readonly failingSince?: Instant;
   readonly deadUntil?: Instant;
 };
 
-/** How long after its beginning a series of failures ends, whatever comes. */
 export function failingEndsAt(failingSince: Instant, packs: readonly RulePack[]): Instant {
   const untilMs = Math.min(...packs.map(({ retries }) => retries?.untilMs ?? Infinity));
   return laterBy(failingSince, untilMs);
 }
 
-/** The series with its failures' end behind it, if that is so by now: nothing happens at that moment, it is only late. */
+/** Applies the end of the failures if it has passed, because no event marks that end. */
 export function seriesAt<S extends Failing>(series: S, now: Instant): S {
   const { failingSince, ...rest }: Failing = series;
   if (failingSince === undefined) return series;

@@ -1,4 +1,4 @@
-// The cases of the rules that need neither database nor bank, and how quickly they are decided.
+// Retry rules that need neither database nor bank, and the speed of the decision.
 import { describe, expect, test } from 'vitest';
 import { instantAt, laterBy, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
@@ -63,8 +63,8 @@ function ended(series: Series, ending: ChargeOutcome, when: Instant, isRetry = f
   return facts.reduce((before, fact) => evolve(before, fact, when), series);
 }
 
-describe('the same card bound again', () => {
-  test('goes on with the failures there were', () => {
+describe('binding the same card again', () => {
+  test('keeps the failures of the series', () => {
     const failing = ended(startSeries(), declined, start);
     const { card } = failing;
     const renewed = evolve(failing, { type: 'consent_renewed', card }, at(2));
@@ -74,7 +74,7 @@ describe('the same card bound again', () => {
     });
   });
 
-  test('is no longer concerned by a stop from before', () => {
+  test('clears an earlier stop', () => {
     const stopped = ended(startSeries(), { ...declined, code: '41' }, start);
     const cardStop = { at: start, rule: 'code 41', pack: 'mastercard@2025-01-01' };
     const standing = (series: Series) => ({ ...standingOf(series), cardStop });
@@ -84,18 +84,18 @@ describe('the same card bound again', () => {
   });
 });
 
-test('what never reached the bank opens no failures and uses up no day', () => {
+test('a charge that never reached the bank starts no failures and uses up no day', () => {
   const unsent = ended(startSeries(), { outcome: 'unsent' }, start);
   expect(unsent.failingSince).toBeUndefined();
   expect(mayCharge(standingOf(unsent), then, at(0))).toMatchObject({ may: true });
 });
 
-test('what was sent and never answered does', () => {
+test('a charge that was sent and not answered uses up the day', () => {
   const lost = ended(startSeries(), { outcome: 'lost' }, start);
   expect(mayCharge(standingOf(lost, start), then, at(1))).toMatchObject({ retryAfter: at(24) });
 });
 
-test('the strictest of two counts, and rules have their day', () => {
+test('the strictest of two rules applies, from the day it is in force', () => {
   const packs = packsInForce('visa', start);
   const ruled = strictest(effectsOf({ code: '62', advice: '24' }, packs));
   expect(ruled.wait).toMatchObject({ rule: 'code 62', effect: { forMs: 7 * 24 * hour } });
@@ -106,7 +106,7 @@ test('the strictest of two counts, and rules have their day', () => {
   expect(stopOf57(after)).toMatchObject({ rule: 'code 57', pack: 'visa@2026-10-25' });
 });
 
-test('the calendar: months end where they end, a card at the last midnight on earth', () => {
+test('months are clipped to their last day, and a card expires in the last time zone', () => {
   expect(monthsAfter('2026-08-31T10:00:00.000001Z' as Instant, 6)).toBe('2027-02-28T10:00:00.000001Z');
   expect(monthsAfter('2027-12-31T00:00:00.000000Z' as Instant, 2)).toBe('2028-02-29T00:00:00.000000Z');
   expect(endOfCard('2030-12')).toBe('2031-01-01T12:00:00.000000Z');
@@ -128,7 +128,7 @@ test('the calendar: months end where they end, a card at the last midnight on ea
   ]);
 });
 
-test('31 days of daily retries of 1,000 series are decided in seconds', () => {
+test('31 days of daily retries of 1,000 series are decided within 30 seconds', () => {
   const began = performance.now();
   let attempts = 0;
   for (let number = 0; number < 1_000; number++) {
@@ -146,6 +146,6 @@ test('31 days of daily retries of 1,000 series are decided in seconds', () => {
     }
   }
   expect(attempts).toBe(32_000);
-  // How many it takes is measured by bench/month-of-retries.ts: here the machine may be slow.
+  // bench/month-of-retries.ts measures the speed. Here the machine may be slow.
   expect(performance.now() - began).toBeLessThan(30_000);
 });

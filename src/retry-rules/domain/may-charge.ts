@@ -1,5 +1,5 @@
-// May this series be charged now? If not: why, by which rule of which pack, and from when on. Pure, and asked in two
-// places that must not differ: by a merchant beforehand, and by the transaction that makes the charge.
+// Decides whether a series may be charged now; if not, by which rule and until when. A merchant's check and the charge
+// itself both use it, so that they cannot differ.
 import { laterBy, type Instant } from '../../clock.ts';
 import { monthsAfter } from './calendar.ts';
 import { nextPackAfter, packIdOf, packsInForce, type Counter, type RulePack } from './rule-packs.ts';
@@ -7,7 +7,6 @@ import { failingEndsAt, seriesAt, type Failing } from './failures.ts';
 
 type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
 
-/** What the rules look at of a series. */
 export type ChargedSeries = Failing & {
   readonly state:
     | { readonly name: 'active' | 'withdrawn' }
@@ -21,29 +20,28 @@ export type ChargedSeries = Failing & {
   readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
 };
 
-/** A stop of the card that may concern this series: the latest there is. */
+/** The latest stop of the card. It may be older than the consent. */
 export type CardStop = { readonly at: Instant; readonly rule: string; readonly pack: string };
 
-/** A decline of the same card: of the same charge when shop, amount and currency are the same and no payer was there. */
+/** A decline of the same card. `isOfCharge`: same shop, amount and currency, payer not present. */
 export type Decline = { readonly at: Instant; readonly isOfCharge: boolean };
 
-/** What is known when the question is asked. */
 export type ChargeHistory = {
   readonly series: ChargedSeries;
   readonly cardStop?: CardStop;
-  /** When the latest attempt was made that reached the bank, or may yet. */
+  /** When the latest attempt was created that reached the bank, or may still reach it. */
   readonly lastAttemptAt?: Instant;
   readonly isAttemptPending: boolean;
-  /** The issuer has stopped this very charge. */
+  /** The issuer stopped this one charge. */
   readonly chargeStop?: CardStop;
-  /** Those of the last 30 days, the oldest first. */
+  /** The declines of the last 30 days, oldest first. */
   readonly declines: readonly Decline[];
 };
 
 export type Charge = {
-  /** Of the invoice to be charged; `then`: one that will be made for it. */
+  /** When the invoice was created. `then`: it will be created for the charge. */
   readonly invoiceCreatedAt: Instant | 'then';
-  /** The payment named as parent, when one is. */
+  /** The payment named as parent, if any. */
   readonly parent?: PaymentName;
   readonly enforceMaxGap?: boolean;
 };
@@ -60,7 +58,7 @@ export type ChargeRefusal = {
     | 'recurrentParentStale';
   readonly rule: string;
   readonly pack: string;
-  /** The first moment it may be charged, if nothing else happens until then. */
+  /** The earliest time at which the charge is allowed, if nothing else changes. */
   readonly retryAfter?: Instant;
 };
 
@@ -75,7 +73,7 @@ export type ChargeDecision =
     }
   | ({ readonly may: false } & ChargeRefusal);
 
-/** How many months may lie between two charges, by the guidance of the networks. */
+/** The largest gap in months between two charges, by network guidance. */
 export const maxGapMonths = 6;
 const anInstantMs = 1;
 
@@ -89,19 +87,19 @@ export function mayCharge(standing: ChargeHistory, charge: Charge, now: Instant)
 
 type Refused = { readonly may: false; readonly recheckAt?: Instant } & ChargeRefusal;
 
-/** Undefined when it never will be, unless something happens. */
+/** Undefined if no later time would change the decision. */
 function firstAccepted(standing: ChargeHistory, charge: Charge, from: Instant): Instant | undefined {
   for (let at = from; ;) {
     const verdict = verdictAt(standing, charge, at);
     if (verdict.may) return at;
     const { recheckAt } = verdict;
     if (recheckAt === undefined) return undefined;
-    if (recheckAt <= at) throw new Error(`the rule ${verdict.rule} of ${verdict.pack} ends before it holds`);
+    if (recheckAt <= at) throw new Error(`Rule ${verdict.rule} of ${verdict.pack} ends before it starts.`);
     at = recheckAt;
   }
 }
 
-/** The verdict at one moment, and when the next one may be another: nothing changes in between. */
+/** The decision at one instant, and when it can change next. In between it is constant. */
 function verdictAt(
   standing: ChargeHistory,
   charge: Charge,
@@ -115,13 +113,13 @@ function verdictAt(
   const { failingSince } = series;
   const house = packIdOf(packs[0] as RulePack);
   const failingEnd = failingSince === undefined ? undefined : failingEndsAt(failingSince, packs);
-  // What will be another question then: a pack that comes into force, an invoice that will be a new obligation.
+  // Events that change the decision: a pack comes into force, or a new invoice counts as a new obligation.
   const changes = [
     nextPackAfter(series.card.paymentSystem, now),
     failingEnd && charge.invoiceCreatedAt === 'then' ? laterBy(failingEnd, anInstantMs) : undefined,
   ];
   if (failingSince !== undefined && standing.isAttemptPending) {
-    // The end of that attempt decides, and nobody knows when that is.
+    // The outcome of the pending attempt decides, and its time is unknown.
     return { may: false, code: 'recurrentRetryTooEarly', rule: 'attemptPending', pack: house };
   }
   const latest = latestOf(waits(standing, series, packs, now));
@@ -137,7 +135,7 @@ function verdictAt(
   };
 }
 
-/** Time does not heal these. */
+/** Refusals that end only with a new consent, card or invoice. */
 function finalRefusal(
   { series, cardStop, chargeStop }: ChargeHistory,
   charge: Charge,
@@ -164,7 +162,7 @@ function finalRefusal(
   return undefined;
 }
 
-/** No charge of the series comes any more, whatever the invoice; at most the payer consents anew, with his card. */
+/** No invoice of the series can be charged any more, unless the payer consents again. */
 export function canNeverCharge(series: ChargedSeries, now: Instant): boolean {
   const packs = packsInForce(series.card.paymentSystem, now);
   const standing = { series, isAttemptPending: false, declines: [] };
@@ -205,7 +203,7 @@ function waits(
   return found;
 }
 
-/** When the window of a counter has room again; undefined when it has room now. */
+/** When the counter's window has space again. Undefined if it has space now. */
 function fullUntil(
   { maxDeclines, withinMs, of }: Counter,
   declines: readonly Decline[],
@@ -231,7 +229,7 @@ function isGapExceeded(lastSuccessAt: Instant, now: Instant): boolean {
   return now > monthsAfter(lastSuccessAt, maxGapMonths);
 }
 
-/** The strictest; among equals the first. */
+/** The strictest wait. The first one among equals. */
 function latestOf(found: readonly Wait[]): Wait | undefined {
   let latest: Wait | undefined;
   for (const each of found) if (!latest || each.until > latest.until) latest = each;

@@ -1,32 +1,31 @@
-// The rules of recurring charges as data: what the house demands and what the networks do, each with the day it came into
-// force. Rules change by adding a pack with a later day, never by editing one: what was decided under a pack is kept with
-// its name. Where several packs speak about the same charge, the strictest wins.
+// The rules of recurring charges as dated data; the strictest pack wins. Add a pack to change a rule: decisions are stored
+// with the pack's name.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 
-/** How far a stop reaches. `card` is every shop of the installation; in a sandbox, every shop of the party. */
+/** How far a stop reaches. `card` means every shop of the installation; in a sandbox, every shop of the party. */
 export type StopScope = 'charge' | 'cardInShop' | 'card';
 
-/** What an answer of the bank means for charges after it. */
+/** What a response of the bank means for later charges. */
 export type Effect =
   { readonly does: 'stop'; readonly scope: StopScope } | { readonly does: 'wait'; readonly forMs: number };
 
-/** So many declines in a rolling window, and no more attempts until the oldest has left it. */
+/** After that many declines in a rolling window, no attempt is allowed until the oldest leaves it. */
 export type Counter = {
   readonly rule: string;
   readonly maxDeclines: number;
   readonly withinMs: number;
-  /** `charge`: on the same card, in the same shop, for the same amount. `card`: on the card, wherever and whoever. */
+  /** `charge`: same card, shop and amount. `card`: every charge of the card. */
   readonly of: 'charge' | 'card';
 };
 
 export type RulePack = {
   readonly name: 'house' | 'visa' | 'mastercard' | 'mir' | 'advice';
   readonly from: Instant;
-  /** After a failure: one attempt in so long, and for so long. */
+  /** After a failure: the minimum time between attempts, and how long retries are allowed. */
   readonly retries?: { readonly onceWithinMs: number; readonly untilMs: number };
   readonly counters: readonly Counter[];
-  /** By the network's response code. A code without a row has no effect of its own. */
+  /** By the network's response code. Other codes have no effect. */
   readonly codes: Readonly<Record<string, Effect>>;
   readonly advice: Readonly<Record<string, Effect>>;
 };
@@ -41,21 +40,21 @@ function each(codes: string, effect: Effect): Record<string, Effect> {
   return Object.fromEntries(codes.split(' ').map((code) => [code, effect]));
 }
 
-/** By whatever network: no such account, lost, stolen, closed, forbidden by law. It never gets better. */
+/** For every network: no such account, lost, stolen, closed or illegal. Permanent. */
 const hopeless = each('04 07 14 15 39 41 43 46 52 53 56 93', stopCard);
-/** Of no use soon: restricted in that country, blocked for this kind of card. */
+/** Unlikely to succeed soon: restricted in the country, or blocked for this kind of card. */
 const uselessSoon = each('36 62', wait(7 * dayMs));
-/** The payer has told his issuer to end it: this one charge, this merchant, or everybody. */
+/** The payer asked the issuer to stop this charge, this merchant, or all merchants. */
 const stoppedByPayer: Record<string, Effect> = {
   R0: { does: 'stop', scope: 'charge' },
   R1: { does: 'stop', scope: 'cardInShop' },
   R3: { does: 'stop', scope: 'card' },
 };
 
-/** We stop earlier than the network fines: attempts made elsewhere count too, and we cannot see them. */
+/** Below the network's limit, because attempts elsewhere count too and are not visible here. */
 const visaCounter: Counter = {
   rule: 'declinesIn30Days',
-  maxDeclines: 15, // the network's own number is 20
+  maxDeclines: 15, // the network's limit is 20
   withinMs: 30 * dayMs,
   of: 'charge',
 };
@@ -84,7 +83,7 @@ const rulePacks: readonly RulePack[] = [
     advice: {},
   },
   {
-    // 57 is final again, and 83 has become the network's own control of fraud.
+    // 57 is final again, and 83 is now the network's own fraud control.
     name: 'visa',
     from: '2026-10-25T00:00:00.000000Z' as Instant,
     counters: [visaCounter],
@@ -94,13 +93,13 @@ const rulePacks: readonly RulePack[] = [
   {
     name: 'mastercard',
     from: '2025-01-01T00:00:00.000000Z' as Instant,
-    // The network's own number is 35.
+    // The network's limit is 35.
     counters: [{ rule: 'declinesIn30Days', maxDeclines: 30, withinMs: 30 * dayMs, of: 'charge' }],
     codes: { ...hopeless, ...uselessSoon, ...stoppedByPayer, '57': stopCard, ...each('78 79 83', stopCard) },
     advice: {},
   },
   {
-    // Its numbers are not public: it is treated like Visa.
+    // Mir publishes no limits, so Visa's apply.
     name: 'mir',
     from: '2025-01-01T00:00:00.000000Z' as Instant,
     counters: [visaCounter],
@@ -108,7 +107,7 @@ const rulePacks: readonly RulePack[] = [
     advice: {},
   },
   {
-    // The merchant advice codes of one network, heeded from whoever sends them.
+    // Merchant advice codes of Mastercard, applied whichever network sends them.
     name: 'advice',
     from: '2025-01-01T00:00:00.000000Z' as Instant,
     counters: [],
@@ -128,10 +127,10 @@ const rulePacks: readonly RulePack[] = [
   },
 ];
 
-/** Codes by which a network says: look at the advice. They mean something of their own only without one. */
+/** With these codes the advice decides. They have their own meaning only without one. */
 const followAdvice: Readonly<Record<string, readonly string[]>> = { mastercard: ['79', '83'] };
 
-/** A network without rules of its own is treated like Visa. */
+/** Networks without rules of their own follow Visa. */
 const networkOf: Partial<Record<PaymentSystem, RulePack['name']>> = {
   mastercard: 'mastercard',
   maestro: 'mastercard',
@@ -142,7 +141,7 @@ export function packIdOf({ name, from }: RulePack): string {
   return `${name}@${from.slice(0, 10)}`;
 }
 
-/** Of each name that concerns the card, the latest that has come into force; the first one rules what was before it. */
+/** The latest pack in force of each name that concerns the card. Before any is in force, the first one applies. */
 export function packsInForce(
   system: PaymentSystem,
   now: Instant,
@@ -155,7 +154,6 @@ export function packsInForce(
   });
 }
 
-/** When the next pack that concerns the card comes into force. */
 export function nextPackAfter(
   system: PaymentSystem,
   now: Instant,
@@ -170,7 +168,7 @@ export function nextPackAfter(
 
 export type Ruled = { readonly effect: Effect; readonly rule: string; readonly pack: string };
 
-/** What an answer means, by every pack that says something about it. */
+/** The effects of a response, by every pack that has a rule for it. */
 export function effectsOf(
   answer: { readonly code?: string; readonly advice?: string },
   packs: readonly RulePack[],
@@ -191,7 +189,7 @@ export function effectsOf(
 
 const reach: Record<StopScope, number> = { charge: 0, cardInShop: 1, card: 2 };
 
-/** The widest stop, and the longest wait. */
+/** The widest stop and the longest wait. */
 export function strictest(effects: readonly Ruled[]): {
   readonly stop?: Ruled & { effect: Effect & { does: 'stop' } };
   readonly wait?: Ruled & { effect: Effect & { does: 'wait' } };

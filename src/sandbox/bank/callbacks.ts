@@ -1,5 +1,5 @@
-// The simulated bank tells that something has changed: a signed message with an operation's id and nothing else, sent again
-// until it is taken. What is lost when the bank dies stays lost: whoever waits for it must ask anyway.
+// Sends the simulated bank's callbacks: a signed message with only the operation ID, repeated until a 2xx.
+// Callbacks pending at a crash are lost, as the protocol allows: the receiver also queries the status.
 import { epochMsOf, type Clock } from '../../clock.ts';
 import { openLink, type Link } from '../../acquiring/adapters/http/link.ts';
 import {
@@ -15,7 +15,7 @@ export type Callbacks = {
   stop(): Promise<void>;
 };
 
-/** How long after the first attempt, and after each that failed, the next one follows. */
+/** The delay after the first failed attempt, the second, and so on. */
 const retryDelaysMs = [1_000, 5_000, 30_000, 120_000, 600_000];
 const lateMs = 15_000;
 const connectMs = 2_000;

@@ -1,5 +1,4 @@
-// The rules of the simulated bank: what it answers to an operation it has not seen before. Pure: it looks at the book, the
-// message and the time, and changes nothing.
+// The rules of the simulated bank for an operation it has not received before.
 import { laterBy, type Instant } from '../../clock.ts';
 import type {
   AuthoriseMessage,
@@ -29,14 +28,14 @@ export type Question = {
 const challengeMs = 10 * 60_000;
 const twoMinutesMs = 2 * 60_000;
 
-/** Codes of the networks for what is wrong with the question itself. */
+/** Network codes for errors in the request itself. */
 const customerCancelled = '17';
 const invalidTransaction = '12';
 const invalidAmount = '13';
 const originalNotFound = '25';
 const expiredCard = '54';
 const transactionNotPermitted = '57';
-/** The issuer wants the payer there: nothing proves that he ever agreed to be charged without. */
+/** The issuer requires the payer: no stored consent matches the charge. */
 const authenticationWanted = '1A';
 
 export function decide(book: BankState, question: Question): Decision {
@@ -95,7 +94,7 @@ function authorised(card: TestCard, message: AuthoriseMessage, eci?: string): De
   return { verdict: approved(eci, special?.advice), ...(special?.bookedTwice ? { bookedTwice: true } : {}) };
 }
 
-/** Every id of a network that is named must belong to a chain of this very card, and one must be. */
+/** At least one network transaction ID is required, and each must belong to this card. */
 function isAgreed(book: BankState, message: AuthoriseMessage, fingerprint: string | undefined): boolean {
   const { reason, rootNetworkTransactionId, previousNetworkTransactionId } = message.initiation;
   const named = [rootNetworkTransactionId, previousNetworkTransactionId].filter((id) => id !== undefined);
@@ -110,14 +109,14 @@ function decidePayout({ now }: Question, message: PayoutMessage): Decision {
   const special = specialAmount(message.amount, 'payout');
   if (special?.declined !== undefined) return { verdict: declined(card, special.declined, special.advice) };
   const verdict = approved(undefined, special?.advice);
-  if (special?.waits === 'for ever') return { verdict, waiting: { for: 'time' } };
+  if (special?.waits === 'permanently') return { verdict, waiting: { for: 'time' } };
   if (special?.waits === 'two minutes') {
     return { verdict, waiting: { for: 'time', until: laterBy(now, twoMinutesMs) } };
   }
   return { verdict, ...(special?.bookedTwice ? { bookedTwice: true } : {}) };
 }
 
-/** Whether it can be paid out to at all; what then becomes of a payout is another matter. */
+/** Decides only whether the card takes payouts. A payout itself may still be declined. */
 function decideVerification({ card: { number } }: VerifyMessage): ChargeDecision {
   const card = cardForPayout(number);
   return card.takesNoPayouts ? declined(card, transactionNotPermitted) : approved();
@@ -125,12 +124,12 @@ function decideVerification({ card: { number } }: VerifyMessage): ChargeDecision
 
 function decideFollowUp(book: BankState, { message, now, holdMs }: Question): ChargeDecision {
   if (message.kind === 'authorise' || message.kind === 'payout' || message.kind === 'verify') {
-    throw new Error('it follows nothing');
+    throw new Error(`${message.kind} has no original operation`);
   }
   const original = book.operations.get(message.originalOperationId);
   const isOurs = original?.operation.merchantId === message.merchant.id;
   if (!original || !isOurs) {
-    // What was never seen is taken back by promising never to do it; another's operation is none of this one's business.
+    // An unknown operation is reversed by declining it later. The operation of another merchant counts as unknown.
     return message.kind === 'reverse' && !original ? approved() : no(originalNotFound);
   }
   if (original.operation.kind !== 'authorise') return no(invalidTransaction);
@@ -158,7 +157,7 @@ function decideRefund(original: BookedOperation, amount: number): ChargeDecision
   return amount <= original.capturedMinor - original.refundedMinor ? approved() : no(invalidAmount);
 }
 
-/** Approved means: whatever it was, it moves no money and never will. */
+/** Approved means that the original moves no money, now or later. */
 function decideReversal({
   operation,
   capturedMinor,
@@ -171,7 +170,7 @@ function decideReversal({
   return wasCapturedLater || refundedMinor > 0 ? no(invalidTransaction) : approved();
 }
 
-/** Good until the end of the month that is printed on it. */
+/** A card is valid until the end of its expiry month. */
 function isExpired(expiry: string, now: Instant): boolean {
   return expiry < now.slice(0, 7);
 }

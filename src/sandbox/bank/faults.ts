@@ -1,5 +1,5 @@
-// Faults on demand: which of the coming requests go wrong, how, how slow the bank is, and whether it can be reached at
-// all. Deterministic: the same seed and the same requests in the same order give the same faults.
+// Faults on demand: which requests fail and how, the latency, and outages.
+// The same seed and the same requests in the same order give the same faults.
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { seededRandom } from './random.ts';
@@ -43,7 +43,7 @@ const Latency = Type.Union([
   Type.Object({
     shape: Type.Literal('lognormal'),
     medianMs: Type.Number({ exclusiveMinimum: 0, maximum: 120_000 }),
-    /** Of the logarithm; 0.5 is a usual host, 1 a bad day. */
+    /** Of the logarithm. 0.5 is a usual host; 1 is a slow one. */
     sigma: Type.Number({ minimum: 0, maximum: 3 }),
   }),
 ]);
@@ -55,7 +55,7 @@ type Concerned = (typeof operationKinds)[number];
 const Order = Type.Union([
   Type.Object({
     kind: Type.Enum([...faultKinds]),
-    /** So many of the coming ones, or this share of all. */
+    /** `next` fails this many requests, `rate` this share of all. */
     next: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     rate: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     operationKind: Type.Optional(Type.Enum([...operationKinds])),
@@ -68,10 +68,10 @@ const order = Compile(Order);
 type Standing = { kind: FaultKind; left?: number; rate?: number; operationKind?: Concerned };
 
 export type Faults = {
-  /** False when it is no order. */
+  /** False when the order is not valid. */
   order(wanted: unknown): boolean;
   clear(): void;
-  /** What is ordered and still to come. */
+  /** The faults still to come. */
   list(): { outage: boolean; latency: Latency; faults: readonly Standing[] };
   isOut(): boolean;
   ofRequest(concerned: Concerned): FaultBefore | FaultAfter | undefined;
@@ -141,7 +141,7 @@ export function delayMs(latency: Latency, random: () => number): number {
     case 'uniform':
       return latency.leastMs + random() * Math.max(0, latency.mostMs - latency.leastMs);
     case 'lognormal': {
-      // Box and Muller: two even chances make a normal one.
+      // Box-Muller: two uniform numbers give a normal one.
       const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
       return latency.medianMs * Math.exp(latency.sigma * normal);
     }

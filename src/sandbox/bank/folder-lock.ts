@@ -1,5 +1,5 @@
-// Who owns a bank's folder: the process that listens on the port written in it. The kernel gives a port to one process at a
-// time and takes it back when that one dies, however it dies, so there is no stale lock to be cleared.
+// The owner of a bank's folder is the process that listens on the port written in it.
+// The kernel frees the port when that process dies, so there is never a stale lock.
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLink } from '../../acquiring/adapters/http/link.ts';
@@ -7,22 +7,22 @@ import { parseMessage } from '../../acquiring/adapters/http/messages.ts';
 import { codeOf } from '../../error-code.ts';
 import { randomText } from '../../ids.ts';
 
-/** `theirs`: another process has this bank open, there. */
+/** `theirs`: another process has this bank open, on that port. */
 export type Claim = { readonly port: number; readonly is: 'ours' | 'theirs' };
 
 type Folder = {
   readonly folder: string;
-  /** 0 for the port it had before, or any free one. */
+  /** 0: the previous port, or any free one. */
   readonly port: number;
   readonly bankId: string;
-  /** Where a bank that listens on a port answers: `http://127.0.0.1:9090`. */
+  /** The address of a bank on a port, such as `http://127.0.0.1:9090`. */
   readonly addressOf: (port: number) => string;
-  /** Answers the port, or undefined when it is taken. */
+  /** Returns the port, or undefined when it is taken. */
   readonly listen: (port: number) => Promise<number | undefined>;
   readonly stopListening: () => Promise<void>;
 };
 
-/** Whoever has the port of a folder answers at once, unless it is just reading a long book. */
+/** Long enough for a bank that is still reading a long journal. */
 const answerMs = 5_000;
 
 export async function claimFolder(options: Folder): Promise<Claim> {
@@ -36,11 +36,11 @@ export async function claimFolder(options: Folder): Promise<Claim> {
   const listening = await listen(known);
   if (listening !== undefined) return { port: listening, is: 'ours' };
   if (await isOurBank(options, known)) return { port: known, is: 'theirs' };
-  // A stranger has the port we used to have.
+  // Another program has the previous port.
   return takeOver(options, await listenOrFail(options));
 }
 
-/** Undefined until the folder's port is free, which it is as soon as its owner is gone. */
+/** Undefined until the folder's owner has died and its port is free. */
 export async function claimAgain({ folder, listen }: Folder): Promise<Claim | undefined> {
   const known = readPort(folder);
   const listening = known === undefined ? undefined : await listen(known);
@@ -51,7 +51,7 @@ async function claimNew(options: Folder): Promise<Claim> {
   const listening = await listenOrFail(options);
   const aside = writeAside(options.folder, listening);
   try {
-    // Of two that start at the same time, one makes the file.
+    // When two processes start together, only one creates the file.
     linkSync(aside, portFile(options.folder));
     return { port: listening, is: 'ours' };
   } catch (error) {
@@ -71,7 +71,9 @@ function takeOver({ folder }: Folder, listening: number): Claim {
 async function listenOrFail({ port, listen }: Folder): Promise<number> {
   const listening = await listen(port);
   if (listening !== undefined) return listening;
-  throw new Error(`port ${port} is taken; choose another for the simulated bank: BANK_PORT=9091`);
+  throw new Error(
+    `Port ${port} is in use. Choose another for the simulated bank, for example BANK_PORT=9091.`,
+  );
 }
 
 async function isOurBank({ addressOf, bankId }: Folder, port: number): Promise<boolean> {
@@ -87,7 +89,8 @@ function readPort(folder: string): number | undefined {
   const file = portFile(folder);
   if (!existsSync(file)) return undefined;
   const text = readFileSync(file, 'utf8').trim();
-  if (!/^\d{1,5}$/.test(text)) throw new Error(`${file} does not hold a port; remove it`);
+  if (!/^\d{1,5}$/.test(text))
+    throw new Error(`${file} does not contain a port. Remove the file and start again.`);
   return Number(text);
 }
 

@@ -1,11 +1,11 @@
-// How a fault looks on the wire: no answer, a broken connection, rubbish, an answer in single bytes.
+// Plays a fault on the wire: no response, a broken connection, invalid JSON, a response byte by byte.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultAfter, FaultBefore } from './faults.ts';
 import type { Reply } from './operation-processor.ts';
 
 const slowAnswerMs = 40_000;
 
-/** Nothing was done, and nothing is done now. */
+/** For a fault before the operation: the bank does nothing. */
 export function playBefore(fault: FaultBefore, request: FastifyRequest, reply: FastifyReply): void {
   switch (fault) {
     case 'no-answer-before-booking':
@@ -21,7 +21,7 @@ export function playBefore(fault: FaultBefore, request: FastifyRequest, reply: F
   }
 }
 
-/** It is done, and this is all that comes of the answer. */
+/** For a fault after the operation: only the response fails. */
 export function playAfter(
   fault: FaultAfter,
   answer: Reply,
@@ -38,7 +38,7 @@ export function playAfter(
     case 'garbage-after-booking':
       return void reply.code(200).type('application/json').send('{"outcome":"appro');
     case 'foreign-answer-after-booking':
-      return sendReply(reply, { ...answer, body: { ...answer.body, operationId: 'somebody-elses' } });
+      return sendReply(reply, { ...answer, body: { ...answer.body, operationId: 'another-operation' } });
     case 'slow-answer': {
       const timer = setTimeout(() => sendReply(reply, answer), slowAnswerMs);
       request.raw.socket.once('close', () => clearTimeout(timer));
@@ -58,7 +58,7 @@ export function sendNotDone(reply: FastifyReply, status: 429 | 503): void {
   sendReply(reply, { status, body: { error: 'notDone' } });
 }
 
-/** The other side has to lose patience. */
+/** Leaves the client waiting for its timeout. */
 function leaveWaiting(reply: FastifyReply): void {
   reply.hijack();
 }

@@ -1,6 +1,5 @@
-// The issuer's page of the simulated bank, where a payer confirms a payment: plain HTML that works without script and
-// says what to type. The browser comes in by GET or by POST with the fields of either 3-D Secure dialect and goes back
-// the same way. What it carries back proves nothing; the truth is what the bank answers when it is asked.
+// The issuer's pages of the simulated bank, where a payer confirms a payment; they work without JavaScript.
+// What the browser carries back proves nothing: Mandate queries the bank.
 import { createHash } from 'node:crypto';
 
 export const oneTimePassword = '1234';
@@ -19,7 +18,7 @@ button[value=confirm],.go button{background:#0b57d0;border-color:#0b57d0;color:#
 @media(prefers-color-scheme:dark){body{background:#14171a;color:#e6e9ec}main{background:#1e2328;border-color:#3a424a}
 dt,.hint{color:#a9b3bd}input,button{background:#14171a;color:inherit}.wrong{color:#ff8a80}}`;
 
-/** Saves a click where there is script; without it the button is there. */
+/** Saves a click where JavaScript runs; otherwise the payer uses the button. */
 const submitAtOnce = 'document.forms[0].submit()';
 
 export function challengePage(view: {
@@ -33,7 +32,7 @@ export function challengePage(view: {
 }): Page {
   const wrong =
     view.triesLeft < 3
-      ? `<p class="wrong" role="alert">That code is not right. Tries left: ${view.triesLeft}.</p>`
+      ? `<p class="wrong" role="alert">This code is not correct. Tries left: ${view.triesLeft}.</p>`
       : '';
   return page(
     'Confirm your payment',
@@ -49,11 +48,11 @@ export function challengePage(view: {
   );
 }
 
-/** On the way back by POST, where a redirect cannot carry a form. */
+/** Sends the browser back by POST, which a redirect cannot do. */
 export function returnPage(returnUrl: string, fields: Readonly<Record<string, string>>): Page {
   return page(
     'Thank you',
-    `<p>You are on your way back to the merchant.</p>
+    `<p>You are going back to the merchant.</p>
 <form class="go" method="post" action="${escape(returnUrl)}">${hiddenFields(fields)}<button>Continue</button></form>
 <script>${submitAtOnce}</script>`,
     returnUrl,
@@ -65,7 +64,7 @@ export function closingPage(title: string, text: string): Page {
 }
 
 function page(title: string, content: string, returnUrl: string | undefined): Page {
-  // Browsers apply form-action to the redirect after a form too.
+  // Browsers also apply form-action to a redirect that follows the form.
   const formAction = returnUrl === undefined ? `'self'` : `'self' ${new URL(returnUrl).origin}`;
   return {
     html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title>
@@ -76,7 +75,7 @@ function page(title: string, content: string, returnUrl: string | undefined): Pa
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
-      // Shown inside a merchant's or a checkout's page, whose address the issuer cannot know.
+      // The page is framed by a checkout or a shop whose address the issuer cannot know.
       'content-security-policy': `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(submitAtOnce)}'; form-action ${formAction}; base-uri 'none'; frame-ancestors http: https:`,
     },
   };

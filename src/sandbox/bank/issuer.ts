@@ -1,5 +1,5 @@
-// The way of a payer's browser through the issuer's pages: in with a challenge, a code and a decision, out again to where the
-// merchant wants it. Everything it carries is checked against the book; it can choose only among what is offered.
+// Routes of the issuer's pages: the challenge, the payer's decision, and the way back to the merchant.
+// Everything the browser sends is checked against the bank's state.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { BookedOperation, Waiting } from './state.ts';
 import { challengePage, closingPage, oneTimePassword, returnPage, type Page } from './issuer-pages.ts';
@@ -8,10 +8,10 @@ import type { Ending, Interaction, OperationProcessor } from './operation-proces
 const maxTries = 3;
 const ticketPattern = /^[0-9a-f-]{36}$/;
 
-/** What the browser brings: which challenge, and what it wants to have back. */
+/** What the browser sends: the ticket of the challenge, and the fields to return. */
 type Visit = { readonly ticket: string; readonly returnTo?: string; readonly echoed?: string };
 
-/** How the payer gets to the page, in the dialect of the card. */
+/** The request that opens the page, in the 3-D Secure dialect of the card. */
 export function interactionOf(publicUrl: string, { challenge, ticket, returnUrl }: Challenged): Interaction {
   const url = `${publicUrl}/issuer/challenge`;
   if (challenge.method === 'GET') return { method: 'GET', url: `${url}?ticket=${ticket}` };
@@ -27,7 +27,7 @@ type Challenged = Waiting & { for: 'payer' };
 const challengeRequest = { messageType: 'CReq', messageVersion: '2.2.0', challengeWindowSize: '05' };
 
 export function addIssuerPages(app: FastifyInstance, teller: () => OperationProcessor): void {
-  // Wrong codes since the start of the bank; a restart gives new tries, which harms nobody here.
+  // Kept in memory: a restart gives new tries, which is harmless in a sandbox.
   const wrongCodes = new Map<string, number>();
 
   app.get('/issuer/challenge', (request, reply) => {
@@ -59,12 +59,12 @@ export function addIssuerPages(app: FastifyInstance, teller: () => OperationProc
     return visit(given, reply);
   });
 
-  /** The question while it is open, the way back when it is not. */
+  /** Shows the challenge while it is open, and sends the browser back after that. */
   async function visit(given: Visit, reply: FastifyReply): Promise<FastifyReply> {
     const booked = ticketPattern.test(given.ticket) ? await teller().challenge(given.ticket) : undefined;
     const challenge = booked?.challenge;
     if (!booked || !challenge) {
-      const text = 'There is no such confirmation. Go back to the merchant and try again.';
+      const text = 'This confirmation was not found. Go back to the merchant and try again.';
       return sendPage(reply.code(404), closingPage('Nothing to confirm', text));
     }
     if (!booked.waiting) {
@@ -75,7 +75,7 @@ export function addIssuerPages(app: FastifyInstance, teller: () => OperationProc
     return sendPage(
       reply,
       challengePage({
-        // Relative: the bank may stand behind a proxy under any path.
+        // Relative, because a proxy may serve the bank under any path.
         action: 'decision',
         merchant: booked.operation.descriptor,
         amount: printedAmount(booked),
@@ -97,7 +97,7 @@ function leave(challenge: Challenged, { returnTo, echoed = '' }: Visit, reply: F
     return reply.redirect(returnTo ? withQuery(returnUrl, 'termination_uri', returnTo) : returnUrl, 303);
   }
   if (challenge.challenge.dialect === '3-D Secure 1') {
-    // Whoever shows the form may have added to the address, but it stays the one the merchant gave.
+    // The page that showed the form may have added a query to the merchant's address, nothing else.
     const target = returnTo && isExtensionOf(returnTo, returnUrl) ? returnTo : returnUrl;
     return sendPage(reply, returnPage(target, { PaRes: encode({ ticket: challenge.ticket }), MD: echoed }));
   }

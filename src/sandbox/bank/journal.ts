@@ -1,13 +1,13 @@
-// Where the simulated bank's facts are kept: a file that is only ever appended to, or memory for tests. A fact counts when
-// its append has ended; the file gathers what comes while it syncs, so that one sync serves many.
+// Keeps the simulated bank's facts in an append-only file, or in memory for tests.
+// Appends that arrive during a sync share the next one.
 import { open, type FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { Fact } from './state.ts';
 
 export type Journal = {
-  /** Ends when the fact would survive a crash. */
+  /** Resolves when the fact would survive a crash. */
   append(fact: Fact): Promise<void>;
-  /** Ends when everything appended so far would: what is told must be safe, also to a second asker. */
+  /** Resolves when all appended facts would survive a crash. Await it before any response. */
   settled(): Promise<void>;
   close(): Promise<void>;
 };
@@ -20,7 +20,7 @@ export function memoryJournal(): Journal {
   };
 }
 
-/** Opens or makes the file, and answers what is in it. Half a line at its end, of a crash, is cut off. */
+/** Opens or creates the file and returns its facts. An incomplete last line, left by a crash, is removed. */
 export async function openFileJournal(file: string): Promise<{ journal: Journal; facts: Fact[] }> {
   const handle = await open(file, 'a+', 0o600);
   try {
@@ -42,8 +42,8 @@ function fileJournal(handle: FileHandle): Journal {
 
   function gather(): Batch {
     const lines: string[] = [];
-    // One batch after the other: the file stays in order, and a batch grows while the one before it syncs. After a failed
-    // write nothing is accepted any more, for nobody knows what reached the disk.
+    // Batches are written one after another, so that the file stays in order. After a failed write every later append
+    // fails too, because the content of the disk is unknown.
     const written = writeAfter(last, lines);
     last = written;
     last.catch(() => undefined);
@@ -91,14 +91,14 @@ function readFacts(bytes: Buffer, file: string): { facts: Fact[]; goodBytes: num
     facts.push(fact);
     at = end + 1;
   }
-  // A crash leaves a torn end. Something whole behind something broken is damage of another kind, and money is at stake.
+  // A crash leaves only an incomplete end. A valid line after an invalid one means that the file is damaged.
   const isWholeBehind = bytes
     .toString('utf8', at)
     .split('\n')
     .slice(0, -1)
     .some((line) => factOf(line) !== undefined);
   if (isWholeBehind)
-    throw new Error(`${file} is damaged at byte ${at}; move it away to start with an empty book`);
+    throw new Error(`${file} is damaged at byte ${at}. Move the file away to start with an empty bank.`);
   return { facts, goodBytes: at };
 }
 

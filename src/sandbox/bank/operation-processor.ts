@@ -1,5 +1,5 @@
-// The simulated bank at its counter: takes a message, looks whether it knows it, decides, writes it down, and only then
-// answers. Between looking and writing nothing else can come in, because nothing waits there.
+// Processes messages to the simulated bank: finds or decides the operation, records it, and only then responds.
+// There is no await between the check and the record, so parallel repeats cannot interleave.
 import type { Clock } from '../../clock.ts';
 import {
   operationIdPattern,
@@ -30,27 +30,27 @@ export type Ending = 'confirm' | 'refuse' | 'cancel';
 export type OperationProcessor = {
   perform(operationId: string, read: Read): Promise<Reply>;
   inquire(operationId: string): Promise<Reply>;
-  /** The amount a message is about; of a reversal, that of its original. */
+  /** The amount of the message; for a reversal, that of its original. */
   amountOf(message: OperationMessage): number;
   entries(after: number, limit: number): Promise<readonly BookEntry[]>;
-  /** Undefined when there never was such a challenge. */
+  /** Undefined when the challenge does not exist. */
   challenge(ticket: string): Promise<BookedOperation | undefined>;
   endChallenge(ticket: string, ending: Ending): Promise<void>;
-  /** Ends what has waited for too long. */
+  /** Ends operations that have waited for too long. */
   endOverdue(): Promise<void>;
 };
 
 export type TellerOptions = {
   readonly clock: Clock;
   readonly journal: Journal;
-  /** What the journal held when it was opened. */
+  /** The facts read from the journal. */
   readonly facts: readonly Fact[];
-  /** For fingerprints of cards and for tickets. */
+  /** For card fingerprints and tickets. */
   readonly key: Buffer;
-  /** How long a hold can be captured. */
+  /** How long a hold can be captured, in milliseconds. */
   readonly holdMs: number;
   readonly interactionOf: (waiting: Waiting & { for: 'payer' }) => Interaction;
-  /** An operation has come to an end after it had been answered. */
+  /** Called when an operation ends after its first response. */
   readonly onChanged: (operation: Operation) => void;
 };
 
@@ -63,9 +63,9 @@ export function openTeller(options: TellerOptions): OperationProcessor {
   const book = emptyBook();
   for (const fact of options.facts) applyFact(book, fact);
 
-  /** Into the book at once, so that the next message sees it. Who tells anybody waits for the journal first. */
+  /** Applies the fact immediately, so that the next message sees it. A response must await the journal. */
   function record(fact: Fact): BookedOperation {
-    // A failure of the journal stays with it: all who wait for it from now on hear of it.
+    // After a failure, `journal.settled()` rejects for every later caller.
     journal.append(fact).catch(() => undefined);
     return applyFact(book, fact);
   }
@@ -111,7 +111,7 @@ export function openTeller(options: TellerOptions): OperationProcessor {
     async perform(id, read) {
       const known = book.operations.get(id);
       if ('field' in read || !operationId.test(id)) {
-        // The id comes first: whoever hears "invalid" may be sure that nothing was ever done under it.
+        // The ID is checked first: "invalid" proves that nothing was ever done under it.
         if (known) return { status: 409, body: { error: 'conflict' } };
         const field = 'field' in read ? read.field : 'operationId';
         return { status: 400, body: { error: 'invalid', field } };

@@ -1,6 +1,6 @@
-// Chance with a seed: the same seed gives the same run.
+// Random numbers from a seed: the same seed gives the same run.
 
-/** Evenly from 0 to 1, 1 excluded (mulberry32). */
+/** Uniform from 0 to 1, without 1 (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,5 +1,5 @@
-// A message as it came, checked against the protocol, and what the simulated bank keeps of it: no card number and no
-// security code, only a mask, a keyed fingerprint, and a keyed digest of all that must be the same when it comes again.
+// Validates a message and builds the operation the simulated bank stores, without card number and security code.
+// A keyed digest of the content shows whether a repeat is the same message.
 import { createHmac } from 'node:crypto';
 import { Compile } from 'typebox/compile';
 import {
@@ -22,7 +22,7 @@ const checks = {
 
 export type Read = { readonly message: OperationMessage } | { readonly field: string };
 
-/** The message, or the name of the field that is wrong. Never its value: it may be a card number. */
+/** Returns the message, or the name of the wrong field, never its value: it may be a card number. */
 export function readMessage(body: unknown): Read {
   if (typeof body !== 'object' || body === null) return { field: 'body' };
   const kind = 'kind' in body ? body.kind : undefined;
@@ -74,8 +74,8 @@ export function operationOf(operationId: string, message: OperationMessage, key:
 }
 
 /**
- * What makes it the same operation. The security code is not there when it is sent again, and addresses may have moved,
- * so neither those nor what is said about the payer count.
+ * The content that must be equal in a repeat. A repeat has no security code and may have other URLs, so neither these
+ * nor the payer's data count.
  */
 function significant(message: OperationMessage): unknown[] {
   const { kind, merchant } = message;
@@ -116,7 +116,7 @@ function maskOf(number: string): string {
   return `${number.slice(0, 6)}${'*'.repeat(number.length - 10)}${number.slice(-4)}`;
 }
 
-/** A name for a challenge that nobody can guess, in the form that 3-D Secure wants: a UUID. */
+/** An unguessable name for a challenge, as a UUID because 3-D Secure requires one. */
 export function ticketOf(operationId: string, key: Buffer): string {
   const hex = createHmac('sha256', key).update(`ticket|${operationId}`).digest('hex');
   const variant = ((parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);

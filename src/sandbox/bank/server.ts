@@ -1,5 +1,5 @@
-// The simulated bank on HTTP: the open bank protocol with its signatures, the issuer's pages for payers, and a control desk for
-// faults. What goes wrong on demand goes wrong here; the teller behind it is always right.
+// The HTTP server of the simulated bank: the open bank protocol, the issuer's pages, and the control of faults.
+// Faults are played here; the operation processor behind it is always correct.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -26,12 +26,12 @@ const maxPage = 100;
 type OfOperation = { Params: { id: string } };
 
 export type BankServerOptions = {
-  /** Undefined until its book has been read. */
+  /** Undefined until the journal has been read. */
   readonly teller: () => OperationProcessor | undefined;
   readonly faults: Faults;
   readonly clock: Clock;
   readonly isSigned: (message: SignedMessage, header: string | undefined, nowSeconds: number) => boolean;
-  /** Tells two banks apart, for whoever looks for this one. */
+  /** Lets another process recognise this bank. */
   readonly bankId: string;
 };
 
@@ -45,7 +45,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
     exposeHeadRoutes: false,
   });
   const closing = new AbortController();
-  // Every delayed request listens to it, and a slow bank has many of those.
+  // Every delayed request listens to the signal, and a slow bank has many of them.
   setMaxListeners(0, closing.signal);
   app.addHook('preClose', (done) => {
     closing.abort();
@@ -60,7 +60,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
   const faultOfAmount = specialFaults();
   const ready = (): OperationProcessor => {
     const teller = options.teller();
-    if (!teller) throw new Error('the book is not read yet');
+    if (!teller) throw new Error('the journal of the simulated bank is not read yet');
     return teller;
   };
 
@@ -94,7 +94,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
       return reply;
     }
     const answer = await answerOf();
-    // What went wrong by itself needs no fault.
+    // A request that was refused needs no fault.
     const isDone = request.method === 'GET' || answer.status === 200;
     if (fault && isDone) playAfter(fault, answer, request, reply);
     else sendReply(reply, answer);
@@ -112,7 +112,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
     return { entries: await ready().entries(Number(after), Number(limit)) };
   });
 
-  // Not signed, so that a person with curl can use it. A page in a browser cannot: this type asks for a preflight.
+  // Unsigned, so that curl can use it. A web page cannot, because this content type requires a preflight request.
   app.post('/faults', (request, reply) => {
     const isJson = /^application\/json\b/.test(request.headers['content-type'] ?? '');
     if (!isJson) return reply.code(415).send();
@@ -161,7 +161,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
   return app;
 }
 
-/** The faults that amounts ask for: played for an operation's first sendings only. */
+/** Faults of special amounts, played only for the first sends of an operation. */
 function specialFaults(): (id: string, kind: OperationKind, amount: number) => FaultKind | undefined {
   const played = new Map<string, number>();
   return (id, kind, amount) => {

@@ -1,5 +1,5 @@
-// The simulated bank, put together: its book from a folder or in memory, its server, its callbacks, its sweep. It runs inside
-// `mandate serve` in a sandbox, alone as `mandate bank`, or in a test, with time and faults under the test's control.
+// Assembles the simulated bank: journal, server, callbacks and timers.
+// It runs inside `mandate serve` in a sandbox, alone as `mandate bank`, or in a test.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { openTeller, type OperationProcessor } from './operation-processor.ts';
 
 export type SimulatedBank = {
   readonly url: string;
-  /** False when another process has this folder's bank open, at the same address; its death makes it ours. */
+  /** False while another process runs this folder's bank at the same address. When it dies, this process takes over. */
   isOurs(): boolean;
   readonly faults: Faults;
   stop(): Promise<void>;
@@ -30,16 +30,16 @@ export type SimulatedBankOptions = {
   readonly clock: Clock;
   readonly secret: string;
   readonly log: Pick<Logger, 'warn'>;
-  /** Where its book is; without one it is in memory and gone when the bank stops. */
+  /** The folder of the journal. Without one, the state is in memory and lost on stop. */
   readonly folder?: string;
   readonly host?: string;
-  /** 0, the default: the port it had before, or a free one. */
+  /** 0, the default: the previous port, or a free one. */
   readonly port?: number;
-  /** How payers' browsers reach it, if that is not where it listens. */
+  /** The address for payers' browsers, if it differs from the listening address. */
   readonly publicUrl?: string;
   readonly seed?: number;
   readonly holdMs?: number;
-  /** Both replaced by tests that want a bank that is wrong. */
+  /** Tests replace both to get a faulty bank. */
   readonly employ?: (teller: OperationProcessor) => OperationProcessor;
   readonly admit?: typeof isSigned;
 };
@@ -47,12 +47,12 @@ export type SimulatedBankOptions = {
 const usualHoldMs = 7 * 24 * 3_600_000;
 const sweepEveryMs = 1_000;
 
-/** The secret a sandbox's service and its bank share: made on the first start, kept in the folder. */
+/** The secret a sandbox and its bank share, created on the first start and kept in the folder. */
 export function bankSecretIn(folder: string): string {
   return sandboxMasterKey(join(folder, 'secret')).toString('base64');
 }
 
-/** Tells this folder's bank from all others. */
+/** Identifies the bank of this folder. */
 export function bankIdIn(folder: string): string {
   return bankIdOf(keyIn(folder));
 }
@@ -102,7 +102,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
     app = undefined;
   }
 
-  /** Only whoever has the port may open the journal. */
+  /** Only the process that has the port may open the journal. */
   async function openBook(listening: number): Promise<void> {
     const publicUrl = options.publicUrl ?? addressOf(listening);
     const opened =
@@ -131,19 +131,20 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
   async function claim(): Promise<Claim> {
     if (folder !== undefined) return claimFolder(claimable);
     const listening = await listen(port);
-    if (listening === undefined) throw new Error(`port ${port} is taken`);
+    if (listening === undefined)
+      throw new Error(`Port ${port} is in use. Choose another for the simulated bank.`);
     return { port: listening, is: 'ours' };
   }
 
-  /** The process that has the bank open may have died. */
+  /** Takes over when the process that had the bank open has died. */
   async function becomeOwner(): Promise<void> {
     const again = await claimAgain(claimable);
     if (!again) return;
     try {
       await openBook(again.port);
-      log.warn({ port: again.port }, 'the simulated bank lost its process and goes on in this one');
+      log.warn({ port: again.port }, 'simulated bank taken over from another process');
     } catch (error) {
-      log.warn({ err: error }, 'the simulated bank cannot go on in this process');
+      log.warn({ err: error }, 'simulated bank takeover failed');
       await stopListening();
     }
   }
@@ -153,14 +154,14 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
   function sweep(): void {
     if (sweeping) return;
     sweeping = (teller ? teller.endOverdue() : becomeOwner())
-      .catch((error: unknown) => log.warn({ err: error }, 'the simulated bank could not sweep'))
+      .catch((error: unknown) => log.warn({ err: error }, 'simulated bank could not end overdue operations'))
       .finally(() => (sweeping = undefined));
   }
 
   async function stop(): Promise<void> {
     clearInterval(sweepTimer);
     await sweeping;
-    // The port goes last: whoever gets it next opens the journal.
+    // The port is freed last, because its next owner opens the journal.
     teller = undefined;
     await journal?.close();
     await stopListening();
@@ -178,7 +179,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
   }
 }
 
-/** Where one listens on all addresses, one asks on this one. */
+/** The address to connect to when the server listens on all addresses. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -1,5 +1,5 @@
-// The simulated bank's own book: every operation it was ever asked for, and in order what moved money. It is built from
-// facts alone, so that reading them again after a crash gives the same book.
+// The state of the simulated bank: every operation it received, and its transaction report.
+// It is built from facts alone, so that replaying them after a crash gives the same state.
 import type { Instant } from '../../clock.ts';
 import type { BookEntry, OperationKind } from '../../acquiring/adapters/http/messages.ts';
 import type { Challenge } from './test-cards.ts';
@@ -14,33 +14,33 @@ export type ChargeDecision =
       readonly advice?: string;
     };
 
-/** The verdict is made but does not count yet. */
+/** The verdict is decided but does not count until the waiting ends. */
 export type Waiting =
   | {
       readonly for: 'payer';
       readonly until: Instant;
       readonly challenge: Challenge;
-      /** Names the challenge on the issuer's page; nobody can guess it. */
+      /** An unguessable name for the challenge on the issuer's page. */
       readonly ticket: string;
       readonly returnUrl?: string;
     }
   | { readonly for: 'time'; readonly until?: Instant };
 
-/** What is kept of a message: nothing of the card that could be used. */
+/** The stored part of a message, without usable card data. */
 export type Operation = {
   readonly operationId: string;
   readonly kind: OperationKind;
   readonly merchantId: string;
-  /** What the payer knows the merchant by. */
+  /** The merchant's name on the payer's statement. */
   readonly descriptor: string;
-  /** Of all that must be the same when it is sent again. */
+  /** A digest of the content that must be equal in a repeat. */
   readonly digest: string;
   readonly originalOperationId?: string;
   readonly amount?: number;
   readonly currency?: string;
   readonly capture?: boolean;
   readonly card?: { readonly mask: string; readonly fingerprint: string; readonly network: string };
-  /** It starts a chain of charges without the payer, or is one of it. */
+  /** The operation starts or continues a chain of charges without the payer. */
   readonly isStoredCredential?: true;
   readonly callbackUrl?: string;
 };
@@ -67,10 +67,10 @@ export type BookedOperation = {
   readonly receivedAt: Instant;
   verdict: ChargeDecision;
   waiting?: Waiting | undefined;
-  /** Stays after the payer has ended it, for a page that is opened again. */
+  /** Kept after the challenge has ended, for a page that is opened again. */
   readonly challenge?: Waiting & { for: 'payer' };
   isBookedTwice: boolean;
-  /** Of an authorisation; undefined while it is only held. */
+  /** For an authorisation; undefined while it is a hold. */
   capturedMinor?: number;
   refundedMinor: number;
   isReversed: boolean;
@@ -79,11 +79,11 @@ export type BookedOperation = {
 export type BankState = {
   sequence: number;
   readonly operations: Map<string, BookedOperation>;
-  /** Reversed before they came: they are declined when they do. */
+  /** Operations reversed before they arrived. They are declined when they arrive. */
   readonly reversedUnseen: Set<string>;
   readonly waiting: Set<BookedOperation>;
   readonly tickets: Map<string, BookedOperation>;
-  /** Network transaction ids of stored credentials, with the card they belong to. */
+  /** Network transaction IDs of stored credentials, with the fingerprints of their cards. */
   readonly credentials: Map<string, string>;
   readonly entries: BookEntry[];
 };
@@ -130,7 +130,7 @@ export function applyFact(book: BankState, fact: Fact): BookedOperation {
   return booked;
 }
 
-/** What an approved operation does to the money, and its line in the book. */
+/** Applies an approved operation to the amounts and adds its line to the report. */
 function enter(book: BankState, booked: BookedOperation, at: Instant): void {
   if (booked.verdict.outcome !== 'approved') return;
   const { operation } = booked;
@@ -156,7 +156,7 @@ function enter(book: BankState, booked: BookedOperation, at: Instant): void {
       return;
     case 'reverse':
       if (!original) return void book.reversedUnseen.add(operation.originalOperationId ?? '');
-      // Of a declined or already reversed one nothing is left to give back.
+      // Reversing a declined or already reversed operation moves no money.
       if (original.isReversed || original.verdict.outcome !== 'approved') return;
       original.isReversed = true;
       return write(book, booked, original, at, original.operation.capture ? -1 : 0);
@@ -189,7 +189,7 @@ function write(
   }
 }
 
-/** In the manner of each network; unique, because the sequence is. */
+/** In the format of each network; unique, because the sequence is. */
 export function networkTransactionIdOf({ operation, sequence, receivedAt }: BookedOperation): string {
   if (operation.card?.network === 'mastercard' || operation.card?.network === 'maestro') {
     const number = sequence.toString(36).toUpperCase().padStart(6, '0');

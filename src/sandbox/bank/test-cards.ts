@@ -1,17 +1,17 @@
-// The cards of the simulated bank and what becomes of each. docs/simulated-bank.md shows this table; a test compares them.
+// The test cards of the simulated bank. A test compares this table with docs/simulated-bank.md.
 
 export type TestCard = {
   readonly number: string;
   readonly network: string;
-  /** Without one it is approved. */
+  /** The decline code; without one the card is approved. */
   readonly declined?: string;
-  /** What the issuer's authentication does where it is asked for; `frictionless` where nothing is said. */
+  /** The result of an authentication, where one is requested; frictionless by default. */
   readonly authentication?: 'fails' | 'times out' | Challenge;
-  /** Payments go through; it cannot be paid out to, and says so when it is asked about. */
+  /** Payments are approved; verifications and payouts are declined. */
   readonly takesNoPayouts?: true;
 };
 
-/** How the payer's browser gets to the issuer's page, and in which dialect the two talk. */
+/** How the payer's browser opens the issuer's page, and in which 3-D Secure dialect. */
 export type Challenge = {
   readonly method: 'GET' | 'POST';
   readonly dialect: '3-D Secure 1' | '3-D Secure 2';
@@ -22,7 +22,7 @@ const byGet = { method: 'GET', dialect: '3-D Secure 1' } as const;
 const secondByPost = { method: 'POST', dialect: '3-D Secure 2' } as const;
 const secondByGet = { method: 'GET', dialect: '3-D Secure 2' } as const;
 
-/** In no table of response codes, so that it must come out as "unknown". */
+/** A code in no table of response codes, which Mandate must report as unknown. */
 const undocumentedCode = 'Z9';
 
 export const testCards: readonly TestCard[] = [
@@ -46,7 +46,7 @@ export const testCards: readonly TestCard[] = [
   { number: '5100000000000412', network: 'mastercard', declined: '51' },
   { number: '4222222222222220', network: 'visa', declined: '56' },
   { number: '5100000000000511', network: 'mastercard', declined: '56' },
-  // Mastercard's own 82 is a matter of policy: a wrong code must be N7 there to be told from it.
+  // On Mastercard, 82 is a policy decline, so a wrong security code has to be N7.
   { number: '4003830171874018', network: 'visa', declined: '82' },
   { number: '5496198584584769', network: 'mastercard', declined: 'N7' },
   { number: '4000000000000069', network: 'visa', declined: '54' },
@@ -61,12 +61,12 @@ export const testCards: readonly TestCard[] = [
 
 const byNumber = new Map(testCards.map((card) => [card.number, card]));
 
-/** Of a payment: a number that is not in the table belongs to no issuer. */
+/** For a payment, a number outside the table belongs to no issuer. */
 export function cardForPayment(number: string): TestCard {
   return byNumber.get(number) ?? { number, network: networkOf(number), declined: '15' };
 }
 
-/** Of a payout: any other number gets its money. */
+/** For a payout, a number outside the table is approved. */
 export function cardForPayout(number: string): TestCard {
   return byNumber.get(number) ?? { number, network: networkOf(number) };
 }

@@ -1,5 +1,5 @@
-// The mailbox of the demo shop's payers: the letters about its own orders, as they stand in the sandbox's outbox. A browser asks for
-// those it knows the orders of, so that nobody reads what somebody else was sent.
+// The mailbox of the demo shop's payers: the emails about its orders, from the sandbox's outbox.
+// A browser must name the orders, so that it reads only its own emails.
 import type { FastifyInstance } from 'fastify';
 
 type PayerEmail = {
@@ -8,9 +8,9 @@ type PayerEmail = {
   readonly html?: string;
 };
 
-/** As many as a browser remembers. */
+/** The number of orders a browser remembers. */
 const maxOrders = 20;
-/** A letter is shown as a mail program shows it: with an origin of its own, no script, nothing loaded, and links that open beside it. */
+/** Isolates an email like a mail program: own origin, no scripts, nothing loaded, links in a new tab. */
 const emailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'; " +
   'sandbox allow-popups allow-popups-to-escape-sandbox';
@@ -19,7 +19,7 @@ export function addDemoMailbox(
   app: FastifyInstance,
   shop: {
     readonly knows: (orderId: string) => boolean;
-    /** What the API answers to the shop's server. */
+    /** Sends a request of the shop's server to the API. */
     readonly ask: (path: string) => Promise<{ readonly status: number; readonly answer: unknown }>;
   },
 ): void {
@@ -32,8 +32,8 @@ export function addDemoMailbox(
   app.get<{ Querystring: { orders?: string | string[] } }>('/demo/letters', async (request, reply) => {
     request.operation = 'demo';
     const orders = String(request.query.orders ?? '').split(',', maxOrders);
-    const letters = await Promise.all([...new Set(orders)].map(emailsOf));
-    return reply.send(letters.flat().map(({ html: _, ...letter }) => letter));
+    const emails = await Promise.all([...new Set(orders)].map(emailsOf));
+    return reply.send(emails.flat().map(({ html: _, ...email }) => email));
   });
 
   app.get<{ Params: { order: string; payment: string } }>(

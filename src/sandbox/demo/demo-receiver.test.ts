@@ -1,4 +1,4 @@
-// What the demo shop believes: notices signed by the service, sent just now, each once.
+// The demo shop accepts webhook events that are signed by the service and recent, each once.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Hearing, isGenuine, type Delivered } from './demo-receiver.ts';
@@ -24,23 +24,23 @@ function delivered(body: object, { id = 'evt_1', second = nowSeconds, more = '' 
       'content-signature': `alg=RS256; digest=${digest}`,
       'webhook-id': id,
       'webhook-timestamp': String(second),
-      'webhook-signature': `${more}v1,nobody v1a,${signature.toString('base64')}`,
+      'webhook-signature': `${more}v1,AAAA v1a,${signature.toString('base64')}`,
     },
   };
 }
 
-const told = { eventType: 'InvoicePaid', invoice: { id: 'I1' } };
-const good = delivered(told);
-const other = delivered({ ...told, eventType: 'InvoiceCancelled' });
+const paid = { eventType: 'InvoicePaid', invoice: { id: 'I1' } };
+const good = delivered(paid);
+const other = delivered({ ...paid, eventType: 'InvoiceCancelled' });
 
 test.each<[string, Delivered, boolean]>([
   ['as it was sent', good, true],
-  ['with a signature of an older key before its own', delivered(told, { more: 'v1a,AAAA ' }), true],
-  ['a little late', delivered(told, { second: nowSeconds - 300 }), true],
+  ['with the signature of an older key first', delivered(paid, { more: 'v1a,AAAA ' }), true],
+  ['a little late', delivered(paid, { second: nowSeconds - 300 }), true],
   ['with another body', { ...good, raw: other.raw }, false],
-  ['too late', delivered(told, { second: nowSeconds - 301 }), false],
-  ['from the future', delivered(told, { second: nowSeconds + 301 }), false],
-  ['with another id', { ...good, headers: { ...good.headers, 'webhook-id': 'evt_2' } }, false],
+  ['too late', delivered(paid, { second: nowSeconds - 301 }), false],
+  ['from the future', delivered(paid, { second: nowSeconds + 301 }), false],
+  ['with another ID', { ...good, headers: { ...good.headers, 'webhook-id': 'evt_2' } }, false],
   [
     'with another time',
     { ...good, headers: { ...good.headers, 'webhook-timestamp': `${nowSeconds + 1}` } },
@@ -53,29 +53,29 @@ test.each<[string, Delivered, boolean]>([
     false,
   ],
   ['without one signature', { ...good, headers: { ...good.headers, 'content-signature': undefined } }, false],
-  ['without the other', { ...good, headers: { ...good.headers, 'webhook-signature': 'v1,nobody' } }, false],
+  ['without the other', { ...good, headers: { ...good.headers, 'webhook-signature': 'v1,AAAA' } }, false],
   ['without any', { ...good, headers: {} }, false],
-])('a notice %s', (_, notice, isRight) => {
-  expect(isGenuine(notice, keys, nowSeconds)).toBe(isRight);
+])('a webhook event %s', (_, event, isRight) => {
+  expect(isGenuine(event, keys, nowSeconds)).toBe(isRight);
 });
 
-test('a notice that comes again is kept once, and one of somebody else’s order not at all', () => {
+test('a repeated webhook event is kept once, and one of another order is not kept', () => {
   const hearing = new Hearing(10);
   hearing.attend('I1');
-  for (const notice of [
+  for (const event of [
     good,
     good,
-    delivered(told, { id: 'evt_2' }),
-    delivered({ ...told, invoice: { id: 'I2' } }),
+    delivered(paid, { id: 'evt_2' }),
+    delivered({ ...paid, invoice: { id: 'I2' } }),
   ]) {
-    hearing.keep('/notices', notice);
+    hearing.keep('/webhooks', event);
   }
   expect(hearing.after('I1', 0).map(({ headers }) => headers['webhook-id'])).toEqual(['evt_1', 'evt_2']);
   expect(hearing.after('I1', 1)).toHaveLength(1);
   expect([hearing.knows('I2'), hearing.after('I2', 0)]).toEqual([false, []]);
 });
 
-test('the oldest is forgotten when there are too many', () => {
+test('the oldest orders are dropped above the limit', () => {
   const hearing = new Hearing(2);
   for (const id of ['I1', 'I2', 'I3']) hearing.attend(id);
   expect(['I1', 'I2', 'I3'].map((id) => hearing.knows(id))).toEqual([false, true, true]);

@@ -1,8 +1,8 @@
-// What the demo shop is told, as a merchant's server would hear it: a notice counts only when both of its signatures are right and
-// it was sent just now, and one that comes twice counts once. Pure, but for what it remembers.
+// Receives the demo shop's webhook events as a merchant's server should: it checks both signatures and the age,
+// and keeps a repeated event once.
 import { createPublicKey, verify } from 'node:crypto';
 
-/** As the API shows them with a webhook. */
+/** The public keys as the API returns them with a webhook. */
 export type WebhookKeys = { readonly publicKey: string; readonly signingPublicKey: string };
 
 export type Delivered = {
@@ -10,7 +10,7 @@ export type Delivered = {
   readonly raw: Buffer;
 };
 
-/** One notice as it is shown. */
+/** One webhook event as the demo shows it. */
 export type Heard = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export type Heard = {
 
 const shownHeaders = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'content-signature'];
 const maxAgeSeconds = 300;
-/** What stands before the 32 bytes of an Ed25519 key in the form Node reads. */
+/** The DER prefix Node needs before the 32 bytes of an Ed25519 key. */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
 export function isGenuine(delivered: Delivered, keys: WebhookKeys, nowSeconds: number): boolean {
@@ -52,7 +52,7 @@ function header({ headers }: Delivered, name: string): string {
   return String(headers[name] ?? '');
 }
 
-/** What was heard of each order or customer, by its id, in the order it came. */
+/** Webhook events per order or customer, in the order they arrived. */
 export class Hearing {
   readonly #heard = new Map<string, Heard[]>();
   readonly #rememberedMost: number;
@@ -61,7 +61,7 @@ export class Hearing {
     this.#rememberedMost = maxRemembered;
   }
 
-  /** From now on what is told of it is kept. */
+  /** Starts keeping the webhook events of an object. */
   attend(id: string): void {
     this.#heard.set(id, []);
     const [oldest] = this.#heard.keys();

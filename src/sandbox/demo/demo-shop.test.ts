@@ -1,9 +1,9 @@
-// How the demo shop comes to be told: by the webhooks of an earlier start where they lead to it, by new ones where they do not.
+// How the demo shop registers its webhooks: it keeps those of an earlier start that point to it, and replaces others.
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { addDemoShop } from './demo-shop.ts';
 
-test('it takes up the webhooks it finds, and replaces those that lead to where it was before', async () => {
+test('the demo shop keeps its webhooks and replaces those with an earlier address', async () => {
   const app = Fastify();
   const asked: string[] = [];
   const webhookOf = (id: string, topic: string, origin: string) => ({
@@ -18,7 +18,7 @@ test('it takes up the webhooks it finds, and replaces those that lead to where i
   app.get('/v2/processing/webhooks', () => [
     webhookOf('W1', 'InvoicesTopic', 'http://here.test'),
     webhookOf('W2', 'CustomersTopic', 'http://before.test'),
-    { id: 'W3', url: 'https://somebody.test/notices', scope: { topic: 'CustomersTopic' } },
+    { id: 'W3', url: 'https://elsewhere.test/webhooks', scope: { topic: 'CustomersTopic' } },
   ]);
   app.delete('/v2/processing/webhooks/:id', (_, reply) => reply.code(204).send());
   app.post('/v2/processing/webhooks', (_, reply) =>

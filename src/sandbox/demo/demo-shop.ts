@@ -1,11 +1,11 @@
-// The server of a demo shop, as a merchant would write it: it asks the public API with the sandbox's key, is told by webhook what
-// happens, and shows its page both. The key itself never leaves here.
+// The server of the demo shop, as a merchant would write it: it calls the public API and receives webhook events.
+// The API key never leaves it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addDemoMailbox } from './demo-mailbox.ts';
 import { Hearing, isGenuine, type WebhookKeys } from './demo-receiver.ts';
 import { defined } from '../../defined.ts';
 
-/** One request of the shop's server and its answer, as they are shown. */
+/** One request of the shop's server and the response, as the demo shows them. */
 type Exchange = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
@@ -21,16 +21,16 @@ const offers: Readonly<Record<string, Offer>> = {
   subscribe: { product: 'Coffee every month', amount: 99_000 },
   hold: { product: 'Espresso machine, made to order', amount: 4_590_000 },
 };
-/** What it charges for later, without the payer. */
+/** The orders it charges for later, without the payer. */
 const nextOrder: Offer = { product: 'Coffee beans, ordered again', amount: 149_000 };
 const nextMonth: Offer = { product: 'Coffee for the next month', amount: 99_000 };
 const payableForMs = 24 * 60 * 60_000;
-/** Orders, and customers, of which it remembers that they are its own. */
+/** How many of its orders, and of its customers, the shop remembers. */
 const maxRemembered = 1_000;
 const invoices = '/v2/processing/invoices';
 const customers = '/v2/processing/customers';
 const webhooks = '/v2/processing/webhooks';
-/** Of what it wants to be told, and where. */
+/** The event types the shop registers for, by topic. */
 const subscriptions: Readonly<Record<string, readonly string[]>> = {
   InvoicesTopic: [
     'InvoiceCreated',
@@ -59,14 +59,14 @@ export function addDemoShop(
   shop: {
     readonly apiKey: () => string | undefined;
     readonly shopId: string;
-    /** Where the service reaches it: at its own address. */
+    /** The address at which the service reaches the shop. */
     readonly url: () => string;
     readonly nowMs: () => number;
   },
 ): void {
   const orders = new Hearing(maxRemembered);
   const savers = new Hearing(maxRemembered);
-  /** What verifies the notices of a topic, once it has asked to be told. */
+  /** The keys that verify a topic's webhook events, once the webhook exists. */
   const keys = new Map<string, WebhookKeys>();
   let subscribing: Promise<Exchange[]> | undefined;
   let requests = 0;
@@ -91,7 +91,7 @@ export function addDemoShop(
     };
   }
 
-  /** Asks to be told, unless it has asked before: what it asked for that. An earlier start may have been at another address. */
+  /** Creates the missing webhooks and returns the requests. Webhooks of an earlier address are deleted. */
   const subscribe = () => (subscribing ??= askToBeTold().finally(() => (subscribing = undefined)));
   async function askToBeTold(): Promise<Exchange[]> {
     const wanted = Object.keys(subscriptions).filter((topic) => !keys.has(topic));
@@ -112,14 +112,14 @@ export function addDemoShop(
       const scope = { topic, shopID: shop.shopId, eventTypes: subscriptions[topic] };
       const exchange = await ask('POST', webhooks, { scope, url });
       if (exchange.status === 201) keys.set(topic, exchange.answer as Webhook);
-      // It verifies with the public keys, and shows nobody the secret.
+      // The shop verifies with the public keys and never shows the secret.
       asked.push({ ...exchange, answer: { ...(exchange.answer as object), signingSecret: 'whsec_…' } });
     }
     return asked;
   }
 
   async function makeInvoice(offer: Offer, order: string): Promise<Exchange> {
-    // The sandbox's time may have been moved.
+    // The test clock may have moved the time.
     const { now } = (await ask('GET', '/sandbox/clock')).answer as { now: string };
     const exchange = await ask('POST', invoices, {
       shopID: shop.shopId,
@@ -132,7 +132,7 @@ export function addDemoShop(
     return exchange;
   }
 
-  /** A payment for which nobody has to be there: all that it takes. */
+  /** Creates an invoice and charges it without the payer present. */
   async function charge(offer: Offer, payer: object): Promise<Exchange[]> {
     const made = await makeInvoice(offer, 'charge');
     if (made.status !== 201) return [made];
@@ -172,7 +172,7 @@ export function addDemoShop(
       return known !== undefined && isGenuine(delivered, known, Math.floor(shop.nowMs() / 1_000));
     };
     if (!isRight()) {
-      // Told on account of an earlier start, or the keys have been changed since: they are read again.
+      // The keys may be from an earlier start, or rotated since, so read them again.
       keys.delete(topic);
       await subscribe();
       if (!isRight()) return reply.code(401).send({ message: 'Not signed by the service' });

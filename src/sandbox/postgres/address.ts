@@ -1,15 +1,15 @@
-// Where the private server listens: on a socket in its own folder, which only its user and root can reach. The path of
-// a socket may have some 100 bytes; where it is longer, the server takes a free port of this machine, not of the network.
+// Chooses where the private server listens: a socket in its own folder, which only its user and root can open.
+// If the socket path is too long, the server takes a free port on the loopback address.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { asideName } from './atomic-create.ts';
 import type { Cluster } from './cluster.ts';
 
-/** The host is a folder with a socket, or an address of this machine. */
+/** The host is a folder with a socket, or the loopback address. */
 export type Address = { readonly host: string; readonly port: number };
 
-/** Linux allows 107, macOS 103. */
+/** Linux allows 107 bytes, macOS 103. */
 const socketPathMostBytes = 100;
 const usualPort = 5432;
 
@@ -24,7 +24,7 @@ export async function chooseAddress(cluster: Cluster): Promise<Address> {
   };
 }
 
-/** The port of the last time is taken again if it is free, for pools that have been told it go on using it. */
+/** Keeps the port for the next start, because open connection pools continue to use it. */
 export function rememberPort(cluster: Cluster, address: Address): void {
   if (address.host === cluster.run) return;
   const aside = asideName(portFile(cluster));
@@ -41,7 +41,7 @@ function portFile(cluster: Cluster): string {
   return join(cluster.pg, 'port');
 }
 
-/** The port if nobody has it, any free one for 0, undefined if it is taken. */
+/** Returns the port if it is free, any free port for 0, and undefined if it is taken. */
 function freePort(host: string, port: number): Promise<number | undefined> {
   return new Promise((answer) => {
     const server = createServer();

@@ -1,5 +1,5 @@
-// Makes a file or folder beside its place and moves it there in one step, so that nobody ever meets a half-made one.
-// Several processes may do so at once: the first one wins and the others throw their copy away.
+// Creates files and folders under a temporary name and renames them, so that no process sees a half-written one.
+// Several processes may do so in parallel: the first wins, and the others delete their copies.
 import { codeOf } from '../../error-code.ts';
 import { randomBytes } from 'node:crypto';
 import {
@@ -31,7 +31,7 @@ export function asideName(final: string): string {
   return `${final}${mark}${process.pid}-${randomBytes(4).toString('hex')}`;
 }
 
-/** For what takes a while to build: somebody who is at it already is given time to finish. */
+/** For a folder that takes time to build: waits first for a process that is already building it. */
 export async function buildAside(final: string, make: (aside: string) => Promise<void>): Promise<void> {
   await othersDone(final);
   if (existsSync(final)) return;
@@ -44,7 +44,7 @@ export async function buildAside(final: string, make: (aside: string) => Promise
   }
 }
 
-/** Only to spare the disk: five that start at once took 11 s when each built its own, and one alone takes 2 s. */
+/** Only saves disk work: five parallel builds took 11 s, one build takes 2 s. */
 async function othersDone(final: string): Promise<void> {
   const deadline = Date.now() + othersTimeoutMs;
   while (!existsSync(final) && isBeingBuilt(final) && Date.now() < deadline) await sleep(pollIntervalMs);
@@ -56,7 +56,7 @@ function isBeingBuilt(final: string): boolean {
   return builders.some((name) => isAliveBesideUs(Number.parseInt(name.slice(start.length), 10)));
 }
 
-/** Our own number is that of a dead predecessor: in a container it is the same after every restart. */
+/** Our own process ID belongs to a dead predecessor: in a container it repeats after every restart. */
 function isAliveBesideUs(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
@@ -66,7 +66,7 @@ function isAliveBesideUs(pid: number): boolean {
   }
 }
 
-/** Makes a folder, and those above it with mode 0755, whatever the umask says. */
+/** Creates a folder, and its parents with mode 0755, under any umask. */
 export function makeFolder(folder: string, mode: number, owner: Owner | undefined): void {
   if (existsSync(folder)) return;
   makeFolder(dirname(folder), 0o755, undefined);
@@ -78,7 +78,7 @@ export function makeFolder(folder: string, mode: number, owner: Owner | undefine
   rmSync(aside, { recursive: true, force: true });
 }
 
-/** A file of mode 0600; when somebody else wrote it first, theirs stays. */
+/** Writes a file with mode 0600. If another process wrote it first, that file stays. */
 export function writeOnce(file: string, content: string, owner: Owner | undefined): void {
   const aside = asideName(file);
   try {
@@ -92,7 +92,7 @@ export function writeOnce(file: string, content: string, owner: Owner | undefine
   }
 }
 
-/** What a killed process left behind. Nothing that takes less than an hour is touched. */
+/** Removes temporary files of killed processes, if older than one hour. */
 export function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder).filter((each) => basename(each).includes(mark))) {
     const modified = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs;
@@ -113,7 +113,7 @@ function moveInto(aside: string, final: string): void {
     if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
     return;
   }
-  // Otherwise a power cut might take the new name back, and with it all that was committed under it since.
+  // Without the sync, a power failure could undo the rename and lose everything committed since.
   const above = openSync(dirname(final), 'r');
   try {
     fsyncSync(above);

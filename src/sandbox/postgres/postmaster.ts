@@ -1,5 +1,5 @@
-// The server process itself: what its postmaster.pid says and whether that is still true, how it is started, how it is
-// stopped. It runs in a session of its own, so it outlives a killed parent and is found by the next one.
+// Finds, starts and stops the server process.
+// It runs in its own session, so it outlives a killed parent and the next process finds it.
 import { spawn } from 'node:child_process';
 import {
   closeSync,
@@ -20,15 +20,15 @@ import { asideName } from './atomic-create.ts';
 import type { Binaries } from './binaries.ts';
 import { serverEnvironment, type Cluster } from './cluster.ts';
 
-/** A live server of this cluster. It takes connections once it is ready, unless it is on its way out. */
+/** A live server of this cluster. It accepts connections once it is ready, unless it is stopping. */
 export type Postmaster = { readonly pid: number; readonly ready: boolean; readonly address: Address };
 
 export type Launch = {
   readonly pid: number | undefined;
   hasEnded(): boolean;
-  /** What the server said when it gave up. */
+  /** The last error message of the server. */
   lastWords(): string;
-  /** To be called when the attempt is over, however it ended. */
+  /** Call it after every attempt, whatever the result. */
   forgetOutput(): void;
 };
 
@@ -44,15 +44,15 @@ export function findPostmaster(cluster: Cluster): Postmaster | undefined {
 }
 
 /**
- * The lock files of a server that was killed name its process. PostgreSQL gives way to any process that has this number
- * by now, and to a zombie; we know better whether that is a server.
+ * The lock files of a killed server name its process ID. PostgreSQL refuses to start while any process has that ID,
+ * even a zombie; this function checks whether it is a server.
  */
 export function removeStaleLocks(cluster: Cluster): void {
   const socketLocks = readdirSync(cluster.run).filter((name) => name.endsWith('.lock'));
   for (const file of [pidFile(cluster), ...socketLocks.map((name) => join(cluster.run, name))]) {
     const text = textOf(file);
     const pid = Number(text.split('\n')[0]);
-    // A number that is free PostgreSQL sees by itself, and a number that is not there yet is somebody starting now.
+    // PostgreSQL handles a free ID correctly. A file without an ID belongs to a process that is starting.
     if (pid && isTaken(pid) && !isOurs(pid, cluster) && textOf(file) === text) rmSync(file, { force: true });
   }
 }
@@ -66,7 +66,7 @@ export function launch(
   const output = asideName(join(cluster.pg, 'start.log'));
   const descriptor = openSync(output, 'wx', 0o600);
   let error: Error | undefined;
-  // Not pg_ctl: it takes twice as long, and its child would become a zombie where this process is number 1.
+  // Not pg_ctl: it takes twice as long, and its child becomes a zombie if this process has ID 1.
   const child = spawn(join(binaries.folder, 'postgres'), serverArguments(cluster, address, settings), {
     cwd: cluster.pg,
     env: serverEnvironment(),
@@ -81,12 +81,12 @@ export function launch(
     pid: child.pid,
     hasEnded: () => error !== undefined || child.exitCode !== null || child.signalCode !== null,
     lastWords: () =>
-      error?.message ?? fatalLine([output, ...newestLog(cluster)]) ?? 'it ended without a word',
+      error?.message ?? fatalLine([output, ...newestLog(cluster)]) ?? 'it ended without a message',
     forgetOutput: () => rmSync(output, { force: true }),
   };
 }
 
-/** Answers when the files are consistent and the server is gone. Open transactions are rolled back. */
+/** Resolves when the server has stopped with consistent files. Open transactions are rolled back. */
 export async function stopPostmaster(cluster: Cluster): Promise<void> {
   const running = findPostmaster(cluster);
   if (!running) return;
@@ -95,8 +95,8 @@ export async function stopPostmaster(cluster: Cluster): Promise<void> {
   while (findPostmaster(cluster)?.pid === running.pid) {
     if (Date.now() > deadline) {
       throw new Error(
-        `PostgreSQL (process ${running.pid}) has not stopped within ${stopTimeoutMs / 1000} s; it goes on stopping by ` +
-          `itself. Its log is in ${cluster.logs}.`,
+        `PostgreSQL (process ${running.pid}) has not stopped within ${stopTimeoutMs / 1000} s. It continues to stop in ` +
+          `the background. Its log is in ${cluster.logs}.`,
       );
     }
     await sleep(pollIntervalMs);
@@ -107,12 +107,12 @@ function serverArguments(cluster: Cluster, address: Address, settings: Record<st
   const overSocket = address.host === cluster.run;
   const all: Record<string, string> = {
     listen_addresses: overSocket ? '' : address.host,
-    // A list, in which a comma separates: hence the quotes.
+    // Quoted, because the setting is a list separated by commas.
     unix_socket_directories: overSocket ? `"${cluster.run}"` : '',
     unix_socket_permissions: '0700',
-    // The packaged server is linked with an OpenSSL that is no longer kept; nothing leaves the machine anyway.
+    // The packaged server has an OpenSSL without updates, and its connections never leave the machine.
     ssl: 'off',
-    // Our statements take a millisecond, compiling one takes fifty.
+    // A statement takes about 1 ms, and compiling it 50 ms.
     jit: 'off',
     logging_collector: 'on',
     log_directory: cluster.logs,
@@ -122,7 +122,7 @@ function serverArguments(cluster: Cluster, address: Address, settings: Record<st
     log_rotation_size: '0',
     log_truncate_on_rotation: 'on',
     log_timezone: 'UTC',
-    // Without the details, which quote the rows that broke a constraint.
+    // Omits the details, which quote rows that violate a constraint.
     log_error_verbosity: 'terse',
     ...settings,
   };
@@ -143,7 +143,7 @@ function textOf(file: string): string {
   }
 }
 
-/** The file may have survived its server, and its number may be a zombie's or some other process's by now. */
+/** The file may be older than its server's end, so the ID may belong to a zombie or another program. */
 function isOurs(pid: number, cluster: Cluster): boolean {
   if (!isTaken(pid)) return false;
   if (process.platform !== 'linux') return true;
@@ -152,12 +152,12 @@ function isOurs(pid: number, cluster: Cluster): boolean {
     const end = text.lastIndexOf(')');
     if (text.slice(text.indexOf('(') + 1, end) !== 'postgres' || text[end + 2] === 'Z') return false;
   } catch {
-    return false; // It has ended since.
+    return false; // The process has ended.
   }
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster.data);
   } catch {
-    return true; // Another user's: we can only go by the name.
+    return true; // It belongs to another user, so only its name can be checked.
   }
 }
 

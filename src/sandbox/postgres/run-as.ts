@@ -1,5 +1,5 @@
-// Which user of the machine runs the server, and in which folder. PostgreSQL refuses to run as root, so root hands it
-// to another user, who must be able to reach the folder; where that user is not, another folder is taken.
+// Chooses the user and the folder of the server. PostgreSQL refuses to run as root, so root starts it as another user,
+// and in another folder if that user cannot reach the requested one.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -7,12 +7,12 @@ import { codeOf } from '../../error-code.ts';
 
 export type ServerUser = { readonly name: string; readonly uid: number; readonly gid: number };
 
-/** What is looked up on the machine; a test may put another machine in its place. */
+/** Lookups on the machine; tests replace them. */
 export type HostUsers = {
-  /** 0 is root; undefined on systems that do not number their users. */
+  /** 0 is root; undefined on systems without user IDs. */
   readonly userId: number | undefined;
   readonly passwdFile: string;
-  /** Where data goes that root wanted to have in a folder which the server's user cannot enter. */
+  /** The folder used when the server's user cannot enter the requested one. */
   readonly openFolder: string;
 };
 
@@ -30,7 +30,7 @@ export const hostUsers: HostUsers = {
   openFolder: '/var/lib/mandate',
 };
 
-/** Debian's and macOS's name for the server's user, then the one that every system has. */
+/** The names on Debian and macOS, then one that every system has. */
 const preferredUsers = ['postgres', '_postgres', 'nobody'];
 
 export function choosePlace(dataFolder: string, host: HostUsers, log: Log): Place {
@@ -41,7 +41,7 @@ export function choosePlace(dataFolder: string, host: HostUsers, log: Log): Plac
   if (!user) return { folder: wanted, user };
   const elsewhere = join(host.openFolder, createHash('sha256').update(wanted).digest('hex').slice(0, 12));
   const closed = closedFolder(wanted, user);
-  // The answer must not change once there is data: opening the folder later would otherwise start an empty database.
+  // The choice must not change once data exists, or a later start would create an empty database.
   if (!closed && (holdsCluster(wanted) || !holdsCluster(elsewhere))) return { folder: wanted, user };
   if (closed && holdsCluster(wanted)) throw new Error(closedMessage(closed, user, wanted));
   return openPlace(elsewhere, wanted, host, log);
@@ -51,7 +51,7 @@ function openPlace(elsewhere: string, wanted: string, host: HostUsers, log: Log)
   const user = chooseUser(host, elsewhere);
   const closed = user && closedFolder(elsewhere, user);
   if (closed) throw new Error(closedMessage(closed, user, elsewhere));
-  log('private PostgreSQL is in another folder than wanted, one that its user can reach', {
+  log('private PostgreSQL uses a folder that its user can reach', {
     wanted,
     folder: elsewhere,
     user: user?.name,
@@ -59,20 +59,20 @@ function openPlace(elsewhere: string, wanted: string, host: HostUsers, log: Log)
   return { folder: elsewhere, user };
 }
 
-/** Looked at by itself: what a look below a file answers differs between versions of Node. */
+/** A separate check, because versions of Node report different errors for a path below a file. */
 function refuseFile(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (!found || found.isDirectory()) return;
   throw Object.assign(new Error(`${folder} is a file`), { code: 'ENOTDIR' });
 }
 
-/** initdb passes the path through a shell inside double quotes, and a setting puts it into double quotes once more. */
+/** initdb passes the path to a shell in double quotes, and a setting quotes it again. */
 function refuseUnquotable(folder: string): void {
   const bad = /["$`\\\r\n\0]/.exec(folder)?.[0];
   if (bad === undefined) return;
   throw new Error(
     `The data folder ${JSON.stringify(folder)} has the character ${JSON.stringify(bad)} in its path, which PostgreSQL's ` +
-      'tools cannot handle. Choose a folder without double quotes, dollar signs, backquotes, backslashes and line ends.',
+      'tools cannot handle. Choose a path without double quotes, dollar signs, backquotes, backslashes and line breaks.',
   );
 }
 
@@ -80,7 +80,7 @@ function chooseUser(host: HostUsers, folder: string): ServerUser | undefined {
   if (host.userId !== 0) return undefined;
   const known = readUsers(host.passwdFile);
   const owner = statSync(join(folder, 'pg'), { throwIfNoEntry: false });
-  // Who ran it first goes on running it, even when a user of a better name was added to the machine since.
+  // The first user keeps running the server, even if a preferred user was added later.
   if (owner && owner.uid !== 0) {
     const name = known.find((user) => user.uid === owner.uid)?.name ?? String(owner.uid);
     return { name, uid: owner.uid, gid: owner.gid };
@@ -104,7 +104,7 @@ function readUsers(passwdFile: string): ServerUser[] {
   });
 }
 
-/** The first folder on the way that this user may not enter. Access lists beyond the nine bits are not seen. */
+/** The first parent folder the user may not enter. Only the nine mode bits are checked. */
 function closedFolder(folder: string, user: ServerUser): string | undefined {
   return ancestors(realFolder(folder)).find((each) => !mayEnter(each, user));
 }
@@ -116,7 +116,7 @@ function mayEnter(folder: string, user: ServerUser): boolean {
   return (mode & 0o001) !== 0;
 }
 
-/** The existing part of a path, with links followed. */
+/** The existing part of a path, with links resolved. */
 function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
@@ -137,7 +137,7 @@ export function holdsCluster(folder: string): boolean {
 
 function closedMessage(closed: string, user: ServerUser, folder: string): string {
   return (
-    `PostgreSQL runs as the user ${user.name}, who may not enter ${closed} and so cannot reach its data in ${folder}. ` +
-    `Let others enter it (chmod o+x), or move the data to a folder such as /var/lib/mandate.`
+    `PostgreSQL runs as the user ${user.name}, which may not enter ${closed} and cannot reach its data in ${folder}. ` +
+    `Allow others to enter it (chmod o+x ${closed}), or move the data to a folder such as /var/lib/mandate.`
   );
 }

@@ -1,5 +1,5 @@
-// The private PostgreSQL of a program that was not given one: a real server in the program's data folder, started by
-// whoever comes first, shared by all who come later, stopped by the last to leave. It outlives a killed program.
+// The private PostgreSQL in the data folder, used without DATABASE_URL. The first process starts it, later processes
+// share it, and the last one stops it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,23 +20,23 @@ import { choosePlace, holdsCluster, hostUsers, type HostUsers, type Log } from '
 
 export type EmbeddedServer = {
   readonly connection: { host: string; port: number; user: string; password: string; database: string };
-  /** The data folder, which is not the wanted one where the server's user cannot enter that. */
+  /** The data folder in use. It differs from the requested one if the server's user cannot enter that. */
   readonly folder: string;
   readonly startedHere: boolean;
-  /** To be called when our own connections are closed. Stops the server unless others still use it. */
+  /** Call it after closing all connections. Stops the server unless other processes use it. */
   stop(): Promise<void>;
 };
 
 export type EmbeddedOptions = {
   readonly dataFolder: string;
-  /** False to use only what is there. */
+  /** False: use only an existing database. */
   readonly mayCreate?: boolean;
-  /** The folder with postgres and initdb, where the operator wants particular ones. */
+  /** The operator's folder with postgres and initdb. */
   readonly binFolder?: string;
   readonly log: Log;
-  /** Further settings of the server, as in postgresql.conf. */
+  /** More settings, as in postgresql.conf. */
   readonly settings?: Record<string, string>;
-  /** Another machine for tests. */
+  /** Replaced in tests. */
   readonly machine?: Partial<HostUsers & BinarySources>;
 };
 
@@ -45,11 +45,11 @@ type Start = Arrival & { readonly startedHere: boolean };
 
 const readyTimeoutMs = 60_000;
 const pollIntervalMs = 15;
-/** How often the server may end by itself before we believe that it cannot start. */
+/** How many launches may fail before the server counts as unable to start. */
 const maxFailedLaunches = 3;
 const launchPauseMs = 100;
 
-/** Uses the server of this folder, or starts it. Whoever loses it later calls this again. */
+/** Uses the server of this folder, or starts it. Call it again after losing the server. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { cluster, start } = await startOrEnter(options);
   return serverOf(cluster, start, () => departFrom(cluster, start.presence, options.log));
@@ -58,7 +58,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluster; start: Start }> {
   if (process.platform === 'win32') {
     throw new Error(
-      'The private PostgreSQL does not run on Windows yet. Set DATABASE_URL to one of your own.',
+      'The private PostgreSQL does not run on Windows. Set DATABASE_URL to a PostgreSQL of your own.',
     );
   }
   const { dataFolder, machine, log } = options;
@@ -66,12 +66,12 @@ async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluste
   try {
     const place = choosePlace(dataFolder, { ...hostUsers, ...machine }, log);
     if (options.mayCreate === false && !holdsCluster(place.folder)) {
-      // Making one takes seconds, and its folder is there from the first.
+      // Creating a database takes seconds, and its folder exists from the start.
       const soon = existsSync(join(place.folder, 'pg'))
-        ? ' (if one is just being made there: try again in a moment)'
+        ? ' If another process is creating one there, try again in a moment.'
         : '';
       throw new Error(
-        `there is no database in ${dataFolder}: set DATABASE_URL (as the service has it), or start one with mandate serve${soon}`,
+        `No database in ${dataFolder}. Set DATABASE_URL as for the service, or start one with "mandate serve".${soon}`,
       );
     }
     const cluster = openCluster(place);
@@ -86,10 +86,10 @@ async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluste
   }
 }
 
-/** Undefined when there is no server; waits for one that is starting, or is on its way out. */
+/** Undefined without a server. Waits for a server that is starting or stopping. */
 async function enterRunning(cluster: Cluster, log: Log): Promise<Arrival | undefined> {
   const deadline = Date.now() + readyTimeoutMs;
-  const onLost = (error: Error) => log('private PostgreSQL has gone away', { reason: error.message });
+  const onLost = (error: Error) => log('private PostgreSQL connection lost', { reason: error.message });
   for (let server = findPostmaster(cluster); server; server = findPostmaster(cluster)) {
     const { pid, address } = server;
     const presence = server.ready ? await enter(address, cluster.password, onLost) : undefined;
@@ -97,7 +97,7 @@ async function enterRunning(cluster: Cluster, log: Log): Promise<Arrival | undef
     if (Date.now() > deadline) {
       throw new Error(
         `The private PostgreSQL (process ${pid}) is not ready after ${readyTimeoutMs / 1000} s. It may still be ` +
-          `recovering from a crash: look into ${cluster.logs}, and start this program again.`,
+          `recovering from a crash. Check ${cluster.logs} and start this program again.`,
       );
     }
     await sleep(pollIntervalMs);
@@ -125,7 +125,7 @@ async function prepareFiles(cluster: Cluster, options: EmbeddedOptions): Promise
   };
   const binaries = await findBinaries(request, { ...binarySources, ...options.machine });
   if (major === undefined) {
-    options.log('private PostgreSQL is created, which takes a few seconds', { folder: cluster.folder });
+    options.log('creating private PostgreSQL', { folder: cluster.folder });
     await createFiles(cluster, binaries, options.settings?.['fsync'] !== 'off');
   }
   removeOldLogs(cluster);
@@ -152,11 +152,11 @@ async function launchUntilReady(
     if (!isPassing(lastWords)) failed++;
   }
   throw new Error(
-    `The private PostgreSQL does not start: ${lastWords} (programs in ${binaries.folder}, logs in ${cluster.logs}).`,
+    `The private PostgreSQL does not start: ${lastWords}. Programs: ${binaries.folder}. Logs: ${cluster.logs}.`,
   );
 }
 
-/** Of several processes that launch a server, one succeeds. The servers of the others end, and they all use that one. */
+/** When several processes launch a server, one launch succeeds and all processes use that server. */
 async function outcomeOf(attempt: Launch, cluster: Cluster, log: Log): Promise<Arrival | undefined> {
   const deadline = Date.now() + readyTimeoutMs;
   while (!attempt.hasEnded() && !findPostmaster(cluster) && Date.now() < deadline) {
@@ -165,7 +165,7 @@ async function outcomeOf(attempt: Launch, cluster: Cluster, log: Log): Promise<A
   return enterRunning(cluster, log);
 }
 
-/** Another one holds the lock file, or children of a killed server are still holding its memory. */
+/** Another server has the lock file, or child processes of a killed server still use its memory. */
 function isPassing(lastWords: string): boolean {
   return /lock file|still in use/.test(lastWords);
 }
@@ -178,7 +178,7 @@ async function departFrom(cluster: Cluster, held: Presence, log: Log): Promise<v
       await stopPostmaster(cluster);
       log('private PostgreSQL stopped', { folder: cluster.folder });
     } else {
-      log('private PostgreSQL goes on running: others use it', { folder: cluster.folder });
+      log('private PostgreSQL left running for other processes', { folder: cluster.folder });
     }
   } finally {
     await presence.leave();

@@ -1,5 +1,5 @@
-// One connection that a process keeps for as long as it uses the private server, so that the last process to leave can
-// tell that it is the last. The tie is a shared advisory lock: a crash lets go of it, and the leaver takes it alone.
+// The connection that a process keeps while it uses the private server, so that the last process knows it is the last.
+// It holds a shared advisory lock, which a crash releases and the last process takes exclusively.
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -7,7 +7,7 @@ import type { Address } from './address.ts';
 import { codeOf } from '../../error-code.ts';
 
 export type Presence = {
-  /** True when nobody else uses the server; nobody can come in until this connection ends. */
+  /** True when no other process uses the server. None can join until this connection ends. */
   takeAlone(): Promise<boolean>;
   leave(): Promise<void>;
   isLost(): boolean;
@@ -17,17 +17,17 @@ export const databaseName = 'mandate';
 export const userName = 'mandate';
 
 const applicationName = 'mandate presence';
-/** Numbers that are ours alone. They are taken in the database postgres, where the program takes no others. */
+/** Arbitrary lock numbers, used in the database `postgres`, where the program takes no other locks. */
 const presenceLock = 7_305_226_101;
 const creationLock = 7_305_226_102;
 
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 60_000;
-/** The connections of a pool that was just closed are gone on our side a little before they are on the server's. */
+/** After a pool closes, its connections end on the server slightly later. */
 const othersGoneTimeoutMs = 2_000;
 const pollIntervalMs = 20;
 
-/** Undefined when the server does not let us in yet, or not any more: look again at who runs it. */
+/** Undefined while the server is starting or stopping; check again which server runs. */
 export async function enter(
   address: Address,
   password: string,
@@ -45,13 +45,13 @@ export async function enter(
     await client.connect();
     await client.query('select pg_advisory_lock_shared($1)', [presenceLock]);
     await createDatabase(client, password);
-    // The connection by itself is no reason for the process to go on living.
+    // This connection must not keep the process running.
     socket.unref();
     return {
       takeAlone() {
         leaving = true;
         socket.ref();
-        // A server that goes away under the question was stopped by somebody else, and is not ours to stop.
+        // If the connection ends here, another process has stopped the server.
         return takeAlone(client).catch((error: unknown) => {
           if (isPassing(error)) return false;
           throw error;
@@ -76,7 +76,7 @@ export async function enter(
 function openClient(socket: Socket, address: Address, password: string): pg.Client {
   return new pg.Client({
     ...address,
-    // The bootstrap user: there are places reserved for it when all others are taken.
+    // The bootstrap user, because PostgreSQL reserves connections for it.
     user: 'postgres',
     database: 'postgres',
     password,
@@ -84,17 +84,17 @@ function openClient(socket: Socket, address: Address, password: string): pg.Clie
     stream: () => socket,
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
-    // The statement that creates the user holds its password and must not get into the server's log.
+    // Keeps the password in the statement that creates the user out of the server's log.
     options: `-c statement_timeout=${statementTimeoutMs} -c log_statement=none -c log_min_error_statement=panic`,
   });
 }
 
 async function createDatabase(client: pg.Client, password: string): Promise<void> {
   if (await isComplete(client)) return;
-  // Where something fails from here on, the connection is closed, and that gives the lock back.
+  // After a failure below, closing the connection releases the lock.
   await client.query('select pg_advisory_lock($1)', [creationLock]);
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [userName]);
-  // Not a superuser: what the program is talked into must stay inside its database. Tests clone databases.
+  // Not a superuser, so that an attack on the program stays inside its database. Tests clone databases.
   if (!rowCount) {
     await client.query(`create role ${userName} login createdb password ${client.escapeLiteral(password)}`);
   }
@@ -109,7 +109,7 @@ async function isComplete(client: pg.Client): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Our own share is given up first: of two that leave at the same moment, one would otherwise hinder the other. */
+/** Releases its shared lock first; otherwise two processes that leave together would block each other. */
 async function takeAlone(client: pg.Client): Promise<boolean> {
   await client.query('select pg_advisory_unlock_shared($1)', [presenceLock]);
   const { rows } = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1) as alone', [
@@ -124,7 +124,7 @@ async function takeAlone(client: pg.Client): Promise<boolean> {
   return true;
 }
 
-/** Also a backup or a curious operator. Processes that are just coming wait for our lock and start the server anew. */
+/** Counts any other client, such as a backup. A process that is joining waits for the lock and starts the server again. */
 async function othersConnected(client: pg.Client): Promise<boolean> {
   const text = `select from pg_stat_activity
     where backend_type = 'client backend' and application_name <> $1 and pid <> pg_backend_pid() limit 1`;
@@ -132,10 +132,10 @@ async function othersConnected(client: pg.Client): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Starting, stopping, crashed a moment ago, or all places taken: states that end by themselves. */
+/** Temporary states: starting, stopping, just crashed, or no free connection. */
 function isPassing(error: unknown): boolean {
   const passing = ['57P01', '57P02', '57P03', '53300', 'ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
-  // The driver has no code for a connection that closes under it.
+  // The driver gives no code when a connection closes.
   return (
     passing.includes(codeOf(error)) ||
     (error instanceof Error && /terminated|timeout|not queryable/.test(error.message))
@@ -145,8 +145,8 @@ function isPassing(error: unknown): boolean {
 function explained(error: unknown, address: Address): unknown {
   if (codeOf(error) !== '28P01') return error;
   return new Error(
-    `The private PostgreSQL at ${address.host} does not take the password in the file beside it. Restore the file ` +
-      'pg/password of the data folder.',
+    `The private PostgreSQL at ${address.host} rejects the password in pg/password of the data folder. Restore that ` +
+      'file.',
     { cause: error },
   );
 }

@@ -1,4 +1,4 @@
-// Whose turn it is when there are more who want to send than places.
+// How delivery slots are shared when more webhooks want to send than there are slots.
 import { expect, test } from 'vitest';
 import { openDeliverySlots, type DeliverySlots } from './delivery-slots.ts';
 
@@ -6,7 +6,7 @@ function fill(slots: DeliverySlots<string>, webhooks: readonly string[], each: n
   for (const id of webhooks) for (let item = 0; item < each; item++) slots.enqueue(id, id);
 }
 
-/** Who got a place, until there are no more. */
+/** The webhooks that got a slot, until none is free. */
 function take(slots: DeliverySlots<string>): string[] {
   const taken: string[] = [];
   for (let next = slots.next(); next; next = slots.next()) taken.push(next.item);
@@ -17,7 +17,7 @@ const named = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, number) => `${prefix}${number}`);
 const countOf = (taken: readonly string[], id: string) => taken.filter((one) => one === id).length;
 
-test('a webhook alone has ten places, taken in order', () => {
+test('a single webhook has 10 slots, used in order', () => {
   const slots = openDeliverySlots<number>();
   for (let item = 0; item < 15; item++) slots.enqueue('a', item);
   const items: (number | undefined)[] = [];
@@ -28,7 +28,7 @@ test('a webhook alone has ten places, taken in order', () => {
   expect(slots.next()?.item).toBe(10);
 });
 
-test('one that has failed ten times in a row has two, until it answers', () => {
+test('a webhook with 10 failures in a row has 2 slots, until a delivery succeeds', () => {
   const slots = openDeliverySlots<string>();
   fill(slots, ['a'], 100);
   expect(take(slots)).toHaveLength(10);
@@ -42,25 +42,25 @@ test('one that has failed ten times in a row has two, until it answers', () => {
   expect(take(slots)).toHaveLength(9);
 });
 
-test('what one gives back goes to those who have less, when there are many', () => {
+test('a freed slot goes to webhooks with fewer slots', () => {
   const slots = openDeliverySlots<string>();
   const first = named('a', 100);
   fill(slots, first, 30);
   expect(take(slots)).toHaveLength(1_000);
   const late = named('b', 150);
   fill(slots, late, 30);
-  // Those with nothing under way have places kept for them.
+  // Some slots are reserved for webhooks with nothing in progress.
   const kept = take(slots);
   expect(new Set(kept)).toEqual(new Set(late));
   expect(kept).toHaveLength(150);
-  // From now on the share is four: whoever has more waits until he has less.
+  // From now on the share is 4, so a webhook with more waits until it has fewer.
   for (const id of first) for (let time = 0; time < 6; time++) slots.free(id, 'delivered');
   const after = take(slots);
   expect(first.some((id) => after.includes(id))).toBe(false);
   for (const id of late) expect(countOf(after, id)).toBe(3);
 });
 
-test('with more webhooks than places each waits for its turn, and has it', () => {
+test('every webhook gets its turn when webhooks outnumber slots', () => {
   const slots = openDeliverySlots<string>();
   const all = named('a', 3_000);
   fill(slots, all, 2);
@@ -74,7 +74,7 @@ test('with more webhooks than places each waits for its turn, and has it', () =>
   expect(served.size).toBe(3_000);
 });
 
-test('when all places are taken, one more is wanted of those alone who have nothing', () => {
+test('with all shared slots in use, only webhooks with nothing in progress are claimed', () => {
   const slots = openDeliverySlots<string>();
   fill(slots, named('a', 100), 15);
   take(slots);
@@ -84,7 +84,7 @@ test('when all places are taken, one more is wanted of those alone who have noth
   expect(busy.every(({ free }) => free === 0)).toBe(true);
 });
 
-test('what is given up is what was waiting', () => {
+test('draining returns the waiting items', () => {
   const slots = openDeliverySlots<string>();
   fill(slots, ['a', 'b'], 12);
   take(slots);

@@ -1,20 +1,20 @@
-// The delivery slots of a node, and the webhook whose turn it is. Each webhook has a few slots, fewer while it only fails, and never
-// more than its share. Some slots are reserved for webhooks with nothing in progress, so that slow receivers leave room for quick ones.
+// Shares a node's delivery slots among webhooks: a few each, fewer while a webhook only fails.
+// Some slots are reserved for webhooks with nothing in progress, so that slow receivers cannot block fast ones.
 
 export type DeliverySlots<Item> = {
-  /** Goes behind what is waiting already. */
+  /** Adds an item to the end of the webhook's queue. */
   enqueue(webhookId: string, item: Item): void;
-  /** Takes a slot for the webhook whose turn it is; undefined while none may send more. */
+  /** Takes a slot for the next webhook in turn; undefined while none may send more. */
   next(): { readonly webhookId: string; readonly item: Item } | undefined;
-  /** Frees a slot. What was not sent at all says nothing about the receiver. */
+  /** Frees a slot. `notSent` does not count for or against the receiver. */
   free(webhookId: string, outcome: 'delivered' | 'failed' | 'notSent'): void;
-  /** How much more to claim: in all, of a webhook with nothing to send here, and of those that have. */
+  /** How many queues to claim: in all, per webhook with nothing here, and per busy webhook. */
   demand(): {
     readonly limit: number;
     readonly limitEach: number;
     readonly busy: readonly { readonly webhook_id: string; readonly free: number }[];
   };
-  /** Whether the webhook has fewer waiting than it could soon send. */
+  /** True when the webhook has fewer items waiting than slots. */
   isRunningLow(webhookId: string): boolean;
   drain(): Item[];
 };
@@ -23,23 +23,23 @@ type WebhookSlots<Item> = {
   waiting: Item[];
   inUse: number;
   failuresInARow: number;
-  /** How much may wait follows what was lately sent in a second. */
+  /** Deliveries per second; they decide how many items may wait. */
   recent: { second: number; sent: number };
 };
 
 const slotsPerWebhook = 10;
-/** For a receiver that has failed this often in a row, until it answers. */
+/** For a receiver with `maxFailuresInARow` failures, until a delivery succeeds. */
 const slotsWhenFailing = 2;
 const maxFailuresInARow = 10;
 const sharedSlots = 1_000;
-/** Beyond those, for webhooks with nothing in progress. */
+/** In addition to the shared slots, for webhooks with nothing in progress. */
 const reservedSlots = 200;
 const maxWaiting = 400;
 const maxDemand = 400;
 
 export function openDeliverySlots<Item>(): DeliverySlots<Item> {
   const webhooks = new Map<string, WebhookSlots<Item>>();
-  /** Webhooks that may have something to send and a free slot, the one that waits longest first. */
+  /** Webhooks that may have an item and a free slot, longest waiting first. */
   const turns = new Set<string>();
   let inUse = 0;
   let busyCount = 0;
@@ -74,7 +74,7 @@ export function openDeliverySlots<Item>(): DeliverySlots<Item> {
         if (inUse >= sharedSlots + reservedSlots) return undefined;
         const webhook = slotsOf(webhookId);
         if (webhook.waiting.length === 0 || webhook.inUse >= maxSlots(webhook)) {
-          // It is back when one of its slots is free, or when it has more.
+          // The webhook returns when it frees a slot or gets an item.
           turns.delete(webhookId);
           continue;
         }

@@ -1,27 +1,27 @@
-// Who waits for whom: a slow or dead receiver for nobody but itself. The senders are made up, so that the test says when a
-// receiver answers; queues and messages are real.
+// A slow or dead receiver delays only its own webhook events.
+// The senders are fake, so that the test decides when a receiver answers; queues and messages are real.
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import {
   delivered,
-  startCourierWorld,
+  startDeliveryWorld,
   until,
   type Arrival,
-  type CourierWorld,
+  type DeliveryWorld,
 } from '../../../test/support/receivers/couriers.ts';
 import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import type { PostResponse } from './http-sender.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 
-/** Invoices of a shop, each with its events. */
+/** Creates invoices of a shop, each with its events. */
 function write(shopId: string, invoices: number, eventsEach: number, writers = 4): Promise<string[]> {
   return writeInvoices(world.db.database, { partyId: 'P', shopId }, { invoices, eventsEach, writers });
 }
 
-test('a receiver that does not answer holds up its own, ten at a time, and nobody else', async () => {
+test('a receiver that does not answer delays only its own queues, ten at a time', async () => {
   await world.addWebhook('1', 'slow');
   await world.addWebhook('2', 'quick');
   await write('slow', 300, 2, 4);
@@ -35,11 +35,11 @@ test('a receiver that does not answer holds up its own, ten at a time, and nobod
   const slow = () => arrivals.filter(({ shop }) => shop === 'slow');
   const answerAll = (answer: PostResponse) => slow().forEach((arrival) => arrival.answer(answer));
   expect(slow()).toHaveLength(10);
-  // Nine of the ten that fail are followed by others. Then it is known to fail, and has two places until it answers.
+  // Nine of the ten failed deliveries are followed by others. After ten failures the webhook has two slots.
   for (const expected of [19, 21, 23]) {
     answerAll({ kind: 'nothing', why: 'timeout' });
     await until(() => slow().length >= expected);
-    // Round trips, so that more of them would have been sent by now.
+    // Round trips to the database give further deliveries time to start.
     await world.roundTrips();
     expect(slow()).toHaveLength(expected);
   }
@@ -51,7 +51,7 @@ test('a receiver that does not answer holds up its own, ten at a time, and nobod
   expect(world.logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
 });
 
-test('two nodes never send of one queue at once, and together send everything once', async () => {
+test('two nodes never send from one queue in parallel, and together send everything once', async () => {
   await world.addWebhook('1', 'shop');
   const ids = await write('shop', 60, 6, 4);
   await world.route();
@@ -76,7 +76,7 @@ test('two nodes never send of one queue at once, and together send everything on
   expect(nodes.every(({ arrivals }) => arrivals.length > 0)).toBe(true);
 });
 
-test('a node that was too slow writes over nothing of the one that took the queue after it', async () => {
+test('a node whose lease expired overwrites nothing of the next node', async () => {
   await world.addWebhook('1', 'shop');
   await write('shop', 1, 2, 1);
   await world.route();
@@ -93,7 +93,7 @@ test('a node that was too slow writes over nothing of the one that took the queu
   await deliveryWorker.stop();
 });
 
-test('a node that stood still until another had taken its queue sends nothing of it', async () => {
+test('a node that was suspended until its lease expired sends nothing', async () => {
   await world.addWebhook('1', 'shop');
   await write('shop', 1, 2, 1);
   await world.route();
@@ -101,7 +101,7 @@ test('a node that stood still until another had taken its queue sends nothing of
   const nowMs = performance.now.bind(performance);
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + stoodStillMs);
   let looks = 0;
-  // The first look is before it has the queue in hand, the second before it sends.
+  // The first load is during the claim, the second before the send.
   const whileLooking = async () => {
     looks += 1;
     if (looks < 2) return;
@@ -120,7 +120,7 @@ test('a node that stood still until another had taken its queue sends nothing of
   await deliveryWorker.stop();
 });
 
-test('what a node has in hand when it stops is due for others at once', async () => {
+test('the unsent queues of a node that stops are due for others immediately', async () => {
   await world.addWebhook('1', 'shop');
   await write('shop', 15, 2, 1);
   await world.route();
@@ -134,11 +134,11 @@ test('what a node has in hand when it stops is due for others at once', async ()
   second.deliveryWorker.wake();
   await second.deliveryWorker.whenIdle();
   await second.deliveryWorker.stop();
-  // The ten that failed wait for their next attempt; the five that were in hand are sent with all they have.
+  // The ten failed queues wait for a retry. The five unsent queues are sent completely.
   expect(second.arrivals).toHaveLength(10);
 });
 
-test('a log that cannot be understood holds up itself alone, and says so', async () => {
+test('a log that cannot be read delays only its own queue and is logged', async () => {
   await world.addWebhook('1', 'shop');
   const [broken = ''] = await write('shop', 2, 2, 1);
   await world.route();
@@ -156,10 +156,10 @@ test('a log that cannot be understood holds up itself alone, and says so', async
   await deliveryWorker.stop();
   expect(arrivals).toHaveLength(2);
   expect(arrivals.some(({ invoice }) => invoice === broken)).toBe(false);
-  expect(world.logged.join('')).toContain('cannot be told');
+  expect(world.logged.join('')).toContain('webhook events could not be built');
 });
 
-test('a hundred receivers that do not answer leave room for one that does', async () => {
+test('a receiver that answers is served while a hundred others do not answer', async () => {
   for (let number = 0; number < 100; number++) await world.addWebhook(String(1_000 + number), 'slow');
   await world.addWebhook('9999', 'quick');
   await write('slow', 12, 2);
@@ -174,14 +174,14 @@ test('a hundred receivers that do not answer leave room for one that does', asyn
   deliveryWorker.wake();
   const quick = () => arrivals.filter(({ shop }) => shop === 'quick');
   await until(() => quick().length === 10);
-  // Of the others nobody has answered.
+  // No other receiver has answered.
   expect(arrivals.length - quick().length).toBe(1_000);
   const stopped = deliveryWorker.stop();
   for (const { answer } of arrivals) answer(delivered);
   await stopped;
 });
 
-test('a webhook that cannot be loaded holds up nobody claimed with it, and is given up in the end', async () => {
+test('a webhook that cannot be loaded delays no other, and its queue is parked at the end', async () => {
   await world.addWebhook('1', 'sealed');
   await world.addWebhook('2', 'shop');
   await write('sealed', 1, 2);
@@ -196,7 +196,7 @@ test('a webhook that cannot be loaded holds up nobody claimed with it, and is gi
       await world.query(`select attempts, last_failure, stuck_at is not null as is_parked from webhook_queue
                         where webhook_id = '1'`)
     ).rows;
-  const last_failure = 'an error on our side';
+  const last_failure = 'internal error';
   expect(await queue()).toEqual([{ attempts: 1, last_failure, is_parked: false }]);
   for (let attempt = 2; attempt <= 29; attempt++) {
     world.clock.advance(75 * 60_000);
@@ -207,7 +207,7 @@ test('a webhook that cannot be loaded holds up nobody claimed with it, and is gi
   expect(await queue()).toEqual([{ attempts: 29, last_failure, is_parked: true }]);
 });
 
-test('an error of ours while a notice is sent is an attempt that failed', async () => {
+test('an internal error during a delivery counts as a failed attempt', async () => {
   await world.addWebhook('1', 'shop');
   await write('shop', 1, 2);
   await world.route();
@@ -217,6 +217,6 @@ test('an error of ours while a notice is sent is an attempt that failed', async 
   await deliveryWorker.stop();
   const { rows } = await world.query('select attempt, event_type, status, failure from webhook_attempt');
   expect(rows).toEqual([
-    { attempt: 1, event_type: 'InvoiceCreated', status: null, failure: 'an error on our side' },
+    { attempt: 1, event_type: 'InvoiceCreated', status: null, failure: 'internal error' },
   ]);
 });

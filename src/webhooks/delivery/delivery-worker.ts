@@ -1,6 +1,5 @@
-// Sends what waits in the queues. A node takes queues for the length of a lease, sends the head of each, writes down what
-// became of it, and only then sends what comes after it: in order within a queue, side by side between queues. Each webhook
-// has a few slots of its own, so that a slow receiver holds up only itself.
+// Delivers webhook events: a node claims queues for a lease, sends the head of each and stores the result.
+// Only then does it send the next event, so delivery is in order within a queue and parallel between queues.
 import { laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Ids } from '../../ids.ts';
@@ -16,24 +15,24 @@ import type { PostResponse, Sender } from './http-sender.ts';
 import { defined } from '../../defined.ts';
 
 export type DeliveryWorker = {
-  /** Looks for what is due, now instead of at the next turn. */
+  /** Claims due queues now instead of at the next poll. */
   wake(): void;
   whenIdle(): Promise<void>;
-  /** Gives back what it has in hand. */
+  /** Unclaims the queues that are not being delivered. */
   stop(): Promise<void>;
 };
 
 type Item = {
   queue: ClaimedQueue;
   readonly messages: Message[];
-  /** Until when nobody else takes the queue, on the clock of `performance.now()`. */
+  /** No other node claims the queue before this time of `performance.now()`. */
   leaseUntilMs: number;
 };
 
-/** What an owner reads when the fault is ours; why is in the service's log. */
-const ownFault = 'an error on our side';
+/** The failure shown to the merchant; the service's log has the cause. */
+const ownFault = 'internal error';
 
-/** Long enough for a receiver that takes its time, and for what waits in hand before it. */
+/** Long enough for a slow receiver, after waiting for a slot. */
 function leaseMsFor(timeoutMs: number): number {
   return 3 * timeoutMs;
 }
@@ -52,7 +51,7 @@ export function openDeliveryWorker(options: {
 }): DeliveryWorker {
   const { db, clock, log, topics, sender, targetOf, delaysSeconds } = options;
   const leaseMs = leaseMsFor(options.timeoutMs);
-  /** Of a lease, for what is done before and after the exchange, and for clocks that differ. */
+  /** The part of the lease for the work around the exchange and for clock differences. */
   const spareMs = leaseMs / 6;
   const isLeasedFor = (item: Item, ms: number): boolean => item.leaseUntilMs - performance.now() >= ms;
   const slots = openDeliverySlots<Item>();
@@ -68,7 +67,7 @@ export function openDeliveryWorker(options: {
     if (stopping) return;
     claiming ??= claimWhileDemanded().finally(() => {
       claiming = undefined;
-      // Whoever asked in the moment between the last look and now is heard too.
+      // A wake after the last claim starts another one.
       if (demand) wake();
     });
   }
@@ -79,7 +78,7 @@ export function openDeliveryWorker(options: {
       try {
         await claimDue();
       } catch (error) {
-        log.warn({ err: error }, 'webhooks could not be looked for; the next turn tries again');
+        log.warn({ err: error }, 'webhook queues could not be claimed');
       }
     }
   }
@@ -97,7 +96,7 @@ export function openDeliveryWorker(options: {
     demand ||= queues.length === bounds.limit;
   }
 
-  /** The queues with what is to be sent of each. Those with nothing to send are written on at once. */
+  /** Loads the messages of each queue. Queues with nothing to send are written immediately. */
   async function itemsOf(claimed: readonly ClaimedQueue[], leaseUntilMs: number): Promise<Item[]> {
     const webhookIds = [...new Set(claimed.map(({ webhookId }) => webhookId))];
     const targets = new Map(
@@ -105,14 +104,14 @@ export function openDeliveryWorker(options: {
     );
     const queues = claimed.flatMap((queue) => {
       const target = targets.get(queue.webhookId);
-      // A webhook that cannot be loaded holds up nobody who was claimed with it.
+      // A webhook that cannot be loaded must not block the others.
       if (target === 'unloadable') recordInBackground(failed(queue, { what: ownFault }));
-      // The queues of a webhook that is gone are swept away.
+      // The purge deletes the queues of a deleted webhook.
       if (target === 'unloadable' || target === undefined) return [];
       return [{ queue, ...selectionOf(queue, target.webhook) }];
     });
-    const lists = await messagesFor(db, topics, queues, clock.now(), (aggregateId, error) =>
-      log.error({ err: error, aggregateId }, 'the log of an aggregate cannot be told; it is tried again'),
+    const lists = await messagesFor(db, topics, queues, clock.now(), (objectId, error) =>
+      log.error({ err: error, objectId }, 'webhook events could not be built'),
     );
     return queues.flatMap(({ queue }, index) => {
       const messages = lists[index];
@@ -139,18 +138,18 @@ export function openDeliveryWorker(options: {
     try {
       return await targetOf(webhookId);
     } catch (error) {
-      log.error({ err: error, webhookId }, 'a webhook could not be loaded; its queues are tried again');
+      log.error({ err: error, webhookId }, 'webhook could not be loaded');
       return 'unloadable';
     }
   }
 
-  /** Sends from what was claimed as long as there are slots. */
+  /** Sends claimed items while slots are free. */
   function pump(): void {
     while (!stopping) {
       const next = slots.next();
       if (!next) return;
       const { webhookId, item } = next;
-      // What has waited too long in hand may be another node's by the time the receiver answers.
+      // The lease could end before the receiver responds, so another node may deliver it.
       if (!isLeasedFor(item, options.timeoutMs + spareMs)) {
         slots.free(webhookId, 'notSent');
         recordInBackground({
@@ -167,7 +166,7 @@ export function openDeliveryWorker(options: {
   }
 
   let waking: NodeJS.Immediate | undefined;
-  /** Once for all that becomes free in the same moment. */
+  /** Wakes once for all slots freed in the same turn of the event loop. */
   function wakeSoon(): void {
     waking ??= setImmediate(() => {
       waking = undefined;
@@ -175,10 +174,10 @@ export function openDeliveryWorker(options: {
     });
   }
 
-  /** Writes what nobody waits for; if that fails, the lease runs out and the queue is taken again. */
+  /** Writes without waiting. If the write fails, the lease expires and the queue is claimed again. */
   function recordInBackground(entry: QueueWrite): void {
     const noting = record(entry).then(undefined, (error: unknown) =>
-      log.warn({ err: error, webhookId: entry.queue.webhookId }, 'a queue was not written on'),
+      log.warn({ err: error, ...queueFields(entry.queue) }, 'webhook queue update failed'),
     );
     running.add(noting);
     void noting.finally(() => running.delete(noting));
@@ -195,13 +194,13 @@ export function openDeliveryWorker(options: {
     try {
       if (await recordOutcome(item, sent.response, sent.attempt)) slots.enqueue(webhookId, item);
     } catch (error) {
-      log.warn({ err: error, webhookId }, 'a delivery was not written down; it is made again');
+      log.warn({ err: error, ...queueFields(item.queue) }, 'webhook delivery result could not be stored');
     }
     pump();
     if (slots.isRunningLow(webhookId)) wakeSoon();
   }
 
-  /** Undefined when the webhook was deleted meanwhile, or the queue may be another node's by now. */
+  /** Undefined when the webhook was deleted, or another node may have claimed the queue. */
   async function exchange(item: Item): Promise<{ response: PostResponse; attempt: Attempt } | undefined> {
     const { queue, messages } = item;
     const [message] = messages;
@@ -214,14 +213,14 @@ export function openDeliveryWorker(options: {
     return { response, attempt: attemptOf(queue, message, { response, attemptedAt, durationMs }) };
   }
 
-  /** An error of ours counts as a failed attempt: else the same queue would be taken again and again, and nobody would see it. */
+  /** An internal error counts as a failed attempt. Otherwise the queue would be retried endlessly, unseen. */
   async function deliver(item: Item, message: Message, now: Instant): Promise<PostResponse | undefined> {
     const { webhookId } = item.queue;
     try {
       const target = await targetOf(webhookId);
       if (!target) return undefined;
       const post = await postOf(target, message, { now, requestId: options.ids.next() });
-      // Whoever stood still until now may have lost what he was about to send. How long it may take from here on, the sender sees to.
+      // A node that was suspended may have lost the lease. From here the sender limits the time.
       if (isLeasedFor(item, options.timeoutMs + spareMs / 2)) return await sender.post(post);
       recordInBackground({
         queue: item.queue,
@@ -231,12 +230,12 @@ export function openDeliveryWorker(options: {
       });
       return undefined;
     } catch (error) {
-      log.error({ err: error, webhookId }, 'a notice could not be sent; it is tried again');
+      log.error({ err: error, ...queueFields(item.queue) }, 'webhook event could not be sent');
       return { kind: 'nothing', why: ownFault };
     }
   }
 
-  /** Writes down what came of the head. Whether there is more to send of this queue, and it is still ours. */
+  /** Stores the result. True when the queue has more to send and is still claimed by this node. */
   async function recordOutcome(item: Item, response: PostResponse, attempt: Attempt): Promise<boolean> {
     const { queue } = item;
     if (attempt.failure === undefined) {
@@ -270,7 +269,10 @@ export function openDeliveryWorker(options: {
       return { ...entry, outcome: 'retry', at: next.retry };
     }
     options.countDelivery('parked');
-    log.warn({ webhookId: queue.webhookId, aggregateId: queue.aggregateId }, 'a webhook’s queue is parked');
+    log.warn(
+      { ...queueFields(queue), attempts: queue.failures + 1, lastFailure: failure.what },
+      'webhook queue parked',
+    );
     return { ...entry, outcome: 'park', why: next.parked };
   }
 
@@ -292,7 +294,11 @@ export function openDeliveryWorker(options: {
   };
 }
 
-/** Of an aggregate's notices those the webhook wants, as far as the queue has come and reaches. */
+function queueFields({ webhookId, aggregateId }: ClaimedQueue) {
+  return { webhookId, objectId: aggregateId };
+}
+
+/** Selects the webhook's event types between the cursor and the end of the queue. */
 function selectionOf(
   { aggregateId, cursor }: ClaimedQueue,
   { topic, eventTypes }: WebhookTarget['webhook'],
@@ -329,7 +335,7 @@ function attemptOf(
   };
 }
 
-/** Any 2xx acknowledges; a redirect does not, nor anything else. */
+/** Only a 2xx acknowledges; a redirect does not. */
 export function failureOf(response: PostResponse): string | undefined {
   if (response.kind === 'nothing') return response.why;
   return response.status >= 200 && response.status < 300 ? undefined : `status ${response.status}`;

@@ -1,4 +1,4 @@
-// The code in the guide is run as it stands there.
+// Runs the code samples of docs/guide/webhook-signatures.md.
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -6,21 +6,22 @@ import { contentSignature, standardSignatures } from './signature.ts';
 
 type Headers = Record<string, string>;
 let contentIsGenuine: (rawBody: Buffer, headers: Headers, publicKeys: string[]) => boolean;
-let genuineNotice: (rawBody: Buffer, headers: Headers, secret: string) => unknown;
+let genuineEvent: (rawBody: Buffer, headers: Headers, secret: string) => unknown;
 let webhookIsGenuine: (rawBody: Buffer, headers: Headers, secrets: string[], nowSeconds: number) => boolean;
 
 beforeAll(async () => {
-  const guide = readFileSync(new URL('../../../docs/guide/webhooks.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../../docs/guide/webhook-signatures.md', import.meta.url), 'utf8');
   const samples = [...guide.matchAll(/^```js\n(.*?)^```/gms)].map(([, code = '']) => code);
-  if (samples.length !== 3) throw new Error(`the guide has ${samples.length} samples`);
+  if (samples.length !== 3)
+    throw new Error(`docs/guide/webhook-signatures.md has ${samples.length} samples, not 3`);
   const thePackage = import.meta.resolve('standardwebhooks');
   const load = (code = ''): Promise<any> =>
     import(
       `data:text/javascript,${encodeURIComponent(code.replace("'standardwebhooks'", `'${thePackage}'`))}`
     );
-  ({ contentIsGenuine } = await load(samples[0]));
-  ({ genuineNotice } = await load(samples[1]));
-  ({ webhookIsGenuine } = await load(samples[2]));
+  ({ genuineEvent } = await load(samples[0]));
+  ({ webhookIsGenuine } = await load(samples[1]));
+  ({ contentIsGenuine } = await load(samples[2]));
 });
 
 const body = Buffer.from('{"eventID":1,"eventType":"InvoicePaid"}');
@@ -32,7 +33,7 @@ describe('the sample for Content-Signature', () => {
     publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   );
 
-  test('takes what is signed with either key, and nothing else', async () => {
+  test('accepts a signature of either key and rejects others', async () => {
     for (const { privateKey } of pairs) {
       const headers = { 'content-signature': await contentSignature(body, privateKey) };
       expect(contentIsGenuine(body, headers, [current!, next!])).toBe(true);
@@ -49,7 +50,7 @@ describe('the sample for Content-Signature', () => {
     { 'content-signature': '' },
     { 'content-signature': 'alg=none; digest=' },
     { 'content-signature': 'alg=RS256; digest=AAAA' },
-  ])('takes no %j', (headers) => expect(contentIsGenuine(body, headers as Headers, [current!])).toBe(false));
+  ])('rejects %j', (headers) => expect(contentIsGenuine(body, headers as Headers, [current!])).toBe(false));
 });
 
 describe('the samples for Standard Webhooks', () => {
@@ -67,7 +68,7 @@ describe('the samples for Standard Webhooks', () => {
     ),
   });
 
-  test('takes the published vector', () => {
+  test('accepts the published test vector', () => {
     const headers = {
       'webhook-id': 'evt_1',
       'webhook-timestamp': '1795221000',
@@ -82,19 +83,19 @@ describe('the samples for Standard Webhooks', () => {
     afterEach(() => void vi.useRealTimers());
     const at = (seconds: number) => vi.useFakeTimers({ now: seconds * 1_000, toFake: ['Date'] });
 
-    test('take what is signed with any of the secrets, for five minutes, and nothing else', () => {
+    test('accepts a signature with any of the secrets for 5 minutes and rejects others', () => {
       const both = headersFor(secrets);
       at(second + 300);
-      expect(genuineNotice(body, both, old!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
-      expect(genuineNotice(body, both, fresh!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
-      expect(() => genuineNotice(changed, both, old!)).toThrow('No matching signature');
-      expect(() => genuineNotice(body, headersFor(secrets.slice(1)), old!)).toThrow('No matching signature');
+      expect(genuineEvent(body, both, old!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
+      expect(genuineEvent(body, both, fresh!)).toEqual({ eventID: 1, eventType: 'InvoicePaid' });
+      expect(() => genuineEvent(changed, both, old!)).toThrow('No matching signature');
+      expect(() => genuineEvent(body, headersFor(secrets.slice(1)), old!)).toThrow('No matching signature');
       at(second + 301);
-      expect(() => genuineNotice(body, both, old!)).toThrow('too old');
+      expect(() => genuineEvent(body, both, old!)).toThrow('too old');
     });
   });
 
-  test('takes what is signed with any of the secrets, for five minutes, and nothing else', () => {
+  test('accepts a signature with any of the secrets for 5 minutes and rejects others', () => {
     const both = headersFor(secrets);
     expect(webhookIsGenuine(body, both, [old!], second + 300)).toBe(true);
     expect(webhookIsGenuine(body, both, [fresh!], second - 300)).toBe(true);

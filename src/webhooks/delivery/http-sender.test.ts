@@ -1,4 +1,4 @@
-// Receivers that misbehave: none of them holds a delivery longer than its time, or makes the sender read without end.
+// Faulty receivers: none can exceed the time limit or make the sender read without end.
 import { once } from 'node:events';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ afterEach(async () => {
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 });
 
-/** What a receiver does with a connection once something has been sent on it. */
+/** What a receiver does with a connection after the first bytes. */
 async function sendTo(behave: (socket: Socket) => void): Promise<PostResponse & { tookMs: number }> {
   server = createTcpServer((socket) => {
     sockets.add(socket);
@@ -35,13 +35,13 @@ async function sendTo(behave: (socket: Socket) => void): Promise<PostResponse & 
   return { ...answer, tookMs };
 }
 
-test('one that says nothing is given up when its time is over', async () => {
+test('a receiver that does not answer fails with a timeout', async () => {
   const { tookMs, ...answer } = await sendTo(() => {});
   expect(answer).toEqual({ kind: 'nothing', why: 'timeout' });
   expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 5);
 });
 
-test('what waited for its connection while the process stood still is not sent', async () => {
+test('a delivery that waited for its connection during a suspension is not sent', async () => {
   const received: Buffer[] = [];
   const ends: Promise<unknown>[] = [];
   server = createTcpServer((socket) => {
@@ -55,7 +55,7 @@ test('what waited for its connection while the process stood still is not sent',
   const connected = once(server, 'connection');
   const post = { url: new URL(`http://127.0.0.1:${port}/`), headers: {}, body: Buffer.from('{}') };
   const { answered } = await new Promise<{ answered: Promise<PostResponse> }>((resolve) => {
-    // From within a timer: what comes over sockets has its turn then before the timers that are due.
+    // Within a timer, so that socket events are handled before other due timers.
     setTimeout(() => {
       resolve({ answered: sender.post(post) });
       const untilMs = performance.now() + 300;
@@ -69,7 +69,7 @@ test('what waited for its connection while the process stood still is not sent',
   expect(Buffer.concat(received).toString()).toBe('');
 });
 
-test('one that answers byte by byte is given up too', async () => {
+test('a receiver that answers byte by byte fails with a timeout', async () => {
   const answer = await sendTo((socket) => {
     const text = 'HTTP/1.1 200 OK\r\nx-filler: ';
     let at = 0;
@@ -79,7 +79,7 @@ test('one that answers byte by byte is given up too', async () => {
   expect(answer).toMatchObject({ kind: 'nothing', why: 'timeout' });
 });
 
-test('one whose body never ends has answered when its head came', async () => {
+test('an endless body counts by its status', async () => {
   const answer = await sendTo((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
@@ -90,13 +90,13 @@ test('one whose body never ends has answered when its head came', async () => {
   expect(answer.tookMs).toBeLessThan(timeoutMs);
 });
 
-test('one whose body stops in the middle has answered when its time is over', async () => {
+test('a body that stops in the middle counts by its status at the time limit', async () => {
   const answer = await sendTo((socket) => socket.write('HTTP/1.1 503 No\r\ncontent-length: 10\r\n\r\nx'));
   expect(answer).toMatchObject({ kind: 'status', status: 503 });
 });
 
-test('one that sends a bomb is not opened', async () => {
-  // Ten in a row are one of half a gigabyte.
+test('a compressed body is not decompressed', async () => {
+  // Ten layers of compression expand to 0.5 GB.
   const bomb = Buffer.concat(Array(10).fill(gzipSync(Buffer.alloc(50_000_000))));
   const before = process.memoryUsage().rss;
   const answer = await sendTo((socket) => {
@@ -108,20 +108,20 @@ test('one that sends a bomb is not opened', async () => {
 });
 
 test.each([
-  ['a head without end', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`, 'UND_ERR_HEADERS_OVERFLOW'],
+  ['endless headers', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`, 'UND_ERR_HEADERS_OVERFLOW'],
   ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'the connection failed'],
-])('one that answers with %s has failed', async (_, text, why) => {
+])('a receiver that answers with %s has failed', async (_, text, why) => {
   expect(await sendTo((socket) => void socket.end(text))).toMatchObject({ kind: 'nothing', why });
 });
 
-test('one that hangs up has failed, and so has one that is not there', async () => {
+test('a receiver that closes the connection or does not exist has failed', async () => {
   expect(await sendTo((socket) => socket.destroy())).toMatchObject({
     kind: 'nothing',
     why: 'UND_ERR_SOCKET',
   });
   const sender = openSender({ rule: 'anywhere', resolve: systemDnsLookup, timeoutMs });
-  const nobody = { url: new URL('http://127.0.0.1:9/'), headers: {}, body: Buffer.alloc(0) };
-  expect(await sender.post(nobody)).toEqual({ kind: 'nothing', why: 'ECONNREFUSED' });
+  const unreachable = { url: new URL('http://127.0.0.1:9/'), headers: {}, body: Buffer.alloc(0) };
+  expect(await sender.post(unreachable)).toEqual({ kind: 'nothing', why: 'ECONNREFUSED' });
   await sender.stop();
 });
 

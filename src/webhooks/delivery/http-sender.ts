@@ -1,6 +1,5 @@
-// One delivery over HTTP: a POST of bytes that are fixed, to an address that is checked, with one limit on the time until
-// the answer's head has come. Of the answer only the status counts; its body is read a little, so that the connection can
-// be kept, and thrown away. Redirects are not followed, nothing is decompressed.
+// Sends one delivery: a POST to a checked address, with one time limit until the response headers.
+// Only the status counts; the body is read briefly, so that the connection can be reused, and redirects are ignored.
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import {
   AddressRefused,
@@ -33,7 +32,7 @@ export function openSender(options: {
   rule: AddressRule;
   resolve: DnsLookup;
   timeoutMs: number;
-  /** For receivers of tests that have a certificate of their own. */
+  /** For tests whose receiver has its own certificate. */
   ca?: string;
 }): Sender {
   const { rule, timeoutMs } = options;
@@ -43,13 +42,13 @@ export function openSender(options: {
     ...defined({ ca: options.ca }),
   });
   const agent = new Agent({
-    // As many connections as there are deliveries: how many those are is the courier's affair.
+    // No limit on connections: the delivery worker limits the deliveries.
     pipelining: 1,
     connect: (to, done) => {
       if (mayConnectTo(to.hostname, rule)) connect(to, done);
-      else done(new AddressRefused('the address leads inside'), null);
+      else done(new AddressRefused('the address is not public'), null);
     },
-    // One limit for all of it, below.
+    // Replaced by one limit for the whole exchange, below.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: keepAliveMs,
@@ -61,9 +60,9 @@ export function openSender(options: {
       new Promise((resolve) => {
         const reception = receive(timeoutMs, resolve);
         const { origin, pathname, search } = url;
-        // As when it was registered, perhaps in a sandbox.
+        // The webhook may have been registered in a sandbox, which allows http.
         if (rule === 'outside' && url.protocol !== 'https:')
-          return reception.onResponseError(undefined, new AddressRefused('it must be https'));
+          return reception.onResponseError(undefined, new AddressRefused('the URL must use https'));
         try {
           agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, reception);
         } catch (error) {
@@ -87,24 +86,24 @@ function receive(timeoutMs: number, settle: (response: PostResponse) => void): R
   const untilMs = performance.now() + timeoutMs;
   const timer = setTimeout(() => end({ kind: 'nothing', why: 'timeout' }), timeoutMs);
 
-  /** The first thing that is known stands; what else comes is not waited for. */
+  /** Resolves with the first result and aborts the rest. */
   function end(fallback: PostResponse): void {
     if (isOver) return;
     isOver = true;
     clearTimeout(timer);
     settle(response ?? fallback);
-    controller?.abort(new Error('enough'));
+    controller?.abort(new Error('the result is known'));
   }
 
   return {
     onRequestStart(started) {
-      // Its time ran out while it waited for a connection; of a process that stood still the timer has not said so yet.
+      // The limit passed while it waited for a connection. After a suspension of the process the timer may be late.
       if (performance.now() >= untilMs) end({ kind: 'nothing', why: 'timeout' });
       if (isOver) started.abort(new Error('too late'));
       else controller = started;
     },
     onResponseStart(_controller, status, headers) {
-      // 1xx is not an answer yet.
+      // A 1xx status is not final.
       if (status >= 200) response = { kind: 'status', status, ...retryAfterIn(headers['retry-after']) };
     },
     onResponseData(_controller, chunk) {
@@ -119,14 +118,14 @@ function receive(timeoutMs: number, settle: (response: PostResponse) => void): R
   };
 }
 
-/** Seconds alone: a date would want two clocks to agree. */
+/** Reads only seconds: a date would require synchronised clocks. */
 function retryAfterIn(header: string | string[] | undefined): { retryAfterMs?: number } {
   return typeof header === 'string' && /^\d{1,9}$/.test(header)
     ? { retryAfterMs: Number(header) * 1_000 }
     : {};
 }
 
-/** Codes only: the text of an error may quote addresses. */
+/** Returns only the code: the text of an error may quote addresses. */
 function nameOf(error: unknown): string {
   const errors = [error, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])];
   return errors.map(codeOf).find((code) => /^[A-Z_0-9]{1,40}$/.test(code)) ?? 'the connection failed';

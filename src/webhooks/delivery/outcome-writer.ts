@@ -1,7 +1,7 @@
-// Outcomes of many deliveries written together: one statement for all that came up while the last one was under way.
+// Writes the results of many deliveries together: one statement for all that arrive during the previous one.
 import type { QueueWrite } from './queues.store.ts';
 
-/** Whether the queue was still the writer's own to write. */
+/** The returned function resolves to whether the claim was still valid. */
 export function openOutcomeWriter(
   writeAll: (writes: readonly QueueWrite[]) => Promise<boolean[]>,
 ): (entry: QueueWrite) => Promise<boolean> {

@@ -1,12 +1,12 @@
-// What a lease is worth: only what was done under the one that is the queue's is written down.
+// Only results under the valid lease of a queue are stored.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
 import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { laterBy } from '../../clock.ts';
 import { claim, write, type QueueWrite } from './queues.store.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 
@@ -14,7 +14,7 @@ const leaseMs = 1_000;
 const bounds = { leaseMs, limitEach: 10, limit: 10, busy: [], turn: 1 };
 
 test.each(['first', 'last'])(
-  'of a node that took its own queue anew the old lease counts for nothing, written down %s',
+  'a node that claimed its own queue again writes nothing under the old lease, written %s',
   async (place) => {
     const { db, clock } = world;
     await world.addWebhook('1', 'shop');
@@ -26,7 +26,7 @@ test.each(['first', 'last'])(
     await world.route();
     const later = laterBy(clock.now(), 2 * leaseMs);
     const [slow] = await claim(db.database, clock.now(), bounds);
-    const [anew] = await claim(db.database, later, bounds);
+    const [again] = await claim(db.database, later, bounds);
     const failed: QueueWrite = {
       queue: slow!,
       cursor: slow!.cursor,
@@ -35,8 +35,8 @@ test.each(['first', 'last'])(
       failure: 'timeout',
     };
     const leaseEnd = laterBy(later, 3 * leaseMs);
-    const following = { ...anew!.cursor, next: anew!.cursor.last };
-    const acknowledged: QueueWrite = { queue: anew!, cursor: following, outcome: 'continue', leaseEnd };
+    const following = { ...again!.cursor, next: again!.cursor.last };
+    const acknowledged: QueueWrite = { queue: again!, cursor: following, outcome: 'continue', leaseEnd };
     const writes = place === 'first' ? [failed, acknowledged] : [acknowledged, failed];
     expect(await write(db.database, writes, later)).toEqual(writes.map((one) => one === acknowledged));
     const { rows } = await world.query('select next_position, attempts, last_failure from webhook_queue');

@@ -1,6 +1,5 @@
-// The queues in SQL: taken for the length of a lease, written on after each attempt, together with the log of attempts.
-// A write counts only while the lease it was made under is the row's own: whoever was slower changes nothing. Where the queue
-// was put back meanwhile it keeps the cursor it was put to, and is due at once.
+// The queues in SQL: claimed for a lease, and written after each attempt together with the attempt log.
+// A write counts only under a valid lease, and a queue that was rewound meanwhile keeps the rewound cursor.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
@@ -10,10 +9,10 @@ export type ClaimedQueue = {
   readonly aggregateId: string;
   readonly webhookId: string;
   readonly cursor: QueueCursor;
-  /** Failures in a row of what is at its head. */
+  /** Failed attempts in a row for the head of the queue. */
   readonly failures: number;
   readonly leaseEnd: Instant;
-  /** How often it had been put back when it was claimed. */
+  /** How often the queue had been rewound when it was claimed. */
   readonly rewinds: number;
 };
 
@@ -33,11 +32,11 @@ export type QueueWrite = {
   readonly attempt?: Attempt;
 } & (
   | { readonly outcome: 'continue'; readonly leaseEnd: Instant }
-  /** Idle, or due at once if more has come meanwhile. */
+  /** Idle, or due immediately if more has arrived. */
   | { readonly outcome: 'idle' }
   | { readonly outcome: 'retry'; readonly at: Instant; readonly failure: string }
   | { readonly outcome: 'park'; readonly why: string; readonly failure: string }
-  /** Put back as it was found. */
+  /** Released without a change. */
   | { readonly outcome: 'unclaim'; readonly at: Instant }
 );
 
@@ -53,7 +52,7 @@ const claimedRow = {
   wake_at: 'timestamptz',
 } as const;
 
-/** From webhook to webhook along the index, so that the many queues of one do not stand before those of the others. */
+/** Steps from webhook to webhook along the index, so that one with many queues does not delay the others. */
 export const waitingWebhooks = `waiting as (
       (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
       union all
@@ -73,7 +72,7 @@ const claimQueues = statement({
     turn: 'int8',
   },
   row: claimedRow,
-  // Each time in another order, so that none is always last.
+  // Another order each time, so that no webhook is always last.
   text: `
     with recursive ${waitingWebhooks}, capacity as (
       select waiting.webhook_id, greatest(0, coalesce(busy.free, :limit_each)) as free
@@ -100,8 +99,8 @@ const writeQueues = statement({
   name: 'write_webhook_queues',
   parameters: { writes: 'json', now: 'timestamptz' },
   row: { number: 'int4' },
-  // A node that has stood still may have taken a queue anew: what came of it under the old lease and under the new one is written
-  // together then, and only the latter counts. Hence the numbers.
+  // A node that was suspended may claim a queue twice and write both results together. The numbers show which one
+  // belongs to the valid lease.
   text: `
     with written as (
       select * from json_to_recordset(:writes) as written (
@@ -109,7 +108,7 @@ const writeQueues = statement({
         resume_at bigint, outcome text, wake_at timestamptz, failure text, stuck_reason text, position bigint, attempt int,
         event_type text, attempted_at timestamptz, duration_ms int, status int, attempt_failure text)
     ), ours as (
-      -- In one order, as everybody takes them who takes many: nobody waits in a circle.
+      -- Every writer locks in this order, so that writers cannot deadlock.
       select written.number, queue.rewinds <> written.rewinds as is_rewound
       from webhook_queue as queue join written
         on queue.aggregate_id = written.aggregate_id and queue.webhook_id = written.webhook_id
@@ -157,9 +156,9 @@ export async function claim(
     leaseMs: number;
     limitEach: number;
     limit: number;
-    /** Webhooks of which this node has some in hand, and how many more it would take. */
+    /** Webhooks with queues on this node, and how many more it would take. */
     busy: readonly { readonly webhook_id: string; readonly free: number }[];
-    /** Another number each time. */
+    /** A different number each time. */
     turn: number;
   },
 ): Promise<ClaimedQueue[]> {
@@ -187,7 +186,7 @@ export async function claim(
   }));
 }
 
-/** Whether each was still ours to write, in the order given. */
+/** For each write, in order, whether its lease was still valid. */
 export async function write(db: Database, writes: readonly QueueWrite[], now: Instant): Promise<boolean[]> {
   const rows = await db.run(writeQueues, { writes: writes.map(rowOf), now });
   const written = new Set(rows.map(({ number }) => number));

@@ -1,4 +1,4 @@
-// One message to one webhook: its headers, its signatures with the keys of the moment, the exchange.
+// Builds and sends one message to one webhook, signed with the current keys.
 import { epochMsOf, type Instant } from '../../clock.ts';
 import type { PostResponse, Post, Sender } from './http-sender.ts';
 import { contentSignature, standardSignatures, type SigningKeys } from './signature.ts';

@@ -1,4 +1,4 @@
-// Against vectors that others made: those of the published rules, and one that many implementations share.
+// Signatures against published test vectors: those of Standard Webhooks, and one that many implementations share.
 import { createPrivateKey, generateKeyPairSync, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { contentIsSigned, standardIsSigned } from '../../../test/support/receivers/receiver.ts';
@@ -23,7 +23,7 @@ const header =
   '-Vi1j8LfqECoBHPHVF-sv5c17M9OFAlo5w2ryrBaWcrmvzKWjK9o_Zp725MfWVfGlQHdr-e075r7lQH1sM5TWNTu73Yuextwu833pbzElA6n0fLMZEJ' +
   'Mp6ws7SfjHIEgQ==';
 
-test('the verification of the tests takes the published vector, and nothing else', () => {
+test('the verification used in tests accepts the published vector and rejects others', () => {
   const headers = { 'content-signature': header };
   expect(contentIsSigned({ headers, raw: body }, publicKey)).toBe(true);
   for (const raw of [
@@ -49,7 +49,7 @@ test('Content-Signature is RSA over the bytes, in padded base64url', async () =>
   }
 });
 
-/** From the 64 bytes of a seed and its public key. */
+/** Builds the key from the 64 bytes of seed and public key. */
 function keysOf(secret: Buffer, seed: Buffer) {
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
   return { secret, ed25519: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) };
@@ -76,11 +76,11 @@ test.each([
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE= ' +
       'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
   ],
-])('webhook-signature is vector %s', (_, keys, message, expected) => {
+])('webhook-signature equals vector %s', (_, keys, message, expected) => {
   expect(standardSignatures(message, [keys])).toBe(expected);
 });
 
-test('webhook-signature has those of each key, and any one is enough', () => {
+test('webhook-signature has a signature of each key, and any one is enough', () => {
   const pairs = [1, 2].map((byte) => keysOf(Buffer.alloc(32, byte), Buffer.alloc(32, byte)));
   const message = { id: 'evt_1', second: 1_700_000_000, body };
   const headers = {

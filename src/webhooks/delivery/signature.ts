@@ -1,9 +1,9 @@
-// The two signatures of a delivery. Content-Signature is RSA over the body alone, the same on every attempt; the other is
-// Standard Webhooks 1.0: id, second of the attempt and body, with a shared secret (v1) and with Ed25519 (v1a).
+// The two signatures of a delivery. Content-Signature is RSA over the body; webhook-signature is Standard Webhooks 1.0,
+// with a shared secret (v1) and with Ed25519 (v1a).
 import { createHmac, sign, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** One key version of a webhook's keys, opened. */
+/** One key version of a webhook, decrypted. */
 export type SigningKeys = {
   readonly rsa: KeyObject;
   readonly ed25519: KeyObject;
@@ -12,10 +12,10 @@ export type SigningKeys = {
 
 const signInThread = promisify(sign) as (algorithm: string, data: Buffer, key: KeyObject) => Promise<Buffer>;
 
-/** Two thirds of a millisecond of work, in another thread. */
+/** Signs in another thread, because it takes about 0.7 ms. */
 export async function contentSignature(body: Buffer, key: KeyObject): Promise<string> {
   const signature = await signInThread('sha256', body, key);
-  // base64url of this alphabet keeps its padding: receivers were told it may be there.
+  // base64url, but with padding: the documentation allows it.
   const digest = signature.toString('base64').replaceAll('+', '-').replaceAll('/', '_');
   return `alg=RS256; digest=${digest}`;
 }
@@ -25,7 +25,7 @@ export function standardSignatures(
   keys: readonly Pick<SigningKeys, 'ed25519' | 'secret'>[],
 ): string {
   const signed = Buffer.concat([Buffer.from(`${message.id}.${message.second}.`), message.body]);
-  // The shared secrets first: the reference libraries know no other scheme.
+  // Shared secrets first, because the reference libraries support no other scheme.
   const shared = keys.map(
     ({ secret }) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
   );

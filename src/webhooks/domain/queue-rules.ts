@@ -1,18 +1,17 @@
-// The rules of a queue: what is sent next, when again after a failure, when it is given up, and how a stretch of it is sent
-// once more. Time, chance and what came back are values.
+// The rules of a webhook queue: what is sent next, when a failure is retried, when the queue is parked, and replay.
 import { laterBy, type Instant } from '../../clock.ts';
 
-/** Where a queue stands. Positions order the webhook events of its aggregate. */
+/** The state of a queue. Positions order the webhook events of its aggregate. */
 export type QueueCursor = {
-  /** Of the first webhook event that is not acknowledged. */
+  /** The position of the first webhook event that is not acknowledged. */
   readonly next: number;
-  /** Of the last one there is. */
+  /** The position of the last webhook event. */
   readonly last: number;
-  /** While something is sent again: where that ends, and where the queue goes on. */
+  /** During a replay: where it ends, and where the queue then continues. */
   readonly replay?: { readonly until: number; readonly resumeAt: number };
 };
 
-/** Seconds until the attempt after the first, the second … failure: 30 s, 5 min, 15 min, then every hour for a day. */
+/** The delay after the first failure, the second, and so on: 30 s, 5 min, 15 min, then hourly for 25 h. */
 export const usualDelaysSeconds: readonly number[] = [
   30,
   300,
@@ -28,7 +27,7 @@ export type Failure = {
   readonly retryAfterMs?: number;
 };
 
-/** After the failure of an attempt, counted from 1: when the next one is, or that there is none. */
+/** The time of the next attempt, or the reason for parking the queue. Attempts count from 1. */
 export function afterFailure(
   failure: Failure,
   attempt: number,
@@ -38,13 +37,13 @@ export function afterFailure(
   if (delaySeconds === undefined) {
     return { parked: `${attempt} attempts failed, the last one with ${failure.what}` };
   }
-  // Never before its time, at most a fifth later.
+  // Never early, and at most a fifth later.
   const delayMs = delaySeconds * 1_000 * (1 + jitterShare * at.chance);
   const askedMs = Math.min(failure.retryAfterMs ?? 0, maxRetryAfterMs);
   return { retry: laterBy(at.now, Math.ceil(Math.max(delayMs, askedMs))) };
 }
 
-/** What is to be sent from here on, in order: what is sent again first, then what has not been sent. */
+/** The webhook events to send, in order: the replay first, then the rest of the queue. */
 export function deliverable<Sendable extends { readonly position: number }>(
   { next, last, replay }: QueueCursor,
   sendable: readonly Sendable[],
@@ -55,7 +54,7 @@ export function deliverable<Sendable extends { readonly position: number }>(
   return [...between(next, replay.until), ...between(replay.resumeAt, last)];
 }
 
-/** The queue when what was at `sent` is acknowledged, or, with nothing sendable left, when all of it is passed over. */
+/** The cursor after `sent` is acknowledged, or after skipping a queue with nothing to send. */
 export function afterAcknowledged(
   cursor: QueueCursor,
   sent: number,

@@ -28,7 +28,8 @@ test.each([
   expect(shows('10:20:12,15', transaction)).toBe(expected);
 });
 
-test('tells how long a stretch is', () => expect(transactionsBetween('10:20:12', '30:40:')).toBe(30n));
+test('transactionsBetween counts the transactions between two snapshots', () =>
+  expect(transactionsBetween('10:20:12', '30:40:')).toBe(30n));
 
-test('what is no snapshot is an error', () =>
-  expect(() => snapshotBefore('10:20', 5n)).toThrow('no snapshot'));
+test('an invalid snapshot is an error', () =>
+  expect(() => snapshotBefore('10:20', 5n)).toThrow('not a PostgreSQL snapshot'));

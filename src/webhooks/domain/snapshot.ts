@@ -1,7 +1,7 @@
-// A PostgreSQL snapshot as text, `xmin:xmax:xip,…`: which transactions had finished at a moment. The log is looked through
-// from snapshot to snapshot, so that nothing is missed that commits late and nothing waits for what runs long.
+// A PostgreSQL snapshot as text, `xmin:xmax:xip,…`, says which transactions had finished. The feed reads from snapshot to
+// snapshot, so that it misses no late commit and waits for no long transaction.
 
-/** The same snapshot as far as transactions before `before` go; what comes later is not seen yet. */
+/** The same snapshot with all transactions from `before` on as unfinished. */
 export function snapshotBefore(snapshot: string, before: bigint): string {
   const { xmin, xmax, running } = parsed(snapshot);
   const earliest = (number: bigint) => (number < before ? number : before);
@@ -13,14 +13,14 @@ export function shows(snapshot: string, transaction: bigint): boolean {
   return transaction < xmin || (transaction < xmax && !running.includes(transaction));
 }
 
-/** How many transactions may have come between two snapshots. */
+/** The highest number of transactions between two snapshots. */
 export function transactionsBetween(earlier: string, later: string): bigint {
   return parsed(later).xmax - parsed(earlier).xmin;
 }
 
 function parsed(snapshot: string): { xmin: bigint; xmax: bigint; running: bigint[] } {
   const [, xmin = '', xmax = '', running = ''] = /^(\d+):(\d+):([\d,]*)$/.exec(snapshot) ?? [];
-  if (xmin === '') throw new Error(`this is no snapshot: ${snapshot.slice(0, 100)}`);
+  if (xmin === '') throw new Error(`not a PostgreSQL snapshot: ${snapshot.slice(0, 100)}`);
   return {
     xmin: BigInt(xmin),
     xmax: BigInt(xmax),

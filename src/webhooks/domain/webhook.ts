@@ -1,5 +1,5 @@
-// A webhook: who is told what, and where. Its keys come in generations: the next one is shown before it signs, and the one
-// before goes on signing beside it for a while, so that no receiver that follows the documents ever fails to verify.
+// A webhook: its owner, topic, event types and URL. Its keys overlap, so that a receiver can always verify: the next key
+// is published before it signs, and the previous one still signs.
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Owner, Topic } from '../../platform/events/domain/topic.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -7,7 +7,7 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 export type Webhook = {
   readonly id: string;
   readonly partyId: string;
-  /** The name of one, perhaps of one that only a newer version of the program has. */
+  /** May be a topic that only a newer version of the program has. */
   readonly topic: string;
   readonly owner: Owner;
   readonly eventTypes: readonly string[];
@@ -17,14 +17,14 @@ export type Webhook = {
 
 export type PublishedKey = {
   readonly keyVersion: number;
-  /** For Content-Signature. */
+  /** Verifies Content-Signature. */
   readonly publicKey: string;
-  /** For webhook-signature, `whpk_…`. */
+  /** Verifies webhook-signature; starts with `whpk_`. */
   readonly signingPublicKey: string;
   readonly signsFrom: Instant;
 };
 
-/** The other side are identities, whose webhooks are managed where they are. */
+/** Webhooks of identities have other topics and are managed by the wallets API. */
 export const topicsOfShop = ['InvoicesTopic', 'CustomersTopic', 'RecurringTopic'] as const;
 export function isOfShop({ topic }: Pick<Webhook, 'topic'>): boolean {
   return (topicsOfShop as readonly string[]).includes(topic);
@@ -38,28 +38,30 @@ export function decideCreate(
 ): Outcome<Webhook, 'invalidRequest' | 'webhookLimitExceeded'> {
   const { topic, existing, urlProblem } = options;
   const invalid = (message: string) => refuse('invalidRequest', { message });
-  if (!topic) return invalid(`scope.topic: there is no ${webhook.topic}`);
+  if (!topic) return invalid(`scope.topic: unknown topic ${webhook.topic}`);
   const eventTypes = [...new Set(webhook.eventTypes)];
-  if (eventTypes.length === 0) return invalid('scope.eventTypes: name one or more');
+  if (eventTypes.length === 0) return invalid('scope.eventTypes: give at least one event type');
   const unknown = eventTypes.find((type) => !topic.eventTypes.includes(type));
   if (unknown !== undefined) {
     const known = topic.eventTypes.join(', ');
-    return invalid(`scope.eventTypes: ${topic.name} has no ${unknown.slice(0, 60)}; it has ${known}`);
+    return invalid(
+      `scope.eventTypes: ${topic.name} has no event type ${unknown.slice(0, 60)}. Use ${known}.`,
+    );
   }
   if (urlProblem !== undefined) return invalid(`url: ${urlProblem}`);
   if (existing >= maxWebhooks) return refuse('webhookLimitExceeded');
   return accept({ ...webhook, eventTypes });
 }
 
-/** Whether an aggregate with these owners is a webhook's affair. */
+/** Whether a webhook receives the events of an aggregate with these owners. */
 export function matches({ owner }: Pick<Webhook, 'owner'>, owners: readonly Owner[]): boolean {
   return owners.some(({ id, part }) => id === owner.id && (owner.part === undefined || owner.part === part));
 }
 
-/** How long a key that was replaced signs beside its successor. */
+/** How long a replaced key continues to sign next to its successor. */
 const overlapMs = 24 * 3_600_000;
 
-/** Which keys sign what now, which are shown as the next and the one before, and which have had their day. */
+/** Sorts the keys of a webhook by their role at a time. */
 export function keysAt<Key extends { readonly signsFrom: Instant; readonly keyVersion: number }>(
   keys: readonly Key[],
   now: Instant,
@@ -71,16 +73,16 @@ export function keysAt<Key extends { readonly signsFrom: Instant; readonly keyVe
   const before = ordered.filter(({ keyVersion }) => keyVersion < current.keyVersion);
   const isRetired = laterBy(current.signsFrom, overlapMs) <= now;
   const previous = isRetired ? undefined : before.at(-1);
-  // The newest first: that is what a receiver is most likely to have.
+  // Newest first: receivers most likely have that key.
   const signing = [...(next ? [next] : []), current, ...(previous ? [previous] : [])];
   return { current, next, previous, signing, retired: before.filter((key) => key !== previous) };
 }
 
 export const maxNoticeHours = 24 * 30;
-/** Also when it should be at once: by then every node knows the key, and nobody signs with one that is not shown. */
+/** The minimum for an immediate rotation: by then every node and every reader has seen the key. */
 const minNoticeMs = 5 * 60_000;
 
-/** A key of its own follows the newest one, unless one is on its way already. */
+/** Refuses while another rotation is in progress. */
 export function decideRotate(
   keys: readonly PublishedKey[],
   now: Instant,
@@ -93,12 +95,12 @@ export function decideRotate(
   return accept({ keyVersion: current.keyVersion + 1, signsFrom: laterBy(now, noticeMs) });
 }
 
-/** A decimal number as text, as ids of webhooks are: the second it was made in and twelve digits of chance. */
+/** The ID of a webhook is a decimal number: the second of its creation and twelve random digits. */
 export function webhookIdOf(id: string): string {
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   const numberOf = (text: string) =>
     Array.from(text).reduce((number, digit) => number * 62n + BigInt(alphabet.indexOf(digit)), 0n);
   const chance = numberOf(id.slice(6)) % 1_000_000_000_000n;
-  // With 22 digits it is longer than any card number, and is taken for none.
+  // With 22 digits the ID is longer than any card number, so no filter mistakes it for one.
   return `${numberOf(id.slice(0, 6))}${String(chance).padStart(12, '0')}`;
 }

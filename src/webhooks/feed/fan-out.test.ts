@@ -1,19 +1,19 @@
-// Who is told of what is new: everybody of what was written after his webhook was made, whatever happens to the others.
+// A webhook receives all events written after it was created, whatever happens to other webhooks.
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
 import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { instantAt } from '../../clock.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 
 const insert = `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
                 values ($1, $2, 'invoice', 'P', now(), $3)`;
 
-test('an event is told that was written after the webhook was, in a transaction that had begun before', async () => {
+test('an event written after the webhook is sent, even if its transaction began before', async () => {
   const facts = factsOfInvoice({ partyId: 'P', shopId: 'shop', invoiceId: 'I' }, 4, instantAt(0));
   await world.query(insert, ['I', 1, JSON.stringify(facts[0])]);
   let early: pg.ClientBase | undefined;
@@ -24,14 +24,14 @@ test('an event is told that was written after the webhook was, in a transaction 
   const over = world.db.database.withClient(async (client) => {
     early = client;
     await client.query('begin');
-    // As a request with an Idempotency-Key has its number before it reads anything.
+    // Like a request with an Idempotency-Key, which gets its transaction number before it reads.
     await client.query('select pg_current_xact_id()');
     begun();
     await ended;
     await client.query('commit');
   });
   await hasBegun;
-  // Another one ends in between, so that the first is not the latest there is.
+  // Another transaction ends in between, so that the first is not the latest.
   await world.query(insert, ['other', 1, '[]']);
   await world.addWebhook('1', 'shop');
   await world.query(insert, ['I', 2, JSON.stringify(facts[1])]);
@@ -43,7 +43,7 @@ test('an event is told that was written after the webhook was, in a transaction 
   expect(told).toEqual(['PaymentStarted', 'PaymentFailed']);
 });
 
-test('a webhook of an earlier version is told what later transactions than its own wrote', async () => {
+test('a webhook of an earlier version receives the events of transactions after its own', async () => {
   await world.addWebhook('1', 'shop');
   await world.query('update webhook set created_snapshot = null');
   await writeInvoices(
@@ -58,7 +58,7 @@ test('a webhook of an earlier version is told what later transactions than its o
   expect(rows).toEqual([{ webhook_id: '1', last_position: expect.anything() as unknown }]);
 });
 
-test('a log that cannot be understood keeps nobody else’s notices back, and is named', async () => {
+test('a log that cannot be read blocks no other webhook events and is reported', async () => {
   await world.addWebhook('1', 'shop');
   await world.query(insert, ['broken', 1, '[{"type": "invoice_from_the_future"}]']);
   await world.query(insert, ['broken', 2, '[{"type": "invoice_paid"}]']);

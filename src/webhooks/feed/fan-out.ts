@@ -1,4 +1,4 @@
-// Who wants to be told of what is new: events become moves of queues, by topic, owner and the types a webhook has.
+// Turns new events into queue moves, by the topic, owner and event types of each webhook.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { positionOf, type Topic } from '../../platform/events/domain/topic.ts';
@@ -7,7 +7,7 @@ import { shows } from '../domain/snapshot.ts';
 import { findWebhooks, type StoredWebhook } from '../registration/webhooks.store.ts';
 import { matches } from '../domain/webhook.ts';
 
-/** Told of each aggregate whose log cannot be understood. */
+/** Called for each aggregate whose log cannot be read. */
 type ReportUnreadable = (aggregateId: string, error: unknown) => void;
 
 export function fanOutOnce(
@@ -20,7 +20,7 @@ export function fanOutOnce(
     const partyIds = [...new Set(events.map(({ partyId }) => partyId))];
     const webhooks = partyIds.length === 0 ? [] : await findWebhooks(tx, partyIds);
     return byAggregate(events).flatMap(([aggregateId, ofOne]) => {
-      // One broken log must not keep everybody else's notices back.
+      // One unreadable log must not block the webhook events of others.
       try {
         return movesOf(ofOne, webhooks, topics);
       } catch (error) {
@@ -41,7 +41,7 @@ function byAggregate(events: readonly NewEvent[]): [string, NewEvent[]][] {
   return [...groups];
 }
 
-/** The stretch of positions each queue of an aggregate has to reach. */
+/** The range of new positions for each queue of an aggregate. */
 function movesOf(
   events: readonly NewEvent[],
   webhooks: readonly StoredWebhook[],

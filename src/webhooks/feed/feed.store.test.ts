@@ -1,4 +1,4 @@
-// The log as a stream: nothing is missed, whatever the order in which transactions begin and commit.
+// The feed misses no event, in any order of transaction starts and commits.
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { instantAt } from '../../clock.ts';
@@ -43,7 +43,7 @@ afterEach(async () => {
 const insert = `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
                 values ($1, $2, 'invoice', $3, now(), '[]')`;
 
-/** A transaction that goes on until it is told to end. */
+/** A transaction that stays open until the test ends it. */
 async function begin(party = 'P'): Promise<Writer> {
   let end = (_how: string) => {};
   const ended = new Promise<string>((resolve) => (end = resolve));
@@ -53,7 +53,7 @@ async function begin(party = 'P'): Promise<Writer> {
   const over = db.database.withClient(async (held) => {
     client = held;
     await held.query('begin');
-    // As a request with an Idempotency-Key has its number before it reads anything.
+    // Like a request with an Idempotency-Key, which gets its transaction number before it reads.
     await held.query('select pg_current_xact_id()');
     begun();
     await held.query(await ended);
@@ -95,21 +95,21 @@ async function look(): Promise<string[]> {
   return found;
 }
 
-describe('a look at the log', () => {
+describe('a poll', () => {
   beforeEach(() => look());
 
-  test('finds what is new, once, of parties with webhooks alone', async () => {
+  test('finds new events once, and only of parties with webhooks', async () => {
     await writeNow('a', 1);
     await writeNow('b', 1);
     await writeNow('a', 2);
-    await writeNow('c', 1, 'nobody');
+    await writeNow('c', 1, 'party without webhooks');
     expect(await look()).toEqual(['a1', 'a2', 'b1']);
     expect(await look()).toEqual([]);
     await writeNow('a', 3);
     expect(await look()).toEqual(['a3']);
   });
 
-  test('waits for nobody, and finds what commits late when it commits', async () => {
+  test('waits for no transaction, and finds late commits when they commit', async () => {
     const slow = await begin();
     await slow.write('slow', 1);
     await writeNow('a', 1);
@@ -121,7 +121,7 @@ describe('a look at the log', () => {
     expect(await look()).toEqual([]);
   });
 
-  test('never finds what was rolled back', async () => {
+  test('never finds events that were rolled back', async () => {
     const writer = await begin();
     await writer.write('a', 1);
     expect(await look()).toEqual([]);
@@ -129,13 +129,13 @@ describe('a look at the log', () => {
     expect(await look()).toEqual([]);
   });
 
-  test('that fails has found nothing: the next one finds it', async () => {
+  test('that fails leaves its events to the next poll', async () => {
     await writeNow('a', 1);
     await expect(pollOnce(db.database, now, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await look()).toEqual(['a1']);
   });
 
-  test('is left to the node that is looking already', async () => {
+  test('is skipped while another node is polling', async () => {
     await writeNow('a', 1);
     let second: unknown = 'not asked';
     await pollOnce(db.database, now, async () => {
@@ -145,11 +145,11 @@ describe('a look at the log', () => {
     expect(second).toBeUndefined();
   });
 
-  test('finds every event, whatever begins, ends and looks in between', async () => {
+  test('finds every event among parallel transactions and polls', async () => {
     const expected = new Set<string>();
     const found: string[] = [];
     const writers: { writer: Writer; name: string }[] = [];
-    // A fixed row of dice, so that it is the same every time.
+    // A fixed sequence of random numbers makes the test repeatable.
     let seed = 7;
     const dice = (sides: number) => (seed = (seed * 48_271) % 2_147_483_647) % sides;
     for (let step = 0; step < 300; step++) {
@@ -177,8 +177,8 @@ describe('a look at the log', () => {
   });
 });
 
-describe('a long stretch', () => {
-  test('is looked through in portions, each transaction whole, and nothing is missed between them', async () => {
+describe('a long log', () => {
+  test('is read in batches of whole transactions, without gaps', async () => {
     let seen = await currentSnapshot(db.database);
     const slow = await begin();
     await slow.write('slow', 1);
@@ -198,9 +198,9 @@ describe('a long stretch', () => {
     expect(new Set(portions.flat()).size).toBe(12);
   });
 
-  test('shows no event of an aggregate before an earlier one, though its transaction was numbered first', async () => {
+  test('keeps the order of an aggregate even if a later event has a lower transaction number', async () => {
     let seen = await currentSnapshot(db.database);
-    // It begins first, but writes only after the other has committed: that is what guarding by the version leads to.
+    // It begins first but writes after the other has committed, as the version check requires.
     const early = await begin();
     await writeNow('x', 1);
     await early.write('x', 2);
@@ -219,7 +219,7 @@ describe('a long stretch', () => {
   });
 });
 
-test('a log that was written in another PostgreSQL is noticed, and can be made at home', async () => {
+test('a log from another PostgreSQL cluster is detected, and reset-cursor repairs it', async () => {
   await writeNow('a', 1);
   await db.database.withClient(async (client) => {
     await client.query('alter table event disable trigger event_is_append_only');
@@ -235,7 +235,7 @@ test('a log that was written in another PostgreSQL is noticed, and can be made a
   expect(await look()).toEqual(['b1']);
 });
 
-test('a foreign log stays one when the numbers of this server have passed those of the other', async () => {
+test('a cluster mismatch remains when the transaction numbers have passed the old ones', async () => {
   const setSeen = (snapshot: string) =>
     db.database.withClient((client) => client.query(`update webhook_feed set seen = ${snapshot}`));
   await look();
@@ -249,7 +249,7 @@ test('a foreign log stays one when the numbers of this server have passed those 
   expect(await look()).toEqual([]);
 });
 
-test('making a large log at home may take longer than a statement usually may', async () => {
+test('reset-cursor is not limited by the usual statement timeout', async () => {
   await writeNow('a', 1);
   await db.database.withClient((client) =>
     client.query(`create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return null; end $$;
@@ -265,16 +265,16 @@ test('making a large log at home may take longer than a statement usually may', 
   await db.database.withClient((client) => client.query('drop trigger takes_long on event'));
 });
 
-test('how old the oldest is that was not looked at shows that nobody looks', async () => {
+test('the age of the oldest unread event shows that no node is polling', async () => {
   await look();
   expect((await feedState(db.database)).oldest).toBeUndefined();
   const before = Date.now();
-  await writeNow('a', 1, 'nobody');
+  await writeNow('a', 1, 'party without webhooks');
   expect((await feedState(db.database)).oldest).toBeUndefined();
   await writeNow('b', 1);
   const { oldest } = await feedState(db.database);
   expect(Math.abs(Date.parse(oldest ?? '') - before)).toBeLessThan(60_000);
-  // What was looked at is not new because an older transaction still runs.
+  // Read events are not new again because an older transaction is still running.
   const slow = await begin();
   await writeNow('c', 1);
   await look();

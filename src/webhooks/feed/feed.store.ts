@@ -1,6 +1,5 @@
-// The log as one stream, in SQL. Transactions commit in another order than they began, so neither a time nor a number says
-// how far one has read; a snapshot does: what is new is what it does not show as finished. One node at a time looks, and
-// moves the queues in the same transaction, so that nothing is lost or told twice when it dies.
+// Reads the event log as one stream; the cursor is a snapshot, because transactions do not commit in order.
+// One node at a time reads, and moves the queues in the same transaction, so that a crash loses and repeats nothing.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { anything, list } from '../../platform/database/codec.ts';
@@ -48,12 +47,12 @@ const readNow = statement({
   text: 'select pg_current_snapshot()::text as snapshot',
 });
 
-/** Of every module; its topic reads them. */
+/** Facts of any module; their topic reads them. */
 const facts = list(anything);
 
 /**
- * At least one row. Beside what was found first, everything else that is new of the same aggregates, so that no later event
- * of an aggregate comes before an earlier one. The first event says whose the aggregate is.
+ * Returns at least one row. It includes all new events of the aggregates it finds, to keep their order, and their first
+ * facts, which name the owner.
  */
 const readNewEvents = statement({
   name: 'read_new_events',
@@ -103,7 +102,7 @@ const moveQueues = statement({
   name: 'move_webhook_queues',
   parameters: { queues: 'json', now: 'timestamptz' },
   row: {},
-  // What is known already, or parked, is not woken.
+  // A parked queue, or one without new positions, is not woken.
   text: `
     insert into webhook_queue as queue
       (aggregate_id, webhook_id, next_position, last_position, waiting_since, wake_at)
@@ -136,19 +135,19 @@ export type NewEvents = {
 };
 
 /**
- * The log comes from another server, whose transactions had other numbers: nothing can be told from them. Once seen this is
- * remembered, since this server's numbers reach the other's some day, and what was missed until then would be lost unseen.
+ * The log was written in another PostgreSQL cluster, so its transaction numbers mean nothing here. The mismatch is stored,
+ * because this cluster's numbers will pass the old ones, and the events until then would be lost unseen.
  */
 export class ClusterMismatch extends Error {
   constructor() {
     super(
-      'the log was restored into another PostgreSQL than it was written in; run `mandate webhooks reset-cursor` once, ' +
-        'with no node running',
+      'The event log was restored into another PostgreSQL cluster, so webhook events are not sent. ' +
+        'Stop all nodes and run "mandate webhooks reset-cursor" once.',
     );
   }
 }
 
-/** What has been written since, of all parties with webhooks, or of one. */
+/** New events of all parties with webhooks, or of one party. */
 export async function newEvents(
   db: Pick<Database, 'run'>,
   seen: string,
@@ -157,7 +156,7 @@ export async function newEvents(
 ): Promise<NewEvents> {
   const rows = await db.run(readNewEvents, { seen, limit, party_id: partyId ?? null });
   const [first] = rows;
-  if (!first) throw new Error('the feed has no row');
+  if (!first) throw new Error('the query for new events returned no row');
   if (first.is_behind) throw new ClusterMismatch();
   const more = Number(first.found) >= limit && first.found_until !== null;
   return {
@@ -183,7 +182,7 @@ export async function newEvents(
 
 export async function currentSnapshot(db: Pick<Database, 'run'>): Promise<string> {
   const [row] = await db.run(readNow, {});
-  if (!row) throw new Error('there is no snapshot');
+  if (!row) throw new Error('PostgreSQL returned no snapshot');
   return row.snapshot;
 }
 
@@ -195,15 +194,14 @@ export type QueueMove = {
 };
 
 /**
- * While nothing happens the row is left alone, until the stretch to look through has become this long. Every look goes through
- * all of it: where nobody has webhooks, a long one cost as much as the charges that made it.
+ * Without new events the cursor is written only after this many transactions. Every poll scans all of them, so a higher
+ * limit costs as much as the charges themselves.
  */
 const maxTransactionsUnseen = 300n;
 const eventsAtOnce = 500;
 
 /**
- * One look at the log: what is new is handed to `route`, and the queues it answers are moved. Undefined when another node is
- * looking; else whether anything was found, and whether there is more.
+ * Reads new events once, passes them to `route` and moves the queues it returns. Undefined when another node is reading.
  */
 export async function pollOnce(
   db: Database,
@@ -227,7 +225,7 @@ export async function pollOnce(
   });
 }
 
-/** How the look at the log stands: whether it is stopped, and of when the oldest event is that was not looked at. */
+/** Whether the feed is stopped by a cluster mismatch, and the time of the oldest unread event. */
 export async function feedState(db: Database): Promise<{ isMismatch: boolean; oldest: Instant | undefined }> {
   const [row] = await db.run(readFeed, {});
   return { isMismatch: row?.is_mismatch ?? false, oldest: row?.oldest ?? undefined };

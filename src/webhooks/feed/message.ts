@@ -1,4 +1,4 @@
-// A notice as it goes over the wire: its id, its number, its bytes. All but that of a test follows from what it is about.
+// The ID, number and bytes of a webhook event. All but those of a test follow from the event log.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import {
@@ -8,12 +8,12 @@ import {
   type Topic,
 } from '../../platform/events/domain/topic.ts';
 
-/** Events of an aggregate that take their numbers from one base. */
+/** How many events of an aggregate take their numbers from one base. */
 const eventsPerChunk = 64;
 export const positionsPerChunk = eventsPerChunk * maxWebhookEventsPerEvent;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** The id receivers know a notice by. It follows from what it is about, so that it is the same whenever it is asked for. */
+/** The `webhook-id`. It follows from aggregate and position, so that it is always the same. */
 export function messageIdOf(aggregateId: string, position: number): string {
   const hash = createHash('sha256').update(`${aggregateId} ${position}`).digest();
   let number = BigInt(`0x${hash.subarray(0, 18).toString('hex')}`);
@@ -29,7 +29,7 @@ export function chunkOf(sequence: number): number {
   return Math.floor(sequence / eventsPerChunk);
 }
 
-/** A number below 2^53, unlike any other, rising within its aggregate. */
+/** A unique number below 2^53 that increases within its aggregate. */
 function eventNumber(base: bigint, position: number): number {
   return Number(base) * positionsPerChunk + (position % positionsPerChunk);
 }
@@ -44,7 +44,7 @@ export function bodyOf(topic: Topic, event: WebhookEvent, base: bigint): string 
   });
 }
 
-/** The bytes of a test: the members every notice of its topic has. */
+/** The bytes of a test: the members every webhook event of the topic has. */
 export function testBodyOf({ eventId, payloadTopic }: Topic, occuredAt: Instant): string {
   const number = numberOfTest();
   return JSON.stringify({
@@ -56,14 +56,14 @@ export function testBodyOf({ eventId, payloadTopic }: Topic, occuredAt: Instant)
 }
 
 /**
- * Drawn, so that two tests in one moment, on whichever nodes, are two for a receiver who knows notices by their numbers. Those of
- * events have all been above 2^47 since January 2026.
+ * Random, so that a receiver that deduplicates by number sees each test. Numbers of events have been above 2^47 since
+ * January 2026.
  */
 function numberOfTest(): number {
   return randomBytes(6).readUIntBE(0, 6) % 2 ** 47;
 }
 
-/** By the number it has among all, or as text by its position in its aggregate. */
+/** A number unique among all events, or the position in the aggregate as text. */
 export function eventIdOf(
   { eventId }: Pick<Topic, 'eventId'>,
   event: Pick<WebhookEvent, 'sequence' | 'index'>,

@@ -1,14 +1,14 @@
-// The numbers of what is sent: given once, whoever asks first, and rising within an aggregate.
+// Event numbers are assigned once by any node, and increase within an aggregate.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
 import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { instantAt } from '../../clock.ts';
 import { invoicesTopic } from '../../payments/webhook-events.ts';
 import { messagesFor, type Selection } from './messages.store.ts';
 import { rewind } from './replay.store.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 
@@ -16,7 +16,7 @@ const refuse = (aggregateId: string, error: unknown) => {
   throw new Error(`${aggregateId}: ${String(error)}`);
 };
 
-test('nodes that tell of the same invoice at once both have its messages, the same ones', async () => {
+test('two nodes that build messages of one invoice in parallel get the same messages', async () => {
   const ids = await writeInvoices(
     world.db.database,
     { partyId: 'P', shopId: 'shop' },
@@ -33,7 +33,7 @@ test('nodes that tell of the same invoice at once both have its messages, the sa
   }
 });
 
-test('numbers rise within an invoice also where its later events were told first', async () => {
+test('numbers increase within an invoice even if later events were sent first', async () => {
   const facts = factsOfInvoice({ partyId: 'P', shopId: 'shop', invoiceId: 'I' }, 140, instantAt(0));
   const write = (from: number, to: number) =>
     world.query(

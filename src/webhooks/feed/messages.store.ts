@@ -1,5 +1,5 @@
-// What is sent, made from the log and fixed before it is sent for the first time. Whoever comes second, for another webhook
-// or for another attempt, finds the bytes of the first.
+// Builds webhook messages from the event log and stores their bytes before the first send.
+// Every later attempt, and every other webhook, sends the same bytes.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { anything, list, recordOf, text } from '../../platform/database/codec.ts';
@@ -21,7 +21,7 @@ export type Message = {
   readonly body: string;
 };
 
-/** The whole log of each: a state is what all its facts together led to. */
+/** Reads whole logs, because a state follows from all facts of its aggregate. */
 const readLogs = statement({
   name: 'read_logs',
   parameters: { aggregate_ids: 'json' },
@@ -46,8 +46,8 @@ const readLogs = statement({
 });
 
 /**
- * Numbers for what has none. They run with the clock, 8192 to the second, and never back: after a restored backup none is
- * given a second time.
+ * Assigns numbers. They follow the clock, 8192 per second, and never decrease, so that none is assigned again after a
+ * restore.
  */
 const makeEventNumbers = statement({
   name: 'make_webhook_event_numbers',
@@ -78,7 +78,7 @@ const readEventNumbers = statement({
     join json_to_recordset(:wanted) as wanted (aggregate_id text, chunk int) using (aggregate_id, chunk)`,
 });
 
-/** Answers what is there afterwards, also where somebody else was quicker. */
+/** Returns the stored bodies, even if another node stored them first. */
 const fixMessages = statement({
   name: 'fix_webhook_messages',
   parameters: { messages: 'json', now: 'timestamptz' },
@@ -98,7 +98,7 @@ type Logged = LoggedEvent<unknown> & {
   readonly bodies: Readonly<Record<string, string>>;
 };
 
-/** Which of an aggregate's notices somebody wants to send now. */
+/** Selects the webhook events of an aggregate to send now. */
 export type Selection = {
   readonly aggregateId: string;
   readonly topic: string;
@@ -106,10 +106,7 @@ export type Selection = {
 };
 export type Sendable = WebhookEvent & { readonly position: number };
 
-/**
- * The messages of each selection, in its order. Undefined where the log cannot be understood; the others are not kept back
- * by that.
- */
+/** The messages of each selection, in order. Undefined for a log that cannot be read, which does not block the others. */
 export async function messagesFor(
   db: Database,
   topics: readonly Topic[],
@@ -163,7 +160,7 @@ type Chosen = {
 
 function chosenOf(selection: Selection, log: readonly Logged[], topics: readonly Topic[]): Chosen {
   const topic = topics.find(({ name }) => name === selection.topic);
-  if (!topic) throw new Error(`there is no topic ${selection.topic}`);
+  if (!topic) throw new Error(`unknown webhook topic ${selection.topic}`);
   const webhookEvents = topic
     .webhookEventsOf(log)
     .map((event) => ({ ...event, position: positionOf(event) }));
@@ -196,7 +193,7 @@ async function basesFor(db: Database, chosen: readonly Chosen[]): Promise<Map<st
       const chunk = chunkOf(sequence);
       const name = `${aggregateId} ${chunk}`;
       if (base !== null) bases.set(name, base);
-      // Also those before it of which nothing is sent yet: the numbers of an aggregate rise with its events.
+      // Includes earlier events that were never sent, because numbers must increase with the events of an aggregate.
       else if (chunk <= lastChunk) missing.set(name, { aggregate_id: aggregateId, chunk });
     }
   }
@@ -207,7 +204,7 @@ async function basesFor(db: Database, chosen: readonly Chosen[]): Promise<Map<st
     }
   };
   if (missing.size > 0) keep(await db.run(makeEventNumbers, { wanted: [...missing.values()] }));
-  // What somebody else made in the same moment.
+  // The rest were assigned by another node in parallel.
   if (missing.size > 0) keep(await db.run(readEventNumbers, { wanted: [...missing.values()] }));
   return bases;
 }

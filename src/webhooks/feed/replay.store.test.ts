@@ -1,11 +1,11 @@
-// A stretch sent again while everything else goes on: nothing of it is lost, and nothing of what comes by itself.
+// A replay during normal operation loses neither replayed nor new events.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   delivered,
-  startCourierWorld,
+  startDeliveryWorld,
   until,
   type Arrival,
-  type CourierWorld,
+  type DeliveryWorld,
 } from '../../../test/support/receivers/couriers.ts';
 import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { epochMsOf, instantAt } from '../../clock.ts';
@@ -14,8 +14,8 @@ import { rewind } from './replay.store.ts';
 import type { PostResponse } from '../delivery/http-sender.ts';
 import type { Webhook } from '../domain/webhook.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 
@@ -32,7 +32,7 @@ test.each([
   { what: 'is delivered', answer: delivered, lastFailure: null },
   { what: 'fails', answer: timedOut, lastFailure: 'timeout' },
 ])(
-  'a queue that is put back while its head is under way keeps its new place when that $what',
+  'a queue rewound during a delivery keeps its new cursor when that $what',
   async ({ answer, lastFailure }) => {
     const webhook = await world.addWebhook('1', 'shop');
     await writeInvoices(
@@ -53,7 +53,7 @@ test.each([
     await deliveryWorker.stop();
     const { rows } = await world.query('select attempts, stuck_at, last_failure from webhook_queue');
     expect(rows).toEqual([{ attempts: 0, stuck_at: null, last_failure: lastFailure }]);
-    // The first two again; what was under way, which nobody had acknowledged by then; and the rest.
+    // The first two again, the delivery in progress, which was not acknowledged, and the rest.
     expect(typesOf(await world.sendAll())).toEqual([
       'InvoiceCreated',
       'PaymentStarted',
@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-test('a replay before the log was looked at loses nothing of what comes by itself', async () => {
+test('a replay before the feed has read the log loses no new events', async () => {
   const longAgo = epochMsOf(world.clock.now()) - 3_600_000;
   const facts = factsOfInvoice({ partyId: 'P', shopId: 'shop', invoiceId: 'I' }, 4, instantAt(longAgo));
   const write = (sequence: number, atMs: number) =>
@@ -79,7 +79,7 @@ test('a replay before the log was looked at loses nothing of what comes by itsel
   expect(await rewind(world.db.database, webhook, invoicesTopic, stretch, refuse)).toBe(1);
   await world.route();
   expect(typesOf(await world.sendAll())).toEqual(['InvoiceCreated', 'PaymentStarted']);
-  // What only comes by itself is no reason to send anything again.
+  // New events alone cause no replay.
   await write(3, longAgo + 2_000_000);
   const later = {
     since: instantAt(longAgo + 2_000_000),
@@ -91,7 +91,7 @@ test('a replay before the log was looked at loses nothing of what comes by itsel
   expect(typesOf(await world.sendAll())).toEqual(['PaymentFailed']);
 });
 
-test('queues with nothing of what the webhook wants stay where they are', async () => {
+test('queues without matching events are not rewound', async () => {
   const webhook = await world.addWebhook('1', 'shop', ['PaymentRefunded']);
   await writeInvoices(
     world.db.database,
@@ -102,7 +102,7 @@ test('queues with nothing of what the webhook wants stay where they are', async 
   expect(await replayAll(webhook)).toBe(0);
 });
 
-test('nothing is sent again of another shop, nor of another party', async () => {
+test('events of another shop or party are not replayed', async () => {
   const webhook = await world.addWebhook('1', 'shop');
   const write = (partyId: string, shopId: string) =>
     writeInvoices(world.db.database, { partyId, shopId }, { invoices: 2, eventsEach: 2, writers: 1 });

@@ -1,5 +1,5 @@
-// A stretch of the log sent again: the queues of the aggregates with events in it go back to where it begins, run to where
-// it ends, and go on where they were. What waits is not overtaken, and what was parked is taken up.
+// Replays a period of the log: queues with events in it are rewound to its start and continue where they were after it.
+// Waiting events stay in order, and parked queues are resumed.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { anything, list } from '../../platform/database/codec.ts';
@@ -28,8 +28,8 @@ const readStretch = statement({
     first_facts: stored('json', list(anything)),
     facts: stored('json', list(list(anything))),
   },
-  // The newest is the newest that nobody will be told of by himself: what was looked at, or was there before the webhook.
-  // The rest comes by itself, and must not be counted as told already.
+  // The newest event that the feed has read, or that is older than the webhook. Later events arrive through the feed, and
+  // must not count as sent.
   text: `
     select stretch.aggregate_id, first_sequence, last_sequence,
       (select max(sequence) from event, webhook, webhook_feed
@@ -67,7 +67,7 @@ const rewindQueues = statement({
           resume_at = case
             when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then queue.resume_at
             else coalesce(queue.resume_at, queue.next_position) end,
-          -- Whoever has it in hand then knows that it is no longer where he found it.
+          -- Tells the node that has claimed the queue that it was rewound.
           rewinds = queue.rewinds + case
             when excluded.next_position >= coalesce(queue.resume_at, queue.next_position) then 0 else 1 end,
           waiting_since = coalesce(queue.waiting_since, excluded.waiting_since),
@@ -88,7 +88,7 @@ const readCursor = statement({
 
 const aggregatesAtOnce = 500;
 
-/** How many queues have something to send again. Harmless when repeated, except for what is then sent twice. */
+/** Returns the number of queues with webhook events to replay. Repeating it only sends them again. */
 export async function rewind(
   db: Database,
   webhook: Webhook,
@@ -132,7 +132,7 @@ export async function rewind(
   }
 }
 
-/** When what has that number happened; undefined when nothing of that party has it. */
+/** The time of the event with that number; undefined when the party has no such event. */
 export async function timeOfEvent(
   db: Database,
   partyId: string,

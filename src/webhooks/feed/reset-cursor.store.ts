@@ -1,8 +1,8 @@
-// After a dump was restored into another PostgreSQL: the events say in which transactions they were written, and here those
-// numbers mean nothing. They are made to count as written before everything.
+// After a restore into another PostgreSQL cluster, the stored transaction numbers mean nothing.
+// This marks all events as older than every transaction of the new cluster.
 import { withoutTimeout, type DatabasePool } from '../../platform/database/database.ts';
 
-/** How many events there were. No node may be running. */
+/** Returns the number of events changed. No node may be running. */
 export function resetCursor(db: DatabasePool): Promise<number> {
   return db.withClient(async (client) => {
     await client.query('begin');

@@ -1,5 +1,5 @@
-// Queues that have told everything they had to tell, of objects nothing has happened to for long. What happens to one again makes a
-// queue anew, which begins there.
+// Purges queues that have delivered everything and whose objects have not changed for a long time.
+// A later event creates the queue again.
 import { purgeOf } from '../../platform/database/purge.ts';
 
 export const idleQueues = purgeOf({

@@ -1,5 +1,5 @@
-// What becomes of what is told: how each queue stands, every attempt, and what its owner can do: try it out, take up what
-// was parked, send a stretch of time again, change the keys. For webhooks of shops and of identities alike.
+// Operations on a webhook's deliveries: list queues and attempts, test, resume, replay, rotate keys.
+// They serve webhooks of shops and of identities.
 import { Type, type Static } from 'typebox';
 import { parseInstant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -30,11 +30,11 @@ const maxPage = 1_000;
 const limit = Type.Integer({
   minimum: 1,
   maximum: 2_147_483_647,
-  description: 'At most 1000 are given at once.',
+  description: 'A page has at most 1000 entries.',
 });
 const objectID = {
   ...EntityID,
-  description: 'The invoice, customer, series, withdrawal or destination it is about.',
+  description: 'The invoice, customer, series, withdrawal or destination.',
 };
 
 const QueueSchema = Type.Object(
@@ -42,9 +42,9 @@ const QueueSchema = Type.Object(
     objectID,
     state: Type.Enum([...queueStates], {
       description:
-        '`failing`: the latest attempt failed, there will be another. `parked`: there will be none.',
+        '`failing`: the last attempt failed, and a retry follows. `parked`: no retry until you resume the queue.',
     }),
-    failures: Type.Integer({ description: 'In a row, of what is at the head.' }),
+    failures: Type.Integer({ description: 'Failed attempts in a row for the first event in the queue.' }),
     lastFailure: Type.Optional(Type.String()),
     waitingSince: Type.Optional(DateTime),
     nextAttemptAt: Type.Optional(DateTime),
@@ -55,19 +55,19 @@ const QueueSchema = Type.Object(
 
 const AttemptSchema = Type.Object(
   {
-    id: Type.String({ description: 'Of the attempt, for `after`.' }),
+    id: Type.String({ description: 'The ID of the attempt, for `after`.' }),
     objectID,
-    webhookMessageID: Type.String({ description: 'The `webhook-id` of the notice.' }),
+    webhookMessageID: Type.String({ description: 'The `webhook-id` of the webhook event.' }),
     eventID: Type.Optional(
-      Type.Union([Type.Integer(), Type.String()], { description: 'As it stands in the notice.' }),
+      Type.Union([Type.Integer(), Type.String()], { description: 'The `eventID` in the webhook event.' }),
     ),
     eventType: Type.String(),
-    attempt: Type.Integer({ description: 'From 1; more than 1 after failures.' }),
+    attempt: Type.Integer({ description: 'Counts from 1.' }),
     attemptedAt: DateTime,
     durationMs: Type.Integer(),
     delivered: Type.Boolean(),
-    status: Type.Optional(Type.Integer({ description: 'What the receiver answered.' })),
-    failure: Type.Optional(Type.String({ description: 'Why it does not count as delivered.' })),
+    status: Type.Optional(Type.Integer({ description: 'The HTTP status from the receiver.' })),
+    failure: Type.Optional(Type.String({ description: 'Why the attempt failed.' })),
   },
   { title: 'WebhookAttempt' },
 );
@@ -83,7 +83,7 @@ const TestResult = Type.Object(
 );
 
 const QueueCount = Type.Object(
-  { queues: Type.Integer({ description: 'How many have something to send because of it.' }) },
+  { queues: Type.Integer({ description: 'The number of queues with webhook events to send.' }) },
   { title: 'WebhookQueueCount' },
 );
 
@@ -95,8 +95,8 @@ export const listWebhookQueues = endpoint({
   tag: 'Webhooks',
   summary: 'List the queues of a webhook',
   description:
-    'Each invoice, customer, series, withdrawal or destination has a queue of its own. For the next page ask again with the ' +
-    'last `objectID` you have as `after`.',
+    'Each invoice, customer, series, withdrawal or destination has its own queue. For the next page, pass the last ' +
+    '`objectID` as `after`.',
   params: WebhookPath,
   query: Type.Object({
     limit,
@@ -123,9 +123,9 @@ export const listWebhookAttempts = endpoint({
   method: 'GET',
   path: '/v2/processing/webhooks/{webhookID}/attempts',
   tag: 'Webhooks',
-  summary: 'List the attempts to deliver',
+  summary: 'List delivery attempts',
   description:
-    'The latest first, of the last 30 days. For the next page ask again with the last `id` you have as `after`.',
+    'Lists the attempts of the last 30 days, latest first. For the next page, pass the last `id` as `after`.',
   params: WebhookPath,
   query: Type.Object({
     limit,
@@ -142,7 +142,9 @@ export const listWebhookAttempts = endpoint({
     if (!topic) return refuse('webhookNotFound');
     const after = query.after === undefined ? undefined : cursorOf(query.after);
     if (query.after !== undefined && !after)
-      return refuse('invalidRequest', { message: 'after: this is no id of an attempt' });
+      return refuse('invalidRequest', {
+        message: 'after: not the ID of an attempt. Use the last id of the page before.',
+      });
     const before = query.before === undefined ? undefined : parseInstant(query.before);
     const rows = await attemptsOf(db, params.webhookID, {
       limit: Math.min(query.limit, maxPage),
@@ -159,15 +161,15 @@ export const testWebhook = endpoint({
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/test',
   tag: 'Webhooks',
-  summary: 'Send a test notice now',
+  summary: 'Send a test webhook event',
   description:
-    'It is signed like any other and has the `eventType` `WebhookTest`, which nothing else has. It belongs to no queue; ' +
-    'the answer says how it went.',
+    'Sends a signed webhook event with the `eventType` `WebhookTest`, outside all queues. The response says whether it ' +
+    'was delivered.',
   params: WebhookPath,
   status: 200,
   response: TestResult,
   errors: ['webhookNotFound'],
-  // Waits for the receiver, and must not hold a transaction meanwhile.
+  // Waits for the receiver, and must not keep a transaction open meanwhile.
   ignoresIdempotencyKey: true,
   handle: async (
     { caller, params, now },
@@ -199,9 +201,9 @@ export const resumeWebhook = endpoint({
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/resume',
   tag: 'Webhooks',
-  summary: 'Try again now',
+  summary: 'Resume delivery now',
   description:
-    'Takes up every parked queue, and those that wait for a later attempt, or one of them alone. Attempts count anew.',
+    'Resumes all queues that are parked or wait for a retry, or only the queue of `objectID`. Failures count from 0 again.',
   params: WebhookPath,
   body: Type.Object({ objectID: Type.Optional(objectID) }, { title: 'WebhookResumeParams' }),
   bodyExample: {},
@@ -222,14 +224,14 @@ export const resumeWebhook = endpoint({
 
 const ReplayParams = Type.Object(
   {
-    since: Type.Optional({ ...DateTime, description: 'What happened from then on.' }),
-    until: Type.Optional({ ...DateTime, description: 'And before that; now, if it is left out.' }),
+    since: Type.Optional({ ...DateTime, description: 'The start of the period.' }),
+    until: Type.Optional({ ...DateTime, description: 'The end of the period, exclusive. Default: now.' }),
     fromEventID: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 2 ** 53 - 1,
         description:
-          'Instead of `since`: from that notice on. For webhooks of shops; notices of identities have no number of their own.',
+          'Instead of `since`: starts at the time of this webhook event. Only for webhooks of shops: events of identities have no unique number.',
       }),
     ),
   },
@@ -242,10 +244,10 @@ export const replayWebhook = endpoint({
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/replay',
   tag: 'Webhooks',
-  summary: 'Send a stretch of time again',
+  summary: 'Replay webhook events of a period',
   description:
-    'Everything the webhook subscribes to that happened in that time is sent once more, in order, with the ids and bytes ' +
-    'it had; also what happened before the webhook was made. Each queue then goes on where it was.',
+    'Sends the webhook events of the period again, in order, with the same IDs and bytes. Includes events from before the ' +
+    'webhook was created. Each queue then continues where it was.',
   params: WebhookPath,
   body: ReplayParams,
   validateBody: ({ since, fromEventID }) =>
@@ -264,7 +266,7 @@ export const replayWebhook = endpoint({
     if (!stored || !topic) return refuse('webhookNotFound');
     if (body.fromEventID !== undefined && topic.eventId !== 'number')
       return refuse('invalidRequest', {
-        message: 'fromEventID: notices of identities have no number; give since',
+        message: 'fromEventID: not available for webhooks of identities. Give since instead.',
       });
     const since =
       body.fromEventID === undefined
@@ -287,11 +289,11 @@ export const rotateWebhookKeys = endpoint({
   method: 'POST',
   path: '/v2/processing/webhooks/{webhookID}/rotate-keys',
   tag: 'Webhooks',
-  summary: 'Change the keys of a webhook',
+  summary: 'Rotate the keys of a webhook',
   description:
-    'The next keys are published at once, and take over after the hours you give, with 0 after five minutes. Until a day ' +
-    'after that `webhook-signature` has the signatures of both, and the keys before are shown as `previousPublicKey` and ' +
-    '`previousSigningPublicKey`.',
+    'Publishes the next keys immediately. They replace the current keys after `afterHours`, and with 0 after 5 minutes. ' +
+    'Until 24 hours after that, `webhook-signature` carries signatures of both. The old keys are then shown as ' +
+    '`previousPublicKey` and `previousSigningPublicKey`.',
   params: WebhookPath,
   body: Type.Object(
     { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: maxNoticeHours, default: 24 })) },

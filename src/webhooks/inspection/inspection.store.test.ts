@@ -1,21 +1,21 @@
-// What owners and operators see of the queues and do to them, while nodes have some of them in hand.
+// What merchants and operators see of queues, and can do with them, while nodes have claimed some.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   delivered,
-  startCourierWorld,
+  startDeliveryWorld,
   until,
-  type CourierWorld,
+  type DeliveryWorld,
 } from '../../../test/support/receivers/couriers.ts';
 import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { laterBy } from '../../clock.ts';
 import { attemptsOf, lags, parkedQueues, resume, type AttemptCursor } from './inspection.store.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 beforeEach(() => world.empty());
 
-test('what a node has in hand is not resumed, whatever its clock says', async () => {
+test('a claimed queue is not resumed, whatever the clock of its node says', async () => {
   await world.addWebhook('1', 'shop');
   await writeInvoices(
     world.db.database,
@@ -35,7 +35,7 @@ test('what a node has in hand is not resumed, whatever its clock says', async ()
   expect(second.arrivals).toEqual([]);
   for (const { answer } of first.arrivals) answer({ kind: 'nothing', why: 'timeout' });
   await first.deliveryWorker.whenIdle();
-  // Once it waits for its next attempt it is nobody's.
+  // While it waits for a retry, no node has claimed it.
   expect(await resume(world.db.database, '1', world.clock.now())).toBe(1);
   second.deliveryWorker.wake();
   await second.deliveryWorker.whenIdle();
@@ -44,7 +44,7 @@ test('what a node has in hand is not resumed, whatever its clock says', async ()
   await second.deliveryWorker.stop();
 });
 
-test('the lag is that of what has waited longest, however much is due before it', async () => {
+test('the lag is that of the longest waiting event, even if others are due before it', async () => {
   await world.addWebhook('1', 'shop');
   const now = world.clock.now();
   const insert = (id: string, ageMs: number, dueInMs: number, copies: number) =>
@@ -60,7 +60,7 @@ test('the lag is that of what has waited longest, however much is due before it'
   ]);
 });
 
-test('what is parked of a webhook that is gone is not counted', async () => {
+test('parked queues of a deleted webhook are not counted', async () => {
   await world.addWebhook('1', 'shop');
   await world.query(
     `insert into webhook_queue (aggregate_id, webhook_id, next_position, last_position, stuck_at)
@@ -69,7 +69,7 @@ test('what is parked of a webhook that is gone is not counted', async () => {
   expect(await parkedQueues(world.db.database)).toBe(1);
 });
 
-test('pages of attempts lose none that were made in the same moment', async () => {
+test('pages of attempts include all with the same time', async () => {
   await world.addWebhook('1', 'shop');
   await writeInvoices(
     world.db.database,

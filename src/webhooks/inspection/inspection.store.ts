@@ -1,5 +1,4 @@
-// What an owner or an operator asks of the queues: how they stand, what was tried, how late they are; and what he has done
-// to them: taken up again, swept away.
+// SQL for merchants and operators: states of queues, attempts and delays, and the statements that resume and purge.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { oneOf } from '../../platform/database/codec.ts';
@@ -46,7 +45,7 @@ const attemptRow = {
 } as const;
 export type AttemptRow = Values<typeof attemptRow>;
 
-/** After which to go on: what the list is ordered by, whole, since many are made in the same moment. */
+/** The whole sort key of the list, because many attempts have the same time. */
 export type AttemptCursor = {
   readonly attemptedAt: Instant;
   readonly aggregateId: string;
@@ -79,7 +78,7 @@ const readAttempts = statement({
          order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit :limit`,
 });
 
-/** What a node has in hand is left alone. */
+/** Leaves queues that a node has claimed. */
 const resumeQueues = statement({
   name: 'resume_webhook_queues',
   parameters: {
@@ -103,7 +102,7 @@ const readLags = statement({
   name: 'read_webhook_lags',
   parameters: { limit: 'int4' },
   row: { webhook_id: 'text', oldest: 'timestamptz' },
-  // One probe for each webhook with something to send.
+  // One index lookup for each webhook with something to send.
   text: `
     with recursive ${waitingWebhooks}
     select waiting.webhook_id, lagging.waiting_since as oldest
@@ -149,7 +148,7 @@ const purgeAttempts = statement({
          returning attempt.webhook_id`,
 });
 
-/** What still waits for somebody is kept, however old. */
+/** Keeps messages that a queue still waits to send, at any age. */
 const purgeMessages = statement({
   name: 'purge_webhook_messages',
   parameters: { before: 'timestamptz', limit: 'int4' },
@@ -193,7 +192,7 @@ export function attemptsOf(
 
 const queuesAtOnce = 5_000;
 
-/** How many were parked, or waiting for a later attempt, and are due now. */
+/** Returns the number of queues made due. */
 export async function resume(
   db: Database,
   webhookId: string,
@@ -213,7 +212,7 @@ export async function resume(
   }
 }
 
-/** Since when the latest of the webhooks have had something waiting, the worst first. */
+/** The webhooks with the longest delivery delays, longest first. */
 export function lags(db: Database, limit: number): Promise<{ webhook_id: string; oldest: Instant }[]> {
   return db.run(readLags, { limit });
 }
@@ -223,7 +222,7 @@ export async function parkedQueues(db: Database): Promise<number> {
   return Number(row?.parked ?? 0);
 }
 
-/** Away with what belongs to nobody any more, and with what is too old. In portions, so that nothing waits for it. */
+/** Deletes queues of deleted webhooks, and old attempts and messages, in small batches. */
 export async function purgeWebhooks(db: Database, before: Instant): Promise<void> {
   const limit = queuesAtOnce;
   const purges = [

@@ -1,4 +1,4 @@
-// Every form of an address that leads inside, refused in live mode: as it is given, and as it is connected to.
+// Live mode refuses every form of an internal address, both in the URL and at connect time.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -87,8 +87,8 @@ const hostile = [
 ];
 
 const harmless = [
-  'https://shop.example/notices',
-  'https://shop.example/notices?key=1&x=%20',
+  'https://shop.example/webhooks',
+  'https://shop.example/webhooks?key=1&x=%20',
   'https://SHOP.example.',
   'https://shop.example:443/',
   'https://shop.example:8443/',
@@ -96,16 +96,16 @@ const harmless = [
   'https://магазин.рф/уведомления',
 ];
 
-describe('the address of a webhook in live mode', () => {
+describe('a webhook URL in live mode', () => {
   test.each(hostile)('%j is refused', (url) =>
     expect(urlProblem(url, 'outside')).toEqual(expect.any(String)),
   );
-  test.each(harmless)('%j will do', (url) => expect(urlProblem(url, 'outside')).toBeUndefined());
+  test.each(harmless)('%j is accepted', (url) => expect(urlProblem(url, 'outside')).toBeUndefined());
 });
 
-describe('in a sandbox', () => {
-  test.each(['http://localhost:3000/notices', 'http://127.0.0.1:3000/', 'http://[::1]:3000/', ...harmless])(
-    '%j will do',
+describe('a webhook URL in a sandbox', () => {
+  test.each(['http://localhost:3000/webhooks', 'http://127.0.0.1:3000/', 'http://[::1]:3000/', ...harmless])(
+    '%j is accepted',
     (url) => expect(urlProblem(url, 'anywhere')).toBeUndefined(),
   );
   test.each([
@@ -115,7 +115,7 @@ describe('in a sandbox', () => {
     'http://user@localhost/',
     'http://localhost/#x',
     'http://local host/',
-  ])('%j will not', (url) => expect(urlProblem(url, 'anywhere')).toEqual(expect.any(String)));
+  ])('%j is refused', (url) => expect(urlProblem(url, 'anywhere')).toEqual(expect.any(String)));
 });
 
 test.each([
@@ -139,7 +139,7 @@ test.each([
   ['4000::1', false],
   ['shop.example', false],
   ['', false],
-])('%s is outside: %s', (address, expected) => expect(isOutside(address)).toBe(expected));
+])('%s is a public address: %s', (address, expected) => expect(isOutside(address)).toBe(expected));
 
 describe('a connection in live mode', () => {
   let inside: Server;
@@ -181,7 +181,7 @@ describe('a connection in live mode', () => {
     ['2620:4f:8000::1'],
     ['8.8.8.8', '10.0.0.1'],
     ['2606:4700::1111', 'fd00::1'],
-  ])('to a name that leads to %s is refused', async (...addresses) => {
+  ])('to a name that resolves to %s is refused', async (...addresses) => {
     const response = await post(`https://shop.example:${port}/`, leadingTo(...addresses));
     expect(response).toEqual({ kind: 'nothing', why: 'ADDRESS_REFUSED' });
   });
@@ -194,7 +194,7 @@ describe('a connection in live mode', () => {
     },
   );
 
-  test('is refused when a name that led outside leads inside now', () => {
+  test('is refused when a public name now resolves to an internal address', () => {
     const answers = [['8.8.8.8'], ['127.0.0.1']];
     const lookup = guardedLookup('outside', (hostname, done) =>
       leadingTo(...(answers.shift() ?? []))(hostname, done),
@@ -202,15 +202,15 @@ describe('a connection in live mode', () => {
     const seen: unknown[] = [];
     for (let times = 0; times < 2; times++)
       lookup('shop.example', {}, (error, address) => seen.push(error?.message ?? address));
-    expect(seen).toEqual(['8.8.8.8', 'the name leads inside']);
+    expect(seen).toEqual(['8.8.8.8', 'the name has an address that is not public']);
   });
 
-  test('is refused without https, wherever it leads', async () => {
+  test('is refused without https', async () => {
     const response = await post(`http://shop.example:${port}/`, leadingTo('8.8.8.8'));
     expect(response).toEqual({ kind: 'nothing', why: 'ADDRESS_REFUSED' });
   });
 
-  test('goes to the very address that was checked, by one look at the name', async () => {
+  test('uses the checked address, with a single DNS lookup', async () => {
     let looks = 0;
     const resolve: DnsLookup = (hostname, done) => {
       looks += 1;
@@ -221,5 +221,5 @@ describe('a connection in live mode', () => {
     expect([looks, reached - before]).toEqual([1, 1]);
   });
 
-  test('never reached what is inside, but for the one that was allowed to', () => expect(reached).toBe(1));
+  test('reaches the internal receiver only once, when allowed', () => expect(reached).toBe(1));
 });

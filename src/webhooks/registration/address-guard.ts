@@ -1,10 +1,9 @@
-// Where a merchant may have us send something. In live mode that is nowhere inside: no loopback, no private network, no
-// link-local address with a cloud's secrets behind it. What is checked is the address that is connected to, at the moment
-// of connecting: a name is resolved once, every answer is checked, and one of the checked ones is used.
+// Protects internal networks from webhook URLs: live mode never connects to a loopback, private or link-local address.
+// The check is at connect time: a name is resolved once, all its addresses are checked, and one of them is used.
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 
-/** Whether addresses inside may be reached: in a sandbox, where the receiver runs beside it. */
+/** `anywhere` is for a sandbox, whose receivers run on internal addresses. */
 export type AddressRule = 'anywhere' | 'outside';
 
 export type DnsLookup = (
@@ -15,7 +14,7 @@ export type DnsLookup = (
 export const systemDnsLookup: DnsLookup = (hostname, done) =>
   systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
 
-/** Everything that is not a global unicast address, by the registries of special addresses, and what clouds keep for themselves. */
+/** The special-purpose address ranges of the IANA registries, and addresses that clouds use internally. */
 const inside = new BlockList();
 for (const network of [
   '0.0.0.0/8',
@@ -39,7 +38,7 @@ for (const network of [
   const [address = '', bits] = network.split('/');
   inside.addSubnet(address, Number(bits), 'ipv4');
 }
-/** Global unicast of version 6 is this, less what is taken out of it below. */
+/** IPv6 global unicast, without the ranges excluded below. */
 const globalSix = new BlockList();
 globalSix.addSubnet('2000::', 3, 'ipv6');
 for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']) {
@@ -50,44 +49,44 @@ for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000:
 export function isOutside(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return !inside.check(address, 'ipv4');
-  // An address of version 4 in the clothes of version 6 is in none of the ranges of the outside.
+  // An IPv4 address mapped into IPv6 is outside the global unicast range, so it is rejected too.
   return version === 6 && globalSix.check(address, 'ipv6') && !inside.check(address, 'ipv6');
 }
 
-/** Names that never lead outside, whatever a resolver says. */
+/** Names that are never public, whatever a resolver returns. */
 const namesInside =
   /(^|\.)(localhost|local|localdomain|internal|intranet|home|lan|corp|arpa|test|invalid|onion)$/;
 const maxUrlCharacters = 1_000;
 const portsBelow1024 = ['443'];
 
-/** The complaint about an address a merchant wants to be told at; undefined when it will do. */
+/** Says what is wrong with the URL of a webhook; undefined when it is acceptable. */
 export function urlProblem(text: string, rule: AddressRule): string | undefined {
-  if (text.length > maxUrlCharacters) return `at most ${maxUrlCharacters} characters`;
-  // The parser would drop these in silence, and another parser might not.
-  if (/[\s\\\p{Cc}]/u.test(text)) return 'no spaces, backslashes or control characters';
+  if (text.length > maxUrlCharacters) return `must have at most ${maxUrlCharacters} characters`;
+  // The URL parser silently drops these, and another parser might not.
+  if (/[\s\\\p{Cc}]/u.test(text)) return 'must not contain spaces, backslashes or control characters';
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    return 'must be an absolute http or https address';
+    return 'must be an absolute http or https URL';
   }
-  if (!/^https?:\/\/[^/]/i.test(text)) return 'must be an absolute http or https address';
+  if (!/^https?:\/\/[^/]/i.test(text)) return 'must be an absolute http or https URL';
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text)) {
-    return 'no user name and no password';
+    return 'must not contain a user name or password';
   }
-  if (url.hash !== '' || text.includes('#')) return 'no fragment';
+  if (url.hash !== '' || text.includes('#')) return 'must not contain a fragment';
   if (rule === 'anywhere') return undefined;
-  if (url.protocol !== 'https:') return 'must be https';
+  if (url.protocol !== 'https:') return 'must use https';
   if (url.port !== '' && Number(url.port) < 1024 && !portsBelow1024.includes(url.port)) {
-    return 'the port must be 443, or 1024 and above';
+    return 'must use port 443, or a port from 1024 up';
   }
   const host = hostOf(url.hostname);
-  if (isIP(host) !== 0) return 'a name is needed, not an address';
-  if (namesInside.test(host) || !host.includes('.')) return 'the name must be a public one';
+  if (isIP(host) !== 0) return 'must have a host name, not an IP address';
+  if (namesInside.test(host) || !host.includes('.')) return 'must have a public host name';
   return undefined;
 }
 
-/** Without the brackets of version 6 and without the dot of the root, however often it is written. */
+/** Removes the brackets of IPv6 and all trailing dots. */
 function hostOf(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')
@@ -101,16 +100,16 @@ export class AddressRefused extends Error {
 
 type LookupDone = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
-/** For a connection: resolves a name, and fails unless each of its addresses is outside. */
+/** The DNS lookup of a connection; fails unless all addresses of the name are public. */
 export function guardedLookup(rule: AddressRule, resolve: DnsLookup) {
   return (hostname: string, options: { all?: boolean }, done: LookupDone): void => {
     resolve(hostname, (error, addresses) => {
       if (error) return done(error);
       const [first] = addresses;
       if (!first) return done(new AddressRefused('the name has no address'));
-      // One that leads inside is enough: the next connection might take it.
+      // One internal address is enough to refuse: the next connection might use it.
       if (rule === 'outside' && !addresses.every(({ address }) => isOutside(address))) {
-        return done(new AddressRefused('the name leads inside'));
+        return done(new AddressRefused('the name has an address that is not public'));
       }
       if (options.all) done(null, [...addresses]);
       else done(null, first.address, first.family);
@@ -118,7 +117,7 @@ export function guardedLookup(rule: AddressRule, resolve: DnsLookup) {
   };
 }
 
-/** Literal addresses are never looked up: they are checked here. */
+/** Checks literal IP addresses, for which there is no DNS lookup. */
 export function mayConnectTo(hostname: string, rule: AddressRule): boolean {
   const host = hostOf(hostname);
   return rule === 'anywhere' || isIP(host) === 0 || isOutside(host);

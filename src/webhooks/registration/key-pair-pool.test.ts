@@ -7,7 +7,7 @@ import {
   type PooledKeyPairs,
 } from './key-pair-pool.ts';
 
-/** Each pair is made when the test says so. */
+/** Creates each pair when the test says so. */
 function slowMaker() {
   const begun: ((error?: Error) => void)[] = [];
   const make = () =>
@@ -22,14 +22,14 @@ const take = (pairs: PooledKeyPairs) => Promise.resolve(pairs.take());
 const leave = () => Promise.resolve('refused');
 
 describe('key pairs', () => {
-  test('are of the kinds and the size the documents tell receivers of', async () => {
+  test('have the documented types and sizes', async () => {
     const { rsa, ed25519 } = await makeKeyPairs();
     expect(rsa.privateKey.asymmetricKeyType).toBe('rsa');
     expect(rsa.privateKey.asymmetricKeyDetails).toEqual({ modulusLength: 2_048, publicExponent: 65_537n });
     expect(ed25519.privateKey.asymmetricKeyType).toBe('ed25519');
   });
 
-  test('are made one at a time, another for each who takes them', async () => {
+  test('are created one at a time, a new one for each request that takes it', async () => {
     const { begun, make } = slowMaker();
     const { lend } = openKeyPairs(make);
     const lent = [lend(take), lend(take)];
@@ -41,7 +41,7 @@ describe('key pairs', () => {
     expect(await lent[1]).toEqual({ number: 1 });
   });
 
-  test('that were not taken are the next one’s, whether he was refused or it failed', async () => {
+  test('that were not taken go to the next request, after a refusal or a failure', async () => {
     const { begun, make } = slowMaker();
     const { lend } = openKeyPairs(make);
     const first = lend(leave);
@@ -53,7 +53,7 @@ describe('key pairs', () => {
     expect(begun).toHaveLength(1);
   });
 
-  test('that were taken are nobody else’s, also when it failed', async () => {
+  test('that were taken go to no other request, even after a failure', async () => {
     const { begun, make } = slowMaker();
     const { lend } = openKeyPairs(make);
     const first = lend((pairs) => {
@@ -69,7 +69,7 @@ describe('key pairs', () => {
     expect(await second).toEqual({ number: 1 });
   });
 
-  test('are waited for by so many at once; whoever comes after is told to come again', async () => {
+  test('have a limited number of waiting requests, and refuse further ones as busy', async () => {
     const { lend } = openKeyPairs(() => Promise.resolve({} as KeyPairs));
     const waiting = Array.from({ length: maxWaiting }, () => lend(leave));
     expect(await lend(leave)).toEqual({ kind: 'busy', waitSeconds: 5 });
@@ -77,7 +77,7 @@ describe('key pairs', () => {
     expect(await lend(leave)).toBe('refused');
   });
 
-  test('that could not be made hold up nobody else', async () => {
+  test('that could not be created do not block the next request', async () => {
     const { begun, make } = slowMaker();
     const { lend } = openKeyPairs(make);
     const lent = [lend(take), lend(take)];

@@ -1,16 +1,16 @@
-// Fresh key pairs for webhooks. They take long to make, so this is done before anybody holds a connection to the database: they
-// are lent to a request, and whoever was refused and has not used them leaves them to the next.
+// Creates key pairs for webhooks before a request takes a database connection, because that is slow.
+// A pair that a refused request did not use goes to the next request.
 import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Busy } from '../../refusal.ts';
 
 type Pair = { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
 
-/** Of one key version: RSA for Content-Signature, Ed25519 for the Standard Webhooks headers. */
+/** The pairs of one key version: RSA for Content-Signature, Ed25519 for the Standard Webhooks headers. */
 export type KeyPairs = { readonly rsa: Pair; readonly ed25519: Pair };
 
 export type PooledKeyPairs = {
-  /** For good: nobody else gets them. */
+  /** Keeps the pairs: no other request gets them. */
   take(): KeyPairs;
 };
 
@@ -20,14 +20,11 @@ export type KeyPairPool = {
 
 const generate = promisify(generateKeyPair);
 
-/** Some seconds of work. */
+/** A few seconds of work. */
 export const maxWaiting = 20;
 const waitSeconds = 5;
 
-/**
- * One at a time: an RSA pair takes a tenth of a second and more of one of the few threads that connections to the database
- * need too.
- */
+/** One at a time: an RSA pair takes 0.1 s or more of a thread that database connections need too. */
 export function openKeyPairs(make: () => Promise<KeyPairs>): KeyPairPool {
   const spare: KeyPairs[] = [];
   let before: Promise<unknown> = Promise.resolve();
@@ -58,7 +55,7 @@ export function openKeyPairs(make: () => Promise<KeyPairs>): KeyPairPool {
   };
 }
 
-/** What an endpoint that makes keys does beforehand. */
+/** The `prepare` step of an endpoint that creates keys. */
 export function withKeyPairs<T>(
   { keyPairs }: { readonly keyPairs: KeyPairPool },
   work: (pairs: PooledKeyPairs) => Promise<T>,

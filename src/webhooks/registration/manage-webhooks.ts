@@ -1,4 +1,4 @@
-// Webhooks of shops: made, listed, read, deleted. There is no changing one: what it is told would change in mid-queue.
+// Webhooks of shops: create, list, get, delete. There is no update, because it would change the events in the queues.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -25,8 +25,8 @@ export const createWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Create a webhook',
   description:
-    'From now on what you subscribe to is sent to your address, signed, in order for each invoice, customer or series of recurring charges. Keep the ' +
-    '`signingSecret`: it is in this answer alone. At most 10 for each shop.',
+    'Sends the events of these types to your URL from now on: signed, and in order for each invoice, customer or series of ' +
+    'recurring charges. Store the `signingSecret`: only this response has it. A shop can have 10 webhooks.',
   body: WebhookParams,
   bodyExample: webhookExample,
   status: 201,
@@ -94,7 +94,7 @@ export const deleteWebhook = endpoint({
   path: '/v2/processing/webhooks/{webhookID}',
   tag: 'Webhooks',
   summary: 'Delete a webhook',
-  description: 'What still waits for it is dropped; what is just being sent may arrive.',
+  description: 'Drops the webhook events that wait in its queues. A delivery in progress may still arrive.',
   params: WebhookPath,
   status: 204,
   errors: ['webhookNotFound'],

@@ -1,4 +1,4 @@
-// A webhook of a shop or of an identity, made with its first keys.
+// Registers a webhook of a shop or an identity, with its first keys.
 import { defined } from '../../defined.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { decideCreate, isOfShop, webhookIdOf, type Webhook } from '../domain/webhook.ts';
@@ -10,7 +10,7 @@ import { findWebhooks, storeNewWebhook } from './webhooks.store.ts';
 
 type Registered = {
   readonly stored: WebhookWithKeys;
-  /** In real time, as its keys go by that. */
+  /** Real time, which the keys follow even under a test clock. */
   readonly at: Webhook['createdAt'];
   readonly signingSecret: string;
 };

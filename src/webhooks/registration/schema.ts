@@ -8,7 +8,7 @@ import { keysAt, topicsOfShop, type PublishedKey, type Webhook } from '../domain
 export const eventTypes = Type.Array(Type.String({ maxLength: 100 }), {
   minItems: 1,
   maxItems: 100,
-  description: 'Of which events you want to be told.',
+  description: 'The event types to send.',
 });
 
 const scopeMembers = {
@@ -21,7 +21,7 @@ const Scope = Type.Object(scopeMembers, { title: 'WebhookScope' });
 export const url = Type.String({
   minLength: 1,
   maxLength: 1_000,
-  description: 'An absolute http or https address; in live mode a public https one.',
+  description: 'An absolute http or https URL. In live mode it must be public and use https.',
 });
 
 export const WebhookParams = Type.Object(
@@ -33,7 +33,7 @@ export type WebhookParams = Static<typeof WebhookParams>;
 export const keyMembers = {
   publicKey: Type.String({ description: 'Verifies `Content-Signature`. PEM, RSA.' }),
   nextPublicKey: Type.Optional(
-    Type.String({ description: 'What will verify it from `nextKeyFrom` on. Accept either from now on.' }),
+    Type.String({ description: 'Verifies `Content-Signature` from `nextKeyFrom` on. Accept both keys now.' }),
   ),
   nextKeyFrom: Type.Optional(DateTime),
   signingPublicKey: Type.String({ description: 'Verifies the `v1a` part of `webhook-signature`.' }),
@@ -41,7 +41,7 @@ export const keyMembers = {
   previousPublicKey: Type.Optional(
     Type.String({
       description:
-        'What verified it before, until a day after the change. Accept it too: an attempt under way may bear it.',
+        'The key before the last rotation, shown for 24 hours. Accept it too: an attempt in progress may use it.',
     }),
   ),
   previousSigningPublicKey: Type.Optional(Type.String()),
@@ -61,7 +61,7 @@ export const WebhookSchema = Type.Object(
 export type WebhookBody = Static<typeof WebhookSchema>;
 
 export const signingSecret = Type.String({
-  description: 'Verifies the `v1` part of `webhook-signature`. Shown this once.',
+  description: 'Verifies the `v1` part of `webhook-signature`. Shown only once.',
 });
 
 export const NewWebhook = Type.Object(
@@ -73,7 +73,7 @@ export const WebhookPath = Type.Object({ webhookID: EntityID });
 
 export const webhookExample = {
   scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: ['InvoicePaid', 'PaymentFailed'] },
-  url: 'https://shop.example/notices',
+  url: 'https://shop.example/webhooks',
 } satisfies WebhookParams;
 
 export type WebhookWithKeys = { readonly webhook: Webhook; readonly keys: readonly PublishedKey[] };

@@ -1,5 +1,5 @@
-// Webhooks of identities: made, listed, read, deleted, with the manners of the wallets' side. What becomes of them is asked
-// where that of the others is.
+// Webhooks of identities: create, list, get, delete, in the style of the wallets API.
+// Their queues and attempts are listed by the operations for all webhooks.
 import { Type, type Static } from 'typebox';
 import type { Instant } from '../../clock.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -24,7 +24,10 @@ import type { WebhookDeps } from '../webhooks.ts';
 const Scope = Type.Object(
   {
     topic: Type.Enum(['WithdrawalsTopic', 'DestinationsTopic']),
-    walletID: Type.Optional({ ...EntityID, description: 'Of one wallet alone; for withdrawals.' }),
+    walletID: Type.Optional({
+      ...EntityID,
+      description: 'Only events of this wallet. Only with `WithdrawalsTopic`.',
+    }),
     eventTypes,
   },
   { title: 'WalletWebhookScope' },
@@ -61,7 +64,7 @@ export const createWalletWebhook = endpoint({
   path: '/wallet/v0/webhooks',
   tag: 'Webhooks',
   summary: 'Create a webhook of an identity',
-  description: 'As for shops; the events are those of the identity’s withdrawals or destinations.',
+  description: 'Like `createWebhook`, for events of the identity’s withdrawals or destinations.',
   body: WalletWebhookParams,
   bodyExample: {
     identityID: '1Bq5',
@@ -76,7 +79,7 @@ export const createWalletWebhook = endpoint({
     const { partyId } = caller;
     const { topic, walletID, eventTypes: wantedTypes } = body.scope;
     if (walletID !== undefined && topic !== 'WithdrawalsTopic')
-      return refuse('invalidRequest', { message: 'scope.walletID: only withdrawals have one' });
+      return refuse('invalidRequest', { message: 'scope.walletID: only allowed with WithdrawalsTopic' });
     const owner = { id: body.identityID, ...defined({ part: walletID }) };
     const missing = await deps.webhooks.missingScope(deps.db, partyId, owner);
     if (missing) return refuse(missing);

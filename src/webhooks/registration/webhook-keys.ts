@@ -1,5 +1,5 @@
-// A webhook's keys: encrypted with the keyring for the database, opened again to sign. Of each key version there is an RSA
-// pair for Content-Signature, an Ed25519 pair and a shared secret for the Standard Webhooks headers.
+// Encrypts a webhook's keys for the database and decrypts them to sign. Each key version has an RSA pair for
+// Content-Signature, and an Ed25519 pair and a shared secret for the Standard Webhooks headers.
 import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
 import { object, text } from '../../platform/database/codec.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
@@ -20,7 +20,7 @@ const privateKeys = object<Record<'rsa' | 'ed25519' | 'secret', string>>({
   secret: text,
 });
 
-/** The shared secret is in the answer alone; it can never be read again. */
+/** The shared secret is only in the response; it is never shown again. */
 export function encryptKeys(
   keyring: Keyring,
   webhookId: string,
@@ -53,7 +53,10 @@ export async function decryptKeys(
   keys: EncryptedKeys,
 ): Promise<SigningKeys> {
   const key = await keyring.find('webhook_key', keys.ciphertextKeyVersion);
-  if (!key) throw new Error(`the keys of webhook ${webhookId} cannot be opened`);
+  if (!key)
+    throw new Error(
+      `version ${keys.ciphertextKeyVersion} of the key that encrypts the keys of webhook ${webhookId} is missing`,
+    );
   const plain = decrypt(key.secret, keys.ciphertext, contextOf(webhookId, keys.keyVersion)).toString();
   const { rsa, ed25519, secret } = privateKeys.read(JSON.parse(plain));
   return { rsa: fromDer(rsa), ed25519: fromDer(ed25519), secret: Buffer.from(secret, 'base64') };
@@ -71,7 +74,7 @@ function fromDer(text: string): KeyObject {
   return createPrivateKey({ key: Buffer.from(text, 'base64'), type: 'pkcs8', format: 'der' });
 }
 
-/** As receivers are given it: the 32 bytes at the end of its envelope. */
+/** The published form: the last 32 bytes of the SPKI encoding. */
 export function signingPublicKeyOf(ed25519: KeyObject): string {
   return `whpk_${ed25519.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64')}`;
 }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCourierWorld, type CourierWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
 import { instantAt } from '../../clock.ts';
 import { DatabaseUnavailable, type Database } from '../../platform/database/database.ts';
 import { loadWebhook, storeNextKey } from './webhooks.store.ts';
 import type { EncryptedKeys } from './webhook-keys.ts';
 
-let world: CourierWorld;
-beforeAll(async () => void (world = await startCourierWorld()));
+let world: DeliveryWorld;
+beforeAll(async () => void (world = await startDeliveryWorld()));
 afterAll(() => world.db.drop());
 
 const key = (keyVersion: number): EncryptedKeys => ({
@@ -20,7 +20,7 @@ const key = (keyVersion: number): EncryptedKeys => ({
 const generationsOf = async (webhookId: string) =>
   (await loadWebhook(world.db.database, webhookId))?.keys.map(({ keyVersion }) => keyVersion);
 
-/** The database is away after that many statements. */
+/** The database becomes unavailable after that many statements. */
 function reachableFor(statements: number): Pick<Database, 'run'> {
   let left = statements;
   return {
@@ -31,7 +31,7 @@ function reachableFor(statements: number): Pick<Database, 'run'> {
   };
 }
 
-test('the next key is kept, with those that had their day gone, or nobody is told that it is not', async () => {
+test('the next key is stored and retired keys are deleted, or the caller gets an error', async () => {
   const { id } = await world.addWebhook('1', 'shop');
   const { database } = world.db;
   await expect(storeNextKey(reachableFor(0), id, key(2), 1)).rejects.toThrow('away');
@@ -39,7 +39,7 @@ test('the next key is kept, with those that had their day gone, or nobody is tol
   expect(await storeNextKey(reachableFor(1), id, key(2), 1)).toBe(true);
   expect(await storeNextKey(reachableFor(1), id, key(3), 2)).toBe(true);
   expect(await generationsOf(id)).toEqual([2, 3]);
-  // Somebody else has made that key version meanwhile: then nothing goes either.
+  // Another request has created that key version, so nothing is deleted either.
   expect(await storeNextKey(database, id, key(3), 3)).toBe(false);
   expect(await generationsOf(id)).toEqual([2, 3]);
 });

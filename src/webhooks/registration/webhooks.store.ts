@@ -14,12 +14,12 @@ import { defined } from '../../defined.ts';
 
 export type StoredWebhook = {
   readonly webhook: Webhook;
-  /** A snapshot: what it shows had happened when the webhook was made. The rest is told. */
+  /** The snapshot at creation. The webhook receives the events of later transactions. */
   readonly createdSnapshot: string;
   readonly keys: readonly EncryptedKeys[];
 };
 
-/** Names in one text, with spaces between them. */
+/** Names separated by spaces. */
 const spaced = mapped(text, {
   read: (names): readonly string[] => names.split(' '),
   write: (names) => names.join(' '),
@@ -45,7 +45,7 @@ const keyColumns = {
   signs_from: 'timestamptz',
 } as const;
 
-/** Made by an earlier version it has no snapshot, and is told what later transactions than its own wrote. */
+/** A webhook of an earlier version has no snapshot and receives the events of transactions after its own. */
 export const createdSnapshotOf = (row: string): string =>
   `coalesce(${row}.created_snapshot, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
 const readColumns = { ...columns, created_snapshot: 'text', ...keyColumns } as const;
@@ -67,7 +67,7 @@ const readWebhook = statement({
          where webhook_id = :webhook_id order by key_version`,
 });
 
-/** Locked first, so that two requests at once cannot both make the tenth. */
+/** Locked first, so that two parallel requests cannot both create the last allowed webhook. */
 const lockParty = statement({
   name: 'lock_party_for_webhooks',
   parameters: { party_id: 'text' },
@@ -75,7 +75,7 @@ const lockParty = statement({
   text: 'select party_id from party where party_id = :party_id for no key update',
 });
 
-/** Nothing is written when its owner has as many as there may be. */
+/** Inserts nothing when the owner has reached the limit. */
 const insertWebhook = statement({
   name: 'insert_webhook',
   parameters: { ...columns, ...keyColumns, limit: 'int4' },
@@ -106,7 +106,7 @@ const deleteWebhook = statement({
     select webhook_id from gone`,
 });
 
-/** One statement: were the key kept and then the database away, its secret would be nobody's. */
+/** One statement, so that a failure in between cannot leave a key whose secret no merchant has. */
 const insertNextKey = statement({
   name: 'insert_next_webhook_key',
   parameters: { webhook_id: 'text', ...keyColumns, oldest_kept: 'int4' },
@@ -123,7 +123,7 @@ const insertNextKey = statement({
     select key_version from made`,
 });
 
-/** False when the owner has as many as there may be. */
+/** False when the owner has reached the limit. */
 export async function storeNewWebhook(db: Database, webhook: Webhook, key: EncryptedKeys): Promise<boolean> {
   const { partyId: party_id, owner } = webhook;
   return db.transaction(async (tx) => {
@@ -170,7 +170,7 @@ export async function removeWebhook(db: Database, partyId: string, webhookId: st
   return rows.length > 0;
 }
 
-/** False when somebody else has made that key version meanwhile. Keys that have had their day go with it. */
+/** False when another request has created that key version. Also deletes keys before `oldestKept`. */
 export async function storeNextKey(
   db: Pick<Database, 'run'>,
   webhookId: string,

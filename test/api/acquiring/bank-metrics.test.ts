@@ -1,4 +1,4 @@
-// What an operator's monitoring learns about banks.
+// The metrics about banks.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startPayoutWorld } from '../../support/worlds/payout-world.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
@@ -21,7 +21,7 @@ const operations = (operation: string, outcome: string) =>
   valueOf(`mandate_bank_operations_total{bank="BANK",operation="${operation}",outcome="${outcome}"}`);
 const oldest = () => valueOf('mandate_payment_oldest_unknown_seconds');
 
-test('what a bank was asked and what it answered is counted and timed', async () => {
+test('requests to a bank are counted and timed by operation and outcome', async () => {
   await world.paid('4242424242424242');
   await world.paid('4242424242424242');
   await world.paid('4000000000000002');
@@ -36,7 +36,7 @@ test('what a bank was asked and what it answered is counted and timed', async ()
   expect(sum).toBeLessThan(60);
 });
 
-test('labels are names of banks, operations and outcomes, and nothing of a payment', async () => {
+test('labels name only banks, operations and outcomes', async () => {
   const lines = (await metrics()).filter((line) => line.startsWith('mandate_bank_'));
   const labels = lines.flatMap((line) =>
     [...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
@@ -52,9 +52,9 @@ test('labels are names of banks, operations and outcomes, and nothing of a payme
   }
 });
 
-test('the age of the oldest payment a bank has said nothing about is shown, until it speaks', async () => {
+test('the age of the oldest payment with an unknown outcome is shown until the bank answers', async () => {
   world.service.clock.advance(5_000);
-  expect(await oldest(), 'one that waits for its payer is not unknown').toBe(0);
+  expect(await oldest(), 'a payment that waits for its payer is not unknown').toBe(0);
   world.bank.faults.order({ kind: 'reset-after-booking', next: 1 });
   await world.paid('4242424242424242');
   expect(await operations('authorise', 'unknown')).toBe(1);
@@ -62,7 +62,7 @@ test('the age of the oldest payment a bank has said nothing about is shown, unti
   world.service.clock.advance(90_000);
   expect(await oldest()).toBe(90);
 
-  // The engine gives up after a while; it still waits.
+  // The job is stuck by now, and the payment still waits.
   for (let attempt = 0; attempt < 40; attempt++) {
     world.service.clock.advance(600_000);
     world.service.jobs.wake();
@@ -79,7 +79,7 @@ test('the age of the oldest payment a bank has said nothing about is shown, unti
   expect(await oldest()).toBe(0);
 });
 
-test('the age of the oldest refund and payout without an answer is shown too, also when they are stuck', async () => {
+test('the age of the oldest refund and payout with an unknown outcome is shown, even if they are stuck', async () => {
   const { service, bank, merchant, destinationFor, withdraw, paid, close } = await startPayoutWorld();
   onTestFinished(() => close());
   const ages = async () => {

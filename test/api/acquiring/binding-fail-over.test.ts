@@ -1,5 +1,5 @@
-// A shop with two banks, of which one is away: the test charge of a binding goes to the other, by the rule of payments, and the
-// payer gets it back from where it was charged.
+// A shop with two banks, one of them unreachable: the verification charge of a binding is rerouted like a payment.
+// The bank that charged the payer also refunds them.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** An address where nobody listens. */
+/** An address without a server. */
 async function nowhere(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -46,7 +46,7 @@ const factsOf = async ({ id }: MadeBinding): Promise<string[]> =>
     ({ facts }) => facts.map(({ type }: { type: string }) => type),
   );
 
-test('is bound at the second bank, and the books and the bank agree', async () => {
+test('succeeds at the second bank, and the ledger agrees with the bank', async () => {
   const binding = await world.bound(await world.createCustomer(), visa);
   expect(await rowOf(binding)).toMatchObject({ status: 'succeeded', terms: { terminal: second } });
   expect(await factsOf(binding)).toEqual([
@@ -57,7 +57,7 @@ test('is bound at the second bank, and the books and the bank agree', async () =
     'binding_succeeded',
     'customer_ready',
   ]);
-  // What is internal is not told.
+  // Internal facts are not sent.
   expect((await world.customerChanges(binding)).map(({ changeType }) => changeType)).toEqual([
     'CustomerBindingStarted',
     'CustomerBindingStatusChanged',
@@ -71,7 +71,7 @@ test('is bound at the second bank, and the books and the bank agree', async () =
   expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
 });
 
-/** One step of a node whose bank answers as it is told. */
+/** Runs one job of a node whose bank gives the set response. */
 function nodeWith(answer: (operation: BankOperation) => BankResponse | Promise<BankResponse>) {
   const asked: string[] = [];
   const bank: Bank = {
@@ -101,7 +101,7 @@ function nodeWith(answer: (operation: BankOperation) => BankResponse | Promise<B
   };
 }
 
-/** As it is when the node that made it has just begun with it. */
+/** The state right after the creating node has claimed it. */
 async function justMade(): Promise<MadeBinding> {
   const binding = await world.bind(await world.createCustomer(), visa);
   await world.service.jobs.whenIdle();
@@ -115,10 +115,10 @@ async function justMade(): Promise<MadeBinding> {
   ]);
   return binding;
 }
-const claimAnew = ({ bindingId }: MadeBinding) =>
+const claimAgain = ({ bindingId }: MadeBinding) =>
   query('update binding set attempts = attempts + 1 where binding_id = $1', [bindingId]);
 
-test('moves with its claim, so that whoever comes later is not the first', async () => {
+test('moves with its claim, so that a later attempt is not the first', async () => {
   const binding = await justMade();
   const node = nodeWith(({ terminal }) =>
     terminal.id === first.id ? away : { outcome: 'unknown', why: 'ECONNRESET' },
@@ -128,19 +128,19 @@ test('moves with its claim, so that whoever comes later is not the first', async
   expect(await rowOf(binding)).toMatchObject({ attempts: 1, terms: { terminal: second } });
 });
 
-test('moves also when another binding of the customer has moved on meanwhile', async () => {
+test('moves even if another binding of the customer has changed meanwhile', async () => {
   const binding = await justMade();
   const node = nodeWith(async ({ terminal }) => {
     if (terminal.id !== first.id) return { outcome: 'unknown', why: 'ECONNRESET' };
     await query('update customer set version = version + 1 where customer_id = $1', [binding.id]);
     return away;
   });
-  // The log is left with a gap by that, and the version is ahead of it; only where it goes is looked at here.
+  // This leaves a gap between log and version; the test checks only the terminal.
   await expect(node.step(binding, 1)).rejects.toThrow('ECONNRESET');
   expect(await rowOf(binding)).toMatchObject({ terms: { terminal: second } });
 });
 
-test('keeps what another binding has made of the customer meanwhile', async () => {
+test('keeps the changes another binding has made to the customer', async () => {
   const binding = await justMade();
   const node = nodeWith(async ({ terminal }) => {
     if (terminal.id !== first.id) return { outcome: 'declined', network: 'bank', code: '05' };
@@ -158,10 +158,10 @@ test('keeps what another binding has made of the customer meanwhile', async () =
   expect(customers).toEqual([{ status: 'ready', active_binding_id: binding.bindingId }]);
 });
 
-test('stays when another node has claimed it meanwhile, which may be sending it', async () => {
+test('stays when another node has claimed it and may be sending it', async () => {
   const binding = await justMade();
   const node = nodeWith(async () => {
-    await claimAnew(binding);
+    await claimAgain(binding);
     return away;
   });
   await expect(node.step(binding, 1)).rejects.toThrow('ECONNREFUSED');
@@ -169,11 +169,11 @@ test('stays when another node has claimed it meanwhile, which may be sending it'
   expect(node.asked).toEqual(['authorise at T0']);
 });
 
-test('stays when another node has sent it meanwhile and was told to wait', async () => {
+test('stays when another node has sent it and got pending', async () => {
   const binding = await justMade();
   const other = nodeWith(() => ({ outcome: 'pending' }));
   const node = nodeWith(async () => {
-    await claimAnew(binding);
+    await claimAgain(binding);
     await other.step(binding, 2);
     return away;
   });
@@ -182,7 +182,7 @@ test('stays when another node has sent it meanwhile and was told to wait', async
   expect(await rowOf(binding)).toMatchObject({ terms: { terminal: first } });
 });
 
-test('stays at a later attempt, although nothing of that has left', async () => {
+test('stays on a later attempt, although that attempt sent nothing', async () => {
   const binding = await justMade();
   await expect(nodeWith(() => away).step(binding, 2)).rejects.toThrow('ECONNREFUSED');
   expect(await rowOf(binding)).toMatchObject({ terms: { terminal: first } });

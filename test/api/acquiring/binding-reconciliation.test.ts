@@ -1,5 +1,5 @@
-// Reconciliation of test charges: whatever way a binding went, its lines in the bank's book are as expected, and each of them is missed
-// when it is gone, and told of when it is there without reason.
+// Reconciliation of verification charges: for every course of a binding the report matches.
+// Each missing line and each extra line is a difference.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { reconciliationSources } from '../../../src/app/reconciliation-sources.ts';
@@ -34,31 +34,31 @@ beforeAll(async () => {
   lives['withdrawn'] = await bound();
   await world.withdraw(lives['withdrawn']);
 
-  // Nobody knows in time; in one case the bank had charged, in the other not.
+  // The outcome stays unknown past the limit. The bank had charged in one case only.
   bank.always('inquire', 'message lost');
   bank.happens('authorise', 'answer lost');
-  lives['taken back'] = await bound();
+  lives['reversed after an unknown outcome'] = await bound();
   bank.happens('authorise', 'message lost');
   lives['never arrived'] = await bound();
   await world.later(2 * hourMs);
   bank.always('inquire', undefined);
 
-  // The customer goes while the bank gives back.
+  // The customer is deleted while the bank reverses.
   const customer = await world.createCustomer();
   bank.happens('reverse', 'message lost');
-  lives['of a customer deleted'] = await world.bound(customer, good);
+  lives['of a deleted customer'] = await world.bound(customer, good);
   await world.service.call('DELETE', `${customersUrl}/${customer.id}`, { token: world.merchant.apiKey });
   await world.later(60_000);
 
   refuseReversal();
   bank.always('refund', 'message lost');
   const closed = await bound();
-  lives['closed by an operator'] = closed;
+  lives['resolved by an operator'] = closed;
   const isClosed = await world.closeReturn({ customerId: closed.id, bindingId: closed.bindingId }, 'seen');
-  if (!isClosed) throw new Error('the return was not closed');
+  if (!isClosed) throw new Error('the verification refund was not resolved');
 
   bank.always('reverse', 'message lost');
-  lives['being returned'] = await bound();
+  lives['waiting for its refund'] = await bound();
   bank.always('reverse', undefined);
   lives['waiting for the payer'] = await bound(challenging);
   clean = await world.book();
@@ -93,17 +93,17 @@ const linesOf = (life: string) =>
     .filter(({ operationId }) => operationId.startsWith(nameOf(life)))
     .map((line) => line.operationId.split('.')[2]);
 
-test('each went its own way through the bank, and the clean book has no difference', async () => {
+test('every course has the expected operations, and the unchanged report has no difference', async () => {
   expect(Object.fromEntries(Object.keys(lives).map((life) => [life, linesOf(life)]))).toEqual({
     reversed: ['charge', 'reverse'],
     refunded: ['charge', 'refund'],
     declined: [],
     withdrawn: ['charge', 'reverse'],
-    'taken back': ['charge', 'reverse'],
+    'reversed after an unknown outcome': ['charge', 'reverse'],
     'never arrived': [],
-    'of a customer deleted': ['charge', 'reverse'],
-    'closed by an operator': ['charge'],
-    'being returned': ['charge'],
+    'of a deleted customer': ['charge', 'reverse'],
+    'resolved by an operator': ['charge'],
+    'waiting for its refund': ['charge'],
     'waiting for the payer': [],
   });
   expect(await differing(clean)).toEqual([]);
@@ -114,12 +114,12 @@ test.each<[string, 'charge' | 'reverse' | 'refund', string[]]>([
   ['reversed', 'reverse', ['reversal_missing reverse 1000']],
   ['refunded', 'refund', ['missing_at_bank refund 1000']],
   ['withdrawn', 'reverse', ['reversal_missing reverse 1000']],
-  ['taken back', 'charge', ['unexpected_success reverse -1000']],
-  ['taken back', 'reverse', ['reversal_missing charge 1000']],
-  ['of a customer deleted', 'reverse', ['reversal_missing reverse 1000']],
-  ['being returned', 'charge', ['missing_at_bank charge -1000']],
-  ['closed by an operator', 'charge', []],
-])('of one %s the line of the %s is gone', async (life, suffix, expected) => {
+  ['reversed after an unknown outcome', 'charge', ['unexpected_success reverse -1000']],
+  ['reversed after an unknown outcome', 'reverse', ['reversal_missing charge 1000']],
+  ['of a deleted customer', 'reverse', ['reversal_missing reverse 1000']],
+  ['waiting for its refund', 'charge', ['missing_at_bank charge -1000']],
+  ['resolved by an operator', 'charge', []],
+])('a binding %s, with the line of the %s missing', async (life, suffix, expected) => {
   const gone = `${nameOf(life)}.${suffix}`;
   expect(await differing(clean.filter(({ operationId }) => operationId !== gone))).toEqual(expected);
 });
@@ -132,9 +132,9 @@ test.each<[string, 'charge' | 'reverse' | 'refund', string[]]>([
   ['never arrived', 'charge', ['reversal_missing charge 1000']],
   ['waiting for the payer', 'charge', []],
   ['waiting for the payer', 'refund', ['unexpected_success refund -1000']],
-  ['being returned', 'reverse', []],
-  ['closed by an operator', 'refund', []],
-])('of one %s there is a line of the %s', async (life, suffix, expected) => {
+  ['waiting for its refund', 'reverse', []],
+  ['resolved by an operator', 'refund', []],
+])('a binding %s, with an extra line of the %s', async (life, suffix, expected) => {
   const kinds = { charge: 'authorise', reverse: 'reverse', refund: 'refund' } as const;
   const [{ at }] = clean as [BookEntry];
   const line: BookEntry = {
@@ -158,7 +158,7 @@ test.each<[keyof BookEntry, Partial<BookEntry>, string]>([
   ['amount', { amount: 1_100 }, 'amount charge 100'],
   ['cardMask', { cardMask: '555555******4444' }, 'card charge 1000'],
   ['currency', { currency: 'USD' }, 'currency charge -1000'],
-])('another %s of a test charge is told of', async (_, change, expected) => {
+])('another %s of a verification charge is a difference', async (_, change, expected) => {
   const name = `${nameOf('reversed')}.charge`;
   const wrong = clean.map((line) => (line.operationId === name ? { ...line, ...change } : line));
   expect(await differing(wrong)).toEqual([expected]);

@@ -1,4 +1,4 @@
-// A shop with two banks, of which one is away: payments go to the other, but never one that may have reached the first.
+// A shop with two banks, one of them unreachable: payments go to the other, except one that may have reached the first.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
@@ -17,12 +17,12 @@ const secret = 'a secret of the tests that is long enough';
 const log = { warn: () => {} };
 const first = { id: 'T1', bankId: 'A', merchantId: 'M1', descriptor: 'SHOP' };
 const second = { id: 'T2', bankId: 'B', merchantId: 'M2', descriptor: 'SHOP' };
-/** At whichever bank of that test. */
+/** A terminal at any bank of the test. */
 const at = (terminal: typeof first) => ({ ...terminal, bankId: expect.any(String) });
 
 let service: TestService;
 let merchant: Merchant;
-/** Of this test alone, so that what is known of banks is its own. */
+/** A node of its own for each test, with its own bank health. */
 let names: { first: string; second: string };
 let banks: { first: SimulatedBank; second: SimulatedBank };
 let tests = 0;
@@ -47,7 +47,7 @@ beforeEach(async () => {
   await service.banks.putTerminal({ ...shop, ...second, bankId: names.second, priority: 2 });
 });
 
-/** The security codes that reached a bank, by invoice; an empty text where a message had none. */
+/** The security codes that reached a bank, by invoice; empty if a message had none. */
 const codes = new Map<string, string[]>();
 function listening(teller: OperationProcessor): OperationProcessor {
   return {
@@ -102,7 +102,7 @@ async function factsOf(invoice: CreatedInvoice, on = service): Promise<any[]> {
 }
 const typesOf = (facts: any[]) => facts.map(({ type }) => type);
 
-/** An address where nobody listens. */
+/** An address without a server. */
 async function nowhere(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -112,13 +112,13 @@ async function nowhere(): Promise<string> {
 }
 const takeAway = async (id: string) => service.banks.putBank({ id, url: await nowhere(), secret });
 
-describe('when the first bank is away', () => {
-  test('a payment goes to the second, once, and keeps all that was asked', async () => {
+describe('when the first bank is unreachable', () => {
+  test('a payment goes to the second bank once, with the same terms', async () => {
     await takeAway(names.first);
     const invoice = await settled();
     const { status, terms } = await paymentOf(invoice);
     expect([status, terms.terminal]).toEqual(['captured', at(second)]);
-    expect(codes.get(invoice.id), 'with the security code, which had not left').toEqual(['123']);
+    expect(codes.get(invoice.id), 'the security code had not been sent before').toEqual(['123']);
     const facts = await factsOf(invoice);
     expect(typesOf(facts)).toEqual([
       'invoice_created',
@@ -136,12 +136,12 @@ describe('when the first bank is away', () => {
     });
     const token = merchant.apiKey;
     const { text } = await service.call('GET', `${invoicesUrl}/${invoice.id}/payments/1`, { token });
-    expect(text, 'as it was written').toContain('"metadata":{"z":1,"a":[2,1.5]}');
+    expect(text, 'the metadata is unchanged').toContain('"metadata":{"z":1,"a":[2,1.5]}');
     const events = await service.call('GET', `${invoicesUrl}/${invoice.id}/events?limit=100`, { token });
-    expect(events.text, 'which bank it was is no business of the merchant').not.toContain('erout');
+    expect(events.text, 'merchants do not see the bank').not.toContain('erout');
   });
 
-  test('the next ones go there directly, until one tries the first again and finds it back', async () => {
+  test('the next payments go there directly, until one probes the first bank and finds it back', async () => {
     await takeAway(names.first);
     await settled();
     const direct = await settled();
@@ -150,16 +150,18 @@ describe('when the first bank is away', () => {
 
     service.clock.advance(10_000);
     const tried = await settled();
-    expect(typesOf(await factsOf(tried)), 'it is still away').toContain('payment_rerouted');
+    expect(typesOf(await factsOf(tried)), 'the bank is still unreachable').toContain('payment_rerouted');
     await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
     service.clock.advance(10_000);
     for (const times of [1, 2]) {
       const back = await settled();
-      expect((await paymentOf(back)).terms.terminal, `after it is back, ${times}`).toEqual(at(first));
+      expect((await paymentOf(back)).terms.terminal, `payment ${times} after the bank is back`).toEqual(
+        at(first),
+      );
     }
   });
 
-  test('and the second too, the payment waits where it is, and is asked about before it is sent', async () => {
+  test('and the second too, the payment waits at its bank and is queried before it is sent', async () => {
     await takeAway(names.first);
     await takeAway(names.second);
     const invoice = await settled();
@@ -171,10 +173,10 @@ describe('when the first bank is away', () => {
     service.jobs.wake();
     await service.jobs.whenIdle();
     expect((await paymentOf(invoice)).status).toBe('captured');
-    expect(codes.get(invoice.id), 'with the security code, which had never left').toEqual(['123']);
+    expect(codes.get(invoice.id), 'the security code had never been sent').toEqual(['123']);
   });
 
-  test('it does not move to a terminal that was removed, nor to another one of the same bank', async () => {
+  test('a payment does not move to a removed terminal or to another terminal of the same bank', async () => {
     const shop = { partyId: merchant.partyId, shopId: 'TEST' };
     await service.banks.putTerminal({ ...shop, ...first, id: 'T1B', bankId: names.first, priority: 1 });
     await service.database.withClient((client) =>
@@ -191,7 +193,7 @@ describe('when the first bank is away', () => {
 });
 
 describe('payouts', () => {
-  test('pass over a bank that is away, and one that was refused does not use up the try that finds it back', async () => {
+  test('avoid an unreachable bank, and a refused payout does not use up the probe', async () => {
     const { partyId, apiKey: token } = merchant;
     const put = (id: string, bankId: string, priority: number) =>
       service.banks.putPayoutTerminal({ ...first, id, bankId, partyId, priority });
@@ -226,7 +228,7 @@ describe('payouts', () => {
     expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.first });
 
     await takeAway(names.first);
-    // Found out by one, which waits there.
+    // One payout finds it out and waits there.
     expect(await withdraw()).toEqual({ status: 'sending', bank: names.first });
     expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.second });
     await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
@@ -236,9 +238,9 @@ describe('payouts', () => {
   });
 });
 
-describe('a payment stays with the first bank when that', () => {
+describe('a payment stays with the first bank when the bank', () => {
   test.each(['reset-before-booking', 'reset-after-booking', 'not-done', 'too-many-requests'])(
-    'may have been told of it: %s',
+    'may have received it: %s',
     async (kind) => {
       banks.first.faults.order({ kind, next: 1, operationKind: 'authorise' });
       const invoice = await settled();
@@ -250,15 +252,15 @@ describe('a payment stays with the first bank when that', () => {
       service.jobs.wake();
       await service.jobs.whenIdle();
       expect(await paymentOf(invoice)).toMatchObject({ status: 'captured', terms: { terminal: at(first) } });
-      // Where the bank had done it already, nothing was sent a second time.
-      expect(codes.get(invoice.id), 'the security code does not go out twice').toEqual([
+      // If the bank had done it already, nothing was sent again.
+      expect(codes.get(invoice.id), 'the security code is sent only once').toEqual([
         kind === 'reset-after-booking' ? '123' : '',
       ]);
     },
   );
 });
 
-test('a request that is refused does not use up the try that finds a bank back', async () => {
+test('a refused request does not use up the probe of a bank', async () => {
   const token = merchant.apiKey;
   await takeAway(names.first);
   const paid = await settled();
@@ -278,7 +280,7 @@ test('a request that is refused does not use up the try that finds a bank back',
   expect((await paymentOf(await settled())).terms.terminal).toEqual(at(first));
 });
 
-test('a bank that pays out stays, and so does the bank of a terminal for payouts', async () => {
+test('a bank with a payout terminal cannot be removed, and a payout terminal keeps its bank', async () => {
   await service.banks.putBank({ id: 'PAYS_OUT', url: banks.first.url, secret });
   const terminal = { ...first, id: 'P1', partyId: merchant.partyId, priority: 1 };
   await service.banks.putPayoutTerminal({ ...terminal, bankId: 'PAYS_OUT' });
@@ -291,7 +293,7 @@ test('a bank that pays out stays, and so does the bank of a terminal for payouts
   expect(rows).toEqual([{ bank_id: 'PAYS_OUT' }]);
 });
 
-test('a payer who reloads the page he came back to cannot make his payment wait for an operator', async () => {
+test('a payer who reloads the return page cannot make the payment stuck', async () => {
   const token = merchant.apiKey;
   const invoice = await makeInvoice(service, merchant);
   const body = cardBody({ cardNumber: '4012888888881881' });
@@ -316,7 +318,7 @@ test('a payer who reloads the page he came back to cannot make his payment wait 
   expect(await paymentOf(invoice)).toMatchObject({ status: 'failed' });
 });
 
-describe('a step', () => {
+describe('a job', () => {
   const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
   const approved: BankResponse = { outcome: 'approved', reference: '900000000001' };
   const lost: BankResponse = { outcome: 'unknown', why: 'ECONNRESET' };
@@ -325,7 +327,7 @@ describe('a step', () => {
 
   beforeAll(async () => {
     still = await startTestService();
-    // Payments are made and claimed, and nobody works on them.
+    // Payments are created and claimed, and no job runner runs them.
     await still.jobs.stop();
     his = await still.createMerchant();
     await still.banks.putBank({ id: 'A', url: 'https://a.example', secret });
@@ -373,10 +375,10 @@ describe('a step', () => {
   const step = ({ tools }: ReturnType<typeof toolsWith>, invoice: CreatedInvoice, attempt: number) =>
     runPaymentJob(tools, [invoice.id, '1'], still.clock.now(), attempt);
 
-  test('that is interrupted by another node does not move the payment, however sure it is', async () => {
+  test('that lost its claim to another node does not move the payment', async () => {
     const invoice = await pay(still, his);
     const tools = toolsWith(async () => {
-      // As a sweep of the other node does when the lease has run out; it may be sending at this moment.
+      // The other node claims it after the lease has expired, and may be sending now.
       await still.database.withClient((client) =>
         client.query('update payment set attempts = attempts + 1 where invoice_id = $1', [invoice.id]),
       );
@@ -387,7 +389,7 @@ describe('a step', () => {
     expect(tools.asked).toEqual([{ terminal: 'T1', asked: 'authorise' }]);
   });
 
-  test('that moves a payment claims it anew, so that whoever comes later is not the first', async () => {
+  test('that moves a payment claims it again, so that a later attempt is not the first', async () => {
     const invoice = await pay(still, his);
     still.clock.advance(30_000);
     const tools = toolsWith(({ terminal }) => (terminal.id === 'T1' ? away : lost));
@@ -396,7 +398,7 @@ describe('a step', () => {
     expect(payment).toMatchObject({ version: 2, attempts: 1, terms: { terminal: second } });
     expect(payment.wake_at).toBe(laterBy(still.clock.now(), 60_000));
 
-    // It may have reached the second: it is asked there, and never sent anywhere else.
+    // It may have reached the second bank, so it is queried there and never sent elsewhere.
     const later = toolsWith(() => approved);
     await step(later, invoice, 2);
     expect(later.asked).toEqual([
@@ -405,7 +407,7 @@ describe('a step', () => {
     ]);
   });
 
-  test('that another node has taken over and finished does not move the payment, although the bank was asked anew', async () => {
+  test('that another node has taken over and finished does not move the payment', async () => {
     const invoice = await pay(still, his);
     const other = toolsWith(() => ({ outcome: 'pending' }));
     const tools = toolsWith(async () => {
@@ -420,21 +422,21 @@ describe('a step', () => {
     expect(tools.asked.map(({ terminal }) => terminal)).toEqual(['T1']);
   });
 
-  test('is left alone by who visits the address payers come back to before any challenge', async () => {
+  test('is not disturbed by a request to the return address before any challenge', async () => {
     const invoice = await pay(still, his);
     const before = await paymentOf(invoice, still);
     expect((await still.call('GET', `/payer/return/${invoice.id}/1`)).status).toBe(200);
     expect((await paymentOf(invoice, still)).wake_at).toEqual(before.wake_at);
   });
 
-  test('of a later attempt stays, although nothing of it has left', async () => {
+  test('of a later attempt stays, although that attempt sent nothing', async () => {
     const invoice = await pay(still, his);
     const tools = toolsWith(() => away);
     await expect(step(tools, invoice, 2)).rejects.toThrow('ECONNREFUSED');
     expect(await paymentOf(invoice, still)).toMatchObject({ version: 1, terms: { terminal: first } });
   });
 
-  test('goes round a few times at most, when banks are away one after the other', async () => {
+  test('moves a limited number of times when one bank after the other is unreachable', async () => {
     const invoice = await pay(still, his);
     const tools = toolsWith(() => away);
     await step(tools, invoice, 1);

@@ -1,5 +1,5 @@
-// Reconciliation over a few hundred payments and payouts with all that can happen to them: a clean book has no difference, and of
-// hundreds of mistakes of every class each is found, with the right class and the right money, and nothing else is.
+// Reconciliation of a few hundred payments and payouts in every state: an unchanged report has no difference.
+// Each of hundreds of planted differences is found with the right class and amount, and nothing else is.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { laterBy, type Instant } from '../../../src/clock.ts';
@@ -17,7 +17,7 @@ const seeds = [1, 2, 3, 4, 5];
 const minuteMs = 60_000;
 
 let world: TradedWorld;
-/** The bank's book without what went under another bank's name. */
+/** The report without operations recorded under another bank. */
 let clean: readonly BookEntry[];
 let lives: readonly Life[];
 
@@ -40,7 +40,7 @@ function run(entries: readonly BookEntry[] | TransactionReport, more: Partial<Re
     period: {},
     pendingHours: 24,
     maxList: 1_000,
-    // Many pages of few aggregates, and some of one that has more.
+    // Many pages of few aggregates, and some of one large aggregate.
     rowsOfPage: 5,
     report: () => {},
     ...more,
@@ -63,7 +63,7 @@ async function leftLines(): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** Captures of yesterday that the bank refuses, and payouts it says nothing of. */
+/** Captures of yesterday that the bank refuses, and payouts without a response. */
 const stuck = () =>
   lives
     .filter(({ status }) => status === 'capturing' || status === 'sending')
@@ -78,24 +78,24 @@ const stuck = () =>
 const textsOf = ({ differences }: Awaited<ReturnType<typeof run>>) =>
   differences.map(({ atStakeMinor, ...found }) => textOf({ ...found, atStake: atStakeMinor })).sort();
 
-test('a clean book has no difference, whatever became of the answers', async () => {
+test('an unchanged report has no difference, even with lost responses', async () => {
   const result = await run(clean, { pendingHours: 1_000 });
   expect(result.sums).toEqual([]);
   expect(result.lines).toBe(clean.length);
   const booked = lives.filter(({ bank }) => bank === 'BANK').flatMap(({ lines }) => lines).length;
   expect(booked).toBe(clean.length);
-  // What the bank has booked of refunds that are under way is no difference, and not equal yet.
+  // A pending refund with a line in the report is neither a difference nor equal yet.
   const pendingButBooked = 3;
   expect(result.equal).toBe(clean.length - pendingButBooked);
   expect(result.open).toBe(stuck().length + 8 + 6);
   expect(await leftLines()).toBe(0);
 });
 
-test('what is under way is a difference when it has been for too long, and only then', async () => {
+test('a pending operation is a difference only after the limit', async () => {
   expect(textsOf(await run(clean))).toEqual(stuck().sort());
 });
 
-test.each(seeds)('of 200 planted mistakes each is found, and nothing else: seed %i', async (seed) => {
+test.each(seeds)('exactly the 200 planted differences are found: seed %i', async (seed) => {
   const { book, expected } = plant(lives, clean, seed);
   expect(expected.length).toBeGreaterThanOrEqual(200);
   const planted = new Set(expected.map((text) => text.split(' ')[0]));
@@ -123,7 +123,7 @@ function sumsOf(all: readonly Counted[]): Record<string, string> {
   );
 }
 
-test('of each class no more are listed than were asked for, and all are counted', async () => {
+test('each class lists at most the requested number, and all are counted', async () => {
   const { book, expected } = plant(lives, clean, 1);
   const result = await run(book, { maxList: 2 });
   const listed = groupedBy(result.differences, ({ class: name }) => name);
@@ -133,8 +133,8 @@ test('of each class no more are listed than were asked for, and all are counted'
   expect(counted).toBeGreaterThanOrEqual(expected.length);
 });
 
-describe('a book that grows while it is read', () => {
-  /** What the bank adds after we have read it to the end for the first time. */
+describe('a report that grows during the run', () => {
+  /** Entries the bank adds after the first read to the end. */
   function growing(
     before: readonly BookEntry[],
     after: readonly BookEntry[],
@@ -150,30 +150,30 @@ describe('a book that grows while it is read', () => {
     return book;
   }
 
-  test('is read on before anything is called a difference', async () => {
+  test('is read further before anything counts as a difference', async () => {
     const book = growing(clean.slice(0, -40), clean.slice(-40));
     const result = await run(book, { pendingHours: 1_000 });
     expect(result.sums).toEqual([]);
     expect(result.lines).toBe(clean.length);
     expect(book.readings).toBeGreaterThan(1);
-    // Without the second look each of them is missing.
+    // Without the second comparison each of them is missing.
     const { sums } = await run({ ...growing(clean.slice(0, -40), []), grows: true }, { pendingHours: 1_000 });
     expect(sums.reduce((sum, { number }) => sum + number, 0)).toBeGreaterThanOrEqual(37);
   });
 
-  test('is not accused of what differs at the second look alone', async () => {
+  test('has no difference that only the second comparison shows', async () => {
     const last = clean.at(-1)?.sequence ?? 0;
     const stranger: BookEntry = { ...clean[0]!, operationId: 'stranger.1.a', sequence: last + 1 };
-    // On one page with what makes it look again.
+    // On the same page as an entry that causes the second comparison.
     const { sums } = await run(growing(clean, [stranger]), { rowsOfPage: 10_000 });
     expect(sums.map((sum) => sum.class)).toEqual(['pending_too_long']);
   });
 });
 
-describe('a clearing file of a part of the time', () => {
+describe('a clearing file of a period', () => {
   const file = (entries: readonly BookEntry[]): TransactionReport => ({ ...bookOf(entries), grows: false });
 
-  test('says nothing about what came after its last line', async () => {
+  test('proves nothing about operations after its last line', async () => {
     const half = clean.slice(0, 200);
     const { sums, edge, period } = await run(file(half), { pendingHours: 1_000 });
     expect(sums).toEqual([]);
@@ -181,11 +181,11 @@ describe('a clearing file of a part of the time', () => {
     expect(period.to).toBe(half.at(-1)?.at);
   });
 
-  test('of a day tells of what has been under way since that day, and each day after it', async () => {
+  test('of a day shows operations pending since that day, and so does each later file', async () => {
     const { clock } = world.service;
     const [open] = lives.filter(({ status }) => status === 'sending');
     const day = 24 * 60 * minuteMs;
-    // Its bank has paid it, and it is not known here.
+    // The bank has paid it, and Mandate does not know yet.
     const paid: BookEntry = {
       ...clean.find(({ kind }) => kind === 'payout')!,
       sequence: clean.at(-1)!.sequence + 1,
@@ -205,13 +205,13 @@ describe('a clearing file of a part of the time', () => {
     expect(await told(laterBy(its, 2 * day))).toBe('pending_too_long');
   });
 
-  test('has all that certainly happened in the period it is said to be of', async () => {
+  test('must have everything that certainly happened in its period', async () => {
     const saleOf = ({ name, lines }: Life) => lines.find(({ operationId }) => operationId === `${name}.a`);
     const sold = lives.filter(
       ({ status, is_instant, bank }) => status === 'captured' && is_instant && bank === 'BANK',
     );
     const takenBack = lives.filter(({ status, lines }) => status === 'failed' && lines.length === 2);
-    // From before the first sale until between charges that failed and their reversals, of which the file then lacks one half.
+    // Ends between failed charges and their reversals, so that the file lacks the reversals.
     const from = laterBy(earliest(sold.map((life) => saleOf(life)?.at)), -30 * minuteMs);
     const to = laterBy(earliest(takenBack.map(({ lines }) => lines[1]?.at)), -30 * minuteMs);
     expect(takenBack.filter(({ lines }) => lines[0]!.at < to && lines[1]!.at > to).length).toBeGreaterThan(5);
@@ -240,7 +240,7 @@ function earliest(times: readonly (string | undefined)[]): Instant {
   return first as Instant;
 }
 
-test('what a run that died has left is gone a day later', async () => {
+test('rows of a crashed run are deleted a day later', async () => {
   const { database: db, clock } = world.service;
   const put = (at: Instant) =>
     db.withClient((client) =>
@@ -256,15 +256,15 @@ test('what a run that died has left is gone a day later', async () => {
   await db.withClient((client) => client.query('delete from report_line'));
 });
 
-test('a line without a time that can be understood stops the run, and leaves nothing behind', async () => {
+test('a line with an invalid time stops the run and leaves no rows', async () => {
   const [first, ...others] = clean;
   await expect(run([{ ...first!, at: '2026-13-01T00:00:00Z' }, ...others])).rejects.toThrow(
-    /line 1 has no time/,
+    /Line 1 of the transaction report has an invalid time/,
   );
   expect(await leftLines()).toBe(0);
 });
 
-test('a book that the database has lost meanwhile is no result: its server crashed, which empties an unlogged table', async () => {
+test('a report lost in a database crash, which empties an unlogged table, gives no result', async () => {
   const losing: TransactionReport = {
     grows: true,
     async *entriesAfter(sequence) {
@@ -273,19 +273,19 @@ test('a book that the database has lost meanwhile is no result: its server crash
     },
   };
   await expect(run(losing)).rejects.toThrow(
-    `the database has lost ${clean.length} of the ${clean.length} lines of the bank’s book`,
+    `The database lost ${clean.length} of the ${clean.length} report lines`,
   );
   expect(await leftLines()).toBe(0);
 });
 
-test('beside a service that sells and gives back all the while nothing is called a difference', async () => {
+test('a service that charges and refunds during the run causes no difference', async () => {
   const { service, bank, merchant } = world;
   const token = merchant.apiKey;
   let sold = 0;
   let isOver = false;
   const shopper = async (hold: boolean) => {
     while (!isOver) {
-      // Some answers are lost, and found out about while we compare.
+      // Some responses are lost, and their outcomes become known during the run.
       if (sold % 7 === 0) bank.faults.order({ kind: 'reset-after-booking', next: 1 });
       const flow = hold ? { flow: { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' } } : {};
       const { id } = await world.pay('4242424242424242', flow, { amount: 5_000 + sold });
@@ -311,7 +311,7 @@ test('beside a service that sells and gives back all the while nothing is called
   isOver = true;
   await Promise.all(shoppers);
   await service.jobs.whenIdle();
-  // What went under another bank's name, at all times.
+  // The operations recorded under another bank.
   expect(found).toEqual(Array.from({ length: 12 }, () => 'wrong_bank'));
   expect(sold).toBeGreaterThan(10);
   expect(lines).toBeGreaterThan(clean.length);

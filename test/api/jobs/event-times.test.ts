@@ -1,5 +1,5 @@
-// Events of one aggregate never go back in time: not within a step that asks a slow bank twice, and not between nodes whose clocks
-// differ. What the facts and rows say of times is what the log and the ledger say.
+// Event times of one aggregate never decrease: not within a step that queries a slow bank twice, and not between nodes whose clocks
+// differ. Facts, rows, log and ledger have the same times.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { epochMsOf, laterBy, type Instant } from '../../../src/clock.ts';
 import { initialClaim } from '../../../src/platform/jobs/job-runner.ts';
@@ -24,7 +24,7 @@ const behindMs = 10_000;
 let world: CustomerWorld;
 let payouts: PayoutWorld;
 let bank: FaultyBank;
-/** A node whose clock is behind that of the first. */
+/** A node whose clock is behind that of the first node. */
 let behind: Node;
 let behindBank: FaultyBank;
 
@@ -60,10 +60,10 @@ async function eventWith(id: string, type: string) {
     const fact = facts.find((one) => one.type === type);
     if (fact) return { at, fact };
   }
-  throw new Error(`nothing in the log of ${id} is ${type}`);
+  throw new Error(`the log of ${id} has no ${type}`);
 }
 
-/** How many milliseconds after the first of them. */
+/** Milliseconds after the first event. */
 const sinceFirst = ([first, ...others]: readonly Event[]) =>
   others.map(({ at }) => epochMsOf(at) - epochMsOf(first!.at));
 
@@ -71,8 +71,8 @@ function post(node: Pick<Node, 'call'>, url: string, body: object = {}) {
   return node.call('POST', url, { token: world.merchant.apiKey, body });
 }
 
-describe('a bank that takes its time, asked twice in a row', () => {
-  test('about a binding: its charge, then its return', async () => {
+describe('times with a slow bank that is called twice in a row', () => {
+  test('increase for a binding: its charge, then its refund', async () => {
     bank.meanwhile('authorise', takes(3_000));
     bank.meanwhile('reverse', takes(1_000));
     const bound = await world.bound(await world.createCustomer(), good);
@@ -81,7 +81,7 @@ describe('a bank that takes its time, asked twice in a row', () => {
     expect(sinceFirst([started!, charged!, returned!])).toEqual([3_000, 4_000]);
   });
 
-  test('about a payment: its authorisation until it is too late, then its reversal', async () => {
+  test('increase for a payment: its late authorisation, then its reversal', async () => {
     bank.meanwhile('authorise', takes(31 * minute));
     bank.happens('authorise', { outcome: 'pending' });
     bank.meanwhile('reverse', takes(1_000));
@@ -93,7 +93,7 @@ describe('a bank that takes its time, asked twice in a row', () => {
 });
 
 describe('a node whose clock is behind', () => {
-  test('pays, captures and refunds an invoice of another, and says everywhere when', async () => {
+  test('pays, captures and refunds an invoice of another node with consistent times', async () => {
     const { id } = await world.pay(good, { flow: { type: 'PaymentFlowHold' } });
     await world.service.jobs.whenIdle();
     const payment = `${invoicesUrl}/${id}/payments/1`;
@@ -110,7 +110,7 @@ describe('a node whose clock is behind', () => {
     expect(await rowsOf('select created_at as at from refund where invoice_id = $1', id)).toEqual([{ at }]);
   });
 
-  test('starts a payment, and says everywhere when', async () => {
+  test('starts a payment with consistent times', async () => {
     const { token } = await world.tokenize(good);
     const { id } = await makeInvoice(world.service, world.merchant);
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
@@ -122,7 +122,7 @@ describe('a node whose clock is behind', () => {
     expect(made.body.createdAt).toBe(at);
   });
 
-  test('hears of a refund after another node has fulfilled the invoice', async () => {
+  test('records a refund after another node has fulfilled the invoice', async () => {
     const { id } = await world.paid(good);
     behindBank.meanwhile('refund', async () => {
       world.service.clock.advance(1_000);
@@ -139,7 +139,7 @@ describe('a node whose clock is behind', () => {
     ]);
   });
 
-  test('binds a card to a customer of another, and takes it back', async () => {
+  test('binds a card to a customer of another node, and revokes it', async () => {
     const customer = await world.createCustomer();
     const { token, session } = await world.tokenize(good, customer.token);
     const url = `/v2/processing/customers/${customer.id}/bindings`;
@@ -152,7 +152,7 @@ describe('a node whose clock is behind', () => {
     const started = await eventWith(customer.id, 'binding_started');
     expect(started.fact.terms.createdAt).toBe(started.at);
 
-    // Something of this customer happens here, and only then the card is taken back there.
+    // An event of this customer happens on the first node, and only then is the card revoked on the other.
     await world.bound(customer, '5555555555554444');
     await behind.call('DELETE', `${url}/${body.id}`, { token: world.merchant.apiKey });
     const withdrawn = await eventWith(customer.id, 'binding_withdrawn');
@@ -162,7 +162,7 @@ describe('a node whose clock is behind', () => {
   test.each([
     [6_000, 'captured'],
     [insufficientFunds, 'failed'],
-  ])('charges a card %i again, and the consent still bears out its log', async (amount, status) => {
+  ])('charges a card %i again, and the consent still matches its log', async (amount, status) => {
     const recurrentParentPayment = await recurringWorld(world).parent();
     world.service.clock.advance(behindMs / 2);
     const { id } = await recurringWorld(world).invoice(amount);
@@ -182,7 +182,7 @@ describe('a node whose clock is behind', () => {
     expect((await eventWith(id, 'payment_started')).at).toBe(created_at);
   });
 
-  test('identifies whom another has made', async () => {
+  test('identifies an identity of another node', async () => {
     const name = { name: 'Keyn Fawkes', provider: 'test', class: 'person' };
     const { id } = (await post(world.service, '/wallet/v0/identities', name)).body;
     const proofs = [{ type: 'RUSDomesticPassport', token: 'any' }];
@@ -191,7 +191,7 @@ describe('a node whose clock is behind', () => {
     expect(await eventsOf(id)).toHaveLength(2);
   });
 
-  test('says what became of a destination and of a withdrawal', async () => {
+  test('records the outcome of a destination and of a withdrawal', async () => {
     const { database: db, clock } = payouts.service;
     const payoutBank = waylay(payouts.service.banks);
     payoutBank.always('payout', { outcome: 'pending' });
@@ -214,8 +214,8 @@ describe('a node whose clock is behind', () => {
   });
 });
 
-test('an operator, whose clock knows nothing of a test clock, ends what is on it', async () => {
-  bank.always('reverse', { outcome: 'unknown', why: 'nobody knows' });
+test('an operator, whose clock ignores the test clock, can end an object on it', async () => {
+  bank.always('reverse', { outcome: 'unknown', why: 'no response' });
   const bound = await world.bound(await world.createCustomer(), good);
   const now = '2026-03-01T00:00:00Z';
   expect((await post(world.service, '/sandbox/clock', { now })).status).toBe(200);

@@ -1,4 +1,4 @@
-// What the minute check of the books sees: also what has happened without any money being booked for it.
+// What the ledger check of every minute finds, also when money should have been posted and was not.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyInvariant } from '../../../src/app/compose.ts';
 import { monitorLedger } from '../../../src/app/gauges.ts';
@@ -8,7 +8,7 @@ import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payme
 let world: PaymentWorld;
 beforeAll(async () => {
   world = await startPaymentWorld();
-  // The books go by the database's clock.
+  // The ledger uses the database's clock.
   world.service.clock.set(Date.now());
 });
 afterAll(() => world.close());
@@ -24,11 +24,11 @@ async function check(): Promise<string[]> {
 const sql = (text: string, id: string) =>
   world.service.database.withClient((client) => client.query(text, [id]));
 
-test('a payment that is captured without any journal is found within the minute, and again until it is mended', async () => {
+test('a payment captured without a journal is found within a minute, and again until it is corrected', async () => {
   await world.paid('4242424242424242');
   const invoice = await world.paid('4000000000000002');
   expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
-  // All that was booked until now has been looked at.
+  // All earlier transfers have been checked.
   await moveWatermark(world.service.database, { from: 'start', marginMs: 0 });
   expect(await check()).toEqual([]);
 
@@ -42,7 +42,7 @@ test('a payment that is captured without any journal is found within the minute,
   expect(await check()).toEqual([]);
 });
 
-test('a customer who is ready without a card is found although nothing was ever booked for him', async () => {
+test('a customer that is ready without a card is found although it has no transfers', async () => {
   const url = '/v2/processing/customers';
   const body = { shopID: 'TEST', contactInfo: {}, metadata: {} };
   const { customer } = (await world.service.call('POST', url, { token: world.merchant.apiKey, body })).body;
@@ -59,7 +59,7 @@ test('a customer who is ready without a card is found although nothing was ever 
   expect(await check()).toEqual([]);
 });
 
-test('how long ago the books were looked at is told, and a look that came to no end does not count', async () => {
+test('the age of the last check is reported, and a failed check does not count', async () => {
   const { database } = world.service;
   let nowMs = 0;
   const log = { error: () => {} };
@@ -76,7 +76,7 @@ test('how long ago the books were looked at is told, and a look that came to no 
   expect([books, unlucky].map((one) => one.checkAgeSeconds())).toEqual([30, 30]);
 });
 
-test('a look at what is new waits ten minutes at most for a connection that says nothing', async () => {
+test('a check of recent transfers waits at most ten minutes for a silent connection', async () => {
   const { database } = world.service;
   const waitedFor: (number | undefined)[] = [];
   const heard: typeof database = {

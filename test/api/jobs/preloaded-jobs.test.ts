@@ -1,5 +1,5 @@
-// Who has made something goes on with it at once and does not read it again. What he hands on must be what reading would give:
-// versions, states and all that JSON makes of a value.
+// A node that creates an object runs its job immediately, without reading it again. What it passes on must equal what a read would
+// return: versions, states, and what JSON does to values.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { loadBinding } from '../../../src/customers/store/bindings.ts';
 import { loadPayment, type NewPayment } from '../../../src/payments/store/payments.ts';
@@ -25,19 +25,19 @@ beforeAll(async () => {
 afterAll(() => Promise.all([world.close(), payouts.close()]));
 afterEach(() => void vi.restoreAllMocks());
 
-/** What is handed on while something is made, of that table. It is not gone on with: the row stays as it was made. */
+/** What is passed on when an object of that table is created. The job does not run, so the row stays as it was created. */
 async function handedOn(service: TestService, table: string, make: () => Promise<unknown>) {
   const run = vi.spyOn(service.jobs, 'run').mockImplementation(() => {});
   await make();
   const [call] = run.mock.calls.filter(([of]) => of === table);
   run.mockRestore();
-  if (!call) throw new Error(`nothing of ${table} was handed on`);
+  if (!call) throw new Error(`nothing of ${table} was passed on`);
   const [, key, , known] = call;
   expect(known).toBeDefined();
   return { key: key as [string, string], known };
 }
 
-test('a payment, and the charge it is in its series', async () => {
+test('a payment and its charge in the series are passed on as read', async () => {
   const recurring = recurringWorld(world);
   await storeSettings(
     world.service.database,
@@ -57,29 +57,29 @@ test('a payment, and the charge it is in its series', async () => {
   expect(charge).toStrictEqual(await findPendingCharge(database, seriesId, { invoiceId, paymentId }));
 });
 
-test('a receipt', async () => {
+test('a receipt is passed on as read', async () => {
   const recurring = recurringWorld(world);
   const parent = await recurring.parent();
   const { database, jobs } = world.service;
-  const letters: { known: PreloadedEmail; key: readonly string[] }[] = [];
+  const emails: { known: PreloadedEmail; key: readonly string[] }[] = [];
   const { run } = jobs;
   vi.spyOn(jobs, 'run').mockImplementation((...work) => {
     const [table, key, , known] = work;
-    if (table === 'payer_email') letters.push({ key, known: known as PreloadedEmail });
+    if (table === 'payer_email') emails.push({ key, known: known as PreloadedEmail });
     else run(...work);
   });
   await recurring.charged(parent);
-  const [{ key: [invoiceId = '', paymentId = ''], known } = { key: [], known: undefined }] = letters;
-  const { series, ...letter } = known as PreloadedEmail;
-  expect(letter).toStrictEqual(await findPayerEmail(database, { invoiceId, paymentId }));
-  // Its consent and its card: that it has been charged now stands in the series alone.
-  const read = await findSeriesWithSettings(database, letter.seriesId);
+  const [{ key: [invoiceId = '', paymentId = ''], known } = { key: [], known: undefined }] = emails;
+  const { series, ...email } = known as PreloadedEmail;
+  expect(email).toStrictEqual(await findPayerEmail(database, { invoiceId, paymentId }));
+  // Its consent and its card: only the series has changed by the charge.
+  const read = await findSeriesWithSettings(database, email.seriesId);
   expect(series.settings).toStrictEqual(read?.settings);
   expect(series.series.mandate).toStrictEqual(read?.series.mandate);
   expect(series.series.card).toStrictEqual(read?.series.card);
 });
 
-test('a binding', async () => {
+test('a binding is passed on as read', async () => {
   const customer = await world.createCustomer();
   const recurrentTerms = {
     schedule: 'P1M',
@@ -92,7 +92,7 @@ test('a binding', async () => {
   expect(known).toStrictEqual(await loadBinding(world.service.database, { customerId, bindingId }));
 });
 
-test('a withdrawal', async () => {
+test('a withdrawal is passed on as read', async () => {
   const { id: destination } = await payouts.destinationFor(visa);
   const { key, known } = await handedOn(payouts.service, 'withdrawal', () =>
     payouts.withdraw(1_000, destination, { metadata, externalID: 'a withdrawal' }),

@@ -1,4 +1,4 @@
-// Due work that failed too often waits for an operator, unless the invoice moves on without one.
+// A stuck job waits for an operator, unless the invoice changes without one.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** As the engine leaves an invoice whose step has failed for the last time. */
+/** As the job runner leaves an invoice whose step has failed for the last time. */
 async function getStuck(invoiceId: string): Promise<void> {
   await service.database.withClient((client) =>
     client.query(
@@ -23,7 +23,7 @@ async function getStuck(invoiceId: string): Promise<void> {
   );
 }
 
-test('an invoice that is changed by its merchant is stuck no longer, another one still is', async () => {
+test('an invoice changed by its merchant is no longer stuck, another one still is', async () => {
   const [changed, left] = [await makeInvoice(service, merchant), await makeInvoice(service, merchant)];
   for (const { id } of [changed, left]) await getStuck(id);
   const stuckIds = async () => (await service.jobs.stuckJobs()).map(({ id }) => id).sort();

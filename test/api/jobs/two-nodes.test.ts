@@ -1,5 +1,5 @@
-// Two nodes and one payment. A bank that is slow for longer than a lease makes both of them ask; a merchant may ask one of each.
-// Whatever the order, the bank does each thing once, and both nodes come to the same end.
+// Two nodes and one payment: a bank that is slower than a lease makes both send, and a merchant may call one of each. In any order, the
+// bank does each operation once, and both nodes reach the same result.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
 import { notFinal } from '../../support/checks/ledger-check.ts';
@@ -16,11 +16,11 @@ type Slowness = { readonly kind: BankOperation['kind']; readonly where: 'to the 
 type Gate = Slowness & { reached(): void; readonly opened: Promise<void> };
 
 let world: PaymentWorld;
-/** Its messages to the bank can be held up; the other's cannot. */
+/** Its messages to the bank can be delayed; those of the other cannot. */
 let slow: Node;
 let quick: Node;
 let gate: Gate | undefined;
-/** What was sent to the bank, by both. */
+/** What both nodes sent to the bank. */
 let sent: string[] = [];
 
 beforeAll(async () => {
@@ -79,7 +79,7 @@ async function pay(node: Node, invoice: CreatedInvoice, flow: string, cardNumber
   return post(node, invoice, '', { flow: { type: flow }, payer });
 }
 
-async function sweep(node: Node, afterMs: number): Promise<void> {
+async function poll(node: Node, afterMs: number): Promise<void> {
   world.service.clock.advance(afterMs);
   node.jobs.wake();
   await node.jobs.whenIdle();
@@ -87,10 +87,10 @@ async function sweep(node: Node, afterMs: number): Promise<void> {
 
 const bothSettled = () => Promise.all([slow.jobs.whenIdle(), quick.jobs.whenIdle()]);
 
-/** Whoever lost a race may have held the row while the winner looked for work: then it is found a second later. */
+/** The loser of a race may have locked the row while the winner polled: then the next poll finds it a second later. */
 async function nextSecond(): Promise<void> {
   await bothSettled();
-  await Promise.all([sweep(slow, 1_000), sweep(quick, 0)]);
+  await Promise.all([poll(slow, 1_000), poll(quick, 0)]);
 }
 
 const newInvoice = () => makeInvoice(world.service, world.merchant);
@@ -116,20 +116,20 @@ const asked = {
 };
 const ends = { authorise: 'captured', capture: 'captured', reverse: 'cancelled', refund: 'refunded' };
 
-describe.each(['to the bank', 'from the bank'] as const)('a lease that runs out on the way %s', (where) => {
+describe.each(['to the bank', 'from the bank'] as const)('a lease that expires on the way %s', (where) => {
   test.each(['authorise', 'capture', 'reverse', 'refund'] as const)(
-    'lets another node go on with the %s; the bank does it once, and the late answer changes nothing',
+    'lets another node continue the %s, which the bank does once, and ignores the late response',
     async (kind) => {
       const invoice = await readyTo(kind);
       const wait = holdUp({ kind, where });
       expect((await asked[kind](invoice)).status).toBeLessThan(300);
       await wait.reached;
 
-      // The lease holds while it lasts: nobody else asks.
-      await sweep(quick, 1_000);
+      // Before the lease expires, the other node sends nothing.
+      await poll(quick, 1_000);
       expect(sent).toHaveLength(where === 'to the bank' ? 0 : 1);
 
-      await sweep(quick, pastTheLeaseMs);
+      await poll(quick, pastTheLeaseMs);
       expect(await world.payment(invoice)).toMatchObject({ status: ends[kind] });
       const changes = await world.changes(invoice);
 
@@ -142,47 +142,44 @@ describe.each(['to the bank', 'from the bank'] as const)('a lease that runs out 
   );
 });
 
-describe('an approval that is late', () => {
+describe('a late approval', () => {
   test.each([
     ['to the bank', 0],
     ['from the bank', 2],
-  ] as const)(
-    'for the deadline, on its way %s, does not revive what was reversed meanwhile',
-    async (where, lines) => {
-      const invoice = await newInvoice();
-      const before = (await world.book()).length;
-      const wait = holdUp({ kind: 'authorise', where });
-      await pay(slow, invoice, 'PaymentFlowInstant');
-      await wait.reached;
-      if (where === 'from the bank') {
-        // Or else the quick one would hear of the approval and take it.
-        world.bank.faults.order({ kind: 'error-before-booking', rate: 1, operationKind: 'inquire' });
-      }
-      await sweep(quick, 31 * minute);
-      world.bank.faults.clear();
-      const failed = { status: 'failed', error: { subError: { code: 'processing_deadline_reached' } } };
-      expect(await world.payment(invoice)).toMatchObject(failed);
+  ] as const)('after the deadline, on its way %s, does not undo the reversal', async (where, lines) => {
+    const invoice = await newInvoice();
+    const before = (await world.book()).length;
+    const wait = holdUp({ kind: 'authorise', where });
+    await pay(slow, invoice, 'PaymentFlowInstant');
+    await wait.reached;
+    if (where === 'from the bank') {
+      // Otherwise the quick node would learn of the approval and use it.
+      world.bank.faults.order({ kind: 'error-before-booking', rate: 1, operationKind: 'inquire' });
+    }
+    await poll(quick, 31 * minute);
+    world.bank.faults.clear();
+    const failed = { status: 'failed', error: { subError: { code: 'processing_deadline_reached' } } };
+    expect(await world.payment(invoice)).toMatchObject(failed);
 
-      wait.open();
-      await bothSettled();
-      expect(await world.payment(invoice)).toMatchObject(failed);
-      expect(await world.book()).toHaveLength(before + lines);
-      await expectNoDifference();
-    },
-  );
+    wait.open();
+    await bothSettled();
+    expect(await world.payment(invoice)).toMatchObject(failed);
+    expect(await world.book()).toHaveLength(before + lines);
+    await expectNoDifference();
+  });
 });
 
-describe('asked at the same moment, one on each node', () => {
+describe('concurrent requests on two nodes', () => {
   const rounds = Array.from({ length: 10 }, (_, round) => round);
   const inTurn = (round: number): readonly [Node, Node] => (round % 2 ? [slow, quick] : [quick, slow]);
 
-  test('of a capture and a cancel one counts, and the other is told so', async () => {
+  test('for a capture and a cancel: one succeeds and the other is refused', async () => {
     const winners = new Set<string>();
     for (const round of rounds) {
       const invoice = await readyTo('capture');
       const [one, other] = inTurn(round);
       const ends = ['capture', 'cancel'] as const;
-      // Who is asked first has the better chances, so it is not always the same.
+      // The first request has the better chances, so the order alternates.
       const asked = round % 4 < 2 ? ends : ends.toReversed();
       const answers = await Promise.all(
         asked.map((end) => post(end === 'capture' ? one : other, invoice, `/1/${end}`, { reason: 'r' })),
@@ -199,7 +196,7 @@ describe('asked at the same moment, one on each node', () => {
     await expectNoDifference();
   });
 
-  test('of two refunds that are together more than was captured one counts', async () => {
+  test('for two refunds of more than was captured together: one succeeds', async () => {
     for (const round of rounds) {
       const invoice = await readyTo('refund');
       const answers = await Promise.all(
@@ -217,7 +214,7 @@ describe('asked at the same moment, one on each node', () => {
     await expectNoDifference();
   });
 
-  test('of two payments of an invoice one is made', async () => {
+  test('for two payments of an invoice: one is created', async () => {
     for (const round of rounds) {
       const invoice = await newInvoice();
       const answers = await Promise.all(
@@ -232,7 +229,7 @@ describe('asked at the same moment, one on each node', () => {
     await expectNoDifference();
   });
 
-  test('of two who come when a hold runs out one captures it', async () => {
+  test('when a hold expires: one node captures it', async () => {
     const invoices = await Promise.all(rounds.map(newInvoice));
     const flow = { type: 'PaymentFlowHold', onHoldExpiration: 'capture' };
     for (const invoice of invoices) {

@@ -1,4 +1,4 @@
-// What can be done with an invoice after it was made, over the API: read and find it, get tokens for it, end it, follow it.
+// What the API can do with an existing invoice: read, find, issue tokens, end it, follow its events.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startTestService,
@@ -41,23 +41,26 @@ const invalidStatus = { code: 'invalidInvoiceStatus', message: 'Invalid invoice 
 const invalidRequest = { code: 'invalidRequest', message: expect.stringContaining('Request parameter: ') };
 
 describe('reading an invoice', () => {
-  test('finds nothing under an unknown id or with the key of another merchant', async () => {
+  test('returns 404 for an unknown ID and for the key of another merchant', async () => {
     const { id } = await makeInvoice(service, merchant);
     expectRefusal(await get(`/${unknownId}`), 404, notFound);
     expectRefusal(await get(`/${id}`, other.apiKey), 404, notFound);
     expectRefusal(await get(`/${'i'.repeat(41)}`), 400, invalidRequest);
   });
 
-  test.each(invoiceStates)('shows one that is %s with its reason, if that state has one', async (state) => {
-    const { id } = await makeInvoiceThatIs(state, service, merchant);
-    const reason = { unpaid: undefined, paid: undefined, fulfilled: 'to fulfill', cancelled: 'to rescind' };
-    expect((await get(`/${id}`)).body).toMatchObject({ id, status: state });
-    expect((await get(`/${id}`)).body.reason).toBe(reason[state]);
-  });
+  test.each(invoiceStates)(
+    'returns an invoice that is %s, with its reason if the state has one',
+    async (state) => {
+      const { id } = await makeInvoiceThatIs(state, service, merchant);
+      const reason = { unpaid: undefined, paid: undefined, fulfilled: 'to fulfill', cancelled: 'to rescind' };
+      expect((await get(`/${id}`)).body).toMatchObject({ id, status: state });
+      expect((await get(`/${id}`)).body.reason).toBe(reason[state]);
+    },
+  );
 });
 
 describe('finding an invoice by its externalID', () => {
-  test('answers the invoice itself, as it now is, without a token', async () => {
+  test('returns the invoice in its current state, without a token', async () => {
     const { id } = await makeInvoice(service, merchant, { externalID: 'find me & more' });
     await post(`/${id}/rescind`, { reason: 'changed my mind' });
     const found = await get('?externalID=find%20me%20%26%20more');
@@ -66,7 +69,7 @@ describe('finding an invoice by its externalID', () => {
     expect(found.body).toMatchObject({ externalID: 'find me & more', status: 'cancelled' });
   });
 
-  test('finds nothing under a name nobody used, or another merchant used', async () => {
+  test('returns 404 for an unused externalID and for one of another merchant', async () => {
     await makeInvoice(service, other, { externalID: 'name of another' });
     expectRefusal(await get('?externalID=name%20of%20another'), 404, notFound);
     expectRefusal(await get('?externalID=never'), 404, notFound);
@@ -78,7 +81,7 @@ describe('finding an invoice by its externalID', () => {
     `?externalID=${'e'.repeat(41)}`,
     '?externalID=a&externalID=b',
     '?externalId=a',
-  ])('wants one name of 1 to 40 characters, not "%s"', async (query) =>
+  ])('requires one externalID of 1 to 40 characters, not "%s"', async (query) =>
     expectRefusal(await get(query), 400, invalidRequest),
   );
 });
@@ -93,7 +96,7 @@ describe('issuing an access token', () => {
     for (const valid of [token, issued.body.payload]) expect((await get(`/${id}`, valid)).status).toBe(200);
   });
 
-  test('works while the party may not trade', async () => {
+  test('works while the party is blocked or suspended', async () => {
     const stopped = await service.createMerchant();
     const { id } = await makeInvoice(service, stopped);
     await setTradingFlag(service, stopped, { of: 'party', flag: 'is_blocked' }, true);
@@ -102,7 +105,7 @@ describe('issuing an access token', () => {
     expect((await get(`/${id}/events?limit=1`, stopped.apiKey)).status).toBe(200);
   });
 
-  test('needs no body and ignores one', async () => {
+  test('ignores a body', async () => {
     const { id } = await makeInvoice(service, merchant);
     const url = `${invoicesUrl}/${id}/access-tokens`;
     for (const headers of [{}, { 'content-type': 'text/plain' }, { 'content-type': 'no type at all' }]) {
@@ -115,7 +118,7 @@ describe('issuing an access token', () => {
     }
   });
 
-  test('finds nothing under an unknown id or for another merchant', async () => {
+  test('returns 404 for an unknown ID and for another merchant', async () => {
     const { id } = await makeInvoice(service, merchant);
     expectRefusal(await post(`/${unknownId}/access-tokens`, undefined), 404, notFound);
     expectRefusal(await post(`/${id}/access-tokens`, undefined, other.apiKey), 404, notFound);
@@ -126,7 +129,7 @@ describe.each([
   { how: 'fulfill', from: 'paid', to: 'fulfilled' },
   { how: 'rescind', from: 'unpaid', to: 'cancelled' },
 ] as const)('$how', ({ how, from, to }) => {
-  test(`makes a ${from} invoice ${to}, once, for the reason given`, async () => {
+  test(`changes a ${from} invoice to ${to} once, with the given reason`, async () => {
     const { id } = await makeInvoiceThatIs(from, service, merchant);
     const reason = 'x'.repeat(1_000);
     const ended = await post(`/${id}/${how}`, { reason });
@@ -159,7 +162,7 @@ describe.each([
     expectRefusal(await post(`/${id}/${how}`, body), 400, invalidRequest);
   });
 
-  test('finds nothing under an unknown id or for another merchant', async () => {
+  test('returns 404 for an unknown ID and for another merchant', async () => {
     const { id } = await makeInvoiceThatIs(from, service, merchant);
     expectRefusal(await post(`/${unknownId}/${how}`, { reason: 'x' }), 404, notFound);
     expectRefusal(await post(`/${id}/${how}`, { reason: 'x' }, other.apiKey), 404, notFound);
@@ -176,7 +179,7 @@ describe.each([
     expect((await post(`/${id}/${how}`, { reason: 'x' }, stopped.apiKey)).status).toBe(204);
   });
 
-  test('done fifty times at once happens once', async () => {
+  test('happens once when requested fifty times concurrently', async () => {
     const { id } = await makeInvoiceThatIs(from, service, merchant);
     const before = (await get(`/${id}/events?limit=100`)).body.length;
     const answers = await Promise.all(
@@ -192,8 +195,8 @@ describe.each([
 describe('the events of an invoice', () => {
   const events = (id: string, query: string, token?: string) => get(`/${id}/events${query}`, token);
 
-  test('tell its life from the first on, numbered from 1 without a gap, with the invoice as it was made', async () => {
-    const { id } = await makeInvoice(service, merchant, { externalID: 'told', metadata: { a: 1 } });
+  test('start with the created invoice and are numbered from 1 without gaps', async () => {
+    const { id } = await makeInvoice(service, merchant, { externalID: 'events', metadata: { a: 1 } });
     const made = (await get(`/${id}`)).body;
     await payInvoice(service, merchant, id);
     await post(`/${id}/fulfill`, { reason: 'delivered' });
@@ -212,7 +215,7 @@ describe('the events of an invoice', () => {
     expect((await events(id, '?limit=100&eventID=0')).body).toEqual(told);
   });
 
-  test('tell why it was rescinded', async () => {
+  test('include the reason for rescinding', async () => {
     const { id } = await makeInvoiceThatIs('cancelled', service, merchant);
     const [, last] = (await events(id, '?limit=2')).body;
     expect(last.changes).toEqual([
@@ -220,7 +223,7 @@ describe('the events of an invoice', () => {
     ]);
   });
 
-  test('can be followed page by page with the last id that came', async () => {
+  test('can be read page by page from the last ID received', async () => {
     const { id } = await makeInvoiceThatIs('fulfilled', service, merchant);
     const ids: number[] = [];
     for (;;) {
@@ -232,14 +235,14 @@ describe('the events of an invoice', () => {
   });
 
   test.each(['3', '4', '2147483647', '2147483648', '999999999999999'])(
-    'are an empty page after event %s, the last or beyond it',
+    'are an empty page after event %s, which is the last or later',
     async (eventID) => {
       const { id } = await makeInvoiceThatIs('fulfilled', service, merchant);
       expect(await events(id, `?limit=10&eventID=${eventID}`)).toMatchObject({ status: 200, body: [] });
     },
   );
 
-  test.each(['1', '1000', '1001', '2147483647'])('come with a limit of %s', async (limit) => {
+  test.each(['1', '1000', '1001', '2147483647'])('accept a limit of %s', async (limit) => {
     const { id } = await makeInvoice(service, merchant);
     expect((await events(id, `?limit=${limit}`)).body).toHaveLength(1);
   });
@@ -261,12 +264,12 @@ describe('the events of an invoice', () => {
     '?limit=1&eventID=1.5',
     '?limit=1&eventID=last',
     '?limit=1&eventID=1&eventID=2',
-  ])('are not given for "%s"', async (query) => {
+  ])('are refused for the query "%s"', async (query) => {
     const { id } = await makeInvoice(service, merchant);
     expectRefusal(await events(id, query), 400, invalidRequest);
   });
 
-  test('never change: reading twice answers the same bytes', async () => {
+  test('never change: two reads return the same bytes', async () => {
     const { id, token } = await makeInvoice(service, merchant);
     const before = await events(id, '?limit=1', token);
     await post(`/${id}/rescind`, { reason: 'x' });
@@ -276,7 +279,7 @@ describe('the events of an invoice', () => {
     expect(after.body[0].changes[0].invoice.status).toBe('unpaid');
   });
 
-  test('are not found under an unknown id or for another merchant', async () => {
+  test('return 404 for an unknown ID and for another merchant', async () => {
     const { id } = await makeInvoice(service, merchant);
     expectRefusal(await events(unknownId, '?limit=1'), 404, notFound);
     expectRefusal(await events(id, '?limit=1', other.apiKey), 404, notFound);
@@ -287,7 +290,7 @@ describe('the due date', () => {
   const becomes = (id: string) => () => get(`/${id}`).then(({ body }) => body);
   const bound = { interval: 10, timeout: 30_000 };
 
-  test('cancels an unpaid invoice by itself, as overdue, and nothing that was paid', async () => {
+  test('cancels an unpaid invoice as overdue and leaves a paid one unchanged', async () => {
     const dueDate = '2026-01-19T11:00:00.5Z';
     const unpaid = await makeInvoice(service, merchant, { dueDate });
     const paid = await makeInvoice(service, merchant, { dueDate });
@@ -314,7 +317,7 @@ describe('the due date', () => {
     expectRefusal(await post(`/${unpaid.id}/rescind`, { reason: 'x' }), 400, invalidStatus);
   });
 
-  test('does nothing to an invoice that was rescinded before', async () => {
+  test('leaves a rescinded invoice unchanged', async () => {
     const { id } = await makeInvoice(service, merchant, { dueDate: '2026-01-19T12:00:00Z' });
     await post(`/${id}/rescind`, { reason: 'mine' });
     const witness = await makeInvoice(service, merchant, { dueDate: '2026-01-19T12:00:01Z' });
@@ -329,7 +332,7 @@ describe('the due date', () => {
 describe('the prefix /v1', () => {
   const alias = (url: string) => url.replace('/v2/', '/v1/');
 
-  test('is another name for /v2 in every read', async () => {
+  test('behaves like /v2 in every read', async () => {
     const { id } = await makeInvoice(service, merchant, { externalID: 'by either name' });
     const { token } = await makeInvoice(service, merchant);
     const reads = [
@@ -349,7 +352,7 @@ describe('the prefix /v1', () => {
           await service.call('GET', alias(url), options),
           await service.call('GET', url, options),
         ];
-        // A second may pass between the two.
+        // The two responses may be a second apart.
         const withoutDate = { date: expect.any(String) };
         expect({ url, ...one }).toEqual({ url, ...two, headers: { ...two.headers, ...withoutDate } });
       }
@@ -357,7 +360,7 @@ describe('the prefix /v1', () => {
     }
   });
 
-  test('is another name for /v2 in every write', async () => {
+  test('behaves like /v2 in every write', async () => {
     const call = (path: string, body?: unknown) =>
       service.call('POST', alias(invoicesUrl) + path, {
         token: merchant.apiKey,
@@ -375,7 +378,7 @@ describe('the prefix /v1', () => {
     expect((await get(`/${paid.id}`)).body.status).toBe('fulfilled');
   });
 
-  test('exists for every operation of the document under /v2/processing, and for no other', async () => {
+  test('exists for every documented operation under /v2/processing and no other', async () => {
     const { paths } = (await service.call('GET', '/openapi.json')).body;
     const operations = Object.entries<Record<string, unknown>>(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => ({ method: method.toUpperCase() as 'GET', path })),

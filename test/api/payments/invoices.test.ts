@@ -1,4 +1,4 @@
-// Creating invoices over the API, on a real PostgreSQL: what is accepted, what is answered, what is refused by which name.
+// Creating invoices over the API: what is accepted, the responses, and the error codes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startTestService,
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 function create(more: Record<string, unknown>, by: Merchant = merchant): Promise<Answer> {
-  // A member that is undefined is left out of the JSON.
+  // JSON omits undefined members.
   return service.call('POST', invoicesUrl, { token: by.apiKey, body: { ...order, ...more } });
 }
 
@@ -32,7 +32,7 @@ const schemaComplaint = expect.stringMatching(
 );
 
 describe('create invoice', () => {
-  test('answers the invoice, unpaid, and a token that can read it', async () => {
+  test('returns an unpaid invoice and a token that can read it', async () => {
     const created = await create({});
     expect(created.status).toBe(201);
     expect(Object.keys(created.body).sort()).toEqual(['invoice', 'invoiceAccessToken']);
@@ -53,7 +53,7 @@ describe('create invoice', () => {
     expect(read.body).toEqual(created.body.invoice);
   });
 
-  test('gives every field back, fills in the defaults, and reads the same again', async () => {
+  test('returns every field with defaults, and a read returns the same', async () => {
     const given = {
       externalID: 'everything',
       amount: 11_500,
@@ -98,7 +98,7 @@ describe('create invoice', () => {
     expect(read.body).toEqual(created.body.invoice);
   });
 
-  test('ignores fields it does not know and fields only the service writes', async () => {
+  test('ignores unknown and read-only fields', async () => {
     const created = await create({
       id: 'mine',
       status: 'paid',
@@ -140,7 +140,7 @@ describe('the fields of a new invoice', () => {
     ['the smallest amount', { amount: 1 }],
     ['an amount of twelve digits', { amount: 999_999_999_999 }],
     ['an amount written with an exponent that is still whole', { amount: 6e3 }],
-    ['a payer who is not known well', { clientInfo: { trustLevel: 'unknown' } }],
+    ['a payer with an unknown trust level', { clientInfo: { trustLevel: 'unknown' } }],
     ['a bank account', { bankAccount: account }],
   ])('may be %s', async (_, more) => {
     const created = await create(more);
@@ -169,21 +169,21 @@ describe('the fields of a new invoice', () => {
     ['an amount as text', { amount: '6000' }],
     ['an amount of a boolean', { amount: true }],
     ['a currency in lower case', { currency: 'rub' }],
-    ['a currency of two letters', { currency: 'RU' }],
-    ['a currency of four letters', { currency: 'RUBB' }],
+    ['a currency of two characters', { currency: 'RU' }],
+    ['a currency of four characters', { currency: 'RUBB' }],
     ['metadata that is text', { metadata: 'order_id' }],
     ['metadata that is a list', { metadata: [1] }],
-    ['a cart that is no list', { cart: { product: 'Thing', price: 1 } }],
+    ['a cart that is not a list', { cart: { product: 'Thing', price: 1 } }],
     ['an account of 19 digits', { bankAccount: { ...account, account: '1'.repeat(19) } }],
-    ['a BIK of letters', { bankAccount: { ...account, bankBik: 'abcdefghi' } }],
+    ['a BIK that is not a number', { bankAccount: { ...account, bankBik: 'abcdefghi' } }],
     ['an account of another type', { bankAccount: { ...account, accountType: 'IBAN' } }],
-    ['an unheard-of trust level', { clientInfo: { trustLevel: 'best' } }],
+    ['an undefined trust level', { clientInfo: { trustLevel: 'best' } }],
     ['client information without a trust level', { clientInfo: {} }],
   ])('may not be %s', async (_, more) => {
     expectRefusal(await create(more), 'invalidRequest', schemaComplaint);
   });
 
-  test('name the parameter that is wrong, deep inside too', async () => {
+  test('are refused with the name of the wrong parameter, also of a nested one', async () => {
     const cart = [
       { product: 'Thing', price: 1 },
       { product: 'Other', price: 'much' },
@@ -196,7 +196,7 @@ describe('the fields of a new invoice', () => {
     );
   });
 
-  test('may carry metadata of 4096 bytes of JSON, not of 4097', async () => {
+  test('accept metadata of 4096 bytes of JSON, not of 4097', async () => {
     const metadataOf = (bytes: number) => ({ é: 'x'.repeat(bytes - Buffer.byteLength('{"é":""}')) });
     const created = await create({ metadata: metadataOf(4_096) });
     expect(created.status).toBe(201);
@@ -231,7 +231,7 @@ describe('the amount of a new invoice', () => {
     ],
     ['is absent, and the cart too', { amount: undefined }, 'invalidInvoiceCost', 'Invalid invoice amount'],
     [
-      'would be more than any payment can carry',
+      'exceeds the largest payment amount',
       { amount: undefined, cart: [big] },
       'invalidInvoiceCost',
       'Invalid invoice amount',
@@ -247,7 +247,7 @@ describe('the amount of a new invoice', () => {
     expectRefusal(await create(more), code, message);
   });
 
-  test('may be the sum of a hundred lines', async () => {
+  test('may be the total of 100 lines', async () => {
     const lines = Array.from({ length: 100 }, (_, index) => ({
       product: `Thing ${index}`,
       price: index + 1,
@@ -279,7 +279,7 @@ describe('the cart of a new invoice', () => {
     ['a negative rate', taxed('-1%')],
     ['a rate without its sign', taxed('20')],
     ['a rate with a line feed behind it', taxed('20%\n')],
-    ['an unheard-of calculated rate', taxed('21/121')],
+    ['an undefined calculated rate', taxed('21/121')],
     ['a rate as a number', taxed(20)],
     ['a tax of another type', taxed('20%', 'SalesTax')],
     ['a tax without a rate', { ...line, taxMode: { type: 'InvoiceLineTaxVAT' } }],
@@ -290,7 +290,7 @@ describe('the cart of a new invoice', () => {
     ['a price of zero', { ...line, price: 0 }],
     ['a quantity of zero', { ...line, quantity: 0 }],
     ['half a piece', { ...line, quantity: 0.5 }],
-    ['a line that is no object', 'Thing'],
+    ['a line that is not an object', 'Thing'],
   ])('may not have %s', async (_, wrong) => {
     expectRefusal(
       await create({ amount: undefined, cart: [line, wrong] }),
@@ -351,7 +351,7 @@ describe('the due date of a new invoice', () => {
     expectRefusal(await create({ dueDate }), 'invalidRequest', schemaComplaint);
   });
 
-  test('may lie in the past: the invoice is answered unpaid and then overdue by itself', async () => {
+  test('may be in the past: the invoice is returned as unpaid, then cancelled as overdue', async () => {
     const created = await create({ dueDate: '2026-01-19T10:00:00Z' });
     expect(created.status).toBe(201);
     expect(created.body.invoice.status).toBe('unpaid');
@@ -363,19 +363,19 @@ describe('the due date of a new invoice', () => {
   });
 });
 
-describe('who a new invoice is for', () => {
+describe('the shop and party of a new invoice', () => {
   test.each<[string, Record<string, unknown>, string, string]>([
     ['an unknown shop', { shopID: 'NO_SUCH_SHOP' }, 'invalidShopID', 'Shop not found'],
     ["a currency that is not the shop's", { currency: 'USD' }, 'invalidRequest', 'Invalid currency'],
-    ['a currency nobody has', { currency: 'XXX' }, 'invalidRequest', 'Invalid currency'],
-    ['a party nobody has', { partyID: 'nobody' }, 'invalidPartyID', 'Party not found'],
+    ['an unused currency', { currency: 'XXX' }, 'invalidRequest', 'Invalid currency'],
+    ['an unknown party', { partyID: 'unknown' }, 'invalidPartyID', 'Party not found'],
     ['an allocation', { allocation: [{ amount: 1 }] }, 'allocationNotPermitted', 'Allocation not permitted'],
     ['an empty allocation', { allocation: [] }, 'allocationNotPermitted', 'Allocation not permitted'],
-  ])('is refused with %s', async (_, more, code, message) => {
+  ])('are refused with %s', async (_, more, code, message) => {
     expectRefusal(await create(more), code, message);
   });
 
-  test('is refused with the shop or the party of another merchant, as with one that does not exist', async () => {
+  test('get the same refusal if they belong to another merchant as if they do not exist', async () => {
     const other = await service.createMerchant();
     await service.database.withClient((client) =>
       client.query(`update shop set shop_id = 'ONLY_OTHERS' where party_id = $1 and shop_id = 'TEST'`, [
@@ -386,14 +386,14 @@ describe('who a new invoice is for', () => {
     expectRefusal(await create({ partyID: other.partyId }), 'invalidPartyID', 'Party not found');
   });
 
-  test('may be named by its own partyID, in every shop in its currency', async () => {
+  test('are accepted with the caller’s partyID, for each shop in its currency', async () => {
     const { partyId: partyID } = merchant;
     expect((await create({ partyID, shopID: 'TEST_USD', currency: 'USD' })).status).toBe(201);
     expect((await create({ partyID, shopID: 'TEST_EUR', currency: 'EUR' })).status).toBe(201);
   });
 
   test.concurrent.each(tradingFlags)(
-    'is refused while the %s %s, and accepted afterwards',
+    'are refused while the %s %s, and accepted afterwards',
     async (of, flag, code, message) => {
       const stopped = await service.createMerchant();
       await setTradingFlag(service, stopped, { of, flag }, true);
@@ -406,7 +406,7 @@ describe('who a new invoice is for', () => {
   );
 });
 
-test('a refused invoice leaves nothing behind', async () => {
+test('a refused invoice writes nothing', async () => {
   const lonely = await service.createMerchant();
   await makeInvoice(service, lonely);
   expectRefusal(await create({ shopID: 'NO_SUCH_SHOP', externalID: 'refused' }, lonely), 'invalidShopID');

@@ -1,4 +1,4 @@
-// How long the vault keeps a card: while something needs it, and not longer. What needs it is in src/app/card-retention-rules.ts.
+// How long the vault retains a card: only while something needs it, by src/app/card-retention-rules.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, instantAt } from '../../../src/clock.ts';
 import { customers } from '../../../src/customers/port.ts';
@@ -44,7 +44,7 @@ async function sql<Row extends object>(text: string, values: unknown[] = []): Pr
 
 const cardsLeft = async (): Promise<number> => (await sql('select 1 from card')).length;
 
-/** The hour is over in which a token can be used, or asked about again. */
+/** Moves past the hour in which a token can be used or its request repeated. */
 const whenTokensAreDead = () => world.later(61 * minute);
 
 const post = (url: string, body: object): Promise<Answer> =>
@@ -63,7 +63,7 @@ const withdrawConsent = ({ invoiceID, paymentID }: Parent) =>
   post(`${invoicesUrl}/${invoiceID}/payments/${paymentID}/recurring/withdraw`, { reason: 'no more' });
 
 describe('a payment', () => {
-  test('keeps its card as long as it may be asked for again under its name, and no longer', async () => {
+  test('retains its card while its request can be repeated, and no longer', async () => {
     const invoice = await makeInvoice(world.service, world.merchant);
     const { token: paymentToolToken } = await world.tokenize(visa);
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
@@ -74,7 +74,7 @@ describe('a payment', () => {
     expect((await ask()).status).toBe(201);
     await whenTokensAreDead();
     expect(await cardsLeft()).toBe(0);
-    // All the rest goes without it.
+    // Everything else works without the card.
     const refund = await post(`${invoicesUrl}/${invoice.id}/payments/1/refunds`, { amount: 10 });
     expect(refund).toMatchObject({ status: 201 });
     await world.service.jobs.whenIdle();
@@ -84,7 +84,7 @@ describe('a payment', () => {
     });
   });
 
-  test('that is held is captured without its card', async () => {
+  test('can be captured without its card', async () => {
     const held = await world.paid(visa, { flow: { type: 'PaymentFlowHold' } });
     await whenTokensAreDead();
     expect(await cardsLeft()).toBe(0);
@@ -93,7 +93,7 @@ describe('a payment', () => {
     expect(await world.payment(held)).toMatchObject({ status: 'captured' });
   });
 
-  test('that may begin a series keeps it until that is decided', async () => {
+  test('that may start a series retains its card until its outcome is known', async () => {
     const held = await world.paid(visa, { flow: { type: 'PaymentFlowHold' }, makeRecurrent: true });
     await world.later(2 * day);
     expect(await cardsLeft()).toBe(1);
@@ -107,7 +107,7 @@ describe('a payment', () => {
     expect(await cardsLeft()).toBe(1);
   });
 
-  test('of ten at once is the only one that keeps a card', async () => {
+  test('of ten concurrent requests is the only one that retains a card', async () => {
     const invoice = await makeInvoice(world.service, world.merchant);
     const tokens = await Promise.all(Array.from({ length: 10 }, () => world.tokenize(visa)));
     const answers = await Promise.all(
@@ -124,7 +124,7 @@ describe('a payment', () => {
     await world.service.jobs.whenIdle();
   });
 
-  test('shares a card with another one, and the longer need counts', async () => {
+  test('shares a card with another payment, and the longer need applies', async () => {
     const { token: paymentToolToken } = await world.tokenize(visa);
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
     const [one, two] = [
@@ -143,7 +143,7 @@ describe('a payment', () => {
 });
 
 describe('a series', () => {
-  test('keeps its card until the consent is withdrawn; then it is deleted at once, and says why no charge comes', async () => {
+  test('retains its card until the consent is revoked; the refusal of a later charge says so', async () => {
     const parent = await recurring.parent();
     await world.later(40 * day);
     expect(await recurring.charged(parent)).toBe('captured');
@@ -160,19 +160,19 @@ describe('a series', () => {
     expect(consent.text).toContain('"lastDigits":"4242"');
   });
 
-  test('that the network has stopped for good loses its card at once, and so do the others of the shop on that card', async () => {
+  test('that the network has stopped deletes its card, as do the shop’s other series of the card', async () => {
     const [one, another] = [await recurring.parent(), await recurring.parent()];
     await whenTokensAreDead();
     expect(await cardsLeft()).toBe(2);
     expect(await recurring.charged(one, declinedWith(41))).toBe('failed');
-    // The first look writes the stop into the other series, the second one is at the cards.
+    // The first job writes the stop into the other series. The second one deletes the cards.
     await world.later(0);
     await world.later(0);
     expect(await cardsLeft()).toBe(0);
     expect(await recurring.charged(another)).toBe('recurrentStopped');
   });
 
-  test('costs a look at its card a quarter, so that a clock may be moved over years', async () => {
+  test('runs a card job once a quarter, so that a clock can be moved over years', async () => {
     await recurring.parent(mastercard);
     await whenTokensAreDead();
     const looks = () => world.metric('mandate_job_runs_total{job="card",outcome="done"}');
@@ -182,7 +182,7 @@ describe('a series', () => {
     expect((await looks()) - before).toBeLessThan(6);
   });
 
-  test('whose card was withdrawn while a charge is under way keeps it until that has ended', async () => {
+  test('that is revoked during a charge retains its card until the charge has ended', async () => {
     const parent = await recurring.parent();
     await whenTokensAreDead();
     wayward.always('authorise', 'not sent');
@@ -200,14 +200,14 @@ describe('a series', () => {
 });
 
 describe('a binding', () => {
-  test('that has failed keeps no card', async () => {
+  test('that has failed retains no card', async () => {
     const binding = await world.bound(await world.createCustomer(), declined);
     expect(await world.binding(binding)).toMatchObject({ status: 'failed' });
     await whenTokensAreDead();
     expect(await cardsLeft()).toBe(0);
   });
 
-  test('that waits for its payer, or for its money, keeps it', async () => {
+  test('that waits for its payer or its verification refund retains its card', async () => {
     await world.bound(await world.createCustomer(), challenged);
     wayward.always('reverse', 'message lost');
     await world.bound(await world.createCustomer(), visa);
@@ -215,14 +215,14 @@ describe('a binding', () => {
     expect(await sql('select 1 from card where is_retained')).toHaveLength(2);
     await world.later(2 * minute);
     await whenTokensAreDead();
-    // The payer never came; the money of the other one is still owed.
+    // The payer did not return. The verification refund of the other binding is still pending.
     expect(await cardsLeft()).toBe(1);
     wayward.always('reverse', undefined);
     await world.later(2 * day);
     expect(await cardsLeft()).toBe(1);
   });
 
-  test('keeps its card until it is withdrawn; then it is deleted at once', async () => {
+  test('retains its card until it is revoked', async () => {
     const customer = await world.createCustomer();
     const binding = await world.bound(customer, visa);
     await world.later(40 * day);
@@ -235,7 +235,7 @@ describe('a binding', () => {
     });
   });
 
-  test('that is withdrawn within the hour is answered to who asks for it again, and then leaves no card', async () => {
+  test('that is revoked within an hour is still returned to a repeat, and then retains no card', async () => {
     const customer = await world.createCustomer();
     const { token: paymentToolToken, session: paymentSession } = await world.tokenize(visa);
     const body = { paymentResource: { paymentToolToken, paymentSession }, externalID: customer.id };
@@ -249,13 +249,13 @@ describe('a binding', () => {
     expect(await cardsLeft()).toBe(0);
   });
 
-  test('of a card that was bound twice keeps neither when the payer has ended the consent, within a day', async () => {
+  test('of a card bound twice retains neither card a day after the payer revoked the consent', async () => {
     const customer = await world.createCustomer();
     const first = await world.bound(customer, visa);
     const again = await world.bound(customer, visa);
     await whenTokensAreDead();
     expect(await cardsLeft()).toBe(2);
-    // Through the series, which knows the card it began with.
+    // By way of the series, which knows the first card.
     const [series] = await sql<{ series_id: string }>(
       'select series_id from series where series_id like $1',
       [`${customer.id}%`],
@@ -272,7 +272,7 @@ describe('a binding', () => {
     expect(await cardsLeft()).toBe(0);
   });
 
-  test('of a card that was bound again for a shorter time keeps neither when that is over', async () => {
+  test('of a card bound again with a shorter consent retains neither card when that has ended', async () => {
     const customer = await world.createCustomer();
     await world.bound(customer, visa);
     await whenTokensAreDead();
@@ -285,7 +285,7 @@ describe('a binding', () => {
     expect(await cardsLeft()).toBe(0);
   });
 
-  test('of a customer who was deleted keeps it no longer than a day', async () => {
+  test('of a deleted customer retains its card for at most a day', async () => {
     const customer = await world.createCustomer();
     await world.bound(customer, visa);
     await whenTokensAreDead();
@@ -295,7 +295,7 @@ describe('a binding', () => {
     expect(await cardsLeft()).toBe(0);
   });
 
-  test('whose card is no good any more is refused for that when the card is gone, and a new one charged', async () => {
+  test('with an ended consent is refused for that reason without its card, and a new card is charged', async () => {
     const customer = await world.createCustomer();
     await world.bound(customer, visa);
     await whenTokensAreDead();
@@ -304,11 +304,12 @@ describe('a binding', () => {
                where series_id like $1`,
       [`${customer.id}%`],
     );
-    // Nobody has said it, and the one who wrote it should have.
+    // No event marks the end of the consent; only the card’s own job finds it.
     await world.later(91 * day);
     expect(await cardsLeft()).toBe(0);
     expect(await chargeCustomer(customer)).toBe('recurrentConsentExpired');
-    // The same card, bound anew, renews the consent; taken back again it leaves the first binding, whose card is gone.
+    // Binding the same card again renews the consent. Revoking that binding makes the first one active, whose card is
+    // deleted.
     const later = { ...customer, token: world.merchant.apiKey };
     const again = await world.bound(later, visa);
     expect(await chargeCustomer(customer)).toBe('captured');
@@ -319,7 +320,7 @@ describe('a binding', () => {
   });
 });
 
-test('a card that was kept before anybody said for what stays', async () => {
+test('a retained card without a stored reason is never deleted', async () => {
   await world.paid(visa);
   await sql('update card set retained_for = null, wake_at = null');
   await world.later(10 * day);

@@ -1,6 +1,5 @@
-// A node dies after every write and before and after every message to the bank, one moment after the other; another node,
-// which knows nothing but the database, goes on when the lease is over. The merchant repeats what was not answered. In the
-// end every payment is what it was to become, and the bank's book, the payments and the ledger say the same.
+// A node dies after each write and around each bank message, in turn; another continues when the lease expires. In the end
+// payments, ledger and bank report agree.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { notFinal } from '../../support/checks/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../../support/worlds/invoices.ts';
@@ -27,12 +26,12 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The node that is alive: the mortal one, or the one that goes on after it. */
+/** The node that is alive: the crashable one, or the one that continues after it. */
 function living(): Node {
   return fuse.blownAt() === undefined ? mortal : world.service;
 }
 
-/** As a merchant who repeats a request that was not answered, at once and on the other node. */
+/** A merchant who repeats an unanswered request on the other node. */
 async function ask(path: string, body: object): Promise<Answer> {
   const send = (node: Node) =>
     node.call('POST', `${invoicesUrl}/${path}`, { token: world.merchant.apiKey, body });
@@ -42,7 +41,7 @@ async function ask(path: string, body: object): Promise<Answer> {
   return answer;
 }
 
-/** Until nothing more happens; after a death that is when the lease of the dead has run out, and what followed is done. */
+/** Waits until nothing is due. After a crash, first lets the lease of the dead node expire. */
 async function calm(): Promise<void> {
   await mortal.jobs.whenIdle();
   if (fuse.blownAt() === undefined) return;
@@ -54,7 +53,7 @@ async function calm(): Promise<void> {
   }
 }
 
-/** Time goes by, and the sweep of whoever is alive finds what is due. */
+/** Moves the clock, and the living node runs what is due. */
 async function pass(minutes: number): Promise<void> {
   world.service.clock.advance(minutes * 60_000);
   living().jobs.wake();
@@ -71,7 +70,7 @@ async function pay(invoice: CreatedInvoice, token: string, flow: string): Promis
   expect(answer, answer.text).toMatchObject({ status: 201, body: { id: '1' } });
 }
 
-/** Ending a hold has no name to repeat it by: where the first try counted, the second finds that it did. */
+/** Ending a hold has no external ID. If the first attempt succeeded, the second one is refused. */
 async function end(invoice: CreatedInvoice, verb: 'capture' | 'cancel', body: object): Promise<void> {
   const answer = await ask(`${invoice.id}/payments/1/${verb}`, { reason: 'r', ...body });
   if (answer.status !== 202) expect(answer.body.code).toBe('invalidPaymentStatus');
@@ -84,7 +83,7 @@ const authorised = [
   'after change_payment',
 ];
 const instantly = ['after insert_payment', ...authorised];
-/** What the sweep finds, the bank is asked, and the answer is written. */
+/** The job runner claims the job, the bank is sent the operation, and the response is written. */
 const swept = (verb: string, write = 'change_payment') => [
   'after claim_due_payment',
   `before ${verb}`,
@@ -95,7 +94,7 @@ const swept = (verb: string, write = 'change_payment') => [
 type Flow = {
   readonly card?: string;
   readonly ends: object;
-  /** Where the node died, one after the other. */
+  /** Where the node crashed, in order. */
   readonly moments: readonly string[];
   act(invoice: CreatedInvoice, token: string): Promise<void>;
 };
@@ -109,7 +108,7 @@ const flows: Record<string, Flow> = {
   'an instant payment that is declined': {
     card: '4000000000000002',
     ends: { status: 'failed' },
-    // What the networks count about a card is written beside it.
+    // The networks' counters of the card are written with the payment.
     moments: [...instantly.slice(0, -1), 'after a commit'],
     act: (invoice, token) => pay(invoice, token, 'PaymentFlowInstant'),
   },
@@ -129,7 +128,7 @@ const flows: Record<string, Flow> = {
       await end(invoice, 'cancel', {});
     },
   },
-  'a hold that nobody ends': {
+  'a hold that expires': {
     ends: { status: 'cancelled' },
     moments: [...instantly, 'after claim_due_payment', 'after change_payment', ...swept('reverse').slice(1)],
     async act(invoice, token) {
@@ -158,7 +157,7 @@ const flows: Record<string, Flow> = {
   'a payment with 3-D Secure': {
     card: challengedCard,
     ends: { status: 'captured' },
-    moments: [...instantly, 'after hasten_payment', ...swept('inquiry')],
+    moments: [...instantly, 'after expedite_payment', ...swept('inquiry')],
     async act(invoice, token) {
       await pay(invoice, token, 'PaymentFlowInstant');
       await world.decide(invoice, 'confirm');
@@ -166,7 +165,7 @@ const flows: Record<string, Flow> = {
       await calm();
     },
   },
-  'a payment with 3-D Secure that the payer gives up': {
+  'a payment with 3-D Secure that the payer abandons': {
     card: challengedCard,
     ends: { status: 'failed' },
     moments: [...instantly, ...swept('inquiry')],
@@ -175,7 +174,7 @@ const flows: Record<string, Flow> = {
       await pass(10);
     },
   },
-  'a payment whose bank has done it and says nothing until its time is up': {
+  'a payment whose bank approved it but does not respond before the deadline': {
     ends: { status: 'failed', error: { subError: { code: 'processing_deadline_reached' } } },
     moments: [
       ...instantly.slice(0, -1),
@@ -194,7 +193,7 @@ const flows: Record<string, Flow> = {
 };
 
 describe.each(Object.entries(flows))('%s', (_name, flow) => {
-  test('survives a death at every moment', async () => {
+  test('survives a crash at every step', async () => {
     const died: string[] = [];
     for (;;) {
       const invoice = await makeInvoice(world.service, world.merchant);
@@ -202,7 +201,7 @@ describe.each(Object.entries(flows))('%s', (_name, flow) => {
       fuse.set(died.length + 1);
       await flow.act(invoice, token);
       const death = fuse.blownAt();
-      expect(await world.payment(invoice), `died ${death}`).toMatchObject(flow.ends);
+      expect(await world.payment(invoice), `crashed ${death}`).toMatchObject(flow.ends);
       if (death === undefined) break;
       died.push(death);
       expect(died.length, died.join(', ')).toBeLessThan(maxMoments);

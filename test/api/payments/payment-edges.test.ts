@@ -1,4 +1,4 @@
-// Payments and refunds where money usually gets lost: at the ends of amounts, currencies, holds and clocks.
+// Payments and refunds at the limits of amounts, currencies, holds and clocks.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { insertShop, setShopFees } from '../../../src/merchants/store/parties.ts';
 import { settlementAccount } from '../../../src/platform/ledger/domain/account.ts';
@@ -12,11 +12,11 @@ import type { Answer } from '../../support/service/test-service.ts';
 const card = '4242424242424242';
 const hour = 3_600_000;
 const hold = { flow: { type: 'PaymentFlowHold' } };
-/** With a meaning for the simulated bank: its capture is declined with 25. */
+/** The simulated bank declines the capture of this amount with code 25. */
 const captureDeclined = 99_914;
 
 let world: PaymentWorld;
-/** Its bank lets go of a hold after an hour. */
+/** The bank releases a hold after an hour. */
 const bankHoldMs = hour;
 
 beforeAll(async () => void (world = await startPaymentWorld({}, { holdMs: bankHoldMs })));
@@ -64,7 +64,7 @@ async function openShop(currency: string): Promise<void> {
   });
 }
 
-/** What the shop of a currency may have paid out. */
+/** The amount that a shop of the currency can pay out. */
 async function availableIn(currency: string): Promise<number> {
   const { partyId } = world.merchant;
   const shopId = currency === 'RUB' ? 'TEST' : `TEST_${currency}`;
@@ -88,7 +88,7 @@ async function stuckOf({ id }: CreatedInvoice): Promise<string | undefined> {
 describe('the largest amount', () => {
   const largest = 999_999_999_999;
 
-  test('is charged, held, captured in part and refunded to the last kopeck, and one more is refused', async () => {
+  test('is charged, held, captured in part and refunded in full, and one kopeck more is refused', async () => {
     const before = await availableIn('RUB');
     const sold = await payIn('RUB', largest);
     expect(await world.payment(sold)).toMatchObject({ status: 'captured', amount: largest });
@@ -111,11 +111,11 @@ describe('the largest amount', () => {
     }
   });
 
-  test('is not the most a shop may have', async () => {
+  test('is not a limit for the balance of a shop', async () => {
     await openShop('HUF');
     const sales = 3;
     for (let sale = 0; sale < sales; sale++) await payIn('HUF', largest);
-    // 2.5 % rounded, and three.
+    // 2.5 % rounded, plus three.
     const fee = 25_000_000_000 + 3;
     expect(await availableIn('HUF')).toBe(sales * (largest - fee));
   });
@@ -124,8 +124,8 @@ describe('the largest amount', () => {
 describe.each([
   ['JPY', 'JPY 6,001'],
   ['KWD', 'KWD 6.001'],
-])('%s, whose minor unit is no hundredth', (currency, shown) => {
-  test('is charged, held, challenged and refunded in minor units, with its fees, and shown as its people write it', async () => {
+])('%s, whose minor unit is not a hundredth', (currency, shown) => {
+  test('is charged, held, challenged and refunded in minor units with fees, and displayed with its own digits', async () => {
     await openShop(currency);
     const sold = await payIn(currency, 6_001);
     expect(await world.payment(sold)).toMatchObject({ status: 'captured', amount: 6_001, currency });
@@ -148,7 +148,7 @@ describe.each([
     expect(await world.payment(asked)).toMatchObject({ status: 'captured' });
   });
 
-  test('is not taken for another currency by a capture or a refund', async () => {
+  test('is refused in a capture or refund of another currency', async () => {
     const held = await payIn(currency, 500, hold);
     expect(await post(held, 'capture', { reason: 'r', amount: 5, currency: 'RUB' })).toMatchObject({
       body: { code: 'inconsistentCaptureCurrency' },
@@ -160,12 +160,17 @@ describe.each([
   });
 });
 
-describe('a capture the bank will not do', () => {
+describe('a capture the bank declines', () => {
   test.each([
-    ['since its hold is over', 6_000, 2 * bankHoldMs, /^OutcomeUnknown: the bank refused with 12$/],
-    ['since it does not find the hold', captureDeclined, 0, /^OutcomeUnknown: the bank refused with 25$/],
+    ['because the hold has ended', 6_000, 2 * bankHoldMs, /^OutcomeUnknown: the bank declined with code 12$/],
+    [
+      'because it does not find the hold',
+      captureDeclined,
+      0,
+      /^OutcomeUnknown: the bank declined with code 25$/,
+    ],
   ])(
-    '%s, stays processed, is tried for an hour and more, and waits for an operator with its money on hold',
+    '%s stays processed, is retried for over an hour, then is stuck with its money held',
     async (_why, amount, waitMs, reason) => {
       const before = await availableIn('RUB');
       const held = await payIn('RUB', amount, hold);
@@ -176,10 +181,10 @@ describe('a capture the bank will not do', () => {
       await pass(hour / 4, 16);
       expect(await world.payment(held)).toMatchObject({ status: 'processed' });
       expect(await stuckOf(held)).toMatch(reason);
-      // Neither ours to give nor forgotten: the books hold it, and compare.
+      // The ledger still holds the money and agrees with the bank.
       expect(await availableIn('RUB')).toBe(before);
       expect(await world.differences()).toEqual([]);
-      // Nothing happens to it by itself any more, and nobody else takes the invoice's money meanwhile.
+      // Nothing happens automatically any more, and no other payment can take the invoice's money.
       await pass(80 * hour);
       expect(await world.payment(held)).toMatchObject({ status: 'processed' });
       expect(await post(held, 'cancel', { reason: 'r' })).toMatchObject({ status: 400 });
@@ -205,7 +210,7 @@ describe('a hold', () => {
     }
   });
 
-  test('that is cancelled in the very moment it runs out is given back once', async () => {
+  test('that is cancelled at the moment it expires is reversed once', async () => {
     const held = await payIn('RUB', 6_000, hold);
     world.service.clock.advance(72 * hour);
     world.service.jobs.wake();
@@ -220,7 +225,7 @@ describe('a hold', () => {
 
 describe('a payer who opens the issuer’s page again', () => {
   test.each(['4012888888881881', '4556418324571052', '4929172190150505', '4556724110260093'])(
-    'with the card %s cannot change what he has decided',
+    'cannot change their decision with card %s',
     async (challengedCard) => {
       const invoice = await world.pay(challengedCard);
       await world.service.jobs.whenIdle();
@@ -232,7 +237,7 @@ describe('a payer who opens the issuer’s page again', () => {
 });
 
 describe('a clock that goes backwards', () => {
-  test('between the message to the bank and its answer, or before a refund, leaves the books right', async () => {
+  test('between a bank request and its response, or before a refund, leaves the ledger correct', async () => {
     const { clock } = world.service;
     const invoice = await world.pay(card);
     clock.advance(-hour);
@@ -245,8 +250,8 @@ describe('a clock that goes backwards', () => {
   });
 });
 
-describe('an amount that is only had in part', () => {
-  test('is a payment that failed, with nothing taken', async () => {
+describe('an amount above the card’s balance', () => {
+  test('fails the payment without a charge', async () => {
     const invoice = await payIn('RUB', 99_912);
     expect(await world.payment(invoice)).toMatchObject({
       status: 'failed',
@@ -255,7 +260,7 @@ describe('an amount that is only had in part', () => {
   });
 });
 
-test('in the end what is not over is with the operator, and the books say the same', async () => {
+test('at the end, open payments are stuck and the ledger agrees with the bank', async () => {
   await pass(hour / 4, 20);
   const stuck = (await notFinal(world.service.database)).filter((name) => name.includes('stuck'));
   expect(stuck).toHaveLength(2);

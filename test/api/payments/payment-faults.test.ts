@@ -1,6 +1,5 @@
-// Many payments through a bank of whose messages every fifth goes wrong, in every way it can, and of whose callbacks every
-// fifth comes twice, late or never; on two nodes that do not wait long. Some are then captured, cancelled, refunded. When the
-// bank is well again and time has passed, nothing is left open and nothing differs.
+// Payments on two nodes with a fault in every fifth bank message and callback; afterwards nothing is open and nothing
+// differs.
 //   FAULTY_PAYMENTS how many (100, or 150), FAULTY_SEED which (1, or SEED)
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
@@ -22,7 +21,7 @@ const random = seededRandom(seed);
 
 const minute = 60_000;
 const atOnce = 16;
-/** So much for each kind that together a fifth is faulty. */
+/** The rate of each kind of fault, so that together a fifth of the messages is faulty. */
 const faultyShare = 0.2;
 const timeouts = { connectMs: 1_000, answerMs: 250, unattendedAnswerMs: 250 };
 
@@ -44,7 +43,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** One that hears the bank's callbacks and, while things go wrong, gives up on an answer sooner than in earnest. */
+/** Receives the bank's callbacks and, while faults are on, uses a shorter timeout than in production. */
 async function startImpatientNode(): Promise<Node> {
   const { clock, log, vault } = world.service;
   let address = '';
@@ -59,7 +58,7 @@ async function startImpatientNode(): Promise<Node> {
         secret: world.bankSecret,
         clock,
         log,
-        detokeniseCard: (card) => vault.reveal(card),
+        detokeniseCard: (card) => vault.detokenise(card),
         callbackUrl: callbackUrlOf(address, 'BANK'),
         timeouts,
       });
@@ -129,13 +128,13 @@ async function pay(): Promise<Made> {
   return { ...invoice, amount };
 }
 
-/** What the payer or the merchant may want next of a payment, if anything. */
+/** What the payer or merchant may do next with a payment. */
 async function goOn(invoice: Made): Promise<void> {
   const wish = random();
   const url = `${invoicesUrl}/${invoice.id}/payments/1`;
   const post = async (path: string, body: object) => {
     const answer = await oneOf(nodes).call('POST', `${url}/${path}`, { token: token(), body });
-    // Whoever asks twice at once is told so.
+    // Concurrent requests may be refused.
     if (answer.status >= 300)
       expect(answer.body.code).toMatch(/^(invalidPaymentStatus|operationNotPermitted)$/);
   };
@@ -174,14 +173,14 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** Both nodes look for what is due, at the same moment. */
+/** Both nodes run what is due at the same time. */
 async function pass(ms: number): Promise<void> {
   world.service.clock.advance(ms);
   for (const node of nodes) node.jobs.wake();
   await Promise.all(nodes.map((node) => node.jobs.whenIdle()));
 }
 
-test(`${count} payments, every fifth message faulty, lose and double nothing (FAULTY_SEED=${seed})`, async () => {
+test(`${count} payments with a fault in every fifth message lose and duplicate nothing (FAULTY_SEED=${seed})`, async () => {
   orderFaults();
   const invoices: Made[] = [];
   await forEach(Array.from({ length: count }), async () => void invoices.push(await pay()));
@@ -194,7 +193,7 @@ test(`${count} payments, every fifth message faulty, lose and double nothing (FA
 
   world.bank.faults.clear();
   isWell = true;
-  // Past the longest delay between two tries, past the payers' time, and past the end of every hold.
+  // Past the longest retry delay, every challenge and every hold.
   for (const minutes of [1, 5, 10, 10, 20, 30, 72 * 60, 1, 10]) await pass(minutes * minute);
 
   const stories = new Map<string, number>();

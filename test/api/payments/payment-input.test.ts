@@ -1,5 +1,5 @@
-// Every field of what merchants and payers send about payments, wrong in every way the document forbids: each is refused as
-// documented, and not a row is written. The right body at the end shows that it was the wrong field that was refused.
+// Every field of payment requests, wrong in every documented way, is refused without a write. The valid body at the end
+// proves that the wrong field was the reason.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerChecker, type AnswerCheck } from '../../support/checks/answer-check.ts';
 import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
@@ -32,7 +32,7 @@ async function rowsOf(text: string): Promise<any[]> {
   return world.service.database.withClient(async (client) => (await client.query(text)).rows);
 }
 
-/** Of every table: how many rows, and a sum over all that is in them. */
+/** The row count and a checksum of each table. */
 async function everything(): Promise<unknown> {
   const of = (table: string) =>
     `(select json_build_array(count(*), sum(hashtextextended(r::text, 0))) from ${table} as r) as ${table}`;
@@ -43,9 +43,9 @@ async function everything(): Promise<unknown> {
 type Case = {
   readonly operation: string;
   readonly status: number;
-  /** What is also refused by a rule of the business, which may come first. */
+  /** Business rules that may refuse first. */
   readonly otherwise?: readonly string[];
-  /** Where to, and what with: each right on its own. */
+  /** A valid URL and body. */
   right(): Promise<{ url: string; body: object }>;
 };
 
@@ -123,10 +123,10 @@ test.each(cases)('$operation', async ({ operation, status, otherwise = [], right
   const { url, body } = await right();
   await service.jobs.whenIdle();
   const found = operationFinder(document)('POST', url);
-  if (typeof found === 'string') throw new Error(`there is no operation at ${url}`);
+  if (typeof found === 'string') throw new Error(`No operation found at ${url}.`);
   expect(found.operationId).toBe(operation);
   const schema = schemaOf(found.requestBody);
-  if (!schema) throw new Error(`${operation} has no body`);
+  if (!schema) throw new Error(`Operation ${operation} has no body.`);
   const send = (sent: unknown) => service.call('POST', url, { token: merchant.apiKey, body: sent });
 
   const before = await everything();
@@ -152,7 +152,7 @@ test.each(cases)('$operation', async ({ operation, status, otherwise = [], right
   expect(await everything()).not.toEqual(before);
 });
 
-/** With members that no document names, wherever there are others. */
+/** Adds unknown members wherever an object has members. */
 function withUnknown(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withUnknown);
   if (typeof value !== 'object' || value === null) return value;
@@ -160,7 +160,7 @@ function withUnknown(value: unknown): unknown {
   return { ...Object.fromEntries(known), unknownNumber: 30, unknownNull: null, unknownObject: { of: [1] } };
 }
 
-test('what comes with members nobody knows is taken, and can be read, given back and charged again', async () => {
+test('a request with unknown members is accepted, and its payment can be read, refunded and charged again', async () => {
   const { service, merchant } = world;
   const ask = async (method: 'GET' | 'POST', url: string, body?: unknown) => {
     const options = body === undefined ? {} : { body: withUnknown(body) };

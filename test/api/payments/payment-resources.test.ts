@@ -1,4 +1,4 @@
-// Tokenisation over the API, on a real PostgreSQL; and what must not be found anywhere afterwards.
+// Tokenisation over the API, and what must not be stored or logged.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { reencryptCards } from '../../../src/cards/reencrypt.ts';
@@ -28,7 +28,7 @@ afterAll(() => service.close());
 const tokenise = (options: CallOptions = {}, on = service) =>
   on.call('POST', url, { token: merchant.apiKey, body: cardBody(), ...options });
 
-/** As invoices and customers hand them out. */
+/** A token like those of invoices and customers. */
 function accessToken(kind: TokenKind, entityId: string, partyId = merchant.partyId): string {
   return accessTokens(service.keyring, service.clock).issue({ kind, entityId, partyId });
 }
@@ -43,7 +43,7 @@ const complaintAbout = async (card: Record<string, unknown>) =>
 const invalid = (message: unknown) => ({ code: 'invalidRequest', message });
 
 describe('tokenising a card', () => {
-  test('answers a token and a session, opaque both, the mask, and who sent it', async () => {
+  test('returns an opaque token and session, the mask and the client', async () => {
     const answer = await tokenise();
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -63,7 +63,7 @@ describe('tokenising a card', () => {
     });
   });
 
-  test('makes another token each time, and works under the other name of the version', async () => {
+  test('returns a new token each time, also under /v1', async () => {
     const first = await tokenise();
     const second = await service.call('POST', url.replace('v2', 'v1'), {
       token: merchant.apiKey,
@@ -81,7 +81,7 @@ describe('tokenising a card', () => {
     ['with a holder of 100 characters beyond the first plane', { cardHolder: '𠀀'.repeat(100) }],
   ])('works %s', async (_how, card) => expect((await tokenise({ body: cardBody(card) })).status).toBe(201));
 
-  test('gives a mask as long as the card', async () => {
+  test('returns a mask as long as the number', async () => {
     const { body } = await tokenise({ body: cardBody({ cardNumber: '586824160825533338' }) });
     expect(body.paymentToolDetails).toMatchObject({
       cardNumberMask: '586824********3338',
@@ -89,7 +89,7 @@ describe('tokenising a card', () => {
     });
   });
 
-  test('is valid for an hour of the party’s own time', async () => {
+  test('returns a token that is valid for an hour of the party’s clock', async () => {
     const { apiKey: token } = await service.createMerchant();
     await service.call('POST', '/sandbox/clock', { token, body: { now: '2028-02-29T23:30:00Z' } });
     const { body } = await tokenise({ token, body: cardBody({ expDate: '02/28' }) });
@@ -98,7 +98,7 @@ describe('tokenising a card', () => {
     expect(expired.body).toEqual(invalid('Invalid expiration date'));
   });
 
-  test('goes on for a party that may not trade', async () => {
+  test('works for a blocked or suspended party', async () => {
     const blocked = await service.createMerchant();
     await sql('update party set is_blocked = true, is_suspended = true where party_id = $1', [
       blocked.partyId,
@@ -106,25 +106,25 @@ describe('tokenising a card', () => {
     expect((await tokenise({ token: blocked.apiKey })).status).toBe(201);
   });
 
-  test('is one round trip, with a security code and a name too', async () => {
+  test('takes one round trip, also with a security code and an externalID', async () => {
     await tokenise();
     const query = vi.spyOn(pg.Client.prototype, 'query');
     onTestFinished(() => void query.mockRestore());
     await tokenise({ body: cardBody({}, { externalID: 'one round trip' }) });
     const sent = query.mock.calls.map(([first]: any[]) => first.name ?? first);
-    // Who called is known for a second; on a slow day that is over.
+    // The caller is cached for a second, which a slow machine may exceed.
     expect(sent.filter((name) => !/^read_(party|api_key)$/.test(name))).toEqual(['insert_card']);
   });
 });
 
-describe('a card that cannot be one is refused:', () => {
+describe('an invalid card is refused:', () => {
   test.each([
     ['its network is unknown', { cardNumber: '9999999999999995' }, 'Unrecognized bank card issuer'],
     ['its checksum is wrong', { cardNumber: '4242424242424241' }, 'Invalid cardNumber checksum'],
-    ['its length is not its network’s', { cardNumber: '42424242424242' }, 'Invalid cardNumber length'],
+    ['its length does not fit its network', { cardNumber: '42424242424242' }, 'Invalid cardNumber length'],
     ['its code is too long', { cvv: '1234' }, 'Invalid cvv length'],
-    ['its month is over', { expDate: '12/25' }, 'Invalid expiration date'],
-    ['there is no such month', { expDate: '13/30' }, 'Invalid expiration date'],
+    ['it has expired', { expDate: '12/25' }, 'Invalid expiration date'],
+    ['its month does not exist', { expDate: '13/30' }, 'Invalid expiration date'],
   ])('%s', async (_why, card, message) => expect(await complaintAbout(card)).toEqual(invalid(message)));
 
   test.each([
@@ -149,21 +149,21 @@ describe('a card that cannot be one is refused:', () => {
     expect(await complaintAbout(card)).toEqual(invalid(expect.stringContaining(text)));
   });
 
-  test('clientInfo and its fingerprint are needed', async () => {
+  test('clientInfo and its fingerprint are required', async () => {
     for (const clientInfo of [undefined, {}, { fingerprint: 'x'.repeat(1_001) }]) {
       expect((await tokenise({ body: cardBody({}, { clientInfo }) })).status).toBe(400);
     }
   });
 });
 
-describe('the payer’s surroundings', () => {
+describe('the payer’s client info', () => {
   const clientInfoOf = async (options: CallOptions) => {
     const { body } = await tokenise(options);
     return body.clientInfo ?? body;
   };
   const forwarded = (header: string) => ({ headers: { 'x-forwarded-for': header } });
 
-  test('are seen by the service: an address that was sent is not taken', async () => {
+  test('has the address seen by the service, not one from the body', async () => {
     const clientInfo = { fingerprint: 'f', ip: '203.0.113.9' };
     expect(await clientInfoOf({ body: cardBody({}, { clientInfo }) })).toEqual({
       fingerprint: 'f',
@@ -179,7 +179,7 @@ describe('the payer’s surroundings', () => {
     ['2a04:4a00:5:10:1:2:3:4', '2a04:4a00:5:10:1:2:3:4'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['10.1.2.3', '10.1.2.3'],
-  ])('have the right-most address that is no trusted proxy: %s', async (header, ip) =>
+  ])('has the right-most address that is not a trusted proxy: %s', async (header, ip) =>
     expect(await clientInfoOf(forwarded(header))).toMatchObject({ ip }),
   );
 
@@ -190,7 +190,7 @@ describe('the payer’s surroundings', () => {
     '203.0.113.7:80',
     '203.0.113.256',
     ',203.0.113.7',
-  ])('cannot be told from %j', async (header) => {
+  ])('is refused for the forwarded address %j', async (header) => {
     expect(await clientInfoOf(forwarded(header))).toEqual(invalid("Malformed 'x-forwarded-for' header"));
     const other = await service.call('GET', '/v2/processing/me', {
       token: merchant.apiKey,
@@ -199,7 +199,7 @@ describe('the payer’s surroundings', () => {
     expect(other.status).toBe(200);
   });
 
-  test('do not listen to a forwarded address where no proxy is trusted', async () => {
+  test('ignores a forwarded address if no proxy is trusted', async () => {
     const alone = await startTestService();
     onTestFinished(() => alone.close());
     const { apiKey: token } = await alone.createMerchant();
@@ -209,7 +209,7 @@ describe('the payer’s surroundings', () => {
     }
   });
 
-  test('keep the page without its query', async () => {
+  test('has the page without its query', async () => {
     const page = 'https://user:pass@shop.example/pay?card=4242424242424242&x=1#top';
     const clientInfo = { fingerprint: 'f', url: page };
     expect(await clientInfoOf({ body: cardBody({}, { clientInfo }) })).toMatchObject({
@@ -227,7 +227,7 @@ describe('the payer’s surroundings', () => {
     ['clientInfo.fingerprint', { clientInfo: { fingerprint: 'card 4242-4242 4242.4242' } }],
     ['clientInfo.url', { clientInfo: { fingerprint: 'f', url: 'https://shop.example/4242424242424242' } }],
     ['externalID', { externalID: '4242424242424242' }],
-  ])('and names do not smuggle the number past the vault: %s', async (where, beside) => {
+  ])('is refused if it contains the card number: %s', async (where, beside) => {
     const { body } = await tokenise({ body: cardBody({}, beside) });
     expect(body).toEqual(
       invalid(
@@ -237,18 +237,18 @@ describe('the payer’s surroundings', () => {
   });
 });
 
-describe('who may tokenise', () => {
-  test('is a key with the scope, and any invoice or customer of the party', async () => {
+describe('access to tokenisation', () => {
+  test('is granted to a key with the scope and to tokens of invoices and customers of the party', async () => {
     for (const token of [merchant.apiKey, accessToken('invoice', 'I'), accessToken('customer', 'C')]) {
       expect((await tokenise({ token })).status).toBe(201);
     }
   });
 
-  test('is nobody else', async () => {
+  test('is denied to all other callers', async () => {
     const scopes = ['invoices:write', 'invoices:read'];
     const narrow = await service.apiKeys.create({ partyId: merchant.partyId, name: 'narrow', scopes });
     const template = accessToken('invoice-template', 'T');
-    const noParty = accessToken('invoice', 'I', 'nobody');
+    const noParty = accessToken('invoice', 'I', 'unknown');
     for (const token of [narrow, template, noParty, 'garbage']) {
       const answer = await tokenise({ token });
       expect([answer.status, answer.text]).toEqual([401, '']);
@@ -256,7 +256,7 @@ describe('who may tokenise', () => {
     expect((await service.call('POST', url, { body: cardBody() })).status).toBe(401);
   });
 
-  test('decides whom the card serves', async () => {
+  test('limits who can use the card', async () => {
     const { cards } = service.vault;
     const ofI = { kind: 'invoice', entityId: 'I', partyId: merchant.partyId } as const;
     const { body } = await tokenise({ token: accessToken('invoice', 'I') });
@@ -279,7 +279,7 @@ describe('an externalID', () => {
   const named = (externalID: string, card: Record<string, unknown> = {}, token = merchant.apiKey) =>
     tokenise({ token, body: cardBody(card, { externalID }) });
 
-  test('gives the same resource again for the same card and expiry', async () => {
+  test('returns the same resource for the same card and expiry', async () => {
     const first = await named('again');
     const second = await named('again', { expDate: '12/2030', cvv: '999', cardHolder: undefined });
     expect([second.status, second.body]).toEqual([201, first.body]);
@@ -288,7 +288,7 @@ describe('an externalID', () => {
   test.each([
     ['number', { cardNumber: '5555555555554444' }],
     ['expiry', { expDate: '11/30' }],
-  ])('is a conflict with another %s, and makes nothing', async (what, card) => {
+  ])('conflicts for another %s, and creates nothing', async (what, card) => {
     const first = await named(`other ${what}`);
     const before = await sql('select count(*) as n from card');
     const conflict = await named(`other ${what}`, card);
@@ -303,18 +303,18 @@ describe('an externalID', () => {
     expect(await sql('select count(*) as n from card')).toEqual(before);
   });
 
-  test('is not spent by a request that was refused', async () => {
+  test('stays unused after a refused request', async () => {
     expect((await named('refused', { cardNumber: '4242424242424241' })).status).toBe(400);
     expect((await named('refused')).status).toBe(201);
   });
 
-  test('makes one resource when ten ask at once', async () => {
+  test('creates one resource for ten concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => named('at once')));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
   });
 
-  test('is each party’s own', async () => {
+  test('is scoped to a party', async () => {
     const other = await service.createMerchant();
     const [mine, theirs] = [
       await named('whose'),
@@ -323,7 +323,7 @@ describe('an externalID', () => {
     expect([mine.status, theirs.status]).toEqual([201, 201]);
   });
 
-  test('shows a payer nothing of what others made, not even with the right card', async () => {
+  test('shows a payer no resource of other callers, even with the right card', async () => {
     const [ofI, ofJ] = [accessToken('invoice', 'I'), accessToken('invoice', 'J')];
     const made = await named('of I', {}, ofI);
     expect((await named('of I', {}, ofI)).body).toEqual(made.body);
@@ -333,7 +333,7 @@ describe('an externalID', () => {
     expect(stranger.body).toEqual({ externalID: 'of I', message: expect.any(String) });
   });
 
-  test('answers for what was done also when it would be refused now', async () => {
+  test('returns the earlier resource even if the request would be refused now', async () => {
     const { apiKey } = await service.createMerchant();
     const made = await named('expired since', { expDate: '01/26' }, apiKey);
     await service.call('POST', '/sandbox/clock', { token: apiKey, body: { now: '2026-02-01T00:00:00Z' } });
@@ -342,7 +342,7 @@ describe('an externalID', () => {
   });
 });
 
-test('an Idempotency-Key gives the first answer again, and what is stored for that tells nothing', async () => {
+test('an Idempotency-Key returns the first response, and its stored form reveals nothing', async () => {
   const headers = { 'idempotency-key': 'once' };
   const card = { cardNumber: '2201382000000013', cvv: '737' };
   const first = await tokenise({ headers, body: cardBody(card) });
@@ -363,18 +363,21 @@ test('an Idempotency-Key gives the first answer again, and what is stored for th
 test.each([
   ['another security code', '738'],
   ['none', undefined],
-])('under an Idempotency-Key %s makes no other request: the code leaves no trace', async (what, cvv) => {
-  const headers = { 'idempotency-key': `code.${what.replaceAll(' ', '-')}` };
-  const first = await tokenise({ headers, body: cardBody({ cvv: '737' }) });
-  const again = await tokenise({ headers, body: cardBody({ cvv }) });
-  expect([again.status, again.text]).toEqual([201, first.text]);
-  expect(again.headers['idempotent-replayed']).toBe('true');
-  const { paymentToolToken, paymentSession } = first.body;
-  const revealed = await service.vault.reveal({ token: paymentToolToken, session: paymentSession });
-  expect(revealed.securityCode, 'what came first counts').toBe('737');
-});
+])(
+  'with an Idempotency-Key, %s counts as the same request, because the code leaves no trace',
+  async (what, cvv) => {
+    const headers = { 'idempotency-key': `code.${what.replaceAll(' ', '-')}` };
+    const first = await tokenise({ headers, body: cardBody({ cvv: '737' }) });
+    const again = await tokenise({ headers, body: cardBody({ cvv }) });
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    const { paymentToolToken, paymentSession } = first.body;
+    const revealed = await service.vault.detokenise({ token: paymentToolToken, session: paymentSession });
+    expect(revealed.securityCode, 'what came first counts').toBe('737');
+  },
+);
 
-describe('limits against trying out cards', () => {
+describe('card-testing limits', () => {
   const limited = async () => {
     const strict = await startTestService({ ...proxies, CARD_TESTING_LIMITS: 'on' });
     onTestFinished(() => strict.close());
@@ -391,7 +394,7 @@ describe('limits against trying out cards', () => {
   };
   const numbers = Object.keys(testCards);
 
-  test('stop a payer at the fourth card of an invoice, and say when to come again', async () => {
+  test('refuse the fourth card of an invoice, with the time to retry', async () => {
     const { strict, invoice, send } = await limited();
     const token = invoice('I');
     for (const [place, number] of numbers.slice(0, 3).entries()) {
@@ -399,7 +402,10 @@ describe('limits against trying out cards', () => {
     }
     const headers = { 'idempotency-key': 'fourth' };
     const fourth = await send(token, numbers[3]!, '192.0.2.9', headers);
-    expect([fourth.status, fourth.body]).toEqual([429, { message: 'Too many requests' }]);
+    expect([fourth.status, fourth.body]).toEqual([
+      429,
+      { message: 'Too many requests. Wait for the seconds in Retry-After.' },
+    ]);
     expect(Number(fourth.headers['retry-after'])).toBeGreaterThan(71 * 3_600);
     const { rows } = await strict.database.withClient((client) =>
       client.query('select 1 from idempotency_key'),
@@ -409,7 +415,7 @@ describe('limits against trying out cards', () => {
     expect((await send(invoice('J'), numbers[3]!, '192.0.2.9')).status).toBe(201);
   });
 
-  test('do not count a slip of the finger, nor a merchant’s server', async () => {
+  test('do not count a mistyped card, nor a merchant’s server', async () => {
     const { apiKey, invoice, send } = await limited();
     for (let times = 0; times < 4; times++) {
       expect((await send(invoice('I'), `424242424242424${times + 3}`, '192.0.2.1')).status).toBe(400);
@@ -417,7 +423,7 @@ describe('limits against trying out cards', () => {
     for (const number of numbers) expect((await send(apiKey, number, '192.0.2.1')).status).toBe(201);
   });
 
-  test('are off in the sandbox', async () => {
+  test('are off in the sandbox by default', async () => {
     const token = accessToken('invoice', 'unlimited');
     for (const number of numbers.slice(0, 12)) {
       expect((await tokenise({ token, body: cardBody({ cardNumber: number }) })).status).toBe(201);
@@ -425,7 +431,7 @@ describe('limits against trying out cards', () => {
   });
 });
 
-test('the cards’ key changes while requests run: none fails, no card is left behind, all can be revealed', async () => {
+test('a rotation of the card key fails no request and leaves every card readable', async () => {
   let rotating = true;
   const statuses: number[] = [];
   const tokens: string[] = [];
@@ -434,7 +440,7 @@ test('the cards’ key changes while requests run: none fails, no card is left b
       const { status, body } = await tokenise();
       statuses.push(status);
       tokens.push(body.paymentToolToken);
-      await service.vault.reveal({ token: body.paymentToolToken, session: body.paymentSession });
+      await service.vault.detokenise({ token: body.paymentToolToken, session: body.paymentSession });
     }
   });
   const { database: db, keyring } = service;
@@ -445,11 +451,11 @@ test('the cards’ key changes while requests run: none fails, no card is left b
   expect(result.unreadable).toEqual([]);
   expect(await sql('select distinct key_version as g from card')).toEqual([{ g: result.keyVersion }]);
   for (const token of tokens.slice(0, 20)) {
-    expect(await service.vault.reveal({ token })).toMatchObject({ number: '4242424242424242' });
+    expect(await service.vault.detokenise({ token })).toMatchObject({ number: '4242424242424242' });
   }
 });
 
-describe('after every test card was tokenised in every way', () => {
+describe('after tokenising every test card in every way', () => {
   const codes = ['737', '8317'];
   const cardNumbers = [...Object.keys(testCards), '378282246310005'];
   const holder = 'QUENTIN HOLDERMANN';
@@ -474,7 +480,7 @@ describe('after every test card was tokenised in every way', () => {
       await send({ body: cardBody({ ...card, expDate: '01/20' }) });
       await send({ body: cardBody({ ...card, cardNumber: `${cardNumber}0` }) });
     }
-    // And something that fails inside, with the card in the request.
+    // Also an internal error, with the card in the request.
     await watched.database.withClient((client) => client.query('alter table card rename to gone'));
     await send({ body: cardBody({ cvv: '737' }) });
     await watched.database.withClient((client) => client.query('alter table gone rename to card'));
@@ -483,24 +489,24 @@ describe('after every test card was tokenised in every way', () => {
 
   const secrets = { cardNumbers, securityCodes: codes };
 
-  test('the answers were what they should be', () => {
+  test('the responses are as expected', () => {
     expect(statuses).toEqual([...cardNumbers.flatMap(() => [201, 201, 400, 400]), 500]);
   });
 
-  test('no table has a number, a code or a holder', async () => {
+  test('no table contains a number, a code or a holder', async () => {
     expect(await scanDatabase(watched.database, secrets)).toEqual([]);
     const { rows } = await watched.database.withClient((client) => client.query('select * from card'));
     expect(rows.length).toBe(cardNumbers.length * 2);
     expect(JSON.stringify(rows)).not.toContain('QUENTIN');
   });
 
-  test('no log line has one', () => {
+  test('no log line contains one', () => {
     expect(watched.logged.length).toBeGreaterThan(cardNumbers.length * 4);
     expect(scanLines('log', watched.logged, secrets)).toEqual([]);
     expect(watched.logged.join('')).not.toContain('QUENTIN');
   });
 
-  test('and the scanner would have found them: one planted number, one planted code', async () => {
+  test('the scanner finds a planted number and a planted code', async () => {
     await watched.database.withClient((client) =>
       client.query(`insert into category (category_id, name, description) values (77, 'x', $1)`, [
         Buffer.from(`{"cardNumber":"${cardNumbers[3]}","cvv":"737"}`).toString('base64'),
@@ -516,9 +522,9 @@ describe('after every test card was tokenised in every way', () => {
     ).toHaveLength(1);
   });
 
-  test('and an hour later, swept, neither cards nor codes nor their keys are there', async () => {
+  test('an hour later cards, codes and their keys are purged', async () => {
     watched.clock.advance(hourMs + 1);
-    await watched.vault.sweep();
+    await watched.vault.purge();
     for (const table of ['card', 'security_code', 'security_code_key', 'external_id']) {
       const { rows } = await watched.database.withClient((client) => client.query(`select 1 from ${table}`));
       expect(rows, table).toEqual([]);

@@ -1,4 +1,4 @@
-// Payments over the API, with the simulated bank behind real HTTP.
+// Payments over the API, with the simulated bank over real HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { epochMsOf } from '../../../src/clock.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
@@ -23,7 +23,7 @@ const statuses = (changes: any[]) =>
   changes.map(({ changeType, status }) => (status ? `${changeType} ${status}` : changeType));
 
 describe('a payment', () => {
-  test('is answered pending at once, without waiting for the bank, and shows what was asked', async () => {
+  test('is returned as pending without waiting for the bank, with the requested fields', async () => {
     const { id, created } = await world.pay('4242424242424242', {
       makeRecurrent: true,
       metadata: { order: 7 },
@@ -61,7 +61,7 @@ describe('a payment', () => {
     await world.service.jobs.whenIdle();
   });
 
-  test('is captured, pays the invoice, and its story is told in order', async () => {
+  test('is captured, pays the invoice, and its events are in order', async () => {
     const invoice = await world.paid('5555555555554444');
     expect(await world.payment(invoice)).toMatchObject({
       status: 'captured',
@@ -96,7 +96,7 @@ describe('a payment', () => {
     ['5124990000000002', failed('authorization_failed', 'unknown'), 'PaymentRejected'],
     ['4111111111111111', failed(...rejected, 'issuer_not_found'), 'InvalidPaymentTool'],
   ])(
-    'with the card %s fails, as a tree for the merchant and as one word for the payer',
+    'with card %s fails, with an error tree for the merchant and one flat code for the payer',
     async (card, error, word) => {
       const invoice = await world.paid(card);
       expect(await world.payment(invoice)).toMatchObject({ status: 'failed', error });
@@ -112,11 +112,11 @@ describe('a payment', () => {
   );
 
   test.each(['4242424242424242', '5555555555554444', '586824160825533338', '2201382000000013'])(
-    'with the card %s succeeds',
+    'with card %s succeeds',
     async (card) => expect(await world.payment(await world.paid(card))).toMatchObject({ status: 'captured' }),
   );
 
-  test('that failed may be followed by another, which has the next number', async () => {
+  test('that failed can be followed by another, which has the next number', async () => {
     const invoice = await world.paid('4000000000000002');
     const { token: paymentToolToken } = await world.tokenize('4242424242424242');
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
@@ -141,7 +141,7 @@ describe('3-D Secure', () => {
     '4556418324571052',
     '4929172190150505',
     '4556724110260093',
-  ])('with the card %s asks the payer, and a payer who confirms has paid', async (card) => {
+  ])('with card %s requests a challenge, and is captured when the payer confirms', async (card) => {
     const invoice = await world.paid(card);
     expect(await world.payment(invoice)).toMatchObject({ status: 'pending' });
     expect((await world.changes(invoice)).at(-1)).toMatchObject({
@@ -156,7 +156,7 @@ describe('3-D Secure', () => {
     expect(await world.payment(invoice)).toMatchObject({ status: 'captured' });
   });
 
-  test('that the payer refuses fails the payment', async () => {
+  test('fails the payment when the payer refuses', async () => {
     const invoice = await world.paid('4012888888881881');
     await world.authenticate(invoice, 'refuse');
     expect(await world.payment(invoice)).toMatchObject({
@@ -165,9 +165,9 @@ describe('3-D Secure', () => {
     });
   });
 
-  test('that the payer never ends is given up after ten minutes, taken back at the bank, and only then failed', async () => {
+  test('times out after ten minutes, and the payment fails once the bank has reversed it', async () => {
     const invoice = await world.paid('4012888888881881');
-    // Coming back proves nothing: the browser says it is done, the bank does not.
+    // The browser's return proves nothing. Only the bank does.
     await world.service.call('GET', `/payer/return/${invoice.id}/1`);
     await world.service.jobs.whenIdle();
     expect(await world.payment(invoice)).toMatchObject({ status: 'pending' });
@@ -194,7 +194,7 @@ describe('a hold', () => {
     return { status, body };
   };
 
-  test('says until when, stays processed, and is captured in full', async () => {
+  test('has heldUntil, stays processed, and can be captured in full', async () => {
     const invoice = await world.paid('4242424242424242', hold());
     expect(await world.payment(invoice)).toMatchObject({
       status: 'processed',
@@ -219,7 +219,7 @@ describe('a hold', () => {
     });
   });
 
-  test('is captured in part: the payment then has that amount, the invoice is paid', async () => {
+  test('can be captured in part: the payment then has that amount and the invoice is paid', async () => {
     const invoice = await world.paid('4242424242424242', hold());
     expect(
       await settled(end(invoice, 'capture', { reason: 'part', amount: 2500, currency: 'RUB' })),
@@ -231,12 +231,12 @@ describe('a hold', () => {
     expect(body).toMatchObject({ status: 'paid', amount: 6000 });
   });
 
-  test('is cancelled: the invoice is unpaid and can be paid again', async () => {
+  test('can be cancelled: the invoice is unpaid and can be paid again', async () => {
     const invoice = await world.paid('4242424242424242', hold());
     const { transactionInfo } = await world.payment(invoice);
     expect(transactionInfo.rrn).toMatch(/^\w{12}$/);
     expect(await settled(end(invoice, 'cancel', { reason: 'no stock' }))).toMatchObject({ status: 202 });
-    // By which the shop finds the hold at its bank.
+    // The merchant finds the hold at its bank by this reference.
     expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled', transactionInfo });
     const { body } = await world.service.call('GET', `${invoicesUrl}/${invoice.id}`, {
       token: invoice.token,
@@ -257,7 +257,7 @@ describe('a hold', () => {
     expect(await world.payment(invoice)).toMatchObject({ status: 'processed' });
   });
 
-  test('is ended by API key alone', async () => {
+  test('can be ended only with an API key', async () => {
     const invoice = await world.paid('4242424242424242', hold());
     for (const verb of ['capture', 'cancel'] as const) {
       expect((await end(invoice, verb, { reason: 'r' }, invoice.token)).status).toBe(401);
@@ -267,7 +267,7 @@ describe('a hold', () => {
   test.each([
     ['cancel', 'cancelled'],
     ['capture', 'captured'],
-  ])('that nobody ends does by itself what it was told: %s', async (onHoldExpiration, status) => {
+  ])('that expires follows onHoldExpiration: %s', async (onHoldExpiration, status) => {
     const invoice = await world.paid('4242424242424242', hold(onHoldExpiration));
     world.service.clock.advance(72 * 60 * minute - 1_000);
     world.service.jobs.wake();
@@ -281,7 +281,7 @@ describe('a hold', () => {
 });
 
 describe('an invoice', () => {
-  test('with a payment in progress takes no other, is not rescinded, and does not fall overdue', async () => {
+  test('with a payment in progress accepts no other, is not rescinded and not overdue', async () => {
     const dueDate = new Date(Date.parse(world.service.clock.now()) + minute).toISOString();
     const invoice = await world.pay('4012888888881881', {}, { dueDate });
     await world.service.jobs.whenIdle();
@@ -304,7 +304,7 @@ describe('an invoice', () => {
     await world.service.jobs.whenIdle();
     expect((await world.service.call('GET', url, { token })).body.status).toBe('unpaid');
 
-    // When that payment has failed the due date counts again, and it is past.
+    // When that payment has failed the due date applies again, and it is past.
     await world.authenticate(invoice, 'refuse');
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
@@ -315,8 +315,8 @@ describe('an invoice', () => {
   });
 });
 
-describe('a request that is repeated', () => {
-  test('with its externalID answers the same payment as it is now, also when the invoice is paid', async () => {
+describe('a repeated request', () => {
+  test('with its externalID returns the payment in its current state, also after the invoice is paid', async () => {
     const card = await world.tokenize('4242424242424242');
     const again = await world.tokenize('4242424242424242');
     const invoice = await world.pay('4242424242424242', { externalID: 'pay-1' });
@@ -352,7 +352,7 @@ describe('a request that is repeated', () => {
     expect(found).toMatchObject({ status: 200, body: { id: '1', invoiceID: invoice.id } });
   });
 
-  test('is answered also when its deadline has passed since; what is new then is refused', async () => {
+  test('succeeds after its deadline, while a new request is refused', async () => {
     const processingDeadline = new Date(epochMsOf(world.service.clock.now()) + minute).toISOString();
     const { token: paymentToolToken } = await world.tokenize('4242424242424242');
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
@@ -375,7 +375,7 @@ describe('a request that is repeated', () => {
     expect(await repeat(unpaid, { externalID: 'too late' })).toMatchObject(late);
   });
 
-  test('twenty times at once makes one payment and one authorisation', async () => {
+  test('sent twenty times concurrently creates one payment and one authorisation', async () => {
     const invoice = await world.pay('4000000000000002');
     await world.service.jobs.whenIdle();
     const { token: paymentToolToken } = await world.tokenize('4242424242424242');
@@ -395,7 +395,7 @@ describe('a request that is repeated', () => {
 });
 
 describe('a bank that does not answer', () => {
-  test('leaves the payment pending; when it answers again, what it did counts, once', async () => {
+  test('leaves the payment pending, and its outcome counts once when it responds', async () => {
     await fetch(`${world.bank.url}/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -410,15 +410,15 @@ describe('a bank that does not answer', () => {
   });
 });
 
-describe('a visitor', () => {
-  test('with an address that cannot be one of ours gets the usual page, or no entry, and never a fault', async () => {
+describe('the payer’s browser', () => {
+  test('gets the usual page or an error, never a fault, for an invalid address', async () => {
     for (const id of ['%00', 'x'.repeat(300), '..%2f..', 'unknown']) {
       expect((await world.service.call('GET', `/payer/return/${id}/1`)).status).toBe(200);
       expect((await world.service.call('POST', `/bank/callbacks/${id}`, { body: {} })).status).toBe(401);
     }
   });
 
-  test('goes back to the shop, whatever letters its address is written with', async () => {
+  test('returns to the shop, whatever characters its address has', async () => {
     const { token: paymentToolToken } = await world.tokenize('4242424242424242');
     const sessionInfo = { redirectUrl: 'https://пример.example/спасибо{?x}' };
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {}, sessionInfo };
@@ -438,7 +438,7 @@ test.each([
   `${'9'.repeat(38)}ms`,
   `${'9'.repeat(39)}m`,
   '9999-12-31T23:59:59Z',
-])('a payment may have as long as %s', async (processingDeadline) => {
+])('a payment accepts the processing deadline %s', async (processingDeadline) => {
   const invoice = await world.pay('4242424242424242', { processingDeadline });
   expect(invoice.created).toMatchObject({ status: 201 });
   await world.service.jobs.whenIdle();
@@ -468,7 +468,7 @@ describe('bad input', () => {
     expect((await world.service.call('GET', `${invoicesUrl}/${id}/payments`, { token })).body).toEqual([]);
   });
 
-  test('a token of another party, or made for another invoice, is no token', async () => {
+  test('a token of another party or invoice is refused', async () => {
     const stranger = await world.createMerchant();
     const foreign = await world.tokenize('4242424242424242', stranger.apiKey);
     const one = await world.pay('4000000000000002');
@@ -489,6 +489,6 @@ describe('bad input', () => {
   });
 });
 
-test('in the end the bank’s book, the payments and the ledger say the same', async () => {
+test('at the end, bank report, payments and ledger agree', async () => {
   expect(await world.differences()).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// Receipts by mail: the outbox of the sandbox, and a real mail server on a real socket that has good days and bad ones. Whatever
-// becomes of a letter, the payment stands.
+// Emailed receipts: the sandbox outbox, and a mail server on a real socket with faults. A failed email never affects the
+// payment.
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { instantAt } from '../../../src/clock.ts';
@@ -25,7 +25,7 @@ async function open(environment: Record<string, string> = {}): Promise<void> {
   world = await startPaymentWorld(environment);
   recurring = recurringWorld(world);
 }
-/** The engine looks at what is due, until nothing is. */
+/** Runs jobs until none is due. */
 async function look(): Promise<void> {
   await world.service.jobs.whenIdle();
   world.service.jobs.wake();
@@ -50,17 +50,17 @@ describe('without a mail server', () => {
   afterAll(() => world.close());
   beforeEach(async () => void (merchant = await world.createMerchant()));
 
-  test('the receipts of the first payment and of each charge are kept to be looked at', async () => {
+  test('the receipts of the first payment and of each charge are kept in the outbox', async () => {
     const parent = await parentOf();
     const charge = await charged(parent);
     await look();
-    const letters = await outbox();
-    expect(letters.map(({ invoiceID }) => invoiceID).sort()).toEqual(
+    const emails = await outbox();
+    expect(emails.map(({ invoiceID }) => invoiceID).sort()).toEqual(
       [parent.invoiceID, charge.invoiceID].sort(),
     );
-    for (const letter of letters) {
-      expect(letter).toMatchObject({ to: 'payer@example.com', status: 'kept', endedAt: expect.any(String) });
-      for (const part of [letter.text, letter.html]) {
+    for (const email of emails) {
+      expect(email).toMatchObject({ to: 'payer@example.com', status: 'kept', endedAt: expect.any(String) });
+      for (const part of [email.text, email.html]) {
         expect(part).toContain('recurring transaction');
         expect(part).toContain('as agreed with the merchant');
         expect(part).toContain('until cancelled');
@@ -75,7 +75,7 @@ describe('without a mail server', () => {
     expect(await mailOf(charge)).toMatchObject({ to: 'payer@example.com', status: 'kept' });
   });
 
-  test('a payment that is not recurring, or failed, has none', async () => {
+  test('a failed or non-recurring payment has no receipt', async () => {
     const parent = await parentOf();
     await charged(parent, insufficientFunds);
     const invoice = await makeInvoice(world.service, merchant);
@@ -93,7 +93,7 @@ describe('without a mail server', () => {
     expect(await outbox()).toMatchObject([{ invoiceID: parent.invoiceID }]);
   });
 
-  test('goes to the address of the charge, else to that of the consent; without either there is none', async () => {
+  test('goes to the address of the charge, else of the consent, and needs one of them', async () => {
     const parent = await parentOf();
     const own = await charged(parent, 100, { email: 'new@example.com' });
     const none = await charged(parent, 200);
@@ -116,31 +116,28 @@ describe('without a mail server', () => {
   test.each([
     ['alone', {}],
     ['when the charge is to be a parent', { makeRecurrent: true }],
-  ])(
-    'goes to the address of the consent where an invoice’s token charges, which may be a stranger’s: %s',
-    async (_, more) => {
-      const parent = await parentOf();
-      const { id, token } = await recurring.invoice(4_200, {}, merchant);
-      const contactInfo = { email: 'stranger@example.com' };
-      const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
-      const made = await world.service.call('POST', `${invoicesUrl}/${id}/payments`, {
-        token,
-        body: { payer, ...more },
-      });
-      expect(made).toMatchObject({ status: 201, body: { payer: { contactInfo } } });
-      await look();
-      expect(await outbox(`?invoiceID=${id}`)).toMatchObject([{ to: 'payer@example.com' }]);
-      // Nor does he read there whose card it was.
-      for (const path of ['payments/1', 'events?limit=100']) {
-        const { status, text } = await world.service.call('GET', `${invoicesUrl}/${id}/${path}`, { token });
-        expect(status).toBe(200);
-        expect(text).toContain('stranger@example.com');
-        expect(text).not.toMatch(/payer@example\.com|lastDigits|cardNumberMask/);
-      }
-    },
-  );
+  ])('goes to the address of the consent if an invoice token starts the charge: %s', async (_, more) => {
+    const parent = await parentOf();
+    const { id, token } = await recurring.invoice(4_200, {}, merchant);
+    const contactInfo = { email: 'stranger@example.com' };
+    const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: parent, contactInfo };
+    const made = await world.service.call('POST', `${invoicesUrl}/${id}/payments`, {
+      token,
+      body: { payer, ...more },
+    });
+    expect(made).toMatchObject({ status: 201, body: { payer: { contactInfo } } });
+    await look();
+    expect(await outbox(`?invoiceID=${id}`)).toMatchObject([{ to: 'payer@example.com' }]);
+    // The holder of the token must not see whose card it was.
+    for (const path of ['payments/1', 'events?limit=100']) {
+      const { status, text } = await world.service.call('GET', `${invoicesUrl}/${id}/${path}`, { token });
+      expect(status).toBe(200);
+      expect(text).toContain('stranger@example.com');
+      expect(text).not.toMatch(/payer@example\.com|lastDigits|cardNumberMask/);
+    }
+  });
 
-  test('is not mailed where an invoice’s token charges and the consent has no address', async () => {
+  test('is not sent if an invoice token starts the charge and the consent has no address', async () => {
     const invoice = await makeInvoice(world.service, merchant);
     const { token: paymentToolToken } = await world.tokenize('4242424242424242', merchant.apiKey);
     const present = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
@@ -162,22 +159,22 @@ describe('without a mail server', () => {
     expect(await outbox(`?invoiceID=${id}`)).toEqual([]);
   });
 
-  test('is as the shop wants it, where the payer’s language is not known, whoever takes the charge', async () => {
+  test('uses the shop’s settings if the payer’s language is unknown, whichever node takes the charge', async () => {
     const name = { partyId: merchant.partyId, shopId: 'TEST' };
     await storeSettings(world.service.database, name, { language: 'ru', contact: 'help@shop.example' });
     const parent = await parentOf();
-    // By the node that began the charge, and by one that comes after it has died.
+    // One charge by the node that started it, and one by a node that continues after a crash.
     const charge = await charged(parent);
     const jobs = vi.spyOn(world.service.jobs, 'run').mockImplementation(() => {});
     const left = await charged(parent);
     jobs.mockRestore();
     world.service.clock.advance(61_000);
     await look();
-    const letters = await outbox();
-    expect(letters.map(({ invoiceID }) => invoiceID).sort()).toEqual(
+    const emails = await outbox();
+    expect(emails.map(({ invoiceID }) => invoiceID).sort()).toEqual(
       [parent, charge, left].map(({ invoiceID }) => invoiceID).sort(),
     );
-    for (const { text } of letters) {
+    for (const { text } of emails) {
       expect(text).toContain('регулярный платёж');
       expect(text).toContain('help@shop.example');
     }
@@ -201,17 +198,17 @@ describe('with a mail server', () => {
   beforeEach(async () => void (merchant = await world.createMerchant()));
   afterEach(() => {
     server.behave({});
-    server.letters.length = 0;
+    server.emails.length = 0;
   });
 
-  test('a receipt is sent once, whole, with nothing of the card but its last digits', async () => {
+  test('a receipt is sent once, complete, with only the last digits of the card', async () => {
     const parent = await parentOf();
     await look();
     await look();
-    expect(server.letters).toHaveLength(1);
-    const [letter] = server.letters;
-    expect(letter).toMatchObject({ from: 'receipts@shop.example', to: ['payer@example.com'] });
-    expect(letter?.headers).toMatchObject({
+    expect(server.emails).toHaveLength(1);
+    const [email] = server.emails;
+    expect(email).toMatchObject({ from: 'receipts@shop.example', to: ['payer@example.com'] });
+    expect(email?.headers).toMatchObject({
       from: 'Example <receipts@shop.example>',
       to: 'payer@example.com',
       subject: 'Receipt: recurring transaction, TEST',
@@ -221,15 +218,15 @@ describe('with a mail server', () => {
     });
     const [kept] = await outbox();
     expect(kept).toMatchObject({ status: 'sent' });
-    expect(letter?.parts['text/plain']).toBe(kept.text);
-    expect(letter?.parts['text/html']).toBe(kept.html);
-    const numbers = (JSON.stringify(letter).match(/\d{13,19}/g) ?? []).filter(passesLuhn);
+    expect(email?.parts['text/plain']).toBe(kept.text);
+    expect(email?.parts['text/html']).toBe(kept.html);
+    const numbers = (JSON.stringify(email).match(/\d{13,19}/g) ?? []).filter(passesLuhn);
     expect(numbers).toEqual([]);
     expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
   });
 
-  test('whose word was lost is sent again, under the same id', async () => {
-    server.behave({ hangsUpAfterLetter: true });
+  test('is sent again with the same message ID if the server’s response was lost', async () => {
+    server.behave({ hangsUpAfterEmail: true });
     const parent = await parentOf();
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
@@ -237,15 +234,15 @@ describe('with a mail server', () => {
     world.service.clock.advance(1_000);
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
-    const [lost, again] = server.letters;
-    expect(server.letters).toHaveLength(2);
+    const [lost, again] = server.emails;
+    expect(server.emails).toHaveLength(2);
     expect(again?.headers['message-id']).toBe(lost?.headers['message-id']);
     expect(again?.headers.date).toBe(lost?.headers.date);
     expect(again?.parts).toEqual(lost?.parts);
   });
 
-  test('to an address nobody has is not tried again', async () => {
-    server.behave({ toRecipient: '550 5.1.1 <payer@example.com>: nobody here' });
+  test('is not retried for an address that does not exist', async () => {
+    server.behave({ toRecipient: '550 5.1.1 <payer@example.com>: no such mailbox' });
     const parent = await parentOf();
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'refused' });
@@ -255,10 +252,10 @@ describe('with a mail server', () => {
   });
 
   test.each([
-    ['does not let us send', { toRecipient: '550 5.7.1 <payer@example.com>: relay access denied' }],
-    ['wants to be asked later', { toRecipient: '451 4.7.1 <payer@example.com>: later' }],
+    ['denies relaying', { toRecipient: '550 5.7.1 <payer@example.com>: relay access denied' }],
+    ['returns a temporary error', { toRecipient: '451 4.7.1 <payer@example.com>: later' }],
   ])(
-    'is with the operator after fifteen tries at a server that %s, and goes out when he says so',
+    'is stuck after fifteen attempts at a server that %s, and is sent when the operator retries',
     async (_, mood) => {
       server.behave(mood);
       const parent = await parentOf();
@@ -266,29 +263,29 @@ describe('with a mail server', () => {
         await look();
         world.service.clock.advance(600_000);
       }
-      const letters = async () =>
+      const emails = async () =>
         (await world.service.jobs.stuckJobs()).filter(
           ({ kind, partyId }) => kind === 'payer_email' && partyId === merchant.partyId,
         );
       expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
-      const logged = world.service.logged.filter((line) => line.includes('did not take the letter'));
+      const logged = world.service.logged.filter((line) => line.includes('did not accept the email'));
       expect(logged.length).toBeGreaterThan(0);
       for (const line of logged) expect(line).not.toContain('payer@example.com');
       server.behave({});
 
-      const [stuck] = await letters();
+      const [stuck] = await emails();
       expect(stuck).toMatchObject({ id: `${parent.invoiceID}/1`, partyId: merchant.partyId });
       expect(stuck?.reason).toMatch(/^EmailNotAccepted: /);
       expect(stuck?.reason).not.toContain('payer@example.com');
       expect(await world.service.jobs.retry('payer_email', `${parent.invoiceID}/1`)).toBe(true);
       await look();
       expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
-      expect(await letters()).toEqual([]);
-      expect(server.letters).toHaveLength(1);
+      expect(await emails()).toEqual([]);
+      expect(server.emails).toHaveLength(1);
     },
   );
 
-  test('is not waited for: the payment stands, and a server that says nothing is asked again later', async () => {
+  test('does not block the payment, and is retried after a silent server', async () => {
     server.behave({ saysNothing: true });
     const parent = await parentOf();
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
@@ -301,8 +298,8 @@ describe('with a mail server', () => {
   });
 });
 
-describe('the way to the mail server', () => {
-  const letter = {
+describe('the connection to the mail server', () => {
+  const email = {
     id: 'receipt.1.1',
     at: instantAt(0),
     to: 'payer@example.com',
@@ -324,26 +321,26 @@ describe('the way to the mail server', () => {
   );
   afterEach(() => server.close());
 
-  test('needs its password', async () => {
+  test('requires the password', async () => {
     const { port } = server;
-    expect(await openMailServer({ ...settings, port }).send(letter)).toEqual({ taken: true });
+    expect(await openMailServer({ ...settings, port }).send(email)).toEqual({ taken: true });
     const credentials = { user: 'shop', password: 'another secret word' };
     const failure = await openMailServer({ ...settings, port, credentials })
-      .send(letter)
+      .send(email)
       .catch((error: unknown) => error);
     expect(String(failure)).toContain('EAUTH 535');
     expect(String(failure)).not.toContain('secret word');
   });
 
-  test('is not taken in the open where it must be encrypted: not even the password is said', async () => {
+  test('sends neither password nor email unencrypted if TLS is demanded', async () => {
     const { port } = server;
     const demanding = openMailServer({ ...settings, port, tls: 'demanded' });
-    await expect(demanding.send(letter)).rejects.toThrow('ETLS');
+    await expect(demanding.send(email)).rejects.toThrow('ETLS');
     expect(server.said.join()).not.toContain('AUTH');
-    expect(server.letters).toEqual([]);
+    expect(server.emails).toEqual([]);
   });
 
-  test('ends in time, also when the server goes on and on', async () => {
+  test('times out if the server never finishes', async () => {
     const dripping = createServer((socket) => {
       socket.write('220 mail.example\r\n');
       const timer = setInterval(() => socket.write('250-SIZE\r\n'), 50);
@@ -352,7 +349,7 @@ describe('the way to the mail server', () => {
     await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
     const { port } = dripping.address() as AddressInfo;
     const began = performance.now();
-    await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(letter)).rejects.toThrow(
+    await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(email)).rejects.toThrow(
       'not take',
     );
     expect(performance.now() - began).toBeLessThan(30_000);

@@ -1,4 +1,4 @@
-// Refunds over the API, with the simulated bank behind real HTTP, and the books compared with the bank's at the end.
+// Refunds over the API, with the simulated bank over real HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setShopFees } from '../../../src/merchants/store/parties.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
@@ -23,12 +23,12 @@ async function read(url: string): Promise<Answer> {
 
 async function refunded(paying: Paying, body: Record<string, unknown> = {}): Promise<any> {
   const asked = await ask(paying, body);
-  if (asked.status !== 201) throw new Error(`it was refused: ${asked.text}`);
+  if (asked.status !== 201) throw new Error(`The refund was refused: ${asked.text}`);
   await world.service.jobs.whenIdle();
   return (await read(`${refundsOf(paying)}/${asked.body.id}`)).body;
 }
 
-/** From now on, of new payments in dollars. */
+/** Sets a refund fee for new payments in dollars. */
 async function chargeRefunds(): Promise<void> {
   await world.service.database.run(setShopFees, {
     party_id: world.merchant.partyId,
@@ -38,7 +38,7 @@ async function chargeRefunds(): Promise<void> {
 }
 
 describe('a refund', () => {
-  test('is answered pending at once, with everything that was asked, and has then succeeded', async () => {
+  test('is returned as pending with the requested fields, and then succeeds', async () => {
     const paying = await world.paid(card);
     const cart = [
       {
@@ -78,7 +78,7 @@ describe('a refund', () => {
     expect(await world.payment(paying)).toMatchObject({ status: 'captured', amount: 6000 });
   });
 
-  test('of everything makes the payment refunded, in one event, and leaves the invoice as it is', async () => {
+  test('of everything sets the payment to refunded in one event and leaves the invoice unchanged', async () => {
     const paying = await world.paid(card);
     await refunded(paying);
     expect(await world.payment(paying)).toMatchObject({ status: 'refunded', amount: 6000 });
@@ -114,7 +114,7 @@ describe('a refund', () => {
     expect((await read(`${invoicesUrl}/${paying.id}`)).body.status).toBe('fulfilled');
   });
 
-  test('may be many, until nothing is left; what was captured counts, not what was held', async () => {
+  test('can be repeated until the captured amount, not the held one, is used up', async () => {
     const paying = await world.paid(card, { flow: { type: 'PaymentFlowHold' } });
     const capture = { token: world.merchant.apiKey, body: { reason: 'sent', amount: 5000, currency: 'RUB' } };
     expect(await ask(paying)).toMatchObject({ status: 400, body: { code: 'invalidPaymentStatus' } });
@@ -129,11 +129,11 @@ describe('a refund', () => {
     expect(await world.payment(paying)).toMatchObject({ status: 'refunded', amount: 5000 });
   });
 
-  test('that the bank declines has failed with its reason, and the money is the shop’s again', async () => {
+  test('that the bank declines fails with its reason, and the shop gets its money back', async () => {
     const paying = await world.pay(card, {}, { amount: 200_000 });
     await world.service.jobs.whenIdle();
     const before = await world.balance();
-    // An amount with a meaning for the simulated bank.
+    // The simulated bank declines a refund of this amount.
     const failed = await refunded(paying, { amount: 99_057 });
     expect(failed).toMatchObject({
       status: 'failed',
@@ -148,7 +148,7 @@ describe('a refund', () => {
     expect(await refunded(paying, { amount: 100 })).toMatchObject({ id: '101', status: 'succeeded' });
   });
 
-  test('goes to the bank once, whatever becomes of the answer, and is pending until it is known', async () => {
+  test('is executed once even if the response is lost, and stays pending until it is known', async () => {
     for (const kind of [
       'foreign-answer-after-booking',
       'reset-before-booking',
@@ -173,7 +173,7 @@ describe('a refund', () => {
 });
 
 describe('the balance of the shop', () => {
-  test('pays the fees that were agreed when the payment was made, and a refund needs its fee too', async () => {
+  test('pays the fees agreed when the payment was created, and must cover the refund fee', async () => {
     await chargeRefunds();
     const paying = await world.pay(card, {}, { shopID: 'TEST_USD', currency: 'USD' });
     await world.service.jobs.whenIdle();
@@ -188,17 +188,17 @@ describe('the balance of the shop', () => {
     expect(await world.balance('TEST_USD')).toEqual({ own: 0, available: 0 });
   });
 
-  test('cannot be given back twice by twenty who ask at once', async () => {
+  test('cannot be refunded twice by twenty concurrent requests', async () => {
     const first = await world.pay(card, {}, { shopID: 'TEST_EUR', currency: 'EUR' });
     const second = await world.pay(card, {}, { shopID: 'TEST_EUR', currency: 'EUR' });
     await world.service.jobs.whenIdle();
     await refunded(first, { amount: 3000 });
-    // 9000 are left, of two payments; each may give back what is left of it, and one at a time.
+    // 9000 is left of two payments. Each can refund what is left of it, one refund at a time.
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => ask(n % 2 ? first : second, { amount: n % 2 ? 3000 : 6000 })),
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
-    // One is under way, or it is through already and nothing is left.
+    // Another refund is in progress, or has already ended and nothing is left.
     for (const { status, body } of answers)
       if (status !== 201) expect(['operationNotPermitted', 'invalidPaymentStatus']).toContain(body.code);
     await world.service.jobs.whenIdle();
@@ -207,13 +207,13 @@ describe('the balance of the shop', () => {
 });
 
 describe('repeating a refund', () => {
-  test('with its externalID answers the one there is, as it is now', async () => {
+  test('with its externalID returns the existing refund in its current state', async () => {
     const paying = await world.paid(card);
     const body = { externalID: 'twice', amount: 10, reason: 'first' };
     const [one, two] = await Promise.all([ask(paying, body), ask(paying, { ...body, reason: 'other' })]);
     expect([one.status, two.status]).toEqual([201, 201]);
     expect(one.body.id).toBe(two.body.id);
-    // The other may have held the payment when what was due was claimed, which passes over what is held until the next look.
+    // Another node may have locked the payment during the claim, which skips locked rows until the next poll.
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
     expect((await ask(paying, body)).body).toMatchObject({ id: one.body.id, status: 'succeeded' });
@@ -226,7 +226,7 @@ describe('repeating a refund', () => {
     expect((await ask(elsewhere, body)).status).toBe(409);
   });
 
-  test('with an Idempotency-Key answers the same bytes, also where the money is lacking', async () => {
+  test('with an Idempotency-Key returns the same bytes, also for insufficient funds', async () => {
     await chargeRefunds();
     const paying = await world.pay(card, {}, { shopID: 'TEST_USD', currency: 'USD' });
     await world.service.jobs.whenIdle();
@@ -247,7 +247,7 @@ describe('repeating a refund', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('an invalid refund', () => {
   test.each<[Record<string, unknown>, string]>([
     [{ currency: 'USD' }, 'inconsistentRefundCurrency'],
     [{ amount: 6001 }, 'invoicePaymentAmountExceeded'],
@@ -263,14 +263,14 @@ describe('what cannot be', () => {
     [{ amount: 10, cart: [{ product: 'x', price: 1 }] }, 'invalidRequest'],
     [{ allocation: [] }, 'allocationNotPermitted'],
     [{ allocation: [], cart: [{ product: 'x', price: 1 }] }, 'refundCartConflict'],
-  ])('%j is refused with %s, and nothing is written', async (body, code) => {
+  ])('%j is refused with %s and writes nothing', async (body, code) => {
     const paying = await world.paid(card);
     expect(await ask(paying, body)).toMatchObject({ status: 400, body: { code } });
     expect((await read(refundsOf(paying))).body).toEqual([]);
     expect(await world.changes(paying)).toHaveLength(5);
   });
 
-  test('is told apart from what is not there', async () => {
+  test('gets another error than a missing object', async () => {
     const paying = await world.paid(card);
     const { token } = await world.createMerchant().then(({ apiKey }) => ({ token: apiKey }));
     const not = async (url: string, message: string, by = world.merchant.apiKey) => {
@@ -293,7 +293,7 @@ describe('what cannot be', () => {
   });
 });
 
-test('an invoice can be paid with the cards of every network, if a bank takes cards for its shop', async () => {
+test('payment methods list cards of every network if the shop has a terminal', async () => {
   const paying = await world.paid(card);
   const methods = await world.service.call('GET', `${invoicesUrl}/${paying.id}/payment-methods`, {
     token: paying.token,
@@ -306,6 +306,6 @@ test('an invoice can be paid with the cards of every network, if a bank takes ca
   ]);
 });
 
-test('in the end the bank’s book, the payments and the ledger say the same', async () => {
+test('at the end, bank report, payments and ledger agree', async () => {
   expect(await world.differences()).toEqual([]);
 });

@@ -126,7 +126,11 @@ describe('limits', () => {
     expect((await pay(5_000)).status).toBe(202);
     const tomorrow = `${day.slice(0, 8)}${String(Number(day.slice(8)) + 1).padStart(2, '0')}T00:00:00.000000Z`;
     expect(await pay(3_001)).toEqual(
-      refused('payoutLimitPerDay', 'The limit of the day is reached', { retryAfter: tomorrow }),
+      refused(
+        'payoutLimitPerDay',
+        'The daily payout limit is reached. Wait until retryAfter, or raise the level of the identity.',
+        { retryAfter: tomorrow },
+      ),
     );
     const body = { wallet, destination: good, body: { amount: 3_001, currency: 'RUB' } };
     const { headers } = await world.post('/wallet/v0/withdrawals', body, merchant.apiKey);
@@ -135,16 +139,24 @@ describe('limits', () => {
     expect((await pay(1_000)).status).toBe(202);
     expect((await pay(1_000)).status).toBe(202);
     expect(await pay(100)).toEqual(
-      refused('payoutLimitNumberPerDay', 'The number of payouts of the day is reached', {
-        retryAfter: tomorrow,
-      }),
+      refused(
+        'payoutLimitNumberPerDay',
+        'The daily number of payouts is reached. Wait until retryAfter, or raise the level of the identity.',
+        {
+          retryAfter: tomorrow,
+        },
+      ),
     );
     clock.advance(24 * 3_600_000);
     expect((await pay(5_000)).status).toBe(202);
     expect(await pay(101)).toEqual(
-      refused('payoutLimitPerMonth', 'The limit of the month is reached', {
-        retryAfter: '2026-02-01T00:00:00.000000Z',
-      }),
+      refused(
+        'payoutLimitPerMonth',
+        'The monthly payout limit is reached. Wait until retryAfter, or raise the level of the identity.',
+        {
+          retryAfter: '2026-02-01T00:00:00.000000Z',
+        },
+      ),
     );
     // A higher level has limits of its own.
     const proofs = [{ type: 'RUSDomesticPassport', token: 'any' }];

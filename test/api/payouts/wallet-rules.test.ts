@@ -540,7 +540,7 @@ test('a quote is refused', async () => {
   const cash = { amount: 1, currency: 'USD' };
   const body = { walletID: world.wallet, currencyFrom: 'RUB', currencyTo: 'USD', cash };
   const answer = await world.post('/wallet/v0/withdrawal-quotes', body);
-  expect(answer).toMatchObject({ status: 501, body: { message: expect.stringContaining('not offered') } });
+  expect(answer).toMatchObject({ status: 501, body: { message: expect.stringContaining('not available') } });
 });
 
 test('providers, classes, residences and currencies can be read', async () => {

@@ -1,5 +1,5 @@
-// A charge that is approved is written in one statement where it can be, and in a transaction where the series has moved since it was
-// read. What follows is the same: each case is looked at on both ways.
+// An approved charge is written in one statement, or in a transaction if the series has changed since it was read. Both
+// must have the same result.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BankResponse } from '../../../src/acquiring/domain/bank-port.ts';
 import { laterBy, type Instant } from '../../../src/clock.ts';
@@ -29,7 +29,7 @@ afterAll(() => world.close());
 beforeEach(async () => void (merchant = await world.createMerchant()));
 afterEach(() => void vi.restoreAllMocks());
 
-/** In a transaction, because the statement is told another version than the series has, and writes nothing. */
+/** Forces the transaction: the statement gets a wrong version of the series and writes nothing. */
 function goes(way: (typeof ways)[number]): void {
   isInOne = false;
   const { database } = world.service;
@@ -91,7 +91,7 @@ async function addressOf(invoiceId: string): Promise<string | undefined> {
 }
 
 describe.each(ways)('%s', (way) => {
-  test('an approval ends the attempt and the failing, counts the charge, and sets the next notice', async () => {
+  test('an approval ends the attempt and the failures, counts the charge, and schedules the next advance notice', async () => {
     const parent = await parentOf();
     await charge(parent, { amount: insufficientFunds });
     expect((await seriesOf(parent)).state).toHaveProperty('failingSince');
@@ -99,7 +99,7 @@ describe.each(ways)('%s', (way) => {
     const before = await seriesOf(parent);
 
     goes(way);
-    // The bank takes its time.
+    // The bank responds a second later.
     wayward.meanwhile('authorise', () => Promise.resolve(world.service.clock.advance(1_000)));
     const { id, createdAt } = await charge(parent);
     expect(isInOne).toBe(way === 'in one statement');
@@ -117,7 +117,7 @@ describe.each(ways)('%s', (way) => {
         chargesMade: 1,
         noticedUntil: before.state.noticedUntil,
       },
-      // The gap before the next one grows too long.
+      // The advance notice that the gap before the next charge grows too long.
       wake_at: laterBy(monthsAfter(createdAt, 6), -14 * dayMs),
     });
     const fact = { type: 'recurring_charge_succeeded', invoiceId: id, paymentId: '1', createdAt };
@@ -139,7 +139,7 @@ describe.each(ways)('%s', (way) => {
     });
   });
 
-  test('an approval is no earlier than what has happened to its series', async () => {
+  test('an approval is dated no earlier than the series’ last event', async () => {
     const parent = await parentOf();
     const { changed_at: last } = await seriesOf(parent);
     const lead = laterBy(last, 1_000);
@@ -154,7 +154,7 @@ describe.each(ways)('%s', (way) => {
     expect((await attemptOf(id)).ended_at).toEqual(lead);
   });
 
-  test('an advice that forbids nothing is kept beside the attempt', async () => {
+  test('an advice without effect is stored with the attempt', async () => {
     const parent = await parentOf();
     const answer: BankResponse = { outcome: 'approved', reference: '000000000001', advice: '02' };
     wayward.happens('authorise', answer);
@@ -165,13 +165,13 @@ describe.each(ways)('%s', (way) => {
     expect((await seriesOf(parent)).state).not.toHaveProperty('notBefore');
   });
 
-  test('an advice that stops the card is kept with its rule, and stops the series', async () => {
+  test('an advice that stops the card is stored with its rule and stops the series', async () => {
     const parent = await parentOf();
     const answer: BankResponse = { outcome: 'approved', reference: '000000000001', advice: '03' };
     wayward.happens('authorise', answer);
     goes(way);
     const { id } = await charge(parent);
-    // What concerns other series of the card is no matter of one statement.
+    // One statement cannot change other series of the card.
     expect(isInOne).toBe(false);
     expect(await attemptOf(id)).toMatchObject({
       outcome: 'approved',
@@ -189,15 +189,15 @@ describe.each(ways)('%s', (way) => {
 
   test.each<[of: string, consent: object, given: object, to: string | undefined]>([
     ['the charge', payer, { email: 'new@example.com' }, 'new@example.com'],
-    ['the consent, where the charge has none', payer, {}, 'payer@example.com'],
+    ['the consent, if the charge has none', payer, {}, 'payer@example.com'],
     [
-      'the consent, where an invoice’s token charges',
+      'the consent, if an invoice token starts the charge',
       payer,
       { email: 'stranger@example.com', token: 'of the invoice' },
       'payer@example.com',
     ],
-    ['nobody, where neither has one', {}, {}, undefined],
-  ])('the receipt goes to the address of %s', async (_, consent, given, to) => {
+    ['no recipient, if neither has one', {}, {}, undefined],
+  ])('the receipt goes to %s', async (_, consent, given, to) => {
     const parent = await parentOf(consent);
     goes(way);
     const { id, createdAt } = await charge(parent, given);
@@ -218,7 +218,7 @@ describe.each(ways)('%s', (way) => {
     });
   });
 
-  test('no receipt is owed before the money is taken', async () => {
+  test('no receipt is queued before the capture', async () => {
     const parent = await parentOf();
     goes(way);
     const { id } = await charge(parent, { more: { flow: { type: 'PaymentFlowHold' } } });
@@ -249,7 +249,7 @@ describe.each(ways)('%s', (way) => {
     expect(await attemptOf(id)).toMatchObject({ outcome: 'lost' });
     const { version, state } = await seriesOf(parent);
     expect(state).toMatchObject({ chargesMade: 0 });
-    // It began, and the charge was started.
+    // Version 1 started the series, version 2 the charge.
     expect(version).toBe(2);
   });
 });

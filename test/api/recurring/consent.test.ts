@@ -1,5 +1,4 @@
-// The consent behind recurring charges: what the payer agreed to, what there is to show for it, how it ends, and what the
-// payer gets to read. Over the API, with the simulated bank and a clock under the test's control.
+// The consent behind recurring charges: terms, evidence, revocation and what the payer can read.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,8 +97,8 @@ async function noticesUntil(parent: Parent, now: string): Promise<string[]> {
   return webhookEventsOf(parent);
 }
 
-describe('may it be charged', () => {
-  test('is answered as creating the charge would be', async () => {
+describe('checking whether a charge is allowed', () => {
+  test('returns what creating the charge would return', async () => {
     const parent = await parentWith(agreed);
     expect((await read(parent, 'recurring')).body).toEqual({
       mayCharge: true,
@@ -126,7 +125,7 @@ describe('may it be charged', () => {
     });
   });
 
-  test('is answered for every member of a chain, and for no other payment', async () => {
+  test('works for every payment of a series and no other', async () => {
     const parent = await parentWith();
     const made = await charge(parent, 100);
     await world.service.jobs.whenIdle();
@@ -138,12 +137,12 @@ describe('may it be charged', () => {
 });
 
 describe('the terms', () => {
-  test("are the payment's, else the shop's, else the plainest", async () => {
+  test('come from the payment, else the shop, else the defaults', async () => {
     await set({ terms: { schedule: 'P1W', validUntil: '2027-06-30' } });
     const terms = async (parent: Parent) => (await read(parent, 'recurring')).body.terms;
     expect(await terms(await parentWith({ schedule: 'P1Y' }))).toEqual({ schedule: 'P1Y' });
     expect(await terms(await parentWith())).toEqual({ schedule: 'P1W', validUntil: '2027-06-30' });
-    // The evidence says nothing of the schedule.
+    // The evidence does not contain the schedule.
     const { consent } = agreed;
     expect(await terms(await parentWith({ consent }))).toEqual({ schedule: 'P1W', validUntil: '2027-06-30' });
     await set({});
@@ -163,27 +162,27 @@ describe('the terms', () => {
     [{ amountAfterTrial: 100 }, 'recurrentTerms.amountAfterTrial'],
     [{ consent: { ticked: true, tickedAt: '2026-01-01T00:00:00Z' } }, 'recurrentTerms.consent'],
     [{ consent: { ...agreed.consent, ticked: false } }, 'recurrentTerms.consent.ticked'],
-  ])('that make no sense are refused: %o', async (terms, where) => {
+  ])('that contradict each other are refused: %o', async (terms, where) => {
     const { answer } = await startPayment(terms);
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
     expect(answer.body.message).toContain(where);
   });
 
-  test.each([' ', 'card 4242 4242 4242 4242'])('of a shop may not have the schedule %j', async (schedule) => {
+  test.each([' ', 'card 4242 4242 4242 4242'])('of a shop cannot have the schedule %j', async (schedule) => {
     const { partyId: party } = merchant;
     const line = ['shop', 'recurring', 'TEST', '--party', party, '--schedule', schedule];
     expect(await commandLine(line, {})).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('--schedule has '),
+      errors: expect.stringContaining('--schedule must not '),
     });
   });
 
-  test('go with a payment that stores the card, and with no other', async () => {
+  test('are only accepted with a payment that saves the card', async () => {
     const { answer } = await startPayment(agreed, { makeRecurrent: false });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
   });
 
-  test('that came without the consent are reported, for as long as they may be charged', async () => {
+  test('without a consent are reported while the series can be charged', async () => {
     const [shown, missing, ended] = [await parentWith(agreed), await parentWith(), await parentWith()];
     await recurring.charged(missing, 100, { by: merchant });
     await withdraw(ended);
@@ -201,7 +200,7 @@ describe('the terms', () => {
     expect((await read(shown, 'recurring')).body.consentEvidence).toBe('attestedByMerchant');
   });
 
-  test('may be charged through their last day and not a moment longer', async () => {
+  test('allow charges through their last day, and not after it', async () => {
     const parent = await parentWith({ schedule: 'P1D', validUntil: world.service.clock.now().slice(0, 10) });
     const midnight = Date.parse(`${world.service.clock.now().slice(0, 10)}T23:59:59.999Z`);
     world.service.clock.set(midnight);
@@ -211,8 +210,8 @@ describe('the terms', () => {
   });
 });
 
-describe('for ever', () => {
-  test('is a lifetime too: the last day there is, for the consent and for a trial', async () => {
+describe('the last representable day', () => {
+  test('is accepted as the end of a consent and of a trial', async () => {
     const ever = '9999-12-31';
     const parent = await parentWith({ schedule: 'P999Y', validUntil: ever, trialEnd: ever });
     expect((await read(parent, 'recurring')).body).toMatchObject({
@@ -225,15 +224,15 @@ describe('for ever', () => {
   });
 });
 
-describe('a shop may want more than the rules', () => {
-  test('no card is stored without the consent', async () => {
+describe('a shop setting can require', () => {
+  test('a consent for each saved card', async () => {
     await set({ requireConsentEvidence: true });
     const { answer } = await startPayment({ schedule: 'P1M' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
     expect((await startPayment(agreed)).answer.status).toBe(201);
   });
 
-  test('no charge with the token of an invoice', async () => {
+  test('an API key for recurring charges', async () => {
     await set({ needsApiKey: true });
     const parent = await parentWith();
     const invoice = await recurring.invoice(100, {}, merchant);
@@ -246,7 +245,7 @@ describe('a shop may want more than the rules', () => {
     await world.service.jobs.whenIdle();
   });
 
-  test('no charge after half a year without one', async () => {
+  test('at most six months between charges', async () => {
     const parent = await parentWith();
     world.service.clock.set(Date.parse('2026-07-20T12:00:00Z'));
     await set({ enforceMaxGap: true });
@@ -258,7 +257,7 @@ describe('a shop may want more than the rules', () => {
 });
 
 describe('withdrawing', () => {
-  test('by the merchant ends it at once, and again changes nothing', async () => {
+  test('by the merchant takes effect immediately, and a repeat changes nothing', async () => {
     const parent = await parentWith();
     expect((await withdraw(parent)).status).toBe(204);
     expect(await charge(parent)).toMatchObject({ status: 400, body: { code: 'recurrentConsentRevoked' } });
@@ -271,7 +270,7 @@ describe('withdrawing', () => {
     ]);
   });
 
-  test('by the payer needs one button and no script; opening the link alone changes nothing', async () => {
+  test('by the payer needs one button and no script, and opening the link changes nothing', async () => {
     const parent = await parentWith();
     const { text } = (await read(parent, 'receipt')).body;
     const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
@@ -293,7 +292,7 @@ describe('withdrawing', () => {
     expect(withdrawals).toEqual([{ changeType: 'ConsentWithdrawn', by: 'payer' }]);
   });
 
-  test('by the payer after the merchant has, or after the end, says that it has ended and changes nothing', async () => {
+  test('by the payer after the consent has ended shows that it has ended and changes nothing', async () => {
     const parent = await parentWith({ schedule: 'P1M', validUntil: '2026-02-28' });
     const { text } = (await read(parent, 'receipt')).body;
     const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
@@ -311,7 +310,7 @@ describe('withdrawing', () => {
   test.each<[string, terms: object, RecurringSettings]>([
     ['the payer agreed', { ...agreed, consent: { ...agreed.consent, locale: 'ru-RU' } }, { language: 'en' }],
     ['the shop writes', { schedule: 'P1M' }, { language: 'ru' }],
-  ])('by the payer is in the language of his letter, in which %s', async (_of, terms, settings) => {
+  ])('by the payer is in the language of the receipt: %s', async (_of, terms, settings) => {
     await set(settings);
     const parent = await parentWith(terms);
     const { text } = (await read(parent, 'receipt')).body;
@@ -322,11 +321,11 @@ describe('withdrawing', () => {
     expect(question.text).toContain('<button>Прекратить списания</button>');
     const ended = await world.service.call('POST', link, { headers });
     expect(ended.text).toContain('<html lang="ru">');
-    expect(ended.text).toContain('4242, больше ничего не списывают');
+    expect(ended.text).toContain('4242, больше ничего не спишут');
     for (const page of [question, ended]) expect(page.text).not.toMatch(/card|charge/i);
   });
 
-  test('by a link that is none is refused in the language of the browser', async () => {
+  test('with an invalid link is refused in the language of the browser', async () => {
     const parent = await parentWith({ ...agreed, consent: { ...agreed.consent, locale: 'ru' } });
     const { text } = (await read(parent, 'receipt')).body;
     const cut = new URL(/откройте (\S+)/.exec(text)![1]!).pathname.slice(0, -2);
@@ -335,16 +334,16 @@ describe('withdrawing', () => {
         const inRussian = await world.service.call(method, link, {
           headers: { 'accept-language': 'ru-RU,ru;q=0.9,en;q=0.8' },
         });
-        expect(inRussian).toMatchObject({ status: 404, text: expect.stringContaining('Такой ссылки нет') });
+        expect(inRussian).toMatchObject({ status: 404, text: expect.stringContaining('Ссылка не найдена') });
         expect(inRussian.text).toContain('<html lang="ru">');
         const inEnglish = await world.service.call(method, link);
-        expect(inEnglish).toMatchObject({ status: 404, text: expect.stringContaining('No such link') });
+        expect(inEnglish).toMatchObject({ status: 404, text: expect.stringContaining('Link not found') });
         expect(inEnglish.text).toContain('<html lang="en">');
       }
     }
   });
 
-  test('by the payer is possible also when the consent has run out, or the network has stopped it', async () => {
+  test('by the payer works after the consent has expired or the network has stopped the series', async () => {
     const ended = await parentWith({ schedule: 'P1M', validUntil: '2026-02-28' });
     const stopped = await parentWith();
     expect(await recurring.charged(stopped, declinedWith(41), { by: merchant })).toBe('failed');
@@ -361,7 +360,7 @@ describe('withdrawing', () => {
     }
   });
 
-  test('by a link nobody sent is not possible', async () => {
+  test('with a forged link is refused', async () => {
     const parent = await parentWith();
     const { text } = (await read(parent, 'receipt')).body;
     const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
@@ -375,7 +374,7 @@ describe('withdrawing', () => {
 });
 
 describe('the bundle', () => {
-  test('holds the consent and every charge, without the card, and verifies', async () => {
+  test('contains the consent and every charge, without the card, and verifies', async () => {
     const parent = await parentWith(agreed);
     await recurring.charged(parent, 100, { by: merchant });
     await withdraw(parent);
@@ -396,30 +395,35 @@ describe('the bundle', () => {
       'consent_withdrawn',
     ]);
     expect(text).not.toContain('v1.');
-    expect(verifyBundle(text, ['A'.repeat(43)])).toEqual({ ok: false, why: 'somebody else has sealed it' });
+    expect(verifyBundle(text, ['A'.repeat(43)])).toEqual({
+      ok: false,
+      why: 'The bundle is sealed with another key.',
+    });
   });
 
-  test('that was changed anywhere does not: 10,000 changes, each found', async () => {
+  test('with a change anywhere does not verify: all of 10,000 changes are detected', async () => {
     const parent = await parentWith(agreed);
     for (const amount of [100, insufficientFunds]) await recurring.charged(parent, amount, { by: merchant });
     const { text } = await read(parent, 'recurring/consent');
     let state = 7;
     const random = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below;
-    const letters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "{}[]:,-_.';
+    const characters = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "{}[]:,-_.';
     const unfound: string[] = [];
     for (let each = 0; each < 10_000; each++) {
       const place = random(text.length);
-      const letter = letters[random(letters.length)]!;
+      const character = characters[random(characters.length)]!;
       const [before, after] = [text.slice(0, place), text.slice(place)];
-      const tampered = [before + letter + after.slice(1), before + letter + after, before + after.slice(1)][
-        each % 3
-      ]!;
-      if (tampered !== text && verifyBundle(tampered).ok) unfound.push(`${place}: ${letter}`);
+      const tampered = [
+        before + character + after.slice(1),
+        before + character + after,
+        before + after.slice(1),
+      ][each % 3]!;
+      if (tampered !== text && verifyBundle(tampered).ok) unfound.push(`${place}: ${character}`);
     }
     expect(unfound).toEqual([]);
   });
 
-  test('whose entries were changed with their hashes, or left out, or put in another order, does not', async () => {
+  test('with entries rehashed, removed or reordered does not verify', async () => {
     const parent = await parentWith(agreed);
     await recurring.charged(parent, 100, { by: merchant });
     const { body } = await read(parent, 'recurring/consent');
@@ -435,7 +439,7 @@ describe('the bundle', () => {
     for (const changed of changes) expect(verifyBundle(JSON.stringify(changed)).ok).toBe(false);
   });
 
-  test('sealed before the key was changed verifies after it, and so does one sealed then; links of both times work', async () => {
+  test('verifies before and after a key rotation, and so do revocation links', async () => {
     const parent = await parentWith(agreed);
     const linkOf = async (of: Parent) =>
       new URL(/open (\S+)/.exec((await read(of, 'receipt')).body.text)![1]!).pathname;
@@ -469,7 +473,7 @@ describe('the bundle', () => {
     for (const link of links) expect((await world.service.call('GET', link)).status).toBe(200);
   });
 
-  test('is not sealed when the log behind it is not what was written', async () => {
+  test('is not sealed if its log was changed', async () => {
     const parent = await parentWith(agreed);
     await world.service.database.withClient(async (client) => {
       await client.query('alter table event disable trigger event_is_append_only');
@@ -483,8 +487,8 @@ describe('the bundle', () => {
   });
 });
 
-describe('the page to print', () => {
-  test('says what the bundle says, in one file without script', async () => {
+describe('the printable page', () => {
+  test('shows what the bundle contains, in one file without scripts', async () => {
     const parent = await parentWith({
       ...agreed,
       trialEnd: '2026-02-28',
@@ -523,7 +527,7 @@ describe('the page to print', () => {
     expect(page).toContain(bundle.entries.at(-1).hash);
   });
 
-  test('is made of a bundle by the command line, and of a tampered one not', async () => {
+  test('is created by the command line from a valid bundle only', async () => {
     const parent = await parentWith(agreed);
     const { text } = await read(parent, 'recurring/consent');
     const folder = await mkdtemp(join(tmpdir(), 'mandate-consent-'));
@@ -537,13 +541,13 @@ describe('the page to print', () => {
     expect(refused).toMatchObject({
       code: 1,
       output: '',
-      errors: expect.stringContaining('not to be believed'),
+      errors: expect.stringContaining('is not a valid consent bundle'),
     });
   });
 });
 
-describe('what the merchant hears beforehand', () => {
-  test('a trial ends: seven days before', async () => {
+describe('advance notices', () => {
+  test('announce the end of a trial seven days before', async () => {
     const parent = await parentWith({ schedule: 'P1M', trialEnd: '2026-02-28', amountAfterTrial: 49_900 });
     expect((await read(parent, 'recurring')).body.terms).toMatchObject({
       trialEnd: '2026-02-28',
@@ -565,11 +569,11 @@ describe('what the merchant hears beforehand', () => {
     ['P27W', ['2026-07-05 gapNearing', '2026-07-13 rareChargeNearing']],
     ['P180D', ['2026-07-05 gapNearing']],
     ['P3M', ['2026-07-05 gapNearing']],
-  ])('a charge that comes seldom, %s: fourteen days before', async (schedule, notices) => {
+  ])('announce a rare charge, %s, fourteen days before', async (schedule, notices) => {
     expect(await noticesUntil(await parentWith({ schedule }), '2027-01-20T00:00:00Z')).toEqual(notices);
   });
 
-  test('the card expires, the gap grows, the consent ends: each once, at its time', async () => {
+  test('announce card expiry, a growing gap and the end of the consent once each', async () => {
     const parent = await parentWith({ schedule: 'P1M', validUntil: '2027-03-31' });
     const url = '/sandbox/clock';
     for (const now of ['2027-05-01T00:00:00Z', '2031-02-01T00:00:00Z']) {
@@ -588,12 +592,12 @@ describe('what the merchant hears beforehand', () => {
   });
 });
 
-test('the gap is counted from the last charge, and said once for each', async () => {
+test('announce the gap once after each charge', async () => {
   const parent = await parentWith({ schedule: 'P1M' });
   world.service.clock.set(Date.UTC(2026, 4, 31, 10));
   expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
   expect(await noticesUntil(parent, '2027-12-01T00:00:00Z')).toEqual(['2026-11-16 gapNearing']);
-  // A failed charge is none.
+  // A failed charge does not count.
   const failing = insufficientFunds;
   expect(await recurring.charged(parent, failing, { by: merchant })).toBe('failed');
   expect(await noticesUntil(parent, '2028-01-01T00:00:00Z')).toEqual(['2026-11-16 gapNearing']);
@@ -622,7 +626,7 @@ describe('the receipt', () => {
     }
   });
 
-  test.each(['<monthly>', ' monthly'])('is there whatever was agreed on, %j', async (schedule) => {
+  test.each(['<monthly>', ' monthly'])('exists whatever terms were agreed, %j', async (schedule) => {
     const later = 'by the meter, <1000 from 2026-01-19 to 2027-01-18, +7 495 123-45-67';
     const amountRule = { kind: 'variable', text: later };
     const { status, body } = await read(await parentWith({ schedule, amountRule }), 'receipt');
@@ -632,14 +636,14 @@ describe('the receipt', () => {
     expect(body.html).toContain(escaped(later));
   });
 
-  test('is there where a shop was given a schedule that is not taken any more', async () => {
+  test('exists if the shop has a schedule that is no longer accepted', async () => {
     await set({ terms: { schedule: ' ' } });
     const { status, body } = await read(await parentWith(), 'receipt');
     expect(status).toBe(200);
     expect(body.text).toContain('Schedule: as agreed with the merchant\n');
   });
 
-  test('is there for captured recurring payments alone', async () => {
+  test('exists only for captured recurring payments', async () => {
     const parent = await parentWith();
     const failed = await charge(parent, insufficientFunds);
     await world.service.jobs.whenIdle();
@@ -649,7 +653,7 @@ describe('the receipt', () => {
   });
 });
 
-test('a card number that was declined with the payer there counts with the others: nine a day', async () => {
+test('declines with the payer present count towards the limit of nine a day', async () => {
   const parent = await parentWith();
   for (let times = 0; times < 9; times++) {
     const invoice = await makeInvoice(world.service, merchant, {

@@ -1,5 +1,5 @@
-// Where the rules of recurring charges are easily broken unseen: what counts as a decline and what does not, how far a stop
-// reaches, what a chain goes on from, and what the bank is told.
+// Edge cases of the rules for recurring charges: what counts as a decline, how far a stop reaches, and what the bank
+// receives.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, laterBy, type Instant } from '../../../src/clock.ts';
 import { payerEmailIdOf } from '../../../src/receipts/domain/payer-email.ts';
@@ -56,23 +56,23 @@ async function sql<Row extends object>(text: string, values: unknown[] = []): Pr
   const { rows } = await world.service.database.withClient((client) => client.query<Row>(text, values));
   return rows;
 }
-/** What the networks hold against the merchant's cards. */
+/** How many declines the networks count for the merchant's cards. */
 const declines = async (): Promise<number> =>
   (await sql('select 1 from card_decline where party_id = $1', [merchant.partyId])).length;
 
-/** The next charge fails at the bank in that way. */
+/** Makes the next charge fail at the bank in the given way. */
 async function chargedAs(parent: Parent, mishap: Mishap): Promise<string> {
   wayward.happens('authorise', mishap);
   return charged(parent);
 }
 
-describe('no decline of the network is', () => {
-  test('what was sent, never answered, and taken back, whatever is answered to that', async () => {
+describe('the networks’ count of declines excludes', () => {
+  test('a charge that was sent, not answered and reversed, whatever the response to the reversal', async () => {
     const parent = await parentOf(mastercard);
     const made = world.service.clock.now();
     wayward.happens('authorise', 'message lost');
     wayward.always('inquire', { outcome: 'unknown', why: 'silence' });
-    // To a charge this would mean that it must never come again; of a reversal it says only that it was refused.
+    // For a charge this code would stop the series. For a reversal it only says that the reversal was declined.
     wayward.always('reverse', { outcome: 'declined', network: 'mastercard', code: '79' });
     expect(await charged(parent)).toBe('pending');
     for (let times = 0; times < 40; times++) await world.later(minute);
@@ -84,21 +84,21 @@ describe('no decline of the network is', () => {
     await world.later(hour);
     expect(await endings()).toEqual([{ outcome: 'lost', code: null, effect: null }]);
     expect(await declines()).toBe(0);
-    // The issuer may have seen it: it counts as an attempt, and as a failure.
+    // The issuer may have seen the charge, so it counts as an attempt and a failure.
     expect(await standing(parent)).toMatchObject({
       status: 'active',
       refusal: { rule: 'onceADay', retryAfter: laterBy(made, 24 * hour) },
     });
   });
 
-  test('what the bank says by itself, by a number that would mean something to the network', async () => {
+  test('the bank’s own decline, even with a code that a network uses', async () => {
     const parent = await parentOf();
     expect(await chargedAs(parent, { outcome: 'declined', network: 'bank', code: '41' })).toBe('failed');
     expect(await declines()).toBe(0);
     expect(await standing(parent)).toMatchObject({ status: 'active', refusal: { rule: 'onceADay' } });
   });
 
-  test('an authentication that the payer failed, or never finished, by payment or by binding', async () => {
+  test('an authentication that failed or was abandoned, in a payment or a binding', async () => {
     const invoice = await makeInvoice(world.service, merchant);
     const { token: paymentToolToken } = await world.tokenize(failsAuthentication, merchant.apiKey);
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
@@ -113,12 +113,12 @@ describe('no decline of the network is', () => {
     await world.bound(await world.createCustomer({}, merchant), wantsChallenge);
     await world.later(11 * minute);
     expect(await declines()).toBe(0);
-    // What the issuer himself declines is one, also where the payer is there.
+    // A decline by the issuer counts, also with the payer present.
     await world.bound(await world.createCustomer({}, merchant), '4000000000000002');
     expect(await declines()).toBe(1);
   });
 
-  test('one of another shop for that amount, nor one with the payer there', async () => {
+  test('declines of another shop, and those with the payer present', async () => {
     const parent = await parentOf();
     const plant = (shopId: string, byMerchant: boolean) =>
       sql(
@@ -142,7 +142,7 @@ describe('no decline of the network is', () => {
 });
 
 describe('a stop', () => {
-  test('for everybody reaches the other shops too', async () => {
+  test('for all merchants reaches other shops', async () => {
     const here = await parentOf();
     const there = await parentOf(visa, { shopID: 'TEST_USD', currency: 'USD' });
     expect(await charged(here, 199_110)).toBe('failed'); // R3
@@ -152,13 +152,13 @@ describe('a stop', () => {
     });
   });
 
-  test('that comes with an approval stops what comes after it', async () => {
+  test('that comes with an approval stops later charges', async () => {
     const parent = await parentOf();
     expect(await charged(parent, 199_907)).toBe('captured');
     expect(await charge(parent)).toMatchObject({ body: { code: 'recurrentStopped', rule: 'advice 03' } });
   });
 
-  test('holds against a payer who was there before it, or just then, and not against one who comes after it', async () => {
+  test('applies to consents before or at its time, not to later ones', async () => {
     const before = await parentOf();
     await world.later(1);
     const now = await parentOf();
@@ -169,8 +169,8 @@ describe('a stop', () => {
   });
 });
 
-describe('the chain', () => {
-  test('does not go on from a charge that failed, nor from one that is only held', async () => {
+describe('a chain of charges', () => {
+  test('does not continue from a failed or merely held charge', async () => {
     const parent = await parentOf();
     const failed = await charge(parent, insufficientFunds, { makeRecurrent: true });
     await world.service.jobs.whenIdle();
@@ -191,7 +191,7 @@ describe('the chain', () => {
     expect(await charged(asParent(held), 100)).toBe('captured');
   });
 
-  test('is named to the bank: the first payment’s id with each charge, and that of the one before', async () => {
+  test('sends the network IDs of the first and the previous payment to the bank', async () => {
     const parent = await parentOf();
     wayward.sent.length = 0;
     const second = await charge(parent, 100, { makeRecurrent: true });
@@ -218,7 +218,7 @@ describe('a charge that waits for its bank', () => {
   const withdraw = (parent: Parent) =>
     world.service.call('POST', url(parent), { token: merchant.apiKey, body: { reason: 'wished' } });
 
-  /** What becomes of one that was made while nobody could reach the bank, when that happens meanwhile. */
+  /** The outcome of a charge created while the bank is unreachable, with `meanwhile` before the bank returns. */
   async function chargedWhileAway(
     make: () => Promise<Answer>,
     meanwhile: () => Promise<Answer>,
@@ -239,7 +239,7 @@ describe('a charge that waits for its bank', () => {
   }
   const nothing = () => world.service.call('GET', '/health/live');
 
-  test('is sent when it can be', async () => {
+  test('is sent when the bank is reachable', async () => {
     const parent = await parentOf();
     expect(await chargedWhileAway(() => charge(parent), nothing)).toEqual({
       status: 'captured',
@@ -247,7 +247,7 @@ describe('a charge that waits for its bank', () => {
     });
   });
 
-  test('is not sent any more when the payer has withdrawn his consent, and counts as never tried', async () => {
+  test('is not sent after the consent was revoked, and does not count as an attempt', async () => {
     const parent = await parentOf();
     expect(
       await chargedWhileAway(
@@ -261,7 +261,7 @@ describe('a charge that waits for its bank', () => {
     expect(rows).toEqual([{ outcome: 'unsent' }]);
   });
 
-  test('nor when a first message was lost on the way', async () => {
+  test('is not sent after the consent was revoked and a first message was lost', async () => {
     const parent = await parentOf();
     expect(
       await chargedWhileAway(
@@ -272,7 +272,7 @@ describe('a charge that waits for its bank', () => {
     ).toEqual({ status: 'failed', sent: ['reverse'] });
   });
 
-  test('is not sent any more when the card was taken from the customer', async () => {
+  test('is not sent after the binding was revoked', async () => {
     const customer = await world.createCustomer({}, merchant);
     const binding = await world.bound(customer, visa);
     const invoice = await makeInvoice(world.service, merchant);
@@ -289,7 +289,7 @@ describe('a charge that waits for its bank', () => {
     ).toEqual({ status: 'failed', sent: ['reverse'] });
   });
 
-  test('is completed and told when the bank has had it before', async () => {
+  test('is completed if the bank has already executed it', async () => {
     const parent = await parentOf();
     expect(
       await chargedWhileAway(
@@ -318,7 +318,7 @@ test('a retry that never reached the bank does not use up the day', async () => 
   expect(await charged(parent)).toBe('captured');
 });
 
-test('a shop that charges by API key alone is charged for by no other token, also by customers', async () => {
+test('a shop that requires an API key for recurring charges refuses all other tokens', async () => {
   const customer = await world.createCustomer({}, merchant);
   await world.bound(customer, visa);
   await storeSettings(
@@ -335,7 +335,7 @@ test('a shop that charges by API key alone is charged for by no other token, als
   await world.service.jobs.whenIdle();
 });
 
-test('a token for a page pays with a card that is entered, and charges none that was kept', async () => {
+test('a checkout token pays with an entered card and charges no saved card', async () => {
   const customer = await world.createCustomer({}, merchant);
   await world.bound(customer, visa);
   const recurrentParentPayment = await parentOf();
@@ -351,7 +351,7 @@ test('a token for a page pays with a card that is entered, and charges none that
   const refused = { status: 400, body: { code: 'operationNotPermitted' } };
   expect(await pay(kept)).toMatchObject(refused);
   expect(
-    await pay({ ...kept, recurrentParentPayment: { invoiceID: 'nobody', paymentID: '1' } }),
+    await pay({ ...kept, recurrentParentPayment: { invoiceID: 'unknown', paymentID: '1' } }),
   ).toMatchObject(refused);
   expect(await pay({ payerType: 'CustomerPayer', customerID: customer.id })).toMatchObject(refused);
 
@@ -370,7 +370,7 @@ test('a token for a page pays with a card that is entered, and charges none that
   expect(unknown.status).toBe(400);
 });
 
-test('a shop that stores no card without the consent binds none without it either', async () => {
+test('a shop that requires a consent also refuses bindings without one', async () => {
   const shop = { partyId: merchant.partyId, shopId: 'TEST' };
   await storeSettings(world.service.database, shop, { requireConsentEvidence: true });
   const customer = await world.createCustomer({}, merchant);
@@ -382,7 +382,7 @@ test('a shop that stores no card without the consent binds none without it eithe
   await world.service.jobs.whenIdle();
 });
 
-test('a letter that is out of the house does not go again when its step is run once more', async () => {
+test('a sent email is not sent again when its job runs once more', async () => {
   const { invoiceID: invoiceId, paymentID: paymentId } = await parentOf();
   await world.later(0);
   const sent: string[] = [];
@@ -401,7 +401,7 @@ test('a letter that is out of the house does not go again when its step is run o
     );
   await again();
   expect(sent).toEqual([]);
-  // As after a crash between the server's word and ours.
+  // The state after a crash between the server's response and the write.
   await sql(
     `update payer_email set status = 'waiting', ended_at = null, subject = null, text_body = null, html_body = null
      where invoice_id = $1`,
@@ -412,7 +412,7 @@ test('a letter that is out of the house does not go again when its step is run o
   expect(sent).toEqual([payerEmailIdOf({ invoiceId, paymentId })]);
 });
 
-test('the day and the window are counted in hours, also over the end of a month and a clock that others change', async () => {
+test('the retry day is 24 hours, also at the end of a month and over a clock change', async () => {
   world.service.clock.set(
     Math.max(Date.UTC(2027, 2, 27, 23, 30), epochMsOf(world.service.clock.now()) + minute),
   );

@@ -1,4 +1,4 @@
-// Merchants are told by webhook what happens to their series: over the API, delivered to a receiver over real HTTP.
+// Webhook events of series, delivered to a receiver over real HTTP.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { epochMsOf } from '../../../src/clock.ts';
 import { recurringTopic } from '../../../src/recurring/webhook-events.ts';
@@ -61,7 +61,7 @@ const changesOf = async ({ invoiceID }: Parent): Promise<string[]> => {
   return body.flatMap(({ changes }: any) => changes.map(({ changeType }: any) => changeType));
 };
 
-test('a stop is told of every series it concerns, signed, and to nobody who has not asked', async () => {
+test('a stop is sent, signed, for each affected series and only to registered webhooks', async () => {
   const webhook = await subscribe('RecurringTopic', ['SeriesStopped']);
   await subscribe('CustomersTopic', ['CustomerReady']);
   await subscribe('RecurringTopic', recurringTopic.eventTypes, 'TEST_USD');
@@ -84,7 +84,7 @@ test('a stop is told of every series it concerns, signed, and to nobody who has 
   }
 });
 
-test('everything that happens to a series is told in the order of its events, each of them once', async () => {
+test('all events of a series are delivered once and in order', async () => {
   await subscribe('RecurringTopic', recurringTopic.eventTypes);
   const parent = await parentOf();
   await recurring.charged(parent, 100, { by: merchant, body: { makeRecurrent: true } });
@@ -109,7 +109,7 @@ test('everything that happens to a series is told in the order of its events, ea
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
 });
 
-test('what should be known beforehand is told at its time on the party’s clock', async () => {
+test('advance notices are sent at their time on the party’s clock', async () => {
   await subscribe('RecurringTopic', ['NoticeDue']);
   const parent = await parentOf();
   const now = '2031-02-01T00:00:00Z';
@@ -127,7 +127,7 @@ test('what should be known beforehand is told at its time on the party’s clock
   expect(told).toHaveLength((await changesOf(parent)).filter((type) => type === 'NoticeDue').length);
 });
 
-test('types of another topic are refused with the names there are', async () => {
+test('event types of another topic are refused with the list of valid ones', async () => {
   const scope = { topic: 'RecurringTopic', shopID: 'TEST', eventTypes: ['PaymentCaptured'] };
   const refused = await call('POST', '/v2/processing/webhooks', { scope, url: receiver.url });
   expect(refused).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });

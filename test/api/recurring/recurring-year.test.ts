@@ -1,5 +1,4 @@
-// The guide's example, run: a year of monthly charges and 31 days of daily retries, with the sandbox's test clock and
-// nothing but the public API.
+// The guide's example: a year of monthly charges and 31 days of retries, with the test clock and the public API only.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
 import {
@@ -28,10 +27,10 @@ async function nowOf({ apiKey: token }: Merchant): Promise<number> {
 async function moveTo({ apiKey: token }: Merchant, epochMs: number): Promise<void> {
   const body = { now: new Date(epochMs).toISOString() };
   const moved = await world.service.call('POST', clock, { token, body });
-  if (moved.status !== 200) throw new Error(`the clock did not move: ${moved.text}`);
+  if (moved.status !== 200) throw new Error(`The test clock did not move: ${moved.text}`);
 }
 
-test('a year of monthly charges, each from the one before', async () => {
+test('a year of monthly charges succeeds, each with the previous one as its parent', async () => {
   const merchant = await world.createMerchant();
   let parent = await recurring.parent(undefined, {}, merchant);
   const start = new Date(await nowOf(merchant));
@@ -51,7 +50,7 @@ test('a year of monthly charges, each from the one before', async () => {
   expect(body).toMatchObject({ mayCharge: true, chargesMade: 12, latestParent: parent });
 });
 
-test('31 days of retries: the failure, one a day and no more, then the end', async () => {
+test('a failed charge can be retried once a day for 31 days', async () => {
   const merchant = await world.createMerchant();
   const parent = await recurring.parent(mastercard, {}, merchant);
   const invoice = await recurring.invoice(insufficientFunds, {}, merchant);

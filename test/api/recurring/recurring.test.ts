@@ -1,5 +1,4 @@
-// Charges without the payer, over the API, with the simulated bank and a clock under the test's control: whom they may be
-// made from, and the rules of trying again after a failure, case by case.
+// Recurring charges over the API: possible parents and retry rules, case by case.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, instantAt, laterBy, type Instant } from '../../../src/clock.ts';
 import { verifyBundle } from '../../../src/recurring/consent-bundle.ts';
@@ -21,7 +20,7 @@ import { countWaiting } from '../../support/database/waiting.ts';
 
 let world: PaymentWorld;
 let recurring: RecurringWorld;
-/** Of each test its own: the networks count what happens to a card in a shop. */
+/** A new merchant for each test, because networks count declines by card and shop. */
 let merchant: Merchant;
 let start: Instant;
 
@@ -40,7 +39,7 @@ const parentOf = (card?: string) => recurring.parent(card, {}, merchant);
 const charge = (parent: Parent, amount?: number, body = {}) =>
   recurring.charge(parent, amount, { by: merchant, body });
 const charged = (parent: Parent, amount?: number) => recurring.charged(parent, amount, { by: merchant });
-/** Hours after the first failing attempt was made. */
+/** Hours after the first failed attempt. */
 const at = (hours: number, ms = 0) => world.service.clock.set(epochMsOf(start) + hours * hour + ms);
 const refused = (code: string, retryAfterHours?: number) => ({
   status: 400,
@@ -51,7 +50,7 @@ const refused = (code: string, retryAfterHours?: number) => ({
 });
 
 describe('a recurring payment', () => {
-  test('is answered pending, without anything of the card, the session or the client, and is captured', async () => {
+  test('is returned as pending without card, session or client, and is captured', async () => {
     const parent = await parentOf();
     const made = await charge(parent, 4_200, { makeRecurrent: true, metadata: { month: 2 } });
     expect(made).toMatchObject({ status: 201 });
@@ -79,7 +78,7 @@ describe('a recurring payment', () => {
     });
   });
 
-  test('that was made recurrent is a parent itself; one that was not is none, and the old parent stays', async () => {
+  test('is a parent only if it was created with makeRecurrent, and its parent stays one', async () => {
     const parent = await parentOf();
     const next = await charge(parent, 100, { makeRecurrent: true });
     await world.service.jobs.whenIdle();
@@ -94,7 +93,7 @@ describe('a recurring payment', () => {
     await world.service.jobs.whenIdle();
   });
 
-  test('tells the bank who started it, and of which chain it is', async () => {
+  test('sends the initiator and the chain to the bank', async () => {
     const parent = await parentOf();
     const next = await charge(parent, 100, { makeRecurrent: true });
     await world.service.jobs.whenIdle();
@@ -115,7 +114,7 @@ describe('a recurring payment', () => {
     expect(third).toMatchObject({ root: first.own, previous: second.own });
   });
 
-  test('may be a hold, and never asks for the payer', async () => {
+  test('can be a hold, and never requests a challenge', async () => {
     const parent = await parentOf();
     const flow = { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' };
     const held = await charge(parent, 100, { flow });
@@ -125,7 +124,7 @@ describe('a recurring payment', () => {
     expect((await world.service.call('GET', url, { token: merchant.apiKey })).body.status).toBe('processed');
   });
 
-  test('that was made with an externalID is answered again without any new check', async () => {
+  test('with an externalID is returned to a repeat without a new check', async () => {
     const parent = await parentOf();
     const invoice = await recurring.invoice(insufficientFunds, {}, merchant);
     const body = { externalID: 'month 2' };
@@ -144,11 +143,11 @@ describe('a recurring payment', () => {
 });
 
 describe('a parent', () => {
-  const nobody = { invoiceID: 'nobody', paymentID: '1' };
+  const missing = { invoiceID: 'unknown', paymentID: '1' };
 
-  test('of another shop or another party is answered like one that does not exist', async () => {
+  test('of another shop or party is refused like one that does not exist', async () => {
     const parent = await parentOf();
-    const unknown = await charge(nobody);
+    const unknown = await charge(missing);
     expect(unknown).toMatchObject(refused('invalidRecurrentParent'));
     const usd = await recurring.invoice(100, { shopID: 'TEST_USD', currency: 'USD' }, merchant);
     const ofOtherShop = await recurring.charge(parent, usd, { by: merchant });
@@ -159,16 +158,16 @@ describe('a parent', () => {
   test.each([
     ['is pending', connectionBreaks, {}],
     ['has failed', insufficientFunds, {}],
-    ['was not made recurrent', 100, { makeRecurrent: false }],
+    ['was created without makeRecurrent', 100, { makeRecurrent: false }],
     ['is only held', 100, { flow: { type: 'PaymentFlowHold' } }],
-  ])('that %s is none', async (_, amount, more) => {
+  ])('that %s is refused', async (_, amount, more) => {
     const paying = await world.pay('4242424242424242', { makeRecurrent: true, ...more }, { amount });
     await world.service.jobs.whenIdle();
     const answer = await recurring.charge({ invoiceID: paying.id, paymentID: '1' });
     expect(answer).toMatchObject(refused('invalidRecurrentParent'));
   });
 
-  test('that was held and then cancelled is none', async () => {
+  test('that was held and then cancelled is refused', async () => {
     const flow = { type: 'PaymentFlowHold' };
     const paying = await world.pay('4242424242424242', { makeRecurrent: true, flow }, { amount: 100 });
     await world.service.jobs.whenIdle();
@@ -181,7 +180,7 @@ describe('a parent', () => {
     expect(answer).toMatchObject(refused('invalidRecurrentParent'));
   });
 
-  test('whose money was given back stays one', async () => {
+  test('that was refunded stays a parent', async () => {
     const parent = await parentOf();
     const url = `${invoicesUrl}/${parent.invoiceID}/payments/1/refunds`;
     await world.service.call('POST', url, { token: merchant.apiKey, body: {} });
@@ -189,22 +188,22 @@ describe('a parent', () => {
     expect(await charged(parent)).toBe('captured');
   });
 
-  test('is asked for after the invoice, so that the order of errors is that of the contract', async () => {
+  test('is checked after the invoice, in the error order of the contract', async () => {
     const invoice = await recurring.invoice(100, {}, merchant);
     const parent = await parentOf();
     await recurring.charged(parent, invoice, { by: merchant });
-    const answer = await recurring.charge(nobody, invoice, { by: merchant });
+    const answer = await recurring.charge(missing, invoice, { by: merchant });
     expect(answer).toMatchObject(refused('invalidInvoiceStatus'));
   });
 });
 
 describe('after a failure', () => {
-  test('no attempt within 24 hours, and one from then on', async () => {
+  test('allows no attempt within 24 hours, and one from then on', async () => {
     const parent = await parentOf();
     expect(await charged(parent, insufficientFunds)).toBe('failed');
     at(23);
     expect((await charge(parent)).headers['retry-after']).toBe('3600');
-    // Seconds are rounded up: whoever waits for as many is not too early.
+    // Seconds are rounded up, so waiting for Retry-After is enough.
     at(23, 1);
     expect((await charge(parent)).headers['retry-after']).toBe('3600');
     at(24, -1_000);
@@ -214,7 +213,7 @@ describe('after a failure', () => {
       body: {
         rule: 'onceADay',
         rulePack: 'house@2026-01-01',
-        message: expect.stringContaining('once a day'),
+        message: expect.stringContaining('Too early to retry'),
       },
     });
     expect((await charge(parent)).headers['retry-after']).toBe('1');
@@ -225,12 +224,12 @@ describe('after a failure', () => {
     expect(await charged(parent)).toBe('captured');
   });
 
-  test('tries once a day for 31 days, as far as the card network bears it, then the invoice is dead and a new one is not', async () => {
+  test('allows one attempt a day for 31 days within network limits, then only a new invoice', async () => {
     const parent = await parentOf(mastercard);
     const invoice = await recurring.invoice(insufficientFunds, {}, merchant);
     const retry = () => recurring.charged(parent, invoice, { by: merchant });
     expect(await retry()).toBe('failed');
-    // The network bears 30 declines in 30 days: the day between them is for waiting.
+    // The network allows 30 declines in 30 days, so one day in between must pass.
     for (let day = 1; day < 30; day++) {
       at(day * 24);
       expect(await retry(), `day ${day}`).toBe('failed');
@@ -245,7 +244,7 @@ describe('after a failure', () => {
     expect(await charged(parent, 777)).toBe('captured');
   });
 
-  test('a new invoice after the 31 days that fails too begins them anew', async () => {
+  test('a new invoice that fails after the 31 days starts them again', async () => {
     const parent = await parentOf();
     expect(await charged(parent, insufficientFunds)).toBe('failed');
     at(31 * 24 + 1);
@@ -263,14 +262,14 @@ describe('after a failure', () => {
     );
   });
 
-  test('another invoice with another amount is still a retry', async () => {
+  test('treats another invoice with another amount as a retry', async () => {
     const parent = await parentOf();
     await charged(parent, insufficientFunds);
     at(1);
     expect(await charge(parent, 500)).toMatchObject(refused('recurrentRetryTooEarly', 24));
   });
 
-  test('an advice to wait four days is heeded', async () => {
+  test('follows an advice to wait four days', async () => {
     const parent = await parentOf();
     expect(await charged(parent, waitFourDays)).toBe('failed');
     at(95);
@@ -281,7 +280,7 @@ describe('after a failure', () => {
     expect(await charged(parent)).toBe('captured');
   });
 
-  test('fifteen declines of one amount within 30 days are all that Visa gets', async () => {
+  test('allows at most fifteen declines of one amount within 30 days for Visa', async () => {
     const parent = await parentOf();
     for (let day = 0; day < 15; day++) {
       at(day * 24);
@@ -295,7 +294,7 @@ describe('after a failure', () => {
     expect(await charged(parent, insufficientFunds)).toBe('failed');
   });
 
-  test('the payer’s token is not told by which code', async () => {
+  test('hides the bank’s code from a payer’s token', async () => {
     const parent = await parentOf();
     await charged(parent, declinedWith(41));
     const invoice = await recurring.invoice(100, {}, merchant);
@@ -306,7 +305,7 @@ describe('after a failure', () => {
     expect(text).not.toContain('41');
   });
 
-  test('a lost card is not charged again', async () => {
+  test('refuses to charge a lost card again', async () => {
     const parent = await parentOf();
     expect(await charged(parent, declinedWith(41))).toBe('failed');
     at(24 * 7);
@@ -317,7 +316,7 @@ describe('after a failure', () => {
     expect(answer.headers['retry-after']).toBeUndefined();
   });
 
-  test('a stop by the payer ends every series of the shop on the card, until he pays again himself', async () => {
+  test('a stop by the payer ends all series of the card in the shop, until the payer pays again', async () => {
     const [one, another] = [await parentOf(), await parentOf()];
     const elsewhere = await recurring.parent(undefined, { shopID: 'TEST_USD', currency: 'USD' }, merchant);
     expect(await charged(one, stoppedByPayer)).toBe('failed');
@@ -331,7 +330,7 @@ describe('after a failure', () => {
     expect(await charge(one)).toMatchObject(refused('recurrentStopped'));
   });
 
-  test('a stop of one payment is for its invoice alone', async () => {
+  test('a stop of one payment affects only its invoice', async () => {
     const parent = await parentOf();
     const invoice = await recurring.invoice(199_108, {}, merchant); // R0
     expect(await recurring.charged(parent, invoice, { by: merchant })).toBe('failed');
@@ -342,7 +341,7 @@ describe('after a failure', () => {
     expect(await charged(parent)).toBe('captured');
   });
 
-  test('a new payment by the payer starts anew', async () => {
+  test('a new payment by the payer starts without failures', async () => {
     const parent = await parentOf();
     await charged(parent, insufficientFunds);
     at(3);
@@ -350,12 +349,12 @@ describe('after a failure', () => {
     expect(await charge(parent)).toMatchObject(refused('recurrentRetryTooEarly', 24));
   });
 
-  test('two retries at once: one is made', async () => {
+  test('of two concurrent retries one is created', async () => {
     const parent = await parentOf();
     await charged(parent, insufficientFunds);
     at(24);
     const retry = () => charge(parent, insufficientFunds);
-    // Both have come as far as the series, which somebody else holds, before either goes on.
+    // Both requests wait for the series, which another connection has locked.
     const { withClient } = world.service.database;
     const both = await withClient(async (client) => {
       await client.query('begin');
@@ -373,10 +372,10 @@ describe('after a failure', () => {
     await world.service.jobs.whenIdle();
   });
 
-  test('two series at once for one invoice: one charges it, and the other is as it was', async () => {
+  test('of two series that charge one invoice, one charges it and the other is unchanged', async () => {
     const parents = [await parentOf(), await parentOf(mastercard)];
     const invoice = await recurring.invoice(6_000, {}, merchant);
-    // Both have asked their series and wait for the invoice, which somebody else holds.
+    // Both have evaluated their series and wait for the invoice, which another connection has locked.
     const both = await world.service.database.withClient(async (client) => {
       await client.query('begin');
       await client.query('select from invoice where invoice_id = $1 for update', [invoice.id]);
@@ -397,7 +396,7 @@ describe('after a failure', () => {
     expect(lengths.sort()).toEqual([1, 3]);
   });
 
-  test('many charges at once of one series: all are made, and each is counted', async () => {
+  test('concurrent charges of one series are all created and counted', async () => {
     const parent = await parentOf();
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, number) => charge(parent, 1_000 + number)),
@@ -413,14 +412,14 @@ describe('after a failure', () => {
     const count = (type: string) => types.filter((each: string) => each === type).length;
     expect(count('RecurringChargeStarted')).toBe(24);
     expect(count('RecurringChargeSucceeded')).toBe(24);
-    // Nobody has written over what another has: the count goes on from each to the next, and the log's chain holds.
+    // No write was lost: the count is complete and the hash chain of the log is intact.
     const url = `${invoicesUrl}/${parent.invoiceID}/payments/1/recurring`;
     const ask = async (what: string) => world.service.call('GET', url + what, { token: merchant.apiKey });
     expect((await ask('')).body.chargesMade).toBe(24);
     expect(verifyBundle((await ask('/consent')).text)).toMatchObject({ ok: true });
   });
 
-  test('a retry that is pending blocks the next, and nobody knows until when; without a failure it blocks nothing', async () => {
+  test('a pending retry blocks the next without a retryAfter, and without a failure it blocks nothing', async () => {
     const parent = await parentOf();
     await charged(parent, connectionBreaks);
     expect(await charged(parent)).toBe('captured');
@@ -437,7 +436,7 @@ describe('after a failure', () => {
     expect(answer.body.retryAfter).toBeUndefined();
   });
 
-  test('a charge that never reached the bank was no attempt; one that was lost on the way back was', async () => {
+  test('a charge that never reached the bank is no attempt; one whose response was lost is', async () => {
     const outcomeOf = async (amount: number) => {
       const parent = await parentOf();
       const made = await charge(parent, amount);
@@ -455,7 +454,7 @@ describe('after a failure', () => {
     expect(await outcomeOf(connectionBreaks)).toEqual(['captured', 'pending']);
   });
 
-  test('ten charges at once of one invoice: it is charged once', async () => {
+  test('ten concurrent charges of one invoice charge it once', async () => {
     const parent = await parentOf();
     const invoice = await recurring.invoice(100, {}, merchant);
     const answers = await Promise.all(

@@ -1,5 +1,5 @@
-// Who may call what: every operation with every kind of token, for an entity of its own, for another's and for one that
-// does not exist, beside a table that was written from the contract.
+// Who may call what: every operation with every kind of token, for its own, a foreign and an unknown entity. The result is compared with
+// a table written from the contract.
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { epochMsOf, laterBy } from '../../../src/clock.ts';
@@ -28,9 +28,9 @@ import { copyWebhook, makeWebhook, webhooksUrl } from '../../support/receivers/w
 import type { Answer, Merchant, TestService } from '../../support/service/test-service.ts';
 
 const threeDaysMs = 3 * 24 * 3_600_000;
-/** A caller: what he sends, and who he then is. */
+/** A caller: what it sends, and who it is. */
 type CallerKind =
-  | { readonly kind: 'nobody' }
+  | { readonly kind: 'stranger' }
   | { readonly kind: 'key'; readonly scopes: readonly string[] }
   | { readonly kind: 'token'; readonly of: TokenKind; readonly entity?: 'own' | 'foreign' };
 type Caller = CallerKind & { readonly name: string; readonly authorization: string | undefined };
@@ -100,7 +100,7 @@ beforeAll(async () => {
       categoryId: '999',
       cardToken,
       receiverId,
-      identityId: 'nobody',
+      identityId: 'stranger',
       challengeId: 'none',
       walletId: 'nothing',
       bankCard: `r1.${'x'.repeat(23)}`,
@@ -116,7 +116,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** As many webhooks as there may be; this one is changing its keys. */
+/** The maximum number of webhooks; the returned one is rotating its keys. */
 async function webhookOf(by: Merchant, first: string | undefined): Promise<string> {
   const { partyId, apiKey: token } = by;
   const owner = { partyId, shopId: 'TEST' };
@@ -128,7 +128,7 @@ async function webhookOf(by: Merchant, first: string | undefined): Promise<strin
   return changing;
 }
 
-/** An invoice that is rescinded, with one payment, that was held and cancelled; both have that name. */
+/** A rescinded invoice with one payment that was held and cancelled; both have that external ID. */
 async function ended(by: Merchant, externalID: string): Promise<{ id: string; token: string }> {
   const made = await makeInvoice(service, by, { externalID });
   const { token: cardToken } = await world.tokenize('4242424242424242', by.apiKey);
@@ -147,7 +147,7 @@ async function ended(by: Merchant, externalID: string): Promise<{ id: string; to
   return made;
 }
 
-/** A wallet from which something was paid out and transferred; all bear that name. */
+/** A wallet with a withdrawal and a transfer; all have that external ID. */
 async function paidOut(by: Merchant, externalID: string) {
   const make = async (path: string, body: object): Promise<any> => {
     const answer = await world.post(path, body, by.apiKey);
@@ -188,7 +188,7 @@ async function paidOut(by: Merchant, externalID: string) {
   };
 }
 
-/** A customer with one card, that was withdrawn, of a shop that trades no more since. */
+/** A customer with one revoked card, of a shop that may no longer trade. */
 async function withdrawn(by: Merchant, externalID: string) {
   const token = by.apiKey;
   const person = { shopID: 'TEST_EUR', contactInfo: {}, externalID };
@@ -235,7 +235,7 @@ async function allCallers({
     authorization: `Bearer ${token}`,
     ...who,
   });
-  const nobody = { kind: 'nobody' } as const;
+  const stranger = { kind: 'stranger' } as const;
   const sibling = await makeInvoiceThatIs('cancelled', service, merchant);
   const key = merchant.apiKey;
   const revoked = await keyWith(scopes);
@@ -250,19 +250,19 @@ async function allCallers({
     bearer('a key with every scope', key, { kind: 'key', scopes }),
     ...(await Promise.all(
       scopes.map(async (scope) =>
-        bearer(`a key with ${scope} alone`, await keyWith([scope]), { kind: 'key', scopes: [scope] }),
+        bearer(`a key with only ${scope}`, await keyWith([scope]), { kind: 'key', scopes: [scope] }),
       ),
     )),
-    bearer('a key with a scope nobody knows', await keyWith(['everything']), { kind: 'key', scopes: [] }),
-    bearer('a key with every scope there will be', await keyWith(['*']), { kind: 'key', scopes }),
-    bearer('the token of the own invoice', own.token, { kind: 'token', of: 'invoice', entity: 'own' }),
+    bearer('a key with an unknown scope', await keyWith(['everything']), { kind: 'key', scopes: [] }),
+    bearer('a key with all scopes', await keyWith(['*']), { kind: 'key', scopes }),
+    bearer('the token of its own invoice', own.token, { kind: 'token', of: 'invoice', entity: 'own' }),
     bearer("the token of another's invoice", foreign.token, {
       kind: 'token',
       of: 'invoice',
       entity: 'foreign',
     }),
     bearer('the token of another invoice of the same party', sibling.token, { kind: 'token', of: 'invoice' }),
-    bearer('the token of the own customer', ownCustomer.token, {
+    bearer('the token of its own customer', ownCustomer.token, {
       kind: 'token',
       of: 'customer',
       entity: 'own',
@@ -272,11 +272,11 @@ async function allCallers({
       of: 'customer',
       entity: 'foreign',
     }),
-    bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'someone' }), {
+    bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'another' }), {
       kind: 'token',
       of: 'customer',
     }),
-    bearer('a customer token with the id of the invoice', tokenOf({ kind: 'customer', entityId: own.id }), {
+    bearer('a customer token with the ID of the invoice', tokenOf({ kind: 'customer', entityId: own.id }), {
       kind: 'token',
       of: 'customer',
     }),
@@ -285,48 +285,48 @@ async function allCallers({
       of: 'invoice-template',
     }),
     bearer(
-      'a template token with the id of the invoice',
+      'a template token with the ID of the invoice',
       tokenOf({ kind: 'invoice-template', entityId: own.id }),
       { kind: 'token', of: 'invoice-template' },
     ),
-    bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), nobody),
-    ...Object.entries(forged).map(([name, token]) => bearer(`a token ${name}`, token, nobody)),
-    bearer('a revoked key', revoked, nobody),
-    bearer('an expired key', expired, nobody),
-    bearer('a key that says it is of live mode', checksummed(key.replace('_test_', '_live_')), nobody),
-    bearer('a key of no mode', checksummed(key.replace('_test_', '_none_')), nobody),
-    bearer('a key with another secret', checksummed(changed(key, -10)), nobody),
-    bearer('a key of nobody', checksummed(changed(key, 15)), nobody),
-    bearer('a mistyped key', changed(key, -10), nobody),
-    bearer('a key cut short', key.slice(0, -1), nobody),
-    bearer('a key with something behind it', `${key}0`, nobody),
-    bearer('garbage', 'garbage', nobody),
-    bearer('two tokens', `${key} ${key}`, nobody),
-    { name: 'an empty token', authorization: 'Bearer ', ...nobody },
-    { name: 'an empty header', authorization: '', ...nobody },
-    { name: 'the key without a scheme', authorization: key, ...nobody },
-    { name: 'the key as a Basic password', authorization: `Basic ${btoa(`${key}:`)}`, ...nobody },
-    { name: 'the key under another scheme', authorization: `Token ${key}`, ...nobody },
-    { name: 'no header', authorization: undefined, ...nobody },
+    bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), stranger),
+    ...Object.entries(forged).map(([name, token]) => bearer(`a token ${name}`, token, stranger)),
+    bearer('a revoked key', revoked, stranger),
+    bearer('an expired key', expired, stranger),
+    bearer('a key that claims live mode', checksummed(key.replace('_test_', '_live_')), stranger),
+    bearer('a key of no mode', checksummed(key.replace('_test_', '_none_')), stranger),
+    bearer('a key with another secret', checksummed(changed(key, -10)), stranger),
+    bearer('an unknown key', checksummed(changed(key, 15)), stranger),
+    bearer('a mistyped key', changed(key, -10), stranger),
+    bearer('a key cut short', key.slice(0, -1), stranger),
+    bearer('a key with something after it', `${key}0`, stranger),
+    bearer('garbage', 'garbage', stranger),
+    bearer('two tokens', `${key} ${key}`, stranger),
+    { name: 'an empty token', authorization: 'Bearer ', ...stranger },
+    { name: 'an empty header', authorization: '', ...stranger },
+    { name: 'the key without a scheme', authorization: key, ...stranger },
+    { name: 'the key as a Basic password', authorization: `Basic ${btoa(`${key}:`)}`, ...stranger },
+    { name: 'the key under another scheme', authorization: `Token ${key}`, ...stranger },
+    { name: 'no header', authorization: undefined, ...stranger },
   ];
 }
 
 const keyIdOf = (key: string) => key.split('_')[2] ?? '';
 
-/** As somebody would make it who knows how keys are written. */
+/** With a valid checksum, which takes only the format to compute. */
 function checksummed(key: string): string {
   const text = key.slice(0, -6);
   return text + crc32(text).toString(16).padStart(8, '0').slice(2);
 }
 
-/** Another character at that place, by which the checksum does not fit either. */
+/** With another character at that place, which also breaks the checksum. */
 function changed(key: string, place: number): string {
   const at = place < 0 ? key.length + place : place;
   return key.slice(0, at) + (key[at] === '0' ? '1' : '0') + key.slice(at + 1);
 }
 
 function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
-  if (caller.kind === 'nobody') return unauthorized;
+  if (caller.kind === 'stranger') return unauthorized;
   if (caller.kind === 'key') return caller.scopes.includes(row.scope) ? row.toKey[entity] : unauthorized;
   const toKind = row.toTokensOf?.[caller.of];
   if (toKind) return toKind;
@@ -340,7 +340,7 @@ function call({ method, url, body }: Request, authorization: string | undefined)
 
 const operations = [...routes, ...sandboxRoutes];
 
-test('every operation has its expectation, and none is left from before', () => {
+test('every operation has its expectation, and no other expectation exists', () => {
   expect(operations.map(({ operation }) => operation).sort()).toEqual(Object.keys(expectations).sort());
 });
 
@@ -348,7 +348,7 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
   const row = expectations[operation];
   if (!row) return test('has an expectation', () => expect.unreachable('write one from the contract'));
 
-  test('lets in whom it may and nobody else', async () => {
+  test('accepts only the callers it should', async () => {
     for (const caller of callers) {
       for (const entity of entities) {
         const expected = expectedOf(row, caller, entity);
@@ -369,8 +369,8 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
     }
   });
 
-  test("answers the same for another party's entity as for one that does not exist", async () => {
-    // The owner of the foreign entity is no stranger to it.
+  test("responds to another party's entity as to an unknown one", async () => {
+    // The token of the foreign entity may access it.
     for (const caller of callers.filter(({ name }) => !name.startsWith("the token of another's"))) {
       const [foreign, unknown] = await Promise.all([
         call(row.request(names.foreign), caller.authorization),
@@ -387,7 +387,7 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
   });
 });
 
-test('a webhook is deleted by a key of its own party with the scope for it, and by nobody else', async () => {
+test('a webhook is deleted only by a key of its own party with the scope for it', async () => {
   const { own, foreign } = names;
   const remove = (webhookId: string, authorization: string | undefined) =>
     call({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}` }, authorization);
@@ -417,7 +417,7 @@ test('the scheme may be written in any case', async () => {
 
 test('an invoice token works for three days to the second', async () => {
   const { id } = await makeInvoice(service, merchant);
-  // Tokens know whole seconds.
+  // Tokens have whole seconds.
   service.clock.set(Math.ceil(epochMsOf(service.clock.now()) / 1000) * 1000);
   const issued = await service.call('POST', `${invoicesUrl}/${id}/access-tokens`, { token: merchant.apiKey });
   const token: string = issued.body.payload;
@@ -428,7 +428,7 @@ test('an invoice token works for three days to the second', async () => {
   expect(await status()).toBe(401);
 });
 
-test('a token made before the key for tokens was rotated goes on working', async () => {
+test('a token from before the rotation of the token key still works', async () => {
   const { id, token } = await makeInvoice(service, merchant);
   await service.keyring.rotate('access_token');
   const fresh = await makeInvoice(service, merchant);
@@ -436,7 +436,7 @@ test('a token made before the key for tokens was rotated goes on working', async
   expect((await service.call('GET', `${invoicesUrl}/${fresh.id}`, { token: fresh.token })).status).toBe(200);
 });
 
-test('a key that is replaced works until the overlap ends, a revoked one not a moment longer', async () => {
+test('a replaced key works until the overlap ends, a revoked one stops immediately', async () => {
   const { partyId } = merchant;
   const key = await service.apiKeys.create({ partyId, name: 'replaced', scopes: ['shops:read'] });
   const status = async (token: string) => (await service.call('GET', '/v2/processing/me', { token })).status;

@@ -1,4 +1,4 @@
-// Bodies, queries and paths as no honest client sends them: each is a refusal by name, and none an error of ours.
+// Bodies, queries and paths that no honest client sends: each is refused with a code, and none is a fault.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invoicesUrl, makeInvoice, order } from '../../support/worlds/invoices.ts';
 import {
@@ -36,7 +36,7 @@ async function post(body: string | Buffer): Promise<Answer> {
 }
 
 const json = JSON.stringify(order);
-/** The order with a member more, as written. */
+/** The order with one member more, as written. */
 const orderWith = (member: string) => json.replace('{', `{${member},`);
 
 function expectBadRequest({ status, body }: Answer): void {
@@ -44,7 +44,7 @@ function expectBadRequest({ status, body }: Answer): void {
     status: 400,
     body: { code: 'invalidRequest', message: expect.stringMatching(/^Request parameter: .+, error type: /) },
   });
-  // Whatever was sent, the answer stays short enough to read.
+  // The response stays short enough to read, whatever was sent.
   expect(body.message.length).toBeLessThan(1_000);
 }
 
@@ -72,7 +72,7 @@ describe('a body', () => {
   ])('of %s is refused', async (_, body) => expectBadRequest(await post(body)));
 
   test.each<[string, Buffer]>([
-    ['a byte that begins nothing', Buffer.from([0xff])],
+    ['a byte that begins no character', Buffer.from([0xff])],
     ['half a character', Buffer.from([0xd0])],
     ['an overlong slash', Buffer.from([0xc0, 0xaf])],
     ['a surrogate in UTF-8', Buffer.from([0xed, 0xa0, 0x80])],
@@ -85,7 +85,7 @@ describe('a body', () => {
 
   test('in UTF-16 is refused', async () => expectBadRequest(await post(Buffer.from(json, 'utf16le'))));
 
-  test('with a byte order mark is read all the same', async () => {
+  test('with a byte order mark is accepted', async () => {
     expect((await post(`\ufeff${json}`)).status).toBe(201);
   });
 
@@ -98,9 +98,9 @@ describe('a body', () => {
     ['half a surrogate pair', orderWith('"description":"\\ud83d"')],
     ['a surrogate pair the wrong way round', orderWith('"description":"\\ude00\\ud83d"')],
     ['half a surrogate pair in a name', orderWith('"metadata":{"\\ud83d":1}')],
-    ['a number that would come back as another', orderWith('"metadata":{"a":9007199254740993}')],
-    ['a number too large for anything', orderWith('"metadata":{"a":1e400}')],
-    ['a number too small for anything', orderWith('"metadata":{"a":-1e400}')],
+    ['a number that would be returned as another', orderWith('"metadata":{"a":9007199254740993}')],
+    ['a number too large for a double', orderWith('"metadata":{"a":1e400}')],
+    ['a number too small for a double', orderWith('"metadata":{"a":-1e400}')],
     ['an amount of 2^53', json.replace('6000', '9007199254740992')],
     ['an amount of 2^63', json.replace('6000', '9223372036854775808')],
     ['an amount of 1e400', json.replace('6000', '1e400')],
@@ -116,7 +116,7 @@ describe('a body', () => {
     expectBadRequest(await post('['.repeat(levels)));
   });
 
-  test('nested as deep as people do comes back as it was', async () => {
+  test('nested to a usual depth is returned as it was', async () => {
     const metadata = JSON.parse('{"a":'.repeat(15) + '[[[{}]]]' + '}'.repeat(15)) as unknown;
     const created = await service.call('POST', invoicesUrl, {
       token: merchant.apiKey,
@@ -126,7 +126,7 @@ describe('a body', () => {
     expect(created.body.invoice.metadata).toEqual(metadata);
   });
 
-  test('with names that are properties of every object keeps them as plain data', async () => {
+  test('with names of built-in properties keeps them as plain data', async () => {
     const names = [
       'constructor',
       'prototype',
@@ -148,31 +148,31 @@ describe('a body', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test('cannot say what it is through its prototype', async () => {
+  test('cannot set members through its prototype', async () => {
     const { amount: _, ...rest } = order;
     const answer = await post(JSON.stringify(rest).replace('{', '{"__proto__":{"amount":1},'));
     expect(answer.status).toBe(400);
     expect(({} as Record<string, unknown>)['amount']).toBeUndefined();
   });
 
-  test('with a name twice means the last one, in what is checked and in what is kept', async () => {
+  test('with a name twice means the last one, both when checked and when stored', async () => {
     const created = await post(orderWith('"product":"first"'));
     expect(created.body.invoice.product).toBe('Order 1');
     expectBadRequest(await post(`${json.slice(0, -1)},"amount":0}`));
     expect((await post(orderWith('"amount":0'))).body.invoice.amount).toBe(6_000);
   });
 
-  test('may have 256 KiB and not a byte more', async () => {
+  test('may have at most 256 KiB', async () => {
     const exactly = json + ' '.repeat(mostBytes - json.length);
     expect((await post(exactly)).status).toBe(201);
     const more = await post(`${exactly} `);
     expect({ status: more.status, body: more.body }).toEqual({
       status: 413,
-      body: { message: 'The request body is larger than 256 KiB' },
+      body: { message: 'The request body is larger than 256 KiB. Send less.' },
     });
   });
 
-  test('full of what is wrong is answered shortly', async () => {
+  test('with many errors gets a short response', async () => {
     const longName = 'n'.repeat(100_000);
     expectBadRequest(await post(orderWith(`"metadata":{"${longName}":"\\u0000"}`)));
     expectBadRequest(await post(orderWith(`"metadata":{"${longName}":{"${longName}":1e999}}`)));
@@ -182,7 +182,7 @@ describe('a body', () => {
   });
 });
 
-describe('an address', () => {
+describe('a URL', () => {
   const get = (url: string) => service.call('GET', url, { token: merchant.apiKey });
 
   test.each(['%', '%Z', '%ZZ', 'a%', '%E0%A4%A', '%ff', '%C0%AF', '%ED%A0%80'])(
@@ -202,7 +202,7 @@ describe('an address', () => {
     ['of 41 characters beyond the basic plane', '%F0%9F%98%80'.repeat(41)],
     ['of 3000 characters', 'i'.repeat(3_000)],
     ['of 3000 encoded characters', '%41'.repeat(3_000)],
-  ])('with an id %s is refused', async (_, id) => expectBadRequest(await get(`${invoicesUrl}/${id}`)));
+  ])('with an ID %s is refused', async (_, id) => expectBadRequest(await get(`${invoicesUrl}/${id}`)));
 
   test.each([
     '%20',
@@ -216,7 +216,7 @@ describe('an address', () => {
     '%F0%9F%98%80'.repeat(40),
     'constructor',
     '__proto__',
-  ])('with the id %s is answered: there is none', async (id) => {
+  ])('with the ID %s is responded to as not found', async (id) => {
     for (const url of [
       `${invoicesUrl}/${id}`,
       `/v2/processing/shops/${id}`,
@@ -230,7 +230,7 @@ describe('an address', () => {
     }
   });
 
-  test('of a category is a number as it is written', async () => {
+  test('of a category accepts the number only as it is written', async () => {
     const status = async (id: string) => (await get(`/v2/processing/categories/${id}`)).status;
     expect(await status('1')).toBe(200);
     for (const id of ['01', '1.0', '+1', '%201', '1e0', '0x1', '-1', '9'.repeat(40)]) {
@@ -252,18 +252,18 @@ describe('an address', () => {
     expectBadRequest(await get(`${invoicesUrl}?externalID=%00`));
   });
 
-  test('with the same parameter twice is refused, also a thousand times', async () => {
+  test('with a parameter twice, or a thousand times, is refused', async () => {
     expectBadRequest(await get(`${invoicesUrl}?externalID=a&externalID=b`));
     expectBadRequest(await get(`${invoicesUrl}?${'externalID=a&'.repeat(1_000)}`));
   });
 
-  test('with parameters nobody asked for is answered', async () => {
+  test('with unknown parameters is accepted', async () => {
     await makeInvoice(service, merchant, { externalID: 'named' });
     const query = 'externalID=named&__proto__=1&constructor=2&limit[]=3&a[b][c]=4&%5B%5D=5&=6&&';
     expect((await get(`${invoicesUrl}?${query}`)).status).toBe(200);
   });
 
-  test('with a query of 30,000 characters is answered', async () => {
+  test('with a query of 30,000 characters is accepted', async () => {
     const { id } = await makeInvoice(service, merchant);
     expect((await get(`${invoicesUrl}/${id}?${'a=b&'.repeat(7_500)}`)).status).toBe(200);
   });

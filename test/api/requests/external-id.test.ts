@@ -1,4 +1,4 @@
-// A merchant's own name for what he creates: the same request sent again makes nothing new, another one is refused.
+// A merchant's external ID for what a create request makes: a repeat makes nothing new, and another request is refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startTestService,
@@ -51,7 +51,7 @@ async function countInvoices(by: Merchant): Promise<unknown> {
 }
 
 describe('the same request with the same externalID', () => {
-  test('answers the same invoice with a fresh token, and makes nothing', async () => {
+  test('returns the same invoice with a new token, and creates nothing', async () => {
     const lonely = await service.createMerchant();
     const externalID = newName();
     const first = await create({ externalID }, lonely);
@@ -68,7 +68,7 @@ describe('the same request with the same externalID', () => {
     expect(await countInvoices(lonely)).toEqual({ invoices: 1, events: 1 });
   });
 
-  test('answers the invoice as it now is', async () => {
+  test('returns the invoice as it is now', async () => {
     const externalID = newName();
     const { id } = (await create({ externalID })).body.invoice;
     const call = (path: string, reason: string) =>
@@ -90,7 +90,7 @@ describe('the same request with the same externalID', () => {
     expect(replayed.body.invoice).toMatchObject({ id: other, status: 'cancelled', reason: 'no' });
   });
 
-  test('keeps what was said first in the fields that do not matter', async () => {
+  test('keeps the first values of fields that are not compared', async () => {
     const externalID = newName();
     const first = await create({ externalID });
     const second = await create({
@@ -118,7 +118,7 @@ describe('the same request with the same externalID', () => {
     expect(second.body.invoice.id).toBe(first.body.invoice.id);
   });
 
-  test('is per merchant: the same name of another merchant is another invoice', async () => {
+  test('is per merchant: the same ID of another merchant is another invoice', async () => {
     const other = await service.createMerchant();
     const externalID = newName();
     const [mine, theirs] = [await create({ externalID }), await create({ externalID }, other)];
@@ -128,7 +128,7 @@ describe('the same request with the same externalID', () => {
   });
 
   test.concurrent.each(tradingFlags)(
-    'is refused while the %s %s, and answered again afterwards',
+    'is refused while the %s %s, and succeeds again afterwards',
     async (of, flag, code) => {
       const stopped = await service.createMerchant();
       const externalID = newName();
@@ -136,7 +136,7 @@ describe('the same request with the same externalID', () => {
       await setTradingFlag(service, stopped, { of, flag }, true);
       expect(await create({ externalID }, stopped)).toMatchObject({ status: 400, body: { code } });
       expect((await create({ externalID: newName() }, stopped)).body).toMatchObject({ code });
-      // What differs is a conflict all the same.
+      // A different request is still a conflict.
       expect((await create({ externalID, amount: 1, cart: undefined }, stopped)).status).toBe(409);
       await setTradingFlag(service, stopped, { of, flag }, false);
       const second = await create({ externalID }, stopped);
@@ -145,7 +145,7 @@ describe('the same request with the same externalID', () => {
     },
   );
 
-  test('sent fifty times at once makes one invoice and one event', async () => {
+  test('sent fifty times concurrently creates one invoice and one event', async () => {
     const crowd = await service.createMerchant();
     const externalID = newName();
     const answers = await Promise.all(Array.from({ length: 50 }, () => create({ externalID }, crowd)));
@@ -155,7 +155,7 @@ describe('the same request with the same externalID', () => {
     expect(await countInvoices(crowd)).toEqual({ invoices: 1, events: 1 });
   });
 
-  test('sent fifty times at once with two contents makes one invoice, and conflicts name it', async () => {
+  test('sent fifty times concurrently with two contents creates one invoice, and conflicts name it', async () => {
     const crowd = await service.createMerchant();
     const externalID = newName();
     const answers = await Promise.all(
@@ -222,13 +222,13 @@ describe('another request with the same externalID', () => {
   });
 });
 
-test('without an externalID the same request makes another invoice each time', async () => {
+test('without an externalID the same request creates another invoice each time', async () => {
   const [first, second] = [await create({}), await create({})];
   expect([first, second].map(statusOf)).toEqual([201, 201]);
   expect(second.body.invoice.id).not.toBe(first.body.invoice.id);
 });
 
-test('an externalID that differs in one character, in case or in its Unicode form is another name', async () => {
+test('an externalID that differs in a character, in case or in its Unicode form is another one', async () => {
   const ids = new Set<string>();
   for (const externalID of ['Name', 'name', 'name ', ' name', 'nam\u00e9', 'name\u0301']) {
     ids.add((await create({ externalID })).body.invoice.id);

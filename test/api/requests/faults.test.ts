@@ -1,4 +1,4 @@
-// When the service cannot do what it is asked: too slow for the caller, without its database, or asked too often.
+// When the service cannot do what a request asks: too slow for the caller, without its database, or too many requests.
 import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import pg from 'pg';
@@ -44,7 +44,7 @@ function expectUsualHeaders({ headers }: Answer): void {
   });
 }
 
-/** Holds a lock or connections until it is told to let go. */
+/** Occupies a lock or connections until it is released. */
 async function hold(
   take: (client: pg.ClientBase) => Promise<unknown>,
   connections = 1,
@@ -82,7 +82,7 @@ const lockInvoice = (id: string) =>
   });
 
 describe('a deadline that passes', () => {
-  test('is answered 504, empty and in time; what was begun may still be done', async () => {
+  test('gets an empty 504 in time, and the work may still complete', async () => {
     const { apiKey: token } = await start();
     const { id } = await makeInvoice(service, { apiKey: token, partyId: '' });
     const release = await lockInvoice(id);
@@ -101,21 +101,21 @@ describe('a deadline that passes', () => {
     await expect.poll(read, bound).toMatchObject({ status: 'cancelled', reason: 'late' });
   });
 
-  test('as a moment in time is the same', async () => {
+  test('works the same as a point in time', async () => {
     const { apiKey: token } = await start();
     const { id } = await makeInvoice(service, { apiKey: token, partyId: '' });
     const release = await lockInvoice(id);
     const late = await service.call('POST', `${invoicesUrl}/${id}/rescind`, {
       token,
       body: { reason: 'late' },
-      // The clock of the tests stands still at .123.
+      // The tests' clock stands still at .123.
       headers: { 'x-request-deadline': '2026-01-19T10:00:00.323Z' },
     });
     expectEmpty(late, 504);
     await release();
   });
 
-  test('leaves the answer to be fetched by a repeat with the same Idempotency-Key', async () => {
+  test('lets a repeat with the same Idempotency-Key get the response', async () => {
     const { apiKey: token } = await start();
     const { id } = await makeInvoice(service, { apiKey: token, partyId: '' });
     const release = await lockInvoice(id);
@@ -126,7 +126,7 @@ describe('a deadline that passes', () => {
         headers: { 'idempotency-key': 'k', ...headers },
       });
     expectEmpty(await rescind({ 'x-request-deadline': '100ms' }), 504);
-    // Its twin is still running: a repeat waits for it, at most as long as it likes.
+    // The first request still runs: a repeat waits for it, at most until its own deadline.
     expectEmpty(await rescind({ 'x-request-deadline': '100ms' }), 504);
     const waiting = rescind({});
     await release();
@@ -136,7 +136,7 @@ describe('a deadline that passes', () => {
     expect(events.body).toHaveLength(2);
   });
 
-  test('is told of in the log when what went on without the caller then fails', async () => {
+  test('is logged when the work that continued then fails', async () => {
     const merchant = await start();
     const { id } = await makeInvoice(service, merchant);
     await service.database.withClient((client) =>
@@ -156,14 +156,14 @@ describe('a deadline that passes', () => {
       .toEqual([expect.stringMatching(/nothing_more.*"operation":"rescindInvoice","requestId":"test"/s)]);
   });
 
-  test.each(['that the service remembers', 'that the service must look up'])(
-    'is kept also when no connection is free for the work, for a caller %s',
+  test.each(['that the service has cached', 'that the service must look up'])(
+    'holds also when no connection is free for the work, for a caller %s',
     async (caller) => {
       const merchant = await start();
       const { id } = await makeInvoice(service, merchant);
       const key = { partyId: merchant.partyId, name: 'cold', scopes: ['invoices:read'] };
       const token = caller.endsWith('remembers') ? merchant.apiKey : await service.apiKeys.create(key);
-      // All but the two that are kept for lookups.
+      // All but the two for lookups.
       const release = await hold((client) => client.query('begin'), 8);
       const begun = performance.now();
       const late = await service.call('GET', `${invoicesUrl}/${id}`, {
@@ -179,7 +179,7 @@ describe('a deadline that passes', () => {
 });
 
 describe('without its database the service', () => {
-  test('answers 503, empty, with a time to come again, and goes on when it is back', async () => {
+  test('responds with an empty 503 and Retry-After, and recovers with the database', async () => {
     const merchant = await start();
     const { apiKey: token } = merchant;
     const made = await makeInvoice(service, merchant);
@@ -198,7 +198,7 @@ describe('without its database the service', () => {
         expectEmpty(answer, 503);
         expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
       }
-      // Who is nobody is told so, or that it cannot be known now; never an error of ours.
+      // An invalid token gets 401, or 503 if that cannot be known now, and never 500.
       const stranger = await service.call('GET', '/v2/processing/me', { token: 'garbage' });
       expectEmpty(stranger, 401);
       expect((await service.call('GET', '/health/live')).status).toBe(200);
@@ -214,7 +214,7 @@ describe('without its database the service', () => {
     expect(rows).toEqual([{ count: 3 }]);
   });
 
-  test('that takes no writes, as a standby, is not ready and answers them with 503 until another takes its place', async () => {
+  test('on a read-only standby is not ready and responds to writes with 503 until another server replaces it', async () => {
     const { apiKey: token } = await start();
     const create = () => service.call('POST', invoicesUrl, { token, body: order });
     const { rows } = await service.database.withClient((own) =>
@@ -227,14 +227,14 @@ describe('without its database the service', () => {
     // So that the connections are new ones.
     await withoutDatabase(service, () => Promise.resolve());
     const ready = await service.call('GET', '/health/ready');
-    expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('no writes')] } });
+    expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('read-only')] } });
     expectEmpty(await create(), 503);
 
     await operator.query(`alter database ${rows[0].name} reset default_transaction_read_only`);
     await expect.poll(create, bound).toMatchObject({ status: 201 });
   });
 
-  test('answers an unexpected fault with an empty 500 that tells nothing', async () => {
+  test('responds to an unexpected fault with an empty 500', async () => {
     const merchant = await start();
     const { id } = await makeInvoice(service, merchant);
     await service.database.withClient((client) => client.query('alter table event rename to elsewhere'));
@@ -250,7 +250,10 @@ describe('without its database the service', () => {
 describe('too many requests', () => {
   function expectTooMany(answer: Answer): void {
     const { status, body, headers } = answer;
-    expect({ status, body }).toEqual({ status: 429, body: { message: 'Too many requests' } });
+    expect({ status, body }).toEqual({
+      status: 429,
+      body: { message: 'Too many requests. Wait for the seconds in Retry-After.' },
+    });
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
     expect(String(headers['retry-after'])).toMatch(/^[1-9]\d*$/);
     expectUsualHeaders(answer);
@@ -258,7 +261,7 @@ describe('too many requests', () => {
   const me = (token?: string) =>
     service.call('GET', '/v2/processing/me', token === undefined ? {} : { token });
 
-  test('with one key are refused above the burst, and allowed again after the time that was told', async () => {
+  test('with one key are refused above the burst, and allowed again after Retry-After', async () => {
     const merchant = await start({ REQUESTS_PER_SECOND: '1' });
     const answers = await Promise.all(Array.from({ length: 10 }, () => me(merchant.apiKey)));
     const refused = answers.filter(({ status }) => status !== 200);
@@ -268,7 +271,7 @@ describe('too many requests', () => {
     await expect.poll(() => me(merchant.apiKey).then(({ status }) => status), bound).toBe(200);
   });
 
-  test('of one caller leave the others alone', async () => {
+  test('of one caller do not affect other callers', async () => {
     const merchant = await start({ REQUESTS_PER_SECOND: '1' });
     const other = await service.createMerchant();
     const { id, token } = await makeInvoice(service, merchant);
@@ -294,7 +297,7 @@ describe('too many requests', () => {
     expect(created.headers).not.toHaveProperty('idempotent-replayed');
   });
 
-  test('without a valid token from one address are refused, honest ones from there are not', async () => {
+  test('without a valid token are refused per address, and valid tokens from there are not', async () => {
     const merchant = await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '5' });
     expect((await me(merchant.apiKey)).status).toBe(200);
     const answers: Answer[] = [];
@@ -306,13 +309,13 @@ describe('too many requests', () => {
     expect((await me(merchant.apiKey)).status).toBe(200);
   });
 
-  test('with made-up keys do not reach the database once there were too many', async () => {
+  test('with made-up keys stop reaching the database above the limit', async () => {
     const merchant = await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '5' });
     const fresh = await service.createMerchant();
     const lookups = vi.spyOn(service.database.lookups, 'run');
     const invoice = await makeInvoice(service, merchant);
     lookups.mockClear();
-    // All at once: none of them waits to see what becomes of the others.
+    // All concurrently: none waits for the outcome of the others.
     const answers = await Promise.all(Array.from({ length: 100 }, () => me(madeUpKey())));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(95);
@@ -324,7 +327,7 @@ describe('too many requests', () => {
     expectTooMany(await me(fresh.apiKey));
   });
 
-  test('with a key that works use nothing up, also not by the way of a key that is new here', async () => {
+  test('with a valid key do not count, also when the key is new to the node', async () => {
     await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2' });
     for (let times = 0; times < 5; times++) {
       const { apiKey } = await service.createMerchant();
@@ -343,7 +346,7 @@ describe('too many requests', () => {
     expect(statuses).toEqual([401, 401, 429, 429]);
   });
 
-  test('are counted by the address a trusted proxy names, and by no other', async () => {
+  test('are counted only by the address that a trusted proxy names', async () => {
     await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2', TRUSTED_PROXIES: '127.0.0.1' });
     const from = (address: string) =>
       service.call('GET', '/v2/processing/me', { token: 'x', headers: { 'x-forwarded-for': address } });
@@ -356,14 +359,14 @@ describe('too many requests', () => {
     expect(await statuses(['10.0.0.2', '10.0.0.3'])).toEqual([401, 401]);
     // What stands to the left of the proxy's own entry was written by the client.
     expect(await statuses(['10.9.9.9, 10.0.0.1', '10.8.8.8, 10.0.0.1'])).toEqual([429, 429]);
-    // A subscriber has as many addresses of IPv6 as he likes, all with the same first half.
+    // A subscriber has many IPv6 addresses, all with the same first half.
     expect(await statuses(['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2:a:b:c:d'])).toEqual([
       401, 401, 429,
     ]);
     expect(await statuses(['2001:db8:1:3::1', '::ffff:10.0.0.1', '::ffff:a00:1'])).toEqual([401, 429, 429]);
   });
 
-  test('give back what a key that works took, to any address of the same network', async () => {
+  test('return what a valid key took, to any address of the same network', async () => {
     await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2', TRUSTED_PROXIES: '127.0.0.1' });
     const seen: number[] = [];
     for (let host = 1; host <= 5; host++) {
@@ -374,7 +377,7 @@ describe('too many requests', () => {
     expect(seen).toEqual([200, 200, 200, 200, 200]);
   });
 
-  test('cannot be dodged by a made-up forwarded address where no proxy is trusted', async () => {
+  test('cannot be avoided by a made-up forwarded address if no proxy is trusted', async () => {
     await start({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2' });
     const statuses: number[] = [];
     for (const address of ['10.0.0.1', '10.0.0.2', '10.0.0.3', 'garbage']) {
@@ -385,7 +388,7 @@ describe('too many requests', () => {
   });
 });
 
-/** With the right checksum, as everybody can make it who has seen one key. */
+/** With a valid checksum, which takes only one key to know. */
 function madeUpKey(): string {
   const text = `mandate_test_${randomText(12)}_${randomText(43)}`;
   return text + crc32(text).toString(16).padStart(8, '0').slice(2);
@@ -396,6 +399,6 @@ async function expectEventually(request: () => Promise<Answer>, status: number):
   await expect
     .poll(async () => (last = await request()).status, { interval: 100, timeout: 30_000 })
     .toBe(status);
-  if (!last) throw new Error('nothing was answered');
+  if (!last) throw new Error('no response came');
   return last;
 }

@@ -1,6 +1,5 @@
-// Tens of thousands of hostile requests over every route. Nothing they do may break the service, leave the documented
-// answers, or show one merchant what is another's.
-//   HOSTILE_REQUESTS how many (2000, or 10000), HOSTILE_SEED which (1, or SEED)
+// Tens of thousands of hostile requests (HOSTILE_REQUESTS, HOSTILE_SEED or SEED) over every route. None may break the service, get an
+// undocumented response, or show one merchant the data of another.
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy } from '../../../src/clock.ts';
@@ -21,7 +20,7 @@ import { copyWebhook, makeWebhook } from '../../support/receivers/webhooks.ts';
 
 const requests = Number(process.env['HOSTILE_REQUESTS'] ?? often(2_000, 10_000));
 const seed = chosenSeed('HOSTILE_SEED');
-/** Nothing hangs. Moving the test clock by years does all that comes due in them, however slow the machine. */
+/** No request hangs. Moving the test clock by years runs everything due in them, on however slow a machine. */
 const slowestMs = 60_000;
 const secrets = [
   'MARKED-PRODUCT',
@@ -32,7 +31,7 @@ const secrets = [
   'MARKED-SHOP',
 ];
 
-/** Due after every time the test clock is likely to be moved to. */
+/** After every time the test clock is likely to be moved to. */
 const farAway = '2080-01-01T00:00:00Z';
 
 let payments: PayoutWorld;
@@ -66,14 +65,14 @@ const known = {
   email: ['payer@example.com', undefined],
   processingDeadline: [undefined, undefined, '30m'],
   paymentSession: [undefined],
-  /** Filled in when the cards and the customers are there. */
+  /** Filled in once the cards and customers exist. */
   paymentResource: [] as object[],
   customerID: [] as string[],
   customerBindingID: [] as string[],
   bindingID: [] as (string | undefined)[],
   recurrentTerms: [undefined, undefined, { schedule: 'P1M', validUntil: '2040-12-31' }],
   paymentID: ['1'],
-  /** Of payments that can be parents; filled in when they are there. */
+  /** Payments that can be parents; filled in once they exist. */
   invoiceID: [] as string[],
   topic: ['InvoicesTopic', 'InvoicesTopic', 'InvoicesTopic', 'WithdrawalsTopic', 'WithdrawalsTopic'],
   eventTypes: [
@@ -90,9 +89,9 @@ const known = {
   objectID: [undefined],
   after: ['0'],
   state: ['parked', 'done'],
-  /** Filled in when the webhooks are there. */
+  /** Filled in once the webhooks exist. */
   webhookID: [] as string[],
-  /** Filled in when the cards are there. */
+  /** Filled in once the cards exist. */
   paymentToolToken: [] as string[],
   provider: ['test', 'test', 'test', 'dpl', 'none'],
   class: ['person', 'person', 'company', 'none'],
@@ -105,7 +104,7 @@ const known = {
   identityClassID: ['person', 'company'],
   residence: ['RUS', 'rus'],
   currencyID: ['RUB', 'RUB', 'USD'],
-  /** Filled in when the wallets are there. */
+  /** Filled in once the wallets exist. */
   identity: [] as string[],
   identityID: [] as string[],
   challengeID: [] as string[],
@@ -121,7 +120,7 @@ const known = {
 };
 
 beforeAll(async () => {
-  // Few enough that who tries out cards is told to wait.
+  // Few enough that card testing is refused with 429.
   payments = await startPayoutWorld({ BINDINGS_PER_CARD_PER_DAY: '20' });
   ({ service } = payments);
   document = (await service.call('GET', '/openapi.json')).body as Document;
@@ -137,7 +136,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => payments.close());
 
-/** What must never be seen by others: the victim's invoices in every state, with a marker in every free field. */
+/** What other merchants must never see: the victim's invoices in every state, with a marker in every free field. */
 async function plantInvoices(): Promise<string[]> {
   await service.database.withClient((client) =>
     client.query(
@@ -171,7 +170,7 @@ async function plantInvoices(): Promise<string[]> {
   return [...ids, customer, ...(await plantWallet(victim, { name: 'MARKED-PRODUCT', externalID: 'name-0' }))];
 }
 
-/** One of everything payouts have; its ids. */
+/** One of each payout object; returns their IDs. */
 async function plantWallet(by: Merchant, more: { name: string; externalID: string }): Promise<string[]> {
   const metadata = { note: `${more.name.startsWith('MARKED') ? 'MARKED-VALUE' : 'nothing special'}` };
   const make = async (path: string, body: object): Promise<any> => {
@@ -202,7 +201,7 @@ async function plantWallet(by: Merchant, more: { name: string; externalID: strin
   return [identity.id, wallet.id, destination.id, withdrawal.id, token];
 }
 
-/** What merchants of the storm pay out from, and to. */
+/** What merchants of the fuzz run pay out from, and to. */
 async function plantPayouts(by: Merchant, names: number): Promise<void> {
   const [identity = '', wallet = '', destination = '', withdrawal = '', token = ''] = await plantWallet(by, {
     name: 'Own',
@@ -238,33 +237,35 @@ async function plantPayouts(by: Merchant, names: number): Promise<void> {
   known.token.push(token);
 }
 
-/** Starts a payment that the bank will hold. */
+/** Starts a payment with a hold. */
 async function hold(by: Merchant, invoiceId: string, token: string, more: Record<string, unknown> = {}) {
   const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: token, contactInfo: {} };
   const body = { flow: { type: 'PaymentFlowHold' }, payer, ...more };
   const url = `${invoicesUrl}/${invoiceId}/payments`;
   const started = await service.call('POST', url, { token: by.apiKey, body });
-  if (started.status !== 201) throw new Error(`nothing is held: ${started.status} ${started.text}`);
+  if (started.status !== 201)
+    throw new Error(`the payment was not started: ${started.status} ${started.text}`);
 }
 
 async function makeCustomer(by: Merchant, body: object): Promise<string> {
   const made = await service.call('POST', customersUrl, { token: by.apiKey, body });
-  if (made.status !== 201) throw new Error(`no customer was made: ${made.status} ${made.text}`);
+  if (made.status !== 201) throw new Error(`the customer was not created: ${made.status} ${made.text}`);
   return made.body.customer.id as string;
 }
 
-/** A card that is bound to that customer, when the bank has been heard. */
+/** Binds a card to that customer; returns once the bank has responded. */
 async function bind(by: Merchant, customerId: string): Promise<string> {
   const { token, session } = await payments.tokenize('4242424242424242', by.apiKey);
   const body = { paymentResource: { paymentToolToken: token, paymentSession: session } };
   const url = `${customersUrl}/${customerId}/bindings`;
   const started = await service.call('POST', url, { token: by.apiKey, body });
-  if (started.status !== 201) throw new Error(`nothing is bound: ${started.status} ${started.text}`);
+  if (started.status !== 201)
+    throw new Error(`the binding was not started: ${started.status} ${started.text}`);
   await service.jobs.whenIdle();
   return started.body.id as string;
 }
 
-/** One customer nobody can delete, with cards that are read and withdrawn, and many with whom anything may be done. */
+/** One customer that cannot be deleted, with cards that are read and revoked, and many customers for any operation. */
 async function plantCustomers(by: Merchant): Promise<void> {
   const kept = await makeCustomer(by, { shopID: 'TEST_EUR', contactInfo: {}, externalID: 'name-0' });
   for (let number = 0; number < 8; number++) known.customerBindingID.push(await bind(by, kept));
@@ -274,7 +275,7 @@ async function plantCustomers(by: Merchant): Promise<void> {
       by.partyId,
     ]),
   );
-  // The service remembers for a second that the shop may trade, and until it has forgotten the one customer could be deleted.
+  // The service caches for a second that the shop may trade, and until then the one customer could be deleted.
   const body = { shopID: 'TEST_EUR', contactInfo: {} };
   while ((await service.call('POST', customersUrl, { token: by.apiKey, body })).status === 201);
   const numbers = Array.from({ length: 120 }, (_, number) => number + 1);
@@ -295,13 +296,13 @@ async function makeWorld(): Promise<typeof world> {
   const own: string[] = [];
   const made = await makeInvoice(service, first, { dueDate: farAway });
   own.push(made.id);
-  // Enough that ending them goes on for a while.
+  // Enough that ending them takes a while.
   for (let number = 0; number < 40; number++) {
     const { id } = await makeInvoice(service, first, { dueDate: farAway });
     if (number % 2 === 0) await payInvoice(service, first, id);
     own.push(id);
   }
-  // Nobody moves the clock of the third: his cards stay good, and what is held for him stays held.
+  // The third merchant's clock is never moved, so its cards stay valid and its holds stay open.
   const third = await payments.createMerchant();
   const trading = scopes.filter((scope) => scope !== 'sandbox');
   const thirdKey = await service.apiKeys.create({ partyId: third.partyId, name: 'trading', scopes: trading });
@@ -314,7 +315,7 @@ async function makeWorld(): Promise<typeof world> {
     await hold(third, id, token, { externalID: `name-${number}` });
   }
   await service.jobs.whenIdle();
-  // Refunds and series that are there are read as well.
+  // Existing refunds and series are read too.
   for (let number = 1; number < 60; number += 2) {
     const { token } = await payments.tokenize('4242424242424242', third.apiKey);
     const id = own[own.length - number - 1] ?? '';
@@ -327,7 +328,7 @@ async function makeWorld(): Promise<typeof world> {
       body: { amount: 1, externalID: `name-${number}` },
     });
   }
-  // The first's clock is moved, and then its tokens are dead; the third's are not.
+  // The first merchant's clock is moved, which expires its tokens, but not those of the third.
   await plantPayouts(third, 60);
   await plantPayouts(first, 1);
   const [ofThird = '', ofFirst = ''] = known.identityID;
@@ -339,7 +340,7 @@ async function makeWorld(): Promise<typeof world> {
   const tokenOf = (kind: TokenKind) => tokens.issue({ kind, entityId: made.id, partyId });
   const past = { now: () => laterBy(service.clock.now(), -4 * 24 * 3_600_000) };
   const bearers = [
-    // By far the most come from who may do something.
+    // Most requests come from callers with some access.
     ...Array.from({ length: 60 }, () => first.apiKey),
     ...Array.from({ length: 60 }, () => thirdKey),
     ...Array.from({ length: 10 }, () => second.apiKey),
@@ -357,7 +358,7 @@ async function makeWorld(): Promise<typeof world> {
   return { callers: [...bearers, undefined, '', 'Basic eDp5'], ownIds: own, victimIds };
 }
 
-/** In the shops the storm seldom speaks of, so that there is room for more in the other. Nobody listens there. */
+/** In the shops that the fuzz run seldom names, so that the other shop can have more. No server listens there. */
 async function makeWebhooks(...merchants: [Merchant, identityId: string][]): Promise<string[]> {
   const ids: string[] = [];
   for (const [merchant, identityId] of merchants) {
@@ -395,7 +396,7 @@ function run({
   requests: number;
   seed?: number;
   smallest?: boolean;
-  /** These operations alone. */
+  /** Only these operations. */
   over?: readonly string[];
 }) {
   const chosen = over ? { ...document, paths: pathsOf(over) } : document;
@@ -410,18 +411,18 @@ function pathsOf(operationIds: readonly string[]): Document['paths'] {
   return Object.fromEntries(paths) as Document['paths'];
 }
 
-/** What each operation has to have answered at some time, as `['getInvoice', '200']`. */
+/** The responses that each operation must have given at some time, as `['getInvoice', '200']`. */
 function answersOfEachOperation(): (readonly [operationId: string, answer: string])[] {
   return Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
     .flatMap(({ operationId, responses }) => {
-      // What is not offered is never done. No bank reports chargebacks, so there is none to get.
+      // An operation with 501 never succeeds. No bank reports chargebacks, so there is none to get.
       const done = Object.keys(responses).find((status) =>
         status.startsWith('501' in responses ? '501' : '2'),
       );
       const wanted = operationId === 'getChargeback' ? '404' : (done ?? 'a 2xx');
       const refused = ['400 invalidRequest', '400 invalidDeadline', '401'];
-      // Who tries out cards is told to wait.
+      // Card testing is refused with 429.
       if (operationId === 'createBinding') refused.push('429');
       return [wanted, ...refused].map((answer) => [operationId, answer] as const);
     });
@@ -447,9 +448,9 @@ async function readVictim(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-describe('a storm of hostile requests', () => {
+describe('a fuzz run of hostile requests', () => {
   test(
-    `over every route (HOSTILE_SEED=${seed}) is answered as documented`,
+    `over every route (HOSTILE_SEED=${seed}) gets documented responses`,
     { timeout: 600_000 },
     async () => {
       console.log(`HOSTILE_SEED=${seed} HOSTILE_REQUESTS=${requests}`);
@@ -463,11 +464,11 @@ describe('a storm of hostile requests', () => {
       await service.jobs.whenIdle();
       expect(await readVictim()).toBe(before);
 
-      // A storm that is turned away at the door would find nothing: each operation was done, and each way to refuse met.
+      // A run that is always refused would find nothing, so each operation must have succeeded and each error occurred.
       if (requests < 5_000) return;
       const missing = () =>
         answersOfEachOperation().filter(([name, answer]) => !answers.has(`${name} ${answer}`));
-      // What chance has passed over is gone for: the storm goes on over those operations alone.
+      // For responses that chance has missed, the run continues over those operations only.
       for (let round = 1; round <= 10 && missing().length > 0; round++) {
         const more = await run({
           send,
@@ -501,7 +502,7 @@ describe('a storm of hostile requests', () => {
     },
   );
 
-  test('leaves every invoice and every customer with all their events, and none without', async () => {
+  test('leaves every invoice and every customer with all their events', async () => {
     const { rows } = await service.database.withClient((client) =>
       client.query(
         `select invoice_id from invoice left join event on aggregate_id = invoice_id
@@ -561,22 +562,22 @@ describe('a storm of hostile requests', () => {
     expect(service.logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
   });
 
-  test('leaves the service as quick and as right as it was', async () => {
+  test('leaves the service as fast and as correct as before', async () => {
     const { id } = await makeInvoiceThatIs('fulfilled', service, victim);
     const read = await service.call('GET', `${invoicesUrl}/${id}`, { token: victim.apiKey });
     expect(read.body).toMatchObject({ id, status: 'fulfilled' });
   });
 });
 
-describe('the same storm notices', () => {
+describe('the same fuzz run detects', () => {
   const right = (answer: Received) => answer;
   const broken: Record<string, (answer: Received) => Received> = {
-    'an endpoint that fails now and then': (answer) => ({ ...answer, status: 500, text: '' }),
+    'an endpoint that sometimes fails': (answer) => ({ ...answer, status: 500, text: '' }),
     "an endpoint that shows another's invoice": (answer) => ({
       ...answer,
       text: answer.text.replace('"id"', '"product":"MARKED-PRODUCT","id"'),
     }),
-    'an endpoint that tells a member nobody documented': (answer) => ({
+    'an endpoint that returns an undocumented member': (answer) => ({
       ...answer,
       text: answer.text.replace('"id"', '"partyId":"x","id"'),
     }),
@@ -594,6 +595,6 @@ describe('the same storm notices', () => {
   });
 });
 
-test('in the end the bank’s book, the payments and the ledger say the same', async () => {
+test('in the end the bank’s report, the payments and the ledger agree', async () => {
   expect(await payments.differences()).toEqual([]);
 });

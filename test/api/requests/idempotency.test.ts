@@ -1,4 +1,4 @@
-// Idempotency-Key: a repeated request is answered byte for byte as the first time, and does nothing.
+// Idempotency-Key: a repeated request gets the first response byte for byte, and does nothing.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { laterBy, type Instant } from '../../../src/clock.ts';
 import { idempotency } from '../../../src/platform/http/idempotency.ts';
@@ -45,7 +45,7 @@ function expectReplay(again: Answer, first: Answer): void {
 }
 
 function expectReused(answer: Answer): void {
-  const message = 'This Idempotency-Key has been used with another request';
+  const message = 'This Idempotency-Key was used with another request. Use a new key.';
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: 422,
     body: { code: 'idempotencyKeyReused', message },
@@ -78,7 +78,7 @@ async function countInvoices(by: Merchant): Promise<number> {
 }
 
 describe('a repeated request', () => {
-  test('gets the first answer byte for byte, with the very same token, and makes nothing', async () => {
+  test('gets the first response byte for byte, with the same token, and creates nothing', async () => {
     const lonely = await service.createMerchant();
     const key = newKey();
     const first = await create(key, {}, lonely);
@@ -92,7 +92,7 @@ describe('a repeated request', () => {
     );
   });
 
-  test('gets the first answer also when the invoice has changed since', async () => {
+  test('gets the first response also when the invoice has changed since', async () => {
     const key = newKey();
     const first = await create(key);
     await post(newKey(), `/${first.body.invoice.id}/rescind`, { reason: 'x' });
@@ -100,7 +100,7 @@ describe('a repeated request', () => {
     expect(first.body.invoice.status).toBe('unpaid');
   });
 
-  test('is the same with its members in another order and other spacing', async () => {
+  test('is recognised with its members in another order and other spacing', async () => {
     const key = newKey();
     const nested = { metadata: { a: { x: 1, y: [1, 2] }, b: 2 } };
     const first = await create(key, nested);
@@ -109,7 +109,7 @@ describe('a repeated request', () => {
     expectReplay(await post(key, '', turned), first);
   });
 
-  test('is the same under /v1 and /v2', async () => {
+  test('is recognised under /v1 and /v2', async () => {
     const key = newKey();
     const first = await create(key);
     const again = await service.call('POST', invoicesUrl.replace('/v2/', '/v1/'), {
@@ -120,7 +120,7 @@ describe('a repeated request', () => {
     expectReplay(again, first);
   });
 
-  test('gets the first answer while its shop may not trade', async () => {
+  test('gets the first response while its shop may not trade', async () => {
     const stopped = await service.createMerchant();
     const key = newKey();
     const first = await create(key, {}, stopped);
@@ -129,7 +129,7 @@ describe('a repeated request', () => {
     expect((await create(newKey(), {}, stopped)).body.code).toBe('invalidShopStatus');
   });
 
-  test('without content is answered without content again, not with the refusal of a second call', async () => {
+  test('without content gets an empty response again, not the refusal of a second call', async () => {
     const { id } = await makeInvoice(service, merchant);
     const key = newKey();
     const first = await post(key, `/${id}/rescind`, { reason: 'x' });
@@ -156,14 +156,14 @@ describe('a repeated request', () => {
         return create(key, { externalID: 'taken', product: 'Another' });
       },
     ],
-  ])('gets a refusal of the business again: %s', async (status, request) => {
+  ])('gets the same refusal again: %s', async (status, request) => {
     const key = newKey();
     const first = await request(key);
     expect(String(first.status)).toBe(status);
     expectReplay(await request(key), first);
   });
 
-  test('gets the refusal again also when the reason for it is gone', async () => {
+  test('gets the refusal again also when its reason is gone', async () => {
     const stopped = await service.createMerchant();
     const key = newKey();
     await setTradingFlag(service, stopped, { of: 'shop', flag: 'is_blocked' }, true);
@@ -174,7 +174,7 @@ describe('a repeated request', () => {
     expect((await create(newKey(), {}, stopped)).status).toBe(201);
   });
 
-  test('with an externalID: the key is asked first, the name when the key is new', async () => {
+  test('with an externalID is recognised by the key first, and by the externalID for a new key', async () => {
     const [key, externalID] = [newKey(), 'both ways'];
     const first = await create(key, { externalID });
     expectReplay(await create(key, { externalID }), first);
@@ -187,7 +187,7 @@ describe('a repeated request', () => {
 describe('another request with a used key is refused', () => {
   test.each<[string, Record<string, unknown>]>([
     ['another amount', { amount: 6_001 }],
-    ['another description, though an externalID would not mind', { description: 'x' }],
+    ['another description, which an externalID would ignore', { description: 'x' }],
     ['a member more', { metadata: {} }],
     ['a member the service does not know', { unheardOf: true }],
   ])('when it has %s', async (_, more) => {
@@ -234,7 +234,7 @@ describe('a key', () => {
     });
   });
 
-  test('is left free by a request that does not fit the schema, cannot be read or is not allowed in', async () => {
+  test('is left free by a request that is invalid, unreadable or unauthorised', async () => {
     const key = newKey();
     const headers = { 'idempotency-key': key };
     expect((await create(key, { amount: -1 })).status).toBe(400);
@@ -262,7 +262,7 @@ describe('a key', () => {
     expect((await read(`${invoicesUrl}/${id}/events?limit=1`)).status).toBe(200);
   });
 
-  test('belongs to its merchant: another may use the same', async () => {
+  test('belongs to its merchant: another merchant may use the same', async () => {
     const other = await service.createMerchant();
     const key = newKey();
     const [mine, theirs] = [await create(key), await create(key, { product: 'Theirs' }, other)];
@@ -271,7 +271,7 @@ describe('a key', () => {
     expectReplay(await create(key, { product: 'Theirs' }, other), theirs);
   });
 
-  test('belongs to the merchant and not to one of his API keys', async () => {
+  test('belongs to the merchant and not to one of its API keys', async () => {
     const key = newKey();
     const first = await create(key);
     const scopes = ['invoices:write'];
@@ -280,8 +280,8 @@ describe('a key', () => {
   });
 });
 
-describe('fifty at once', () => {
-  test('with one key have one effect and one answer', async () => {
+describe('fifty concurrent requests', () => {
+  test('with one key have one effect and one response', async () => {
     const crowd = await service.createMerchant();
     const key = newKey();
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(key, {}, crowd)));
@@ -303,7 +303,7 @@ describe('fifty at once', () => {
     expect(await countInvoices(crowd)).toBe(1);
   });
 
-  test('with a key each, of a merchant nobody has read yet, have fifty effects and do not stand in line', async () => {
+  test('with a key each, of a merchant not yet cached, have fifty effects and do not queue', async () => {
     const crowd = await service.createMerchant();
     const begun = performance.now();
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(newKey(), {}, crowd)));
@@ -313,8 +313,8 @@ describe('fifty at once', () => {
   });
 });
 
-describe('what is kept', () => {
-  test('does not show the token or the invoice to who reads the table', async () => {
+describe('a stored response', () => {
+  test('does not show the token or the invoice in the table', async () => {
     const lonely = await service.createMerchant();
     const created = await create(newKey(), { product: 'A product to look for' }, lonely);
     const rows = await service.database.withClient((client) =>
@@ -333,7 +333,7 @@ describe('what is kept', () => {
     }
   });
 
-  test('is forgotten seven days later by itself, not before, and all of it however much it is', async () => {
+  test('is purged automatically after seven days, not before, and in any number', async () => {
     const busy = await service.createMerchant();
     const [old, young] = [newKey(), newKey()];
     await create(old, {}, busy);
@@ -354,14 +354,14 @@ describe('what is kept', () => {
       vi.useRealTimers();
     }
     expectReplay(await create(young, {}, busy), kept);
-    const anew = await create(old, {}, busy);
-    expect(anew.status).toBe(201);
-    expect(wasReplayed(anew)).toBe(false);
+    const second = await create(old, {}, busy);
+    expect(second.status).toBe(201);
+    expect(wasReplayed(second)).toBe(false);
     expect(await countInvoices(busy)).toBe(3);
   });
 });
 
-describe('whatever the operations are', () => {
+describe('for any operation', () => {
   const answer = { status: 200, body: '{}' };
   const request = { key: 'a key', method: 'POST', path: '/v2/things', body: { a: 1 } };
 
@@ -375,7 +375,7 @@ describe('whatever the operations are', () => {
     expect(work).toHaveBeenCalledTimes(1);
   });
 
-  test('an answer for now leaves the key free, and nothing that was written with it', async () => {
+  test('a retryable response leaves the key free, and nothing written with it', async () => {
     const answers = idempotency(service.database, service.keyring);
     const asked = { ...request, ownerId: 'too early', now: service.clock.now() };
     const inside = { ...asked, key: 'written meanwhile' };
@@ -397,7 +397,7 @@ describe('whatever the operations are', () => {
   test.each([
     ["another key's row", { ownerId: 'mine', key: 'other' }],
     ["another owner's row", { ownerId: 'theirs', key: 'a key' }],
-  ])('a sealed answer that was copied to %s does not open there', async (_, to) => {
+  ])('an encrypted response copied to %s cannot be decrypted there', async (_, to) => {
     const answers = idempotency(service.database, service.keyring);
     const from = { ...request, ownerId: 'mine', now: service.clock.now() };
     const target = { ...from, ...to };

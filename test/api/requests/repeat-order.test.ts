@@ -1,5 +1,5 @@
-// What a repeated request is asked before it gets its answer, and what it is not asked any more: the same order for
-// everything that is made under a merchant's own name. A test for each step in which it breaks two rules at once.
+// The order in which a repeated request is checked before it gets its response, the same for everything that has an external ID.
+// Each test breaks the rules of two steps.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { customersUrl } from '../../support/worlds/customer-world.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../../support/worlds/invoices.ts';
@@ -20,12 +20,12 @@ const post = (url: string, body: object): Promise<Answer> =>
   world.service.call('POST', url, { token: world.merchant.apiKey, body });
 
 type Repeatable = {
-  /** The first request, answered with 201. */
+  /** The first request, with response 201. */
   readonly made: Answer;
   again(): Promise<Answer>;
-  /** The same name with something else. */
+  /** The same external ID with other content. */
   another(): Promise<Answer>;
-  /** The rules of the thing itself do not allow it any more; then it is asked again. */
+  /** Makes the object's own rules forbid it, then repeats the request. */
   whenOver(): Promise<Answer>;
 };
 
@@ -54,7 +54,7 @@ async function payment(): Promise<Repeatable> {
   const invoice = await makeInvoice(world.service, world.merchant);
   const externalID = newName();
   const again = () => payWith(invoice, visa, externalID);
-  // Paid at once: another payment of the invoice would be refused with invalidInvoiceStatus.
+  // Already paid: another payment of the invoice would be refused with invalidInvoiceStatus.
   return {
     made: await again(),
     again,
@@ -115,7 +115,7 @@ async function customer(): Promise<Repeatable> {
 const kinds = { payment, refund, binding, customer };
 
 test.each(tradingFlags)(
-  'another request is a conflict also while the %s %s, the same one is refused by that before it is answered',
+  'while the %s %s, another request is a conflict and a repeat is refused',
   { timeout: 120_000 },
   async (of, flag, code) => {
     const all: [string, Repeatable][] = [];
@@ -132,7 +132,7 @@ test.each(tradingFlags)(
 );
 
 test.each(Object.entries(kinds))(
-  'a %s that is asked for again is answered before the rules of the thing itself',
+  'a repeated %s gets its response before the object’s own rules are checked',
   async (_kind, make) => {
     const { made, whenOver } = await make();
     const answer = await whenOver();
@@ -142,7 +142,7 @@ test.each(Object.entries(kinds))(
   },
 );
 
-test('a token that cannot be used comes before the conflict', async () => {
+test('an unusable token is refused before the conflict', async () => {
   const invoice = await makeInvoice(world.service, world.merchant);
   const externalID = newName();
   expect((await payWith(invoice, visa, externalID)).status).toBe(201);
@@ -154,7 +154,7 @@ test('a token that cannot be used comes before the conflict', async () => {
   });
 });
 
-test('what was refused for a shop that is stopped may be asked for again under its name', async () => {
+test('a request refused for a blocked shop may be repeated with its external ID', async () => {
   const invoice = await makeInvoice(world.service, world.merchant);
   const externalID = newName();
   const refused = await stopped({ of: 'shop', flag: 'is_blocked' }, () => payWith(invoice, visa, externalID));
@@ -162,7 +162,7 @@ test('what was refused for a shop that is stopped may be asked for again under i
   expect((await payWith(invoice, mastercard, externalID)).status).toBe(201);
 });
 
-test('a binding asked for again after its customer was deleted is not found, and neither is another one', async () => {
+test('a repeated or new binding of a deleted customer is not found', async () => {
   const person = { shopID: 'TEST', contactInfo: {}, metadata: {} };
   const { customer } = (await post(customersUrl, person)).body;
   const url = `${customersUrl}/${customer.id}`;

@@ -1,5 +1,5 @@
-// The fingerprint of a create request is stored for ever with its externalID. These are the bytes of one request of each kind: a
-// repeat of what was sent to an earlier version has to be recognised.
+// The fingerprint of a create request is stored permanently with its externalID. These are the fingerprints of one request of each kind,
+// because a repeat of a request to an earlier version must be recognised.
 import { describe, expect, test } from 'vitest';
 import { createBinding } from '../../../src/customers/api/create-binding.ts';
 import { createCustomer } from '../../../src/customers/api/create-customer.ts';
@@ -15,7 +15,7 @@ import type { AnyEndpoint } from '../../../src/platform/http/endpoint.ts';
 import { cardMatchHash } from '../../../src/cards/card-hash.ts';
 import { typeOf, type Statement } from '../../../src/platform/database/statement.ts';
 
-/** A value for each column that is declared. */
+/** A value for each type of column. */
 const values: Record<string, unknown> = {
   text: 'id',
   bool: false,
@@ -30,7 +30,7 @@ const members = (statement: string): Record<string, unknown> => ({
   terms: { fees: {}, realm: 'test' },
 });
 
-/** A database in which every externalID is taken. It notes the fingerprint it is asked to compare. */
+/** A database in which every externalID is taken. It records the fingerprints it is asked to compare. */
 function databaseOfRepeats() {
   const compared: string[] = [];
   const fingerprint = Object.assign(Buffer.alloc(32), {
@@ -78,7 +78,7 @@ const deps = {
   },
 };
 
-/** What the endpoint compares with the request that had the externalID before. */
+/** The fingerprint that the endpoint compares with the earlier request of the same externalID. */
 async function fingerprintOf(endpoint: unknown, request: { params?: object; body: object }) {
   const { db, compared } = databaseOfRepeats();
   const { handle } = endpoint as AnyEndpoint<object>;
@@ -117,7 +117,7 @@ const requests: Record<string, [endpoint: unknown, request: { params?: object; b
       },
       '098c1de704d614398bb0722decf8b85e13089e3b9353ced38319569c9ae10f61',
     ],
-    'invoice of few words': [
+    'invoice with few members': [
       createInvoice,
       {
         body: {
@@ -141,7 +141,7 @@ const requests: Record<string, [endpoint: unknown, request: { params?: object; b
       },
       'e5ea02d276d50f2a5fe9b683b6689f89633efd3297062bf84469e39a477dc070',
     ],
-    'payment that is held': [
+    'payment with a hold': [
       createPayment,
       {
         params: { invoiceID: 'INVOICE' },
@@ -182,7 +182,7 @@ const requests: Record<string, [endpoint: unknown, request: { params?: object; b
       { params: { invoiceID: 'INVOICE', paymentID: '1' }, body: { externalID, ...money, cart } },
       '04fd8f9681fe88c15306b95b11a6249ac76344ed94c03d1969bc846d252f39ed',
     ],
-    'refund of all that is left': [
+    'refund of the rest': [
       createRefund,
       { params: { invoiceID: 'INVOICE', paymentID: '1' }, body: { externalID } },
       'ece1fcc27f1467e9f7d57e4f6848f7b608360e967e8a1aea6af93d31039515ce',

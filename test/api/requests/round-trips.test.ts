@@ -1,4 +1,4 @@
-// What each request costs in round trips to the database. A number here that grows is a decision, not an accident.
+// How many round trips to the database each request takes. A number that grows here is a decision, not an accident.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeInvoice } from '../../support/worlds/invoices.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 beforeEach(async () => {
-  // Warm: the key, the party and the shop were asked for a moment ago, and that moment does not pass.
+  // The key, the party and the shop are cached, and time stands still.
   const nowMs = performance.now();
   vi.spyOn(performance, 'now').mockReturnValue(nowMs);
   await service.call('POST', invoices, { token: merchant.apiKey, body: order });
@@ -41,12 +41,12 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-test('creating an invoice is one', async () => {
+test('creating an invoice takes one', async () => {
   await service.call('POST', invoices, { token: merchant.apiKey, body: order });
   expect(sent).toEqual(['insert_invoice']);
 });
 
-test('creating one with an externalID is one, and repeating that is two', async () => {
+test('creating an invoice with an externalID takes one, and repeating it two', async () => {
   const body = { ...order, externalID: 'name' };
   await service.call('POST', invoices, { token: merchant.apiKey, body });
   expect(sent).toEqual(['insert_invoice']);
@@ -54,7 +54,7 @@ test('creating one with an externalID is one, and repeating that is two', async 
   expect(sent.slice(1)).toEqual(['insert_invoice', 'read_invoice_by_external_id']);
 });
 
-test('reading an invoice is one, with an API key or with its own token', async () => {
+test('reading an invoice takes one, with an API key or with its own token', async () => {
   const created = await service.call('POST', invoices, { token: merchant.apiKey, body: order });
   const { invoice, invoiceAccessToken } = created.body;
   for (const token of [merchant.apiKey, invoiceAccessToken.payload]) {
@@ -67,7 +67,7 @@ test('reading an invoice is one, with an API key or with its own token', async (
   }
 });
 
-test('rescinding an invoice is two: the reading and the guarded write', async () => {
+test('rescinding an invoice takes two: the read and the guarded write', async () => {
   const created = await service.call('POST', invoices, { token: merchant.apiKey, body: order });
   sent = [];
   await service.call('POST', `${invoices}/${created.body.invoice.id}/rescind`, {
@@ -77,7 +77,7 @@ test('rescinding an invoice is two: the reading and the guarded write', async ()
   expect(sent).toEqual(['read_invoice_of_party', 'change_invoice']);
 });
 
-test('an Idempotency-Key makes it a transaction of four around the write', async () => {
+test('an Idempotency-Key adds a transaction of four around the write', async () => {
   await service.call('POST', invoices, {
     token: merchant.apiKey,
     body: order,
@@ -92,14 +92,14 @@ test('an Idempotency-Key makes it a transaction of four around the write', async
   ]);
 });
 
-test('tokenizing a card is one', async () => {
+test('tokenising a card takes one', async () => {
   await world.tokenize('4242424242424242');
   sent = [];
   await world.tokenize('4242424242424242');
   expect(sent).toEqual(['insert_card']);
 });
 
-/** Every statement that writes, outside of a transaction, is a transaction of its own; a commit is one in any case. */
+/** Every writing statement outside a transaction is a transaction of its own; a commit is one in any case. */
 function writeTransactions(names: readonly string[]): string[] {
   let isInTransaction = false;
   return names.filter((name) => {
@@ -109,7 +109,7 @@ function writeTransactions(names: readonly string[]): string[] {
   });
 }
 
-test('a charge is three transactions that write, and so is a refund beside the sweep that finds it', async () => {
+test('a charge takes three writing transactions, and so does a refund with the poll that finds it', async () => {
   await world.paid('4242424242424242');
   const { id } = await makeInvoice(service, merchant);
   const { token: paymentToolToken } = await world.tokenize('4242424242424242');
@@ -128,11 +128,11 @@ test('a charge is three transactions that write, and so is a refund beside the s
   await service.call('POST', `${invoices}/${id}/payments/1/refunds`, { token: merchant.apiKey, body: {} });
   await service.jobs.whenIdle();
   const ofRefund = writeTransactions(sent).filter((name) => !/^claim_due_(?!payment$)/.test(name));
-  // The sweep looks until it finds no more.
+  // The poll claims until it finds no more.
   expect([...new Set(ofRefund)]).toEqual(['commit', 'claim_due_payment', 'end_refund']);
 });
 
-test('creating a payment is three, and its step with the bank two more', async () => {
+test('creating a payment takes three, and its step with the bank two more', async () => {
   await world.paid('4242424242424242');
   const { id } = await makeInvoice(service, merchant);
   const { token: paymentToolToken } = await world.tokenize('4242424242424242');
@@ -153,7 +153,7 @@ test('creating a payment is three, and its step with the bank two more', async (
   ]);
 });
 
-test('a charge without the payer is three, its step with the bank two more, and its receipt one', async () => {
+test('a recurring charge takes three, its step with the bank two more, and its receipt one', async () => {
   const recurrentParentPayment = await recurringWorld(world).parent();
   const { id } = await makeInvoice(service, merchant);
   sent = [];
@@ -174,18 +174,18 @@ test('a charge without the payer is three, its step with the bank two more, and 
   ]);
 });
 
-test('creating a refund is four in a transaction of one statement, and its step with the bank two more', async () => {
+test('creating a refund takes four with a transaction of one statement, and its step with the bank two more', async () => {
   const { id } = await world.paid('4242424242424242');
   sent = [];
   await service.call('POST', `${invoices}/${id}/payments/1/refunds`, { token: merchant.apiKey, body: {} });
   await service.jobs.whenIdle();
   expect(sent.slice(0, 4)).toEqual(['read_payment', 'begin', 'start_refund', 'commit']);
-  // Beside those of the sweep that finds it.
+  // Besides those of the poll that finds it.
   const ofPayments = sent.slice(4).filter((name) => /refund|payment/.test(name) && !/due/.test(name));
   expect(ofPayments).toEqual(['read_payment', 'end_refund']);
 });
 
-test('reading payments is one, and one that is not there two', async () => {
+test('reading payments takes one, and reading an unknown one two', async () => {
   const { id } = await world.paid('4242424242424242');
   for (const [path, statements] of [
     [`/${id}/payments`, ['read_payments_of_invoice']],
@@ -198,7 +198,7 @@ test('reading payments is one, and one that is not there two', async () => {
   }
 });
 
-test('creating a withdrawal is three, and its step with the bank two more', async () => {
+test('creating a withdrawal takes three, and its step with the bank two more', async () => {
   const { id: destination } = await world.destinationFor('4242424242424242');
   await world.withdraw(1_000, destination);
   await service.jobs.whenIdle();
@@ -209,7 +209,7 @@ test('creating a withdrawal is three, and its step with the bank two more', asyn
   expect(sent.slice(3)).toEqual(['take_card_and_security_code', 'end_withdrawal']);
 });
 
-test('reading a withdrawal is one', async () => {
+test('reading a withdrawal takes one', async () => {
   const { id: destination } = await world.destinationFor('4242424242424242');
   const { id } = (await world.withdraw(1_000, destination)).body;
   await service.jobs.whenIdle();
@@ -218,7 +218,7 @@ test('reading a withdrawal is one', async () => {
   expect(sent).toEqual(['read_withdrawal']);
 });
 
-test('a customer is made in one, read in one, and found with his bindings and events in one each', async () => {
+test('creating, reading and finding a customer, and reading its bindings and events, take one each', async () => {
   const customers = '/v2/processing/customers';
   const body = { shopID: 'TEST', contactInfo: {} };
   const { body: made } = await service.call('POST', customers, { token: merchant.apiKey, body });
@@ -236,7 +236,7 @@ test('a customer is made in one, read in one, and found with his bindings and ev
   }
 });
 
-test('binding a card is three, and one more to ask the shop where no consent comes with it; its charge three more, and its return a transaction with the series it begins', async () => {
+test('binding a card takes three, or four without a consent; its charge three more, and its refund one transaction with its series', async () => {
   const customers = '/v2/processing/customers';
   const person = { shopID: 'TEST', contactInfo: {} };
   const { body: made } = await service.call('POST', customers, { token: merchant.apiKey, body: person });
@@ -260,14 +260,14 @@ test('binding a card is three, and one more to ask the shop where no consent com
   expect(step).toEqual([
     'take_card_and_security_code',
     'change_binding',
-    // Of the card alone: the series goes by its number.
+    // Only for the card: the series is identified by its number.
     'take_card_and_security_code',
     'name_series_of_binding',
     'change_binding',
   ]);
 });
 
-test('a request that is refused at the door is none', async () => {
+test('a request without a valid token takes none', async () => {
   await service.call('POST', invoices, { token: merchant.apiKey, body: { ...order, amount: 0 } });
   await service.call('POST', invoices, { token: 'garbage', body: order });
   expect(sent).toEqual([]);

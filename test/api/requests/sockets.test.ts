@@ -1,4 +1,4 @@
-// Bytes on a real socket that no HTTP client would send. Whatever comes, the next honest request is answered.
+// Bytes on a real socket that no HTTP client would send. After any of them, the next honest request gets its response.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { RequestDeadline } from '../../../src/platform/http/request/request-deadline.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Sends the bytes and reads until the other side hangs up, or has said as much as is waited for; then sends more, if there is more. */
+/** Sends the bytes and reads until the other side hangs up or has sent what is waited for; then sends more, if there is more. */
 function talk(
   bytes: string | Buffer,
   enough: (heard: string) => boolean = () => false,
@@ -29,7 +29,7 @@ function talk(
       socket.destroy();
       resolve(heard);
     };
-    socket.setTimeout(20_000, () => reject(new Error(`nothing more came after ${JSON.stringify(heard)}`)));
+    socket.setTimeout(20_000, () => reject(new Error(`nothing followed after ${JSON.stringify(heard)}`)));
     socket.on('data', (chunk: Buffer) => {
       heard += chunk.toString('latin1');
       if (enough(heard)) return end();
@@ -38,7 +38,7 @@ function talk(
       socket.write(more.then);
     });
     socket.on('close', end);
-    // A server that hangs up while we still send is within its rights.
+    // A server may hang up while the client still sends.
     socket.on('error', end);
   });
 }
@@ -54,7 +54,7 @@ async function expectAlive(): Promise<void> {
   expect(answer).toContain(merchant.partyId);
 }
 
-test('requests sent one behind the other without waiting are answered in their order', async () => {
+test('pipelined requests get their responses in order', async () => {
   const ids = Array.from({ length: 50 }, (_, index) => `pipelined-${index}`);
   const requests = ids.map((id) => getMe().replace('X-Request-ID: raw', `X-Request-ID: ${id}`));
   const answers = await talk(
@@ -65,7 +65,7 @@ test('requests sent one behind the other without waiting are answered in their o
   expect(count(answers, /HTTP\/1\.1 200 OK/g)).toBe(50);
 });
 
-test('who sends his body slower than he is ready to wait is told so, and may go on when he has sent it', async () => {
+test('a body slower than its deadline gets 504, and the connection works once it has arrived', async () => {
   const start = head(
     'POST /v2/processing/invoices HTTP/1.1',
     ...asMerchant(),
@@ -80,7 +80,7 @@ test('who sends his body slower than he is ready to wait is told so, and may go 
   await expectAlive();
 });
 
-test('who hangs up is not kept in mind for as long as he was ready to wait', async () => {
+test('the deadline of a caller that hangs up ends immediately', async () => {
   const ended = vi.spyOn(RequestDeadline.prototype, 'end');
   try {
     const start = head(
@@ -90,7 +90,7 @@ test('who hangs up is not kept in mind for as long as he was ready to wait', asy
       'Content-Type: application/json',
       'Content-Length: 100',
     );
-    // He hears that he may send his body, and does not.
+    // The caller gets the interim response for its body, and does not send it.
     expect(await talk(start, (heard) => heard.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 100 /);
     await expect.poll(() => ended.mock.calls.length, { timeout: 30_000 }).toBeGreaterThan(0);
   } finally {
@@ -98,7 +98,7 @@ test('who hangs up is not kept in mind for as long as he was ready to wait', asy
   }
 });
 
-test('a body that comes in pieces is put together', async () => {
+test('a body in chunks is put together', async () => {
   const body = JSON.stringify({
     shopID: 'TEST',
     dueDate: '2030-01-20T10:00:00Z',
@@ -121,14 +121,14 @@ test('a body that comes in pieces is put together', async () => {
   expect(Buffer.from(answer, 'latin1').toString()).toContain('"product":"€"');
 });
 
-describe('nobody is served, and the server stays up, for', () => {
+describe('no request is served, and the server stays up, for', () => {
   test.each<[string, string | Buffer]>([
     ['bytes without sense', Buffer.from([0, 255, 254, 1, 2, 3, 10, 13, 10, 10])],
     ['a TLS greeting', Buffer.from('16030100c4010000c00303', 'hex')],
     ['HTTP/2 without asking', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a request line alone', 'GET\r\n\r\n'],
-    ['a version nobody speaks', head('GET / HTTP/9.9')],
-    ['a method nobody knows', head('STEAL /v2/processing/me HTTP/1.1')],
+    ['an unknown version', head('GET / HTTP/9.9')],
+    ['an unknown method', head('STEAL /v2/processing/me HTTP/1.1')],
     ['a request without a host', 'GET /v2/processing/me HTTP/1.1\r\n\r\n'],
     ['a space in a header name', head('GET / HTTP/1.1', 'X Request ID: 1')],
     ['a NUL in a header', head('GET / HTTP/1.1', 'X-Request-ID: a\0b')],
@@ -146,7 +146,7 @@ describe('nobody is served, and the server stays up, for', () => {
     ],
     ['an encoding it does not have', head('POST / HTTP/1.1', 'Transfer-Encoding: gzip')],
     ['a head of 100 KB', head('GET /v2/processing/me HTTP/1.1', `X-Much: ${'x'.repeat(100_000)}`)],
-    ['an address of 100 KB', head(`GET /${'x'.repeat(100_000)} HTTP/1.1`)],
+    ['a URL of 100 KB', head(`GET /${'x'.repeat(100_000)} HTTP/1.1`)],
     [
       'ten thousand headers',
       head('GET / HTTP/1.1', ...Array.from({ length: 10_000 }, (_, n) => `X-${n}: ${n}`)),
@@ -155,12 +155,12 @@ describe('nobody is served, and the server stays up, for', () => {
   ])('%s', async (_, bytes) => {
     const answer = await talk(bytes, (heard) => heard.includes('\r\n\r\n'));
     if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 (4\d\d|501|505) /);
-    // Not a word about what the server is made of.
+    // The response must not reveal what the server is made of.
     expect(answer).not.toMatch(/fastify|node|HPE_|at .*\.[jt]s/i);
     await expectAlive();
   });
 
-  test('a body that is longer than it may be, however long it says it is', async () => {
+  test('a body above the limit, whatever length it declares', async () => {
     const post = (...headers: string[]) =>
       head(
         'POST /v2/processing/invoices HTTP/1.1',
@@ -174,7 +174,7 @@ describe('nobody is served, and the server stays up, for', () => {
     await expectAlive();
   });
 
-  test('a hundred callers who hang up in the middle', async () => {
+  test('a hundred callers that hang up in the middle', async () => {
     const half =
       head('POST /v2/processing/invoices HTTP/1.1', ...asMerchant(), 'Content-Length: 100') + '{"a":';
     await Promise.all(
@@ -193,7 +193,7 @@ describe('nobody is served, and the server stays up, for', () => {
   });
 });
 
-describe('a request that names its whole address', () => {
+describe('a request that names its whole URL', () => {
   const says = async (line: string, ...headers: string[]) => {
     const answer = await talk(head(`${line} HTTP/1.1`, ...headers, 'Connection: close'));
     return { status: Number(answer.split(' ')[1]), allow: /^allow: (.*)\r$/im.exec(answer)?.[1], answer };
@@ -204,7 +204,7 @@ describe('a request that names its whole address', () => {
     'http://shop.example:8080/v1/processing/me?x=1',
     'HTTPS://shop.example/v2/processing/me',
     'http://[::1]:80/%761/processing/me',
-  ])('is answered as if it named the path: %s', async (address) => {
+  ])('gets the response of its path: %s', async (address) => {
     const { status, answer } = await says(`GET ${address}`, ...asMerchant());
     expect(status).toBe(200);
     expect(answer).toContain(merchant.partyId);
@@ -217,12 +217,12 @@ describe('a request that names its whole address', () => {
     ['http://shop.example//v2/processing/me', 404],
     ['http:/v2/processing/me', 400],
     ['ftp://shop.example/v2/processing/me', 404],
-  ])('%s is answered with %i', async (address, status) => {
+  ])('%s gets %i', async (address, status) => {
     expect((await says(`GET ${address}`, ...asMerchant())).status).toBe(status);
   });
 });
 
-test('an HTTP/1.0 client is answered and hung up on', async () => {
+test('an HTTP/1.0 client gets a response and is disconnected', async () => {
   const answer = await talk(getMe().replace('HTTP/1.1', 'HTTP/1.0'));
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });

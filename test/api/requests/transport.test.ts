@@ -1,4 +1,4 @@
-// What every operation has in common on the wire: request ids, deadlines, content types, methods, CORS, fixed headers.
+// What every operation has in common over HTTP: request IDs, deadlines, content types, methods, CORS, fixed headers, log lines.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invoicesUrl, makeInvoice, order } from '../../support/worlds/invoices.ts';
 import {
@@ -28,7 +28,7 @@ const get = (url: string, headers: Headers = {}) =>
 const send = (method: Method, url: string, body: unknown, headers: Headers = {}) =>
   service.call(method, url, { token: merchant.apiKey, body, headers });
 
-/** One request for every kind of answer there is. */
+/** One request for every kind of response. */
 const answersOfEveryKind: Record<string, (headers?: Headers) => Promise<Answer>> = {
   '200': (headers) => get(invoiceUrl, headers),
   '201': (headers) => send('POST', invoicesUrl, order, headers),
@@ -37,8 +37,8 @@ const answersOfEveryKind: Record<string, (headers?: Headers) => Promise<Answer>>
     return send('POST', `${invoicesUrl}/${id}/rescind`, { reason: 'x' }, headers);
   },
   '400 by the schema': (headers) => send('POST', invoicesUrl, { ...order, amount: 0 }, headers),
-  '400 by the business': (headers) => send('POST', invoicesUrl, { ...order, shopID: 'NOWHERE' }, headers),
-  '400 of an unreadable address': (headers) => get(`${invoicesUrl}/%ZZ`, headers),
+  '400 by a rule': (headers) => send('POST', invoicesUrl, { ...order, shopID: 'NOWHERE' }, headers),
+  '400 of an unreadable URL': (headers) => get(`${invoicesUrl}/%ZZ`, headers),
   '400 of a deadline': (headers) => get(me, { ...headers, 'x-request-deadline': '0s' }),
   '401 without a token': (headers) => get(me, { ...headers, authorization: undefined }),
   '404 of an entity': (headers) => get(`${invoicesUrl}/1Cg2mCUVy4m`, headers),
@@ -58,7 +58,7 @@ const answersOfEveryKind: Record<string, (headers?: Headers) => Promise<Answer>>
 };
 const kinds = Object.entries(answersOfEveryKind);
 
-describe('an answer', () => {
+describe('a response', () => {
   test.each(kinds)('%s has its status, its shape and nothing else', async (kind, request) => {
     const { status, body, text, headers } = await request();
     expect(String(status)).toBe(kind.slice(0, 3));
@@ -77,7 +77,7 @@ describe('an answer', () => {
     if (status >= 400) expect(Object.keys(body).sort()).toEqual(members[status]);
   });
 
-  test.each(kinds)('%s carries the headers that are on everything', async (_, request) => {
+  test.each(kinds)('%s has the fixed headers', async (_, request) => {
     expect((await request()).headers).toMatchObject({
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
@@ -116,7 +116,7 @@ describe('X-Request-ID', () => {
     expect(answer.headers).not.toHaveProperty('x-request-id');
   });
 
-  test('is no idempotency key: the same on two requests makes two invoices', async () => {
+  test('is not an idempotency key: the same on two requests creates two invoices', async () => {
     const headers = { 'x-request-id': 'the same' };
     const [first, second] = [
       await send('POST', invoicesUrl, order, headers),
@@ -125,7 +125,7 @@ describe('X-Request-ID', () => {
     expect(second.body.invoice.id).not.toBe(first.body.invoice.id);
   });
 
-  test('is not asked of who is not let in', async () => {
+  test('is not checked for an unauthorised caller', async () => {
     expect((await get(me, { 'x-request-id': undefined, authorization: 'Bearer x' })).status).toBe(401);
   });
 });
@@ -215,14 +215,14 @@ describe('the content type', () => {
     '*/*',
     'garbage and more of it',
     'application/json, text/plain',
-  ])('%j is refused with an empty answer, also with an empty body', async (type) => {
+  ])('%j is refused with an empty response, also with an empty body', async (type) => {
     for (const body of [order, '']) {
       const answer = await send('POST', invoicesUrl, body, { 'content-type': type });
       expect(answer).toMatchObject({ status: 415, text: '' });
     }
   });
 
-  test('does not matter where there is no body', async () => {
+  test('does not matter without a body', async () => {
     for (const type of ['text/plain', 'application/json', 'garbage', '']) {
       expect((await get(invoiceUrl, { 'content-type': type })).status).toBe(200);
       const headers = { 'content-type': type };
@@ -233,7 +233,7 @@ describe('the content type', () => {
 });
 
 const honest = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD'] as const;
-/** Known to the framework, not to its types. */
+/** The framework knows them, but its types do not. */
 const exotic = ['TRACE', 'QUERY'] as unknown as typeof honest;
 
 describe('a known path', () => {
@@ -248,7 +248,7 @@ describe('a known path', () => {
     ['/v2/processing/%6de?x=1', 'GET'],
     [`${invoicesUrl}//fulfill`, 'POST'],
     ['/sandbox/clock', 'GET, POST'],
-  ])('%s answers other methods with 405 and those it knows', async (url, allow) => {
+  ])('%s responds to other methods with 405 and its own methods', async (url, allow) => {
     const known = allow.split(', ');
     for (const method of [...honest, ...exotic]) {
       if (known.includes(method)) continue;
@@ -275,7 +275,7 @@ test.each([
   '/%2e%2e/%2e%2e/etc/passwd',
   '/v2/processing/%6de/..',
   '/favicon.ico',
-])('an unknown path, %s, is not found', async (url) => {
+])('the unknown path %s is not found', async (url) => {
   for (const method of ['GET', 'POST', 'DELETE'] as const) {
     const answer = await send(method, url, method === 'GET' ? undefined : order);
     expect({ status: answer.status, body: answer.body }).toEqual({
@@ -302,8 +302,8 @@ describe('a preflight', () => {
   };
   const columnList = (header: unknown) => String(header).split(/,\s*/).sort();
 
-  test.each([invoicesUrl, invoiceUrlOfNobody(), me, '/v1/processing/shops'])(
-    'of %s is answered without a token',
+  test.each([invoicesUrl, unknownInvoiceUrl(), me, '/v1/processing/shops'])(
+    'of %s needs no token',
     async (url) => {
       const answer = await service.call('OPTIONS', url, { headers: { ...asked, 'x-request-id': undefined } });
       expect(answer).toMatchObject({ status: 204, text: '' });
@@ -330,19 +330,19 @@ describe('a preflight', () => {
     }
   });
 
-  test('tells pages which headers of an answer they may read', async () => {
+  test('lists the response headers that pages may read', async () => {
     expect(columnList((await get(me, asked)).headers['access-control-expose-headers'])).toEqual(
       expect.arrayContaining(['X-Request-ID', 'Retry-After', 'Idempotent-Replayed']),
     );
   });
 });
 
-function invoiceUrlOfNobody(): string {
+function unknownInvoiceUrl(): string {
   return `${invoicesUrl}/1Cg2mCUVy4m`;
 }
 
 test.each(['/health/live', '/health/ready', '/metrics', '/openapi.json', '/docs', '/'])(
-  'HEAD %s is answered like GET, without the content',
+  'HEAD %s gets the response of GET without its content',
   async (url) => {
     const [head, get] = [await service.call('HEAD', url), await service.call('GET', url)];
     const known = ({ status, headers }: Answer) => ({
@@ -356,3 +356,23 @@ test.each(['/health/live', '/health/ready', '/metrics', '/openapi.json', '/docs'
     expect(head.text).toBe('');
   },
 );
+
+describe('the log line of a request', () => {
+  async function levelsOf(request: () => Promise<Answer>): Promise<string[]> {
+    const before = service.logged.length;
+    await request();
+    const lines = service.logged
+      .slice(before)
+      .map((line) => JSON.parse(line) as { level: string; msg: string });
+    return lines.filter(({ msg }) => msg === 'request').map(({ level }) => level);
+  }
+
+  test.each(['/health/live', '/health/ready'])('has level debug for %s', async (url) => {
+    expect(await levelsOf(() => service.call('GET', url))).toEqual(['debug']);
+    expect(await levelsOf(() => service.call('HEAD', url))).toEqual(['debug']);
+  });
+
+  test('has level info for an operation of the API', async () => {
+    expect(await levelsOf(() => get(me))).toEqual(['info']);
+  });
+});

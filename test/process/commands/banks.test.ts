@@ -1,5 +1,4 @@
-// Live mode as an operator sets it up: a bank in a process of its own, made known by the command line, a merchant with
-// terminals there, a payment and a payout through it. What is done here is told in docs/operations.
+// An operator sets up live mode from the command line, as docs/operations describes it. The bank is a process of its own.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,7 +9,7 @@ import { eventually, mandate, request, startServer, startBank } from '../../supp
 import { temporaryFolder } from '../../support/database/test-cluster.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 
-/** A bank, a live service of which nothing runs yet, and its command line, from which every secret is kept. */
+/** A bank, and the command line of a live service that does not run yet. */
 async function liveMode() {
   const testDatabase = await createTestDatabase();
   onTestFinished(() => testDatabase.drop());
@@ -36,7 +35,7 @@ async function liveMode() {
   };
 
   await run(`bank add ACME --url ${bank.url} --secret-file -`, `${secret}\n`);
-  expect(await run('bank check ACME')).toContain('accepts our signature');
+  expect(await run('bank check ACME')).toContain('accepts the signature');
   const party = await run('party create --name Example');
   const token = await run(`keys create --party ${party} --name server`);
   const serve = () => startServer(environment);
@@ -44,7 +43,7 @@ async function liveMode() {
   return { run, party, token, serve, isSecretIn };
 }
 
-test('in live mode a merchant takes a payment through a bank that was added by the command line', async () => {
+test('in live mode a shop takes a payment through a bank and a terminal added with commands', async () => {
   const { run, party, token, serve, isSecretIn } = await liveMode();
   const shop = await run(
     `shop create --party ${party} --name Example --currency RUB --url https://shop.example`,
@@ -75,7 +74,7 @@ test('in live mode a merchant takes a payment through a bank that was added by t
   expect(isSecretIn(node.output())).toBe(false);
 }, 180_000);
 
-test('in live mode a merchant pays out through a terminal that was added by the command line', async () => {
+test('in live mode a merchant pays out through a terminal added with commands', async () => {
   const { run, party, token, serve, isSecretIn } = await liveMode();
   const node = await serve();
   const ask = async (method: string, path: string, body?: unknown) =>
@@ -87,7 +86,7 @@ test('in live mode a merchant pays out through a terminal that was added by the 
   const challenge = { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] };
   const started = await ask('POST', challenges, challenge);
   expect(started.status).toBe('Pending');
-  // Until somebody has decided, by the command line.
+  // An operator has to decide first.
   expect((await request('POST', node.url + challenges, { token, body: challenge })).status).toBe(409);
   expect((await ask('GET', `${challenges}/${started.id}`)).status).toBe('Pending');
   await run(`identity approve ${identity}`);
@@ -111,7 +110,7 @@ test('in live mode a merchant pays out through a terminal that was added by the 
     );
   expect((await ask('GET', `/wallet/v0/destinations/${destination}`)).status).toBe('Unauthorized');
 
-  // With a terminal the bank can be asked about the card.
+  // The bank can check the card only through a terminal.
   await run(`terminal add P1 --party ${party} --payouts --bank ACME --merchant PAYOUTS --descriptor EXAMPLE`);
   await reaches(`/wallet/v0/destinations/${destination}`, 'Authorized');
   await run(`wallet deposit ${wallet} --amount 100000 --from-bank MAIN`);
@@ -122,7 +121,7 @@ test('in live mode a merchant pays out through a terminal that was added by the 
   await reaches(await withdraw(), 'Succeeded');
   expect((await ask('GET', `/wallet/v0/wallets/${wallet}/account`)).own.amount).toBe(99_000);
   expect(await run('reconcile --bank ACME')).toContain(
-    '1 equal, 0 under way, 0 at the edge of the time, 0 different',
+    '1 equal, 0 in progress, 0 at the edge of the period, 0 different',
   );
   await run('ledger check');
 
@@ -133,7 +132,7 @@ test('in live mode a merchant pays out through a terminal that was added by the 
   expect(isSecretIn(node.output())).toBe(false);
 }, 180_000);
 
-test('in live mode every shop is a live one: what it takes through a bank is real money', async () => {
+test('a shop created in live mode is live', async () => {
   const testDatabase = await createTestDatabase();
   onTestFinished(() => testDatabase.drop());
   const environment = {
@@ -145,6 +144,6 @@ test('in live mode every shop is a live one: what it takes through a bank is rea
   await run('party create --name Example --id P');
   const create = 'shop create --party P --name Example --currency RUB --url https://shop.example';
   expect((await run(`${create} --id S`)).code).toBe(0);
-  expect((await run(`${create} --id T --realm test`)).code).toBe(1);
+  expect((await run(`${create} --id T --mode test`)).code).toBe(1);
   expect((await run('shop list --party P')).output.match(/\b(live|test)\b(?= +trading)/g)).toEqual(['live']);
 });

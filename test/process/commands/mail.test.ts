@@ -1,4 +1,4 @@
-// mandate mail test, as a process of its own: the way to a mail server over TLS, whose certificate it must be able to trust.
+// mandate mail test, as a process of its own, with a mail server over TLS.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const tried = (url: string, environment: Record<string, string> = {}) =>
   });
 const urlOf = (scheme: string, port: number) => `${scheme}://shop:a%20secret%20word@localhost:${port}`;
 
-test('a letter goes over TLS to a server that is trusted, and not even the password to another', async () => {
+test('an email goes over TLS to a trusted server; another server gets not even the password', async () => {
   server = await startMailListener({ wants }, localhostCertificate);
   const distrusted = await tried(urlOf('smtps', server.port));
   expect(distrusted).toMatchObject({ code: 1, errors: expect.stringContaining('ESOCKET') });
@@ -37,20 +37,20 @@ test('a letter goes over TLS to a server that is trusted, and not even the passw
 
   const trusted = await tried(urlOf('smtps', server.port), trust);
   expect(trusted).toMatchObject({ code: 0, errors: '' });
-  expect(server.letters).toMatchObject([
+  expect(server.emails).toMatchObject([
     { to: ['operator@example.com'], headers: { subject: 'Mandate test email' } },
   ]);
 });
 
-test('or after STARTTLS', async () => {
+test('an email goes after STARTTLS to a trusted server', async () => {
   server = await startMailListener({ wants, startTls: localhostCertificate });
   expect(await tried(urlOf('smtp', server.port))).toMatchObject({ code: 1 });
   expect(server.said.join()).not.toContain('AUTH');
   expect(await tried(urlOf('smtp', server.port), trust)).toMatchObject({ code: 0 });
-  expect(server.letters).toHaveLength(1);
+  expect(server.emails).toHaveLength(1);
 });
 
-test('without settings it says which are missing', async () => {
+test('missing settings are named', async () => {
   const { code, errors } = await mandate(['mail', 'test', 'operator@example.com'], {});
   expect([code, errors]).toEqual([1, expect.stringContaining('SMTP_URL')]);
 });

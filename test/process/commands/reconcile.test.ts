@@ -1,4 +1,4 @@
-// mandate reconcile as an operator runs it: the real program, against a bank in a process of its own, and against files.
+// mandate reconcile as a process of its own, with a bank in another process and with files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   bankUrl = (JSON.parse(line) as { address: string }).address;
 
   world = await startPaymentWorld();
-  // Both processes go by the real time.
+  // Both processes use the clock of the machine.
   world.service.clock.set(Date.now());
   await world.service.banks.putBank({ id: 'BANK', url: bankUrl, secret });
   const sold = await world.paid(card);
@@ -48,7 +48,7 @@ afterAll(async () => {
   await remove();
 });
 
-/** Without the lines about its progress, which a slow machine gets to see. */
+/** Without the progress lines, which a slow machine prints. */
 const run = async (args: readonly string[], more: Record<string, string> = {}) => {
   const { errors, ...ended } = await mandate(['reconcile', ...args], {
     DATABASE_URL: world.service.testDatabase.url,
@@ -58,14 +58,14 @@ const run = async (args: readonly string[], more: Record<string, string> = {}) =
   return { ...ended, errors: errors.replace(/^\w+: \d+ lines\n/gm, '') };
 };
 
-test('a clean book is equal, and that is 0', { timeout: 120_000 }, async () => {
+test('a report without differences ends with 0', { timeout: 120_000 }, async () => {
   const { code, output, errors } = await run(['--bank', 'BANK']);
   expect(errors).toBe('');
-  expect(output).toMatch(/^The book of bank BANK, .*: 3 lines\.\n3 equal, 0 under way, 0 at the edge/);
+  expect(output).toMatch(/^Report of bank BANK, .*: 3 lines\.\n3 equal, 0 in progress, 0 at the edge/);
   expect(code).toBe(0);
 });
 
-test('a file that differs is told to programs, and that is 1', { timeout: 120_000 }, async () => {
+test('a difference in a file is printed as JSON and ends with 1', { timeout: 120_000 }, async () => {
   const entries = await tellerAt(bankUrl, secret).book();
   const wrong = JSON.stringify({ entries }).replace('"amount":1500', '"amount":1600');
   const { code, output, errors } = await run(['--bank', written(wrong), '--bank-id', 'BANK', '--json']);
@@ -87,7 +87,7 @@ test('a file that differs is told to programs, and that is 1', { timeout: 120_00
         operationId: expect.stringMatching(/^\w+\.1\.100$/),
         atStakeMinor: -100,
         currency: 'RUB',
-        means: 'Booked with another amount.',
+        means: 'Reported with another amount.',
         advice: expect.any(String),
         ours: expect.objectContaining({
           kind: 'refund',
@@ -101,14 +101,14 @@ test('a file that differs is told to programs, and that is 1', { timeout: 120_00
   });
 });
 
-test('what the bank itself does wrong is told to people', { timeout: 120_000 }, async () => {
+test('a mistake of the bank is printed as text', { timeout: 120_000 }, async () => {
   const { id } = await world.pay(card, {}, { amount: 199_917 });
   await world.service.jobs.whenIdle();
   const { code, output, errors } = await run(['--bank', bankUrl]);
   expect(errors).toBe('');
   expect(output).toMatch(/ 5 lines\.\n4 equal, .* 1 different\.\n/);
   expect(output).toMatch(/\nduplicate +1 +\+199917 RUB\n/);
-  expect(output).toContain('duplicate: The bank has booked one operation again.\nHave the bank take');
+  expect(output).toContain('duplicate: The bank reports the operation again.\nHave the bank remove');
   expect(output).toContain(`\n${id}.1.a  +199917 RUB\n  here  payment ${id}.1 of party `);
   expect(output).toMatch(/, captured: authorise \+199917 RUB by BANK\n {2}bank {2}line 5, \S+: authorise /);
   expect(code).toBe(1);
@@ -116,28 +116,28 @@ test('what the bank itself does wrong is told to people', { timeout: 120_000 }, 
 
 test.each<[string, () => string[], RegExp]>([
   [
-    'nobody there',
+    'no program listens',
     () => ['--bank', 'http://127.0.0.1:9', '--bank-id', 'BANK'],
     /cannot be read: ECONNREFUSED/,
   ],
-  ['a file that was cut off', () => ['--bank', written('{"entries":[')], /it ends in the middle/],
-  ['no time', () => ['--bank', 'BANK', '--from', 'yesterday'], /--from yesterday is no time/],
-  ['an option there is not', () => ['--bank', 'BANK', '--fix'], /unknown option '--fix'/],
-])(
-  'what cannot be found out is neither, and that is 2: %s',
-  { timeout: 120_000 },
-  async (_, args, problem) => {
-    const { code, output, errors } = await run(args(), { BANK_SECRET: secret });
-    expect(errors).toMatch(problem);
-    expect([code, output]).toEqual([2, '']);
-  },
-);
+  ['a truncated file', () => ['--bank', written('{"entries":[')], /the JSON is incomplete/],
+  [
+    'an invalid time',
+    () => ['--bank', 'BANK', '--from', 'yesterday'],
+    /--from is "yesterday"\. Use 2026-11-20/,
+  ],
+  ['an unknown option', () => ['--bank', 'BANK', '--fix'], /Unknown option "--fix"/],
+])('a comparison that cannot run ends with 2: %s', { timeout: 120_000 }, async (_, args, problem) => {
+  const { code, output, errors } = await run(args(), { BANK_SECRET: secret });
+  expect(errors).toMatch(problem);
+  expect([code, output]).toEqual([2, '']);
+});
 
-test('--help has an example, and ends well', { timeout: 120_000 }, async () => {
+test('--help has an example and ends with 0', { timeout: 120_000 }, async () => {
   const { code, output } = await run(['--help']);
   expect(code).toBe(0);
   expect(output).toContain('mandate reconcile --bank');
-  expect(output).toContain('2 when it could not be found out');
+  expect(output).toMatch(/2 if it could\s+not compare/);
 });
 
 function written(text: string): string {

@@ -1,4 +1,4 @@
-// The vault's subcommand as a process of its own, beside a service that runs.
+// mandate vault rotate as a process of its own, while a service runs.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
 import { mandate } from '../../support/processes/program.ts';
@@ -10,7 +10,7 @@ let service: TestService;
 beforeAll(async () => void (service = await startTestService({ MANDATE_MASTER_KEY: masterKey })));
 afterAll(() => service.close());
 
-test('mandate vault rotate seals every card anew, and the running service opens them', async () => {
+test('mandate vault rotate encrypts every card with a new key, and the running service decrypts them', async () => {
   const { apiKey: token } = await service.createMerchant();
   const tokenise = () => service.call('POST', paymentResourcesUrl, { token, body: cardBody() });
   const made = [await tokenise(), await tokenise()];
@@ -18,11 +18,11 @@ test('mandate vault rotate seals every card anew, and the running service opens 
 
   const { code, output, errors } = await mandate(['vault', 'rotate', '--wait', '0'], environment);
   expect([code, errors]).toEqual([0, '2 cards\n']);
-  expect(output).toBe('2 cards were encrypted again, with key version 2.\n');
-  // This node has not read the new key yet: it goes on with the one before, and opens both.
+  expect(output).toBe('Encrypted 2 cards with key version 2.\n');
+  // This node has not read the new key yet: it encrypts with the previous one and decrypts both.
   expect((await tokenise()).status).toBe(201);
   for (const { body } of made) {
-    const revealed = await service.vault.reveal({
+    const revealed = await service.vault.detokenise({
       token: body.paymentToolToken,
       session: body.paymentSession,
     });

@@ -1,4 +1,4 @@
-// mandate webhooks: what an operator and a developer do from the command line, beside a running service.
+// mandate webhooks: the commands, while a service runs.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/database/test-cluster.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 
 test(
-  'listen hands on what happens, signed; replay sends it again; list shows the webhook',
+  'listen forwards signed events, replay sends them again, list shows the webhook',
   { timeout: 120_000 },
   async () => {
     const testDatabase = await createTestDatabase('empty');
@@ -55,7 +55,7 @@ test(
       body: { shopID: 'TEST', dueDate: '2040-01-01T00:00:00Z', amount: 100, currency: 'RUB', product: 'x' },
     });
     const { id } = created.body.invoice;
-    await eventually(has('InvoiceCreated  → 200'), 60_000, 'it was handed on');
+    await eventually(has('InvoiceCreated  → 200'), 60_000, 'it is forwarded');
     const [handed] = developer.deliveries;
     expect(handed!.body).toMatchObject({ eventType: 'InvoiceCreated', invoice: { id } });
     const output = lines.join('\n');
@@ -65,32 +65,34 @@ test(
     const [, signingPublicKey = ''] = /^signingPublicKey (\S+)$/m.exec(output) ?? [];
     for (const key of [secret, signingPublicKey])
       expect(standardIsSigned(handed!, key, Math.floor(Date.now() / 1_000))).toBe(true);
-    expect(lines.slice(0, 2)).toEqual(['Keys for as long as this runs:', `signingSecret ${secret}`]);
+    expect(lines.slice(0, 2)).toEqual(['Temporary keys for this run:', `signingSecret ${secret}`]);
     listening.kill('SIGINT');
 
     const arrived = (times: number) => () =>
       Promise.resolve(merchant.deliveries.length === times ? true : undefined);
-    await eventually(arrived(1), 60_000, 'the webhook was told too');
+    await eventually(arrived(1), 60_000, 'the webhook is delivered too');
     expect(merchant.deliveries[0]!.raw.equals(handed!.raw)).toBe(true);
     const replayed = await mandate(['webhooks', 'replay', webhook.body.id, '--since', '1h'], environment);
-    expect(replayed.output).toContain('1 queues go back');
-    await eventually(arrived(2), 60_000, 'it was sent again');
+    expect(replayed.output).toContain('Queues to replay: 1.');
+    await eventually(arrived(2), 60_000, 'it is sent again');
     expect(merchant.deliveries[1]!.raw.equals(handed!.raw)).toBe(true);
 
     const listed = await mandate(['webhooks', 'list', '--party', 'SANDBOX', '--json'], environment);
-    expect(JSON.parse(listed.output)).toMatchObject([{ id: webhook.body.id, url: merchant.url }]);
+    const [shown] = JSON.parse(listed.output);
+    expect(shown).toMatchObject({ id: webhook.body.id, url: merchant.url });
+    expect(Object.keys(shown)).toEqual(['id', 'partyId', 'topic', 'owner', 'url', 'eventTypes', 'createdAt']);
     expect((await mandate(['webhooks', 'parked', webhook.body.id], environment)).output).toContain(
-      'Nothing is parked',
+      'No queue is parked',
     );
     const unknown = await mandate(['webhooks', 'resume', '12345'], environment);
-    expect(unknown).toMatchObject({ code: 1, errors: expect.stringContaining('there is no webhook 12345') });
+    expect(unknown).toMatchObject({ code: 1, errors: expect.stringContaining('Webhook 12345 not found') });
     const unknownToo = await mandate(['webhooks', 'parked', '12345'], environment);
     expect(unknownToo).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('there is no webhook 12345'),
+      errors: expect.stringContaining('Webhook 12345 not found'),
     });
     const wrong = await mandate(['webhooks', 'replay', webhook.body.id, '--since', 'yesterday'], environment);
-    expect(wrong.errors).toContain('--since must be');
+    expect(wrong.errors).toContain('--since is "yesterday". Use a date-time');
     expect(await server.stop()).toBe(0);
   },
 );

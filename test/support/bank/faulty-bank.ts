@@ -1,23 +1,23 @@
-// Stands between the service and the simulated bank, where the connection is: what a test says of a message happens to it, in
-// no time at all. What it lets through reaches the bank for real, so that its book says what was done.
+// Stands between the service and the simulated bank: a test decides what happens to a message, in no time. What passes reaches the real
+// bank, so its report says what was done.
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
 import type { Banks } from '../../../src/acquiring/banks.ts';
 
 type Asked = BankOperation['kind'] | 'inquire';
 
-/** What becomes of a message: done and the answer lost, lost on the way, done as if nothing was, or answered otherwise. */
+/** What happens to a message: done with the response lost, lost on the way, not sent, or another response. */
 export type Mishap = 'answer lost' | 'message lost' | 'not sent' | BankResponse;
 
 export type FaultyBank = {
   /** The kinds of messages that came, in order. */
   readonly asked: Asked[];
-  /** What was sent, inquiries aside. */
+  /** What was sent, without inquiries. */
   readonly sent: BankOperation[];
-  /** For the coming ones of that kind, one after the other; then they go through again. */
+  /** For the next messages of that kind, one after the other; then they pass again. */
   happens(kind: Asked, ...mishaps: readonly Mishap[]): void;
-  /** Something else happens while the next message of that kind is on its way. */
+  /** Runs `what` while the next message of that kind is on its way. */
   meanwhile(kind: Asked, what: () => Promise<unknown>): void;
-  /** Every message of that kind, until it is told otherwise. */
+  /** For every message of that kind, until it is changed. */
   always(kind: Asked, mishap: Mishap | undefined): void;
 };
 

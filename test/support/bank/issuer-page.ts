@@ -1,7 +1,6 @@
-// The payer's browser at the issuer's page: in the way the service told it to go, through the form, and on the way back. No
-// script, as a browser may be.
+// The payer's browser on the issuer's page: it goes there as the service said, through the form, and back. It runs no script.
 
-/** As the feed shows it. */
+/** As the event feed shows it. */
 export type BrowserRequest = {
   readonly requestType: 'BrowserGetRequest' | 'BrowserPostRequest';
   readonly uriTemplate: string;
@@ -10,7 +9,7 @@ export type BrowserRequest = {
 
 export type WayBack = () => Promise<Response>;
 
-/** What he decides there. Answers how his browser would go back; nobody has to. */
+/** What the payer decides there. Returns how the browser would go back. */
 export async function visitIssuer(
   { requestType, uriTemplate, form = [] }: BrowserRequest,
   decision: 'confirm' | 'refuse' | 'cancel',
@@ -21,7 +20,7 @@ export async function visitIssuer(
       ? await fetch(uriTemplate, { redirect: 'manual' })
       : await submit(uriTemplate, fields);
   const asked = await nextPage(page, uriTemplate);
-  // Whoever opens the page again, or too late, is on his way back already.
+  // A page that is opened again, or too late, redirects back immediately.
   if (typeof asked === 'function' || !asked.action.endsWith('/decision')) return wayBack(asked);
   const decided = await submit(asked.action, { ...asked.fields, otp: '1234', decision });
   return wayBack(await nextPage(decided, asked.action));
@@ -29,7 +28,7 @@ export async function visitIssuer(
 
 type Form = { readonly action: string; readonly fields: Record<string, string> };
 
-/** The form that is shown, or where the browser is sent. */
+/** The form on the page, or where the browser is redirected. */
 async function nextPage(answer: Response, base: string): Promise<Form | WayBack> {
   const location = answer.headers.get('location');
   return location === null ? formOf(await answer.text(), base) : () => fetch(location);
@@ -45,7 +44,7 @@ function submit(url: string, fields: Record<string, string>): Promise<Response> 
 
 function formOf(html: string, base: string): Form {
   const [, action] = /<form [^>]*action="([^"]*)"/.exec(html) ?? [];
-  if (action === undefined) throw new Error(`there is no form on the page: ${html}`);
+  if (action === undefined) throw new Error(`the page has no form: ${html}`);
   const hidden = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
   return {
     action: new URL(unescaped(action), base).href,

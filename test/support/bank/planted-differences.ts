@@ -1,5 +1,5 @@
-// A clean book, and in it the mistakes a bank can make, each in another payment, with what a reconciliation has to say about it. What
-// is expected is worked out here by hand from the payment's status, and from nothing the reconciliation itself uses.
+// A clean bank report, and the mistakes a bank can make, each in another payment with the expected finding. The expectation is worked
+// out by hand from the payment's status, without the code of the reconciliation.
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import type { DatabasePool } from '../../../src/platform/database/database.ts';
 import type { DifferenceClass } from '../../../src/acquiring/reconciliation/domain/difference.ts';
@@ -7,7 +7,7 @@ import { seededRandom } from '../../../src/sandbox/bank/random.ts';
 
 type Row = {
   readonly of: 'payment' | 'payout';
-  /** What its operations' ids begin with; of a payout, its one id. */
+  /** The prefix of its operations' IDs; for a payout, its only ID. */
   readonly name: string;
   readonly status: string;
   readonly bank: string;
@@ -50,10 +50,10 @@ type Change = {
   readonly added?: BookEntry;
 };
 
-/** What can go wrong with a payment, each in one way or several. */
+/** What can go wrong with a payment, in one or several ways each. */
 const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => number) => Change[]>> = {
   missing_at_bank: ({ status, lines }) =>
-    // Of a hold that was let go, or of a charge that was taken back, more than one line would be wrong.
+    // For a released hold or a reversed charge, more than one entry would be wrong.
     ['captured', 'refunded', 'held', 'capturing', 'succeeded'].includes(status)
       ? lines.map((line) => change('missing_at_bank', line, -worth(line), { removed: line }))
       : [],
@@ -101,7 +101,7 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
       ...(status === 'captured' && !is_instant ? [add('r', 'reverse', 0)] : []),
       ...(status === 'held' || status === 'cancelled' ? [add('c', 'capture', 1)] : []),
       ...(status === 'held' ? [add('r', 'reverse', 0)] : []),
-      // Given back, and never taken.
+      // Reversed, and never charged.
       ...(status === 'failed' && lines.length === 0 ? [add('r', 'reverse', is_instant ? -1 : 0)] : []),
     ];
   },
@@ -118,11 +118,11 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
       ? [extra('final_at_bank', life, life.name, 'payout', -1, life.minor)]
       : [];
   },
-  // These are there by themselves: captures and payouts of yesterday.
+  // These exist already: captures and payouts of yesterday.
   pending_too_long: () => [],
 };
 
-/** Of a payment that failed: charged with nothing to undo it, or what undid it is gone. Of a cancelled one: likewise. */
+/** A failed payment that was charged without a reversal, or whose reversal is missing; likewise for a cancelled one. */
 function notTakenBack(
   name: 'reversal_missing' | 'hold_not_released',
   life: Life,
@@ -138,7 +138,7 @@ function notTakenBack(
   return [{ class: name, operationId, atStake: minor, currency, removed: reversal }];
 }
 
-/** Most of the payments and payouts get a mistake that is possible for them, the rarer kinds first. */
+/** Plants a possible mistake in most payments and payouts, the rarer kinds first. */
 export function plant(lives: readonly Life[], clean: readonly BookEntry[], seed: number): Planted {
   const chance = seededRandom(seed);
   const book: BookEntry[] = [...clean];
@@ -161,7 +161,7 @@ export function plant(lives: readonly Life[], clean: readonly BookEntry[], seed:
     if (made.added) book.splice(Math.floor(chance() * (book.length + 1)), 0, made.added);
   }
   return {
-    // A copy comes after what it is a copy of.
+    // A copy comes after its original.
     book: book.map((entry, place) => ({ ...entry, sequence: place + 1 })),
     expected: changes.map(textOf).sort(),
   };

@@ -1,4 +1,4 @@
-// A simulated bank inside a test, with its time in the test's hands, and somebody who speaks the protocol to it by hand.
+// A simulated bank inside a test, whose time the test controls, and a client that speaks the protocol to it.
 import { onTestFinished } from 'vitest';
 import { epochMsOf } from '../../../src/clock.ts';
 import { openLink } from '../../../src/acquiring/adapters/http/link.ts';
@@ -20,12 +20,12 @@ export const bankSecret = 'a secret that only this test knows.';
 
 export type TestBank = SimulatedBank & OperationProcessor & { readonly clock: TestClock };
 
-/** Speaks to a bank at an address; what it gets back is as it came. */
+/** Speaks to a bank at a URL; replies are returned unchanged. */
 export type OperationProcessor = {
   put(id: string, message: object): Promise<Reply>;
   get(id: string): Promise<Reply>;
   book(): Promise<BookEntry[]>;
-  /** Puts, and answers the outcome with its code where there is one. */
+  /** Puts, and returns the outcome with its code if it has one. */
   outcome(id: string, message: object): Promise<string>;
 };
 export type Reply = { readonly status: number; readonly body: any };

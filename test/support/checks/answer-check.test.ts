@@ -1,4 +1,4 @@
-// The check of answers is itself checked: a right answer passes, and every way to be wrong is noticed.
+// Tests the check of responses: a right response passes, and every kind of fault is found.
 import { expect, test } from 'vitest';
 import { answerChecker, type Received, type Sent } from './answer-check.ts';
 import type { Document } from '../requests/openapi.ts';
@@ -87,29 +87,37 @@ test.each<[string, Received]>([
 
 test.each<[string, Received, RegExp]>([
   ['a fault, documented or not', answer(500, ''), /the status is 500/],
-  ['a status nobody documented', answer(418, ''), /418 is not documented/],
-  ['a code nobody documented', answer(400, { code: 'teapot', message: 'no' }), /400 has \/code that/],
+  ['an undocumented status', answer(418, ''), /418 is not documented/],
+  ['an undocumented code', answer(400, { code: 'teapot', message: 'no' }), /400 has \/code that/],
   ['a refusal without a message', answer(400, { code: 'invalidRequest' }), /400 has a body that/],
-  ['a refusal that says more', answer(400, { code: 'invalidRequest', message: '', stack: '' }), /400 has /],
-  ['a body where there should be none', answer(401, { message: 'no' }), /should be empty/],
-  ['no body where there should be one', answer(200, ''), /is not JSON/],
+  [
+    'a refusal with another member',
+    answer(400, { code: 'invalidRequest', message: '', stack: '' }),
+    /400 has /,
+  ],
+  ['an unexpected body', answer(401, { message: 'no' }), /should be empty/],
+  ['a missing body', answer(200, ''), /is not JSON/],
   ['half a body', answer(200, '{"id":'), /is not JSON/],
-  ['a member too few', answer(200, { ...thing, id: undefined }), /200 has /],
-  ['a member too many', answer(200, { ...thing, partyId: 'x' }), /200 has /],
-  ['a member too many deep inside', answer(200, { ...thing, parts: [{ n: 1, partyId: 'x' }] }), /200 has /],
+  ['a missing member', answer(200, { ...thing, id: undefined }), /200 has /],
+  ['an additional member', answer(200, { ...thing, partyId: 'x' }), /200 has /],
+  [
+    'an additional member deep inside',
+    answer(200, { ...thing, parts: [{ n: 1, partyId: 'x' }] }),
+    /200 has /,
+  ],
   ['a null', answer(200, { ...thing, at: null }), /200 has \/at that/],
   ['a number as text', answer(200, { ...thing, parts: [{ n: '1' }] }), /200 has /],
   ['a time without microseconds', answer(200, { ...thing, at: '2026-01-19T10:00:00Z' }), /200 has \/at that/],
   ['a time in another zone', answer(200, { ...thing, at: '2026-01-19T10:00:00.123000+01:00' }), /200 has /],
   ['text as the content type', withHeader('content-type', 'text/plain'), /the content type is text\/plain/],
   ['no content type', withHeader('content-type', undefined), /the content type is undefined/],
-  ['an answer that may be cached', withHeader('cache-control', 'public'), /cache-control is public/],
+  ['a response that may be cached', withHeader('cache-control', 'public'), /cache-control is public/],
   ['no X-Request-ID', withHeader('x-request-id', undefined), /the X-Request-ID is undefined/],
   ['the X-Request-ID of another request', withHeader('x-request-id', 'two'), /the X-Request-ID is two/],
-  ["another's secret in the body", answer(200, { ...thing, id: 'not the secret' }), /it tells the secret/],
-  ["another's secret in a header", withHeader('location', '/the secret'), /it tells the secret/],
-  ['an answer that came late', { ...answer(200, thing), tookMs: 101 }, /it took 101 ms/],
-])('%s is noticed', (_, received, problem) => {
+  ["another's secret in the body", answer(200, { ...thing, id: 'not the secret' }), /it contains the secret/],
+  ["another's secret in a header", withHeader('location', '/the secret'), /it contains the secret/],
+  ['a late response', { ...answer(200, thing), tookMs: 101 }, /it took 101 ms/],
+])('%s is found', (_, received, problem) => {
   expect(check(sent, received)).toContainEqual(expect.stringMatching(problem));
 });
 
@@ -117,7 +125,7 @@ function withHeader(name: string, value: string | undefined): Received {
   return { ...answer(200, thing), headers: { ...headers, [name]: value } };
 }
 
-test('where there is no operation only a plain refusal passes', () => {
+test('without an operation only a plain refusal passes', () => {
   const elsewhere = { ...sent, url: '/v2/nothing' };
   expect(check(elsewhere, answer(404, { message: 'Not found' }))).toEqual([]);
   expect(check(elsewhere, answer(200, thing))).toEqual(['no operation: 200 is not documented']);

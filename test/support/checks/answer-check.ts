@@ -1,5 +1,4 @@
-// Compares an answer with what the OpenAPI document promises: a documented status, exactly the documented body, a code
-// that stands in the list, the headers of every answer, and nothing of what belongs to somebody else. It shares no code
+// Compares a response with the OpenAPI document: its status, body, code and headers, and no data of another party. It shares no code
 // with the service.
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -20,7 +19,7 @@ export type Received = {
   readonly text: string;
   readonly tookMs: number;
 };
-/** What is wrong with an answer, a sentence each; nothing when it is right. */
+/** The faults of a response, one message each; empty if it is right. */
 export type AnswerCheck = (sent: Sent, received: Received) => string[];
 
 const json = 'application/json; charset=utf-8';
@@ -43,7 +42,7 @@ export function answerChecker(
     const problems: string[] = [];
     const reportUnreadable = (what: string) => void problems.push(`${name}: ${what}`);
 
-    // What is not offered says so; anything else of this kind is a fault.
+    // An operation that is not available has status 501; any other 5xx is a fault.
     if (status >= 500 && !(status === 501 && responses[501])) reportUnreadable(`the status is ${status}`);
     const documented = responses[status];
     const schema = schemaOf(documented);
@@ -64,7 +63,7 @@ export function answerChecker(
 
     const everything = text + JSON.stringify(headers);
     for (const secret of options.secrets)
-      if (everything.includes(secret)) reportUnreadable(`it tells ${secret}`);
+      if (everything.includes(secret)) reportUnreadable(`it contains ${secret}`);
     if (tookMs > options.slowestMs) reportUnreadable(`it took ${Math.round(tookMs)} ms`);
     return problems;
   };
@@ -77,13 +76,13 @@ const unreadable = content({
   required: ['code', 'message'],
   properties: { code: { enum: ['invalidRequest'] }, message: text },
 });
-/** The same on the side of the wallets. */
+/** The same in the wallets API. */
 const unreadableThere = content({
   type: 'object',
   required: ['code', 'errorType'],
   properties: { code: { enum: ['invalidRequest'] }, errorType: text, description: text },
 });
-/** What is answered where the document has no operation. */
+/** The responses without an operation in the document. */
 const elsewhere = {
   path: { name: 'another method', responses: { 400: unreadable, 405: {}, 413: general } },
   nothing: { name: 'no operation', responses: { 400: unreadable, 404: general, 413: general } },
@@ -121,10 +120,10 @@ function bodyChecker(document: Document): (schema: Schema, text: string) => stri
   };
 }
 
-/** A hold ends on a whole second and is shown so; every other time has all its microseconds. */
+/** A hold ends on a whole second and is shown so; every other time has microseconds. */
 const wholeSeconds = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$';
 
-/** The schema by itself, as narrow as it can be read: no member that is not documented, and times in one form. */
+/** The schema, read as strictly as possible: no undocumented members, and times in one form. */
 function strict(schema: Schema, document: Document): Schema {
   const { allOf, format, properties, items, anyOf, ...rest } = resolved(schema, document);
   if (allOf) {

@@ -1,5 +1,4 @@
-// The events of an aggregate and its transfers, by their times: they are never earlier than what came before, whatever the clocks
-// of nodes say.
+// The event and transfer times of an aggregate never decrease, whatever the clocks of the nodes say.
 import type { DatabasePool } from '../../../src/platform/database/database.ts';
 
 const goingBack = `
@@ -13,11 +12,11 @@ const goingBack = `
   where not exists (
     select from event where event.aggregate_id = transfer.aggregate_id and created_at = happened_at)
   union all
-  select 'transfer ' || operation_id || '/' || step || ' of ' || aggregate_id || ': resolved before it was pending'
+  select 'transfer ' || operation_id || '/' || step || ' of ' || aggregate_id || ': completed before it was pending'
   from ledger_transfer as resolving join ledger_transfer as pending using (aggregate_id, operation_id, step)
   where resolving.completes_pending and not pending.completes_pending and resolving.happened_at < pending.happened_at`;
 
-/** A sentence for each event or transfer whose time is wrong. */
+/** One message for each event or transfer with a wrong time. */
 export async function timesGoingBack(database: DatabasePool): Promise<string[]> {
   const { rows } = await database.withClient((client) => client.query<{ problem: string }>(goingBack));
   return rows.map(({ problem }) => problem);

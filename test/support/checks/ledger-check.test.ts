@@ -1,4 +1,4 @@
-// The comparison of the books, tried on books that are wrong: whatever is planted in one of them is found.
+// Tests the comparison of ledger, database and bank: whatever is planted in one of them is found.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { differences, notFinal } from './ledger-check.ts';
@@ -15,7 +15,7 @@ let shipped: Paying;
 let released: Paying;
 let declined: Paying;
 
-/** One payment of each kind of ending, and a refund. */
+/** One payment with each kind of end, and a refund. */
 beforeAll(async () => {
   world = await startPaymentWorld();
   const { service, merchant } = world;
@@ -40,7 +40,7 @@ function compare(changed: readonly BookEntry[] = book): Promise<string[]> {
   return differences(world.service.database, changed);
 }
 
-/** The book without an operation, or with it changed. */
+/** The bank's report without an operation, or with it changed. */
 function bookWith(operationId: string, change?: Partial<BookEntry>): BookEntry[] {
   const isThere = book.some((entry) => entry.operationId === operationId);
   expect(isThere, operationId).toBe(true);
@@ -50,7 +50,7 @@ function bookWith(operationId: string, change?: Partial<BookEntry>): BookEntry[]
   });
 }
 
-/** The findings while the database is changed as no program of ours would. */
+/** The findings while the database is changed in a way the program never does. */
 async function compareWith(change: string): Promise<string[]> {
   const [, table = ''] = /^(?:update|delete from|insert into) (\w+)/.exec(change) ?? [];
   const forced = (sql: string) =>
@@ -73,19 +73,19 @@ async function compareWith(change: string): Promise<string[]> {
   }
 }
 
-test('books that are right have no differences, and nothing is unfinished', async () => {
+test('correct records have no differences, and everything is final', async () => {
   expect(await compare()).toEqual([]);
   expect(await notFinal(world.service.database)).toEqual([]);
 });
 
-test('a kopeck more in any line of the bank’s book is found', async () => {
+test('a kopeck more in any entry of the bank’s report is found', async () => {
   expect(book).toHaveLength(6);
   for (const { operationId, amount } of book) {
     expect(await compare(bookWith(operationId, { amount: amount + 1 })), operationId).not.toEqual([]);
   }
 });
 
-test('a line the bank lacks is found, a reversal as well as a refund', async () => {
+test('a missing entry of the bank is found, a reversal as well as a refund', async () => {
   for (const { operationId } of book) {
     expect((await compare(bookWith(operationId))).join(), operationId).toContain(
       operationId.split('.').slice(0, 2).join('.'),
@@ -96,17 +96,17 @@ test('a line the bank lacks is found, a reversal as well as a refund', async () 
   );
 });
 
-test('a line that is there twice, of another currency, of another direction or of nobody is found', async () => {
+test('an entry that is duplicate, unknown, or has another currency or direction is found', async () => {
   for (const entry of book) {
     expect((await compare([...book, entry])).join()).toContain('more than once');
     expect(await compare(bookWith(entry.operationId, { currency: 'USD' }))).not.toEqual([]);
     expect(await compare(bookWith(entry.operationId, { sign: entry.sign === 1 ? 0 : 1 }))).not.toEqual([]);
   }
   const foreign = { ...book[0]!, operationId: 'unknown.1.a' };
-  expect((await compare([...book, foreign])).join()).toContain('nobody here knows unknown.1');
+  expect((await compare([...book, foreign])).join()).toContain('the service does not know unknown.1');
 });
 
-test('money the bank took for a payment that failed is found', async () => {
+test('a charge by the bank for a failed payment is found', async () => {
   const taken = { ...book[0]!, operationId: `${declined.id}.1.a` };
   expect((await compare([...book, taken])).join()).toContain(`${declined.id}.1 is failed`);
   const returned = { ...taken, operationId: `${declined.id}.1.r`, kind: 'reverse', sign: -1 } as const;
@@ -127,24 +127,24 @@ test.each([
     () => `update refund set amount_minor = amount_minor + 1 where invoice_id = '${sold.id}'`,
   ],
   [
-    'a refund that is said to have failed',
+    'a refund stored as failed',
     () => `update refund set status = 'failed', failure = '["x"]' where invoice_id = '${sold.id}'`,
   ],
   [
-    'a sale that is said to have failed',
+    'a sale stored as failed',
     () =>
       `update payment set status = 'failed', captured_minor = null, refunded_minor = 0 where invoice_id = '${sold.id}'`,
   ],
-  ['a payment that is gone', () => `delete from payment where invoice_id = '${shipped.id}'`],
+  ['a missing payment', () => `delete from payment where invoice_id = '${shipped.id}'`],
   [
-    'an invoice that knows nothing of its payment',
+    'an invoice that is unpaid in spite of its payment',
     () => `update invoice set status = 'unpaid' where invoice_id = '${sold.id}'`,
   ],
   [
     'an invoice that stays busy',
     () => `update invoice set payment_in_progress = true where invoice_id = '${declined.id}'`,
   ],
-  ['an event too few', () => `delete from event where aggregate_id = '${sold.id}' and sequence = 3`],
+  ['a missing event', () => `delete from event where aggregate_id = '${sold.id}' and sequence = 3`],
   [
     'a kopeck more in a transfer',
     () =>
@@ -156,15 +156,15 @@ test.each([
       `update ledger_balance set debits_posted = debits_posted + 1 where (account_id, shard) = (select account_id, shard from ledger_balance where debits_posted > 0 limit 1)`,
   ],
   [
-    'a transfer that is gone',
+    'a missing transfer',
     () => `delete from ledger_transfer where aggregate_id = '${released.id}' and phase = 'void'`,
   ],
   [
-    'a transfer that is there twice',
+    'a duplicate transfer',
     () =>
       `insert into ledger_transfer select aggregate_id, 'payment/2', step, phase, completes_pending, debit_account, debit_shard, credit_account, credit_shard, posted_minor, pending_minor, happened_at, created_at from ledger_transfer where aggregate_id = '${sold.id}' and step = 'sale'`,
   ],
-])('%s in our own tables is found', async (_what, change) => {
+])('%s in the service’s own tables is found', async (_what, change) => {
   expect(await compareWith(change())).not.toEqual([]);
   expect(await compare()).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// Accounts of the same money, kept apart: the bank's book, the service's payments and refunds, and its ledger. Here they are
-// compared, operation by operation. `books.test.ts` shows that it finds what is planted in any of them.
+// Compares three separate records of the same money, operation by operation: the bank's report, the service's payments and refunds, and
+// its ledger. `ledger-check.test.ts` shows that it finds what is planted in any of them.
 import { openLink } from '../../../src/acquiring/adapters/http/link.ts';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import {
@@ -51,7 +51,7 @@ type PaymentRow = {
   readonly amount_minor: bigint;
   readonly captured_minor: bigint | null;
   readonly is_instant: boolean;
-  /** Those that succeeded: their ids and amounts. */
+  /** Those that succeeded: their IDs and amounts. */
   readonly refunds: readonly (readonly [id: string, minor: number])[];
 };
 
@@ -63,7 +63,7 @@ const readPayments = `
   from payment left join refund using (invoice_id, payment_id)
   group by invoice_id, payment_id`;
 
-/** What each bank owes us by our ledger: all it has taken for us less all it gave back. */
+/** What each bank owes the service by the ledger: everything it collected less everything it refunded. */
 const readUncleared = `
   select currency, sum(debits_posted - credits_posted)::bigint as minor
   from ledger_account join ledger_balance using (account_id) where code = 'acq.uncleared' group by 1`;
@@ -81,7 +81,7 @@ const readMisledInvoices = `
   where taken + open > 1 or payment_in_progress <> (open = 1) or events <> version
     or taken = 1 and status not in ('paid', 'fulfilled')`;
 
-/** A sentence for each difference; none when every kopeck is in all of them, once. */
+/** One message for each difference; none if every kopeck is in all records once. */
 export async function differences(database: DatabasePool, book: readonly BookEntry[]): Promise<string[]> {
   const { payments, bindings, withdrawals, uncleared, misled } = await database.withClient(
     async (client) => ({
@@ -114,12 +114,12 @@ export async function differences(database: DatabasePool, book: readonly BookEnt
     ),
     ...[...entries.keys()]
       .filter((name) => !known.has(name))
-      .map((name) => `nobody here knows ${name}, which is in the bank's book`),
+      .map((name) => `the service does not know ${name}, which is in the bank's report`),
     ...differencesInAll(
       uncleared,
       book.filter(({ kind }) => kind !== 'payout'),
     ),
-    ...misled.map(({ invoice_id }) => `the invoice ${invoice_id} does not fit its payments or its events`),
+    ...misled.map(({ invoice_id }) => `the invoice ${invoice_id} does not match its payments or its events`),
     ...findings.flatMap(({ id, says, violations, examples }) =>
       violations === 0n ? [] : [`${id}: not ${says}: ${JSON.stringify(examples)}`],
     ),
@@ -127,7 +127,7 @@ export async function differences(database: DatabasePool, book: readonly BookEnt
   ];
 }
 
-/** What is not over: waits for the bank, for time to pass, or for an operator. A hold that stands is nothing of that. */
+/** What is not final: it waits for the bank, for time to pass, or for an operator. An open hold does not count. */
 export async function notFinal(database: DatabasePool): Promise<string[]> {
   const { rows } = await database.withClient((client) =>
     client.query<{ name: string }>(
@@ -157,7 +157,7 @@ function byPayment(book: readonly BookEntry[]): Map<string, BookEntry[]> {
 function bookedTwice(book: readonly BookEntry[]): string[] {
   const seen = new Set<string>();
   return book.flatMap(({ operationId }) => {
-    if (seen.has(operationId)) return [`${operationId} is in the bank's book more than once`];
+    if (seen.has(operationId)) return [`${operationId} is in the bank's report more than once`];
     seen.add(operationId);
     return [];
   });
@@ -165,7 +165,7 @@ function bookedTwice(book: readonly BookEntry[]): string[] {
 
 const nameOfBinding = (binding: BindingRow) => `${binding.customer_id}.${binding.binding_id}`;
 
-/** What was charged to try a card is back when its binding is over, and is with us only while we know that we owe it. */
+/** A verification charge is refunded once its binding has ended; until then the service keeps it only as a pending refund. */
 function differencesOfBinding(binding: BindingRow, entries: readonly BookEntry[]): string[] {
   const name = nameOfBinding(binding);
   const atBank = entries.reduce((sum, { sign: direction, amount }) => sum + direction * amount, 0);
@@ -174,12 +174,12 @@ function differencesOfBinding(binding: BindingRow, entries: readonly BookEntry[]
   const charges = entries.filter(({ kind, sign: direction }) => kind === 'authorise' && direction === 1);
   return [
     ...(isOver && atBank !== 0
-      ? [`${name} is ${binding.status}, and the bank has ${atBank} of its payer`]
+      ? [`${name} is ${binding.status}, and the bank holds ${atBank} of its payer`]
       : []),
-    ...(atBank < 0 ? [`${name} was given back more than was charged`] : []),
+    ...(atBank < 0 ? [`${name} was refunded more than was charged`] : []),
     ...(isBound && charges.length !== 1 ? [`${name} is bound after ${charges.length} charges`] : []),
     ...(charges.some(({ amount }) => amount !== Number(binding.amount_minor))
-      ? [`${name} was charged another sum`]
+      ? [`${name} was charged another amount`]
       : []),
   ];
 }
@@ -191,7 +191,9 @@ function differencesOfPayout(withdrawal: WithdrawalRow, entries: readonly BookEn
   const atBank = entries.reduce((sum, { sign: direction, amount }) => sum + direction * amount, 0);
   const atUs = withdrawal.status === 'succeeded' ? -Number(withdrawal.amount_minor) : 0;
   if (withdrawal.status === 'sending' || atBank === atUs) return [];
-  return [`${nameOfPayout(withdrawal)} is ${withdrawal.status}: ${atUs} by us, ${atBank} by the bank`];
+  return [
+    `${nameOfPayout(withdrawal)} is ${withdrawal.status}: ${atUs} by the service, ${atBank} by the bank`,
+  ];
 }
 
 function differencesOf(payment: PaymentRow, entries: readonly BookEntry[]): string[] {
@@ -210,7 +212,7 @@ function lineOf({ operationId, kind, sign, amount, currency }: Line): string {
   return `${kind} ${operationId.split('.')[2]} ${sign * amount || `(${amount})`} ${currency}`;
 }
 
-/** The lines the bank's book should have of a payment, in one of these forms. */
+/** The entries that the bank's report should have for a payment, in one of these forms. */
 function linesExpected(payment: PaymentRow): (readonly Line[])[] {
   const { status, currency, is_instant } = payment;
   const line = (kind: Line['kind'], suffix: string, sign: Line['sign'], minor: bigint | number): Line => ({
@@ -230,7 +232,7 @@ function linesExpected(payment: PaymentRow): (readonly Line[])[] {
     case 'cancelled':
       return [[authorised, reversed]];
     case 'failed':
-      // The bank did nothing, or took it back.
+      // The bank did nothing, or reversed it.
       return [[], [authorised, reversed]];
     case 'captured':
     case 'refunding':
@@ -244,7 +246,7 @@ function linesExpected(payment: PaymentRow): (readonly Line[])[] {
   }
 }
 
-/** Not by way of the payments: what the bank has for us in all, by its book and by our ledger. */
+/** Independent of payments: the bank's total for the service, by its report and by the ledger. */
 function differencesInAll(
   uncleared: readonly { currency: string; minor: bigint }[],
   book: readonly BookEntry[],
@@ -258,6 +260,6 @@ function differencesInAll(
     const [ours = 0, theirs = 0] = [byUs.get(currency), byBank.get(currency)];
     return ours === theirs
       ? []
-      : [`in ${currency} the bank has ${theirs} by its book, ${ours} by our ledger`];
+      : [`in ${currency} the bank has ${theirs} by its report, ${ours} by the ledger`];
   });
 }

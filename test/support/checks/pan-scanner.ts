@@ -1,13 +1,12 @@
-// Looks for card numbers and security codes where none may be: in every column of every table of a database, in log lines,
-// in anything that can be made into text. Numbers are found plain, with separators, in URL encoding, base64 and hex, and
-// those it was told of also two digits to a byte. What it reports is masked, so that a failing test does not become a leak.
+// Searches every column of a database, log lines and any text for card numbers and security codes, also encoded or with separators. Its
+// reports are masked, so that a failing test leaks nothing.
 import type { DatabasePool } from '../../../src/platform/database/database.ts';
 import { passesLuhn, paymentSystemOf } from '../../../src/cards/domain/card.ts';
 import { maskCardNumbers } from '../../../src/platform/log.ts';
 
 export type Secrets = {
   readonly cardNumbers?: readonly string[];
-  /** Found as a word of their own: choose ones that are not a status or a year. */
+  /** Found as separate words: choose codes that are not a status or a year. */
   readonly securityCodes?: readonly string[];
 };
 
@@ -17,7 +16,7 @@ export type Finding = {
   readonly excerpt: string;
 };
 
-/** Every table of every schema that is ours, unlogged ones too, column by column. */
+/** Every table of every schema of the service, unlogged ones too, column by column. */
 export async function scanDatabase(database: DatabasePool, secrets: Secrets = {}): Promise<Finding[]> {
   return database.withClient(async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
@@ -50,7 +49,7 @@ export function scanLines(where: string, lines: readonly string[], secrets: Secr
   return lines.flatMap((line, place) => scanText(`${where}, line ${place + 1}`, line, secrets));
 }
 
-/** Anything that can be written as JSON: facts of events, answers. */
+/** Values that can be written as JSON: facts of events, responses. */
 export function scanValues(where: string, values: readonly unknown[], secrets: Secrets = {}): Finding[] {
   return scanLines(where, values.map(textOf), secrets);
 }
@@ -73,7 +72,7 @@ export function scanText(where: string, text: string, secrets: Secrets = {}): Fi
       if (bare.includes(number)) findings.push(found(where, 'a card number', number));
     }
     for (const code of secrets.securityCodes ?? []) {
-      // Not as a part of a longer number, a time or a decimal fraction.
+      // Not inside a longer number, a time or a decimal fraction.
       if (new RegExp(`(?<!\\w|\\d[.:+-])${code}(?!\\w|[.:-]\\d)`).test(reading)) {
         findings.push({ where, what: 'a security code', excerpt: `${reading.length} characters` });
       }
@@ -84,13 +83,13 @@ export function scanText(where: string, text: string, secrets: Secrets = {}): Fi
 
 const separator = /[\s.\-_/]/g;
 const digitRun = /\d(?:[\s.\-_/]?\d){11,}/g;
-/** Digests, keys and the like: digits stand in them by chance. */
+/** Digests and keys, in which digits stand by chance. */
 const hexWord = /\b(?=\d*[a-f])[0-9a-f]{32,}\b/gi;
 
-/** Every run of digits that a card number could be, or that has one in it. */
+/** Every run of digits that could be, or contain, a card number. */
 function cardNumbersIn(text: string): string[] {
   return [...text.replace(hexWord, ' ').matchAll(digitRun)].flatMap(([run]) => {
-    // With separators a run may take in its neighbours; without, a longer number is something else.
+    // With separators a run may include its neighbours; without them, a longer number is not a card number.
     const parts = run.split(separator);
     const candidates = [run.replace(separator, ''), ...parts];
     return candidates.filter(isCardNumber);
@@ -103,7 +102,7 @@ function isCardNumber(digits: string): boolean {
 
 const readingsDeep = 3;
 
-/** The text, and what it says to who undoes JSON escapes, URL encoding, base64 and hex, also one inside the other. */
+/** The text, and what it decodes to from JSON escapes, URL encoding, base64 and hex, also nested. */
 function readingsOf(text: string, deep = readingsDeep): string[] {
   if (deep === 0) return [text];
   const further = [unescaped(text), urlDecoded(text), ...base64Decoded(text), ...hexDecoded(text)].filter(
@@ -124,7 +123,7 @@ function urlDecoded(text: string): string {
   );
 }
 
-/** A run may begin before the encoded text does, so each of the four ways to divide it is tried. */
+/** A run may begin before the encoded text does, so it tries each of the four alignments. */
 function base64Decoded(text: string): string[] {
   return [...text.matchAll(/[A-Za-z0-9+/_-]{4,}/g)].flatMap(([run]) =>
     [0, 1, 2, 3].flatMap((skipped) => readableIn(Buffer.from(run.slice(skipped), 'base64'))),
@@ -137,7 +136,7 @@ function hexDecoded(text: string): string[] {
   );
 }
 
-/** What of it is text: all, or the longer stretches. Encrypted bytes have next to none. */
+/** The parts that are text: all of it, or the longer stretches. Encrypted bytes have almost none. */
 function readableIn(bytes: Buffer): string[] {
   const text = bytes.toString('latin1');
   return /^[\x20-\x7e\s]{3,}$/.test(text) ? [text] : (text.match(/[\x20-\x7e\s]{8,}/g) ?? []);

@@ -1,4 +1,4 @@
-// A database that cannot be reached for a while, as its server refuses and ends every connection to it.
+// Makes a database unreachable for a while: its server refuses and ends every connection to it.
 import pg from 'pg';
 import { expect, inject } from 'vitest';
 import type { TestService } from '../service/test-service.ts';
@@ -6,7 +6,7 @@ import type { TestService } from '../service/test-service.ts';
 export async function withoutDatabase(service: TestService, work: () => Promise<void>): Promise<void> {
   const { rows } = await service.database.withClient((own) => own.query('select current_database() as name'));
   const { name } = rows[0];
-  // As the operator of the cluster, on a connection of its own.
+  // As the operator of the cluster, on a separate connection.
   const client = new pg.Client(inject('cluster'));
   await client.connect();
   try {

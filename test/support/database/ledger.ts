@@ -1,5 +1,5 @@
-// For tests of the ledger: merchants, payments and wallets that exist in the books alone, each with ids of its own, so that
-// tests of one file cannot meet on an account.
+// For tests of the ledger: merchants, payments and wallets that exist only in the ledger. Each has its own IDs, so that tests of one
+// file share no account.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { instantAt } from '../../../src/clock.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -28,7 +28,7 @@ export function newWithdrawal(walletId: string): LedgerWithdrawal {
   return { livemode: false, withdrawalId: randomIds.next(), walletId, acquirerId: 'bank' };
 }
 
-/** One transfer at once, outside of everything the business knows. */
+/** A single transfer outside the business events. */
 export function moved(debit: Account, credit: Account, minor: bigint): Journal {
   return {
     aggregateId: randomIds.next(),
@@ -37,7 +37,7 @@ export function moved(debit: Account, credit: Account, minor: bigint): Journal {
   };
 }
 
-/** Writes a journal in a transaction of its own, as a room does. */
+/** Writes a journal in its own transaction, as a module does. */
 export function book(
   db: Database,
   journal: Journal | FundsCheckedJournal,
@@ -45,7 +45,7 @@ export function book(
   return db.transaction((tx) => postJournal(tx, journal, bookedAt));
 }
 
-/** The ids of the invariants that are broken; none, where the books are right. */
+/** The IDs of violated invariants; none if the ledger is right. */
 export async function brokenInvariants(db: Database, scope: 'all' | 'recent' = 'all'): Promise<string[]> {
   const findings = await checkLedger(db, scope);
   return findings.filter(({ violations }) => violations > 0n).map(({ id }) => id);
@@ -59,11 +59,11 @@ const countWaiting = statement({
          where datname = current_database() and wait_event_type = 'Lock'`,
 });
 
-/** Until so many sessions wait for another's lock. */
+/** Waits until that many sessions wait for another's lock. */
 export async function untilWaiting(db: Database, sessions: number): Promise<void> {
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; await sleep(5)) {
     const [row] = await db.run(countWaiting, {});
     if (Number(row?.waiting) >= sessions) return;
   }
-  throw new Error(`there are not ${sessions} sessions waiting`);
+  throw new Error(`fewer than ${sessions} sessions wait`);
 }

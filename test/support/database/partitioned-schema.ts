@@ -1,5 +1,5 @@
-// The schema cut up by what it would be distributed by: every table in four partitions by the hash of that column. PostgreSQL
-// refuses a unique constraint that does not have the column in it, as it would be refused on several machines.
+// The schema with every table in four partitions by the hash of its distribution column. PostgreSQL refuses a unique constraint
+// without that column, as several machines would.
 import type pg from 'pg';
 import { distributedBy, keptWhole, uniqueOtherwise } from '../../architecture/distribution.ts';
 
@@ -13,16 +13,17 @@ type Table = {
   readonly triggers: readonly string[];
 };
 
-/** Of a database without connections of others. Its rows are kept. */
+/** Needs a database without other connections. Its rows are kept. */
 export async function partitionSchema(client: pg.ClientBase): Promise<void> {
   const { rows: tables } = await client.query<Table>(tableParts);
   const { rows: functions } = await client.query<{ signature: string; text: string }>(functionTexts);
   await client.query('begin');
-  // They name the types of tables; what is made anew has the same names.
+  // They refer to the types of tables; the new ones have the same names.
   for (const { signature } of functions) await client.query(`drop function ${signature} cascade`);
   for (const table of tables) {
     const key = distributedBy[table.name];
-    if (key === undefined) throw new Error(`nobody has said by what ${table.name} is distributed`);
+    if (key === undefined)
+      throw new Error(`test/architecture/distribution.ts does not say by what ${table.name} is distributed`);
     if (!keptWhole.includes(table.name)) await partition(client, table, key);
   }
   for (const { text } of functions) await client.query(text);
@@ -51,7 +52,7 @@ async function partition(client: pg.ClientBase, table: Table, key: string): Prom
 
 const here = `'public'::regnamespace`;
 
-/** What others refer to comes first, and so does a primary key. */
+/** Tables that others refer to come first, and so does a primary key. */
 const tableParts = `
   select relname as name, relpersistence = 'p' as "isLogged",
     (select coalesce(json_agg(json_build_object('name', conname, 'text', pg_get_constraintdef(oid))

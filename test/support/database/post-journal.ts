@@ -1,4 +1,4 @@
-// A journal that belongs to no row, as tests and the bench of the ledger have it.
+// Writes a journal that belongs to no row, for tests and the benchmark of the ledger.
 import type { Instant } from '../../../src/clock.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
@@ -17,7 +17,7 @@ const writeJournal = statement({
   text: `select post_journal(:aggregate_id, :operation_id, :happened_at, :entries) as outcome`,
 });
 
-/** As the last thing of a transaction. Refused for lack of money, it has changed nothing, and the transaction can go on. */
+/** The last step of a transaction. A journal refused for lack of funds has changed nothing, and the transaction can continue. */
 export async function postJournal(
   tx: Database,
   journal: Journal | FundsCheckedJournal,

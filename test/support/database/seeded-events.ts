@@ -1,5 +1,4 @@
-// Logs of invoices that were never asked for over the API: many events quickly, each in a transaction of its own, as the
-// rooms write them.
+// Event logs of invoices that were not created over the API: many events quickly, each in its own transaction, as the modules write them.
 import { instantAt, type Instant } from '../../../src/clock.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
@@ -25,7 +24,7 @@ const appendToldEvent = statement({
 
 const amount = { minor: 6_000n, currency: 'RUB' as Currency };
 
-/** The events of an invoice that many payments failed for, until it was cancelled, as they are stored. */
+/** The events, as they are stored, of an invoice with many failed payments that was cancelled in the end. */
 export function factsOfInvoice(
   name: { partyId: string; shopId: string; invoiceId: string },
   events: number,
@@ -86,7 +85,7 @@ function paymentTerms(
   };
 }
 
-/** Writes them by several writers at once; answers the ids. Events of one invoice come in order, mixed with those of others. */
+/** Several writers write them; returns the IDs. Events of one invoice come in order, mixed with those of others. */
 export async function writeInvoices(
   db: Database,
   owner: { partyId: string; shopId: string },

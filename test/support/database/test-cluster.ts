@@ -1,5 +1,5 @@
-// One PostgreSQL for a whole test run: fast because it may lose everything, and gone when the run ends, however it ends.
-// It is started by the same code as the program's private server.
+// One PostgreSQL for a whole test run: fast because it may lose everything, and removed however the run ends. The code of the
+// program's private server starts it.
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,21 +9,21 @@ import { watchFolder } from '../processes/watchdog.ts';
 
 export type TestCluster = { readonly connection: EmbeddedServer['connection']; stop(): Promise<void> };
 
-/** What makes a server forgetful and quick. */
+/** Settings that make a server fast and not durable. */
 export const throwAwaySettings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   plan_cache_mode: 'force_generic_plan',
-  // Its worker may be in a database at the very moment that is dropped, and only a superuser may end it.
+  // Its worker may be in a database while that is dropped, and only a superuser may end it.
   autovacuum: 'off',
-  // By it the checks of simulations know what was there first.
+  // The simulations' checks use it to find which row came first.
   track_commit_timestamp: 'on',
 };
 
 const maxConnections = 200;
 
-/** A folder for databases that vanishes with its content. Open to the user whom root hands the server to. */
+/** A folder for databases that is removed with its content. The user that runs the server for root can enter it. */
 export function temporaryFolder(): { folder: string; remove: () => Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), 'mandate-test-'));
   chmodSync(folder, 0o755);
@@ -37,7 +37,7 @@ export async function startTestCluster(): Promise<TestCluster> {
       dataFolder: folder,
       log: () => {},
       settings: { ...throwAwaySettings, max_connections: String(maxConnections) },
-      // Where the temporary folder is closed to the server's user, an error is better than data left elsewhere.
+      // If the server's user cannot enter the folder, an error is better than data left elsewhere.
       machine: { openFolder: folder },
     });
     return { connection, stop: remove };

@@ -1,4 +1,4 @@
-// A database of a test file's own: a copy of the migrated template, made in some 40 ms and dropped at the end.
+// A database for one test file: a copy of the migrated template, created in about 40 ms and dropped at the end.
 import { inject } from 'vitest';
 import { openDatabase, type DatabasePool } from '../../../src/platform/database/database.ts';
 import { randomText } from '../../../src/ids.ts';
@@ -8,12 +8,12 @@ import { partitionSchema } from './partitioned-schema.ts';
 
 export type TestDatabase = {
   readonly database: DatabasePool;
-  /** For a program of its own that is given DATABASE_URL. */
+  /** For another process, as its DATABASE_URL. */
   readonly url: string;
   drop(): Promise<void>;
 };
 
-/** `empty` for one without the schema, `partitioned` for one whose tables are cut up as they could be distributed. */
+/** `empty` has no schema, and `partitioned` has tables partitioned as they could be distributed. */
 export async function createTestDatabase(
   kind: 'migrated' | 'partitioned' | 'empty' = 'migrated',
 ): Promise<TestDatabase> {

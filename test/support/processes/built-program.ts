@@ -1,5 +1,5 @@
-// The program as it is installed somewhere: built, and with nothing of the checkout but its dependencies. It starts in half the
-// time the sources need, and it is what operators run.
+// The program as operators install and run it: built, with nothing of the checkout but its dependencies. It starts in half the time of
+// the sources.
 import { cp, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { buildProgram } from '../../../tools/build/build-program.ts';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Answers the file to run. */
+/** Returns the file to run. */
 export async function installBuiltProgram(folder: string): Promise<string> {
   await buildProgram(pathToFileURL(join(folder, 'dist/')));
   for (const part of ['bin', 'package.json'])

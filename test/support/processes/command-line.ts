@@ -1,5 +1,5 @@
-// A subcommand of the program within the test's own process: what it prints, and how it ends. That it is also a process that reads its
-// settings and ends by itself is tested in test/process.
+// Runs a subcommand in the test's own process and returns what it prints and its exit code. test/process tests the separate process with
+// its settings.
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 
@@ -9,13 +9,13 @@ class Exit extends Error {}
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
-// The tests of a worker share its process. Each may listen to its signals, and a warning about that would be taken for a subcommand's.
+// The tests of a worker share its process and may all listen to its signals. The warning about that would look like a subcommand's.
 process.setMaxListeners(0);
 
 let runs = 0;
 let last: Promise<unknown> = Promise.resolve();
 
-/** One at a time, since each has the process to itself: its words, its environment, its output. */
+/** One at a time, because each has the process to itself: its arguments, environment and output. */
 export function commandLine(args: readonly string[], environment: Record<string, string>): Promise<Ended> {
   const ended = last.then(() => run(args, environment));
   last = ended.catch(() => undefined);
@@ -50,7 +50,7 @@ async function run(args: readonly string[], environment: Record<string, string>)
   process.stdout.write = (text: string | Uint8Array) => output.stream.write(text);
   process.stderr.write = (text: string | Uint8Array) => errors.stream.write(text);
   try {
-    // Evaluated anew each time; what it imports is there already.
+    // Evaluated each time; its imports are loaded already.
     const program = `../../../src/main.ts?run=${++runs}`;
     await import(program);
     code ??= Number(process.exitCode ?? 0);

@@ -1,5 +1,5 @@
-// A program of its own that uses the private server, for tests that kill programs or start several at once. It says in
-// one line of JSON how it went, and leaves when its input ends.
+// A separate program that uses the private server, for tests that kill programs or start several together. It reports its start in one
+// line of JSON, and exits when its input ends.
 import { once } from 'node:events';
 import { startEmbedded } from '../../../src/sandbox/postgres/server.ts';
 import type { EmbeddedServer } from '../../../src/sandbox/postgres/server.ts';

@@ -1,5 +1,5 @@
-// The sources without their types, in a folder with the same order: Node runs them as they are, and a process that a test starts is there
-// in a fraction of the time in which it would translate them by itself.
+// The sources without their types, in a folder of the same structure. Node runs them unchanged, so a process that a test starts is ready
+// in a fraction of the time.
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +7,11 @@ import { build, transform } from 'esbuild';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const folders = ['bench', 'simulation', 'src', 'test/histories', 'test/support', 'tools'];
-/** What is read, not run. */
+/** Files that are read, not run. */
 const linked = ['node_modules', 'package.json', 'pages', 'schema.sql', 'src/platform/database/migrations'];
 const asItIs = { format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' } as const;
 
-/** How a file names another one, or asks what it is called itself. */
+/** How a file names another one, or its own name. */
 const namesOfSources = /(["'`])((?:\.{1,2}\/[^"'`\n]*)?)\.ts\1/g;
 
 export async function writePlainSources(folder: string): Promise<void> {
@@ -35,7 +35,7 @@ export async function writePlainSources(folder: string): Promise<void> {
   await Promise.all(linked.map((name) => symlink(join(repository, name), join(folder, name))));
 }
 
-/** One file of them, from another text than it has. */
+/** One of the files, from another text. */
 export async function plainSource(text: string): Promise<string> {
   const { code } = await transform(text, { ...asItIs, loader: 'ts' });
   return withPlainNames(code);

@@ -1,4 +1,4 @@
-// The real program in a process of its own, for tests about starting, stopping and being killed.
+// The real program in a separate process, for tests of starting, stopping and being killed.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -13,28 +13,28 @@ export type Server = {
   readonly pid: number;
   /** Everything it printed. */
   output(): string;
-  /** Ends it and answers its exit code. */
+  /** Ends it and returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-/** The program as a checkout has it, which runs its sources. */
+/** The program of a checkout, which runs its sources. */
 export const programOfSources = fileURLToPath(new URL('../../../bin/mandate.js', import.meta.url));
 
 type Options = {
   runAs?: { uid: number; gid: number };
   cwd?: string;
-  /** Which copy of the program to run; the built one unless told. */
+  /** Which copy of the program to run; by default the built one. */
   file?: string;
   /** What it reads on standard input. */
   input?: string;
 };
 
-/** Starts `mandate serve` on a free port and waits until it says that it is ready. */
+/** Starts `mandate serve` on a free port and waits until it is ready. */
 export function startServer(environment: Record<string, string>, options: Options = {}): Promise<Server> {
   return start('serve', { PORT: '0', ...environment }, options);
 }
 
-/** Starts `mandate bank`, on a free port or the one it had before in its folder. */
+/** Starts `mandate bank` on a free port, or on the port stored in its folder. */
 export function startBank(environment: Record<string, string>, options: Options = {}): Promise<Server> {
   return start('bank', environment, options);
 }
@@ -70,10 +70,10 @@ async function start(
   };
 }
 
-/** The key with which a sandbox that runs lets everything be done. */
+/** The API key of a running sandbox, with all scopes. */
 export function sandboxKey({ MANDATE_DATA = '' }: Record<string, string>): string {
   const facts = readSandboxFacts(MANDATE_DATA);
-  if (!facts) throw new Error(`no sandbox was started in ${MANDATE_DATA}`);
+  if (!facts) throw new Error(`no sandbox has run in ${MANDATE_DATA}`);
   return facts.apiKey;
 }
 
@@ -95,7 +95,7 @@ export async function mandate(
 
 function run(args: readonly string[], environment: Record<string, string>, options: Options): ChildProcess {
   const { runAs, cwd = repository, file = inject('builtProgram') } = options;
-  // Only what is named: a DATABASE_URL of the person who runs the tests must not leak in.
+  // Only the given names: a DATABASE_URL of the tester's shell must not leak in.
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
@@ -125,7 +125,7 @@ export async function request(
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** Asks again until the answer is as wished; fails after the time given. */
+/** Polls until there is a result; fails after the given time. */
 export async function eventually<T>(
   ask: () => Promise<T | undefined>,
   withinMs: number,

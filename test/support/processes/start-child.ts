@@ -1,5 +1,5 @@
-// Starts embedded-child.ts as a program of its own and tells what it reported. The caller decides whether it leaves in
-// good order or is killed; at the end of the test it is killed in any case.
+// Starts embedded-child.ts as a separate program and returns what it reported. The caller stops or kills it; at the end of the test it
+// is killed in any case.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

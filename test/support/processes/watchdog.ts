@@ -1,5 +1,5 @@
-// Removes a folder of throw-away databases, servers and all, when the test run releases it or is killed with -9. A shell
-// in a session of its own waits for the end of its input, which the system closes for whoever dies.
+// Removes a folder of temporary databases with its servers when the test run releases it or is killed with -9. A shell in its own
+// session waits for the end of its input, which the system closes when the run dies.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
@@ -14,7 +14,7 @@ done
 rm -rf "$1" || { sleep 0.5; rm -rf "$1"; }
 `;
 
-/** Answers the function that does it now. */
+/** Returns a function that removes it now. */
 export function watchFolder(folder: string): () => Promise<void> {
   const shell = spawn('sh', ['-c', script, 'watchdog', folder], {
     cwd: '/',

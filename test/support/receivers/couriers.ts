@@ -1,4 +1,4 @@
-// Couriers on real queues whose receivers are made up, so that the test says when one answers, and how.
+// Delivery workers on real queues with made-up receivers, so that the test decides when one responds and how.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { randomIds } from '../../../src/ids.ts';
@@ -29,16 +29,16 @@ const ed25519 = generateKeyPairSync('ed25519').privateKey;
 const secret = randomBytes(32);
 const timeoutMs = 10_000;
 
-export type CourierWorld = Awaited<ReturnType<typeof startCourierWorld>>;
+export type DeliveryWorld = Awaited<ReturnType<typeof startDeliveryWorld>>;
 
-export async function startCourierWorld() {
+export async function startDeliveryWorld() {
   const db: TestDatabase = await createTestDatabase();
   const clock = testClock();
   const logged: string[] = [];
   const query = (text: string, values: unknown[] = []): Promise<pg.QueryResult> =>
     db.database.withClient((client) => client.query(text, values));
 
-  /** As if nothing had ever happened. */
+  /** Resets everything to the beginning. */
   async function empty(): Promise<void> {
     logged.length = 0;
     await query('alter table event disable trigger event_is_append_only');
@@ -50,7 +50,7 @@ export async function startCourierWorld() {
     await query('update webhook_feed set seen = pg_current_snapshot()::text, mismatch_since = null');
   }
 
-  /** Of a shop of party P. */
+  /** For a shop of party P. */
   async function addWebhook(
     id: string,
     shopId: string,
@@ -107,7 +107,7 @@ export async function startCourierWorld() {
               eventID: number;
             };
             const [shop = ''] = url.hostname.split('.');
-            if (shop === faults.unsendable) throw new Error('nothing can be sent there');
+            if (shop === faults.unsendable) throw new Error('nothing can be sent to this shop');
             const arrival = { shop, invoice: invoice.id, eventType, eventID, answer: resolve };
             arrivals.push(arrival);
             reply?.(arrival);
@@ -118,7 +118,7 @@ export async function startCourierWorld() {
       timeoutMs,
       targetOf: async (webhookId) => {
         await faults.whileLooking?.();
-        if (webhookId === faults.unloadable) throw new Error('its keys cannot be opened');
+        if (webhookId === faults.unloadable) throw new Error('its keys cannot be decrypted');
         const { rows } = await query('select url, event_types from webhook where webhook_id = $1', [
           webhookId,
         ]);
@@ -148,13 +148,13 @@ export async function startCourierWorld() {
     empty,
     addWebhook,
     node,
-    /** All that is new is looked at. */
+    /** Reads all new events into the queues. */
     async route(): Promise<void> {
       const reportUnreadable = (aggregateId: string, error: unknown) =>
         void logged.push(`${aggregateId}: ${String(error)}`);
       while ((await fanOutOnce(db.database, [invoicesTopic], clock.now(), reportUnreadable))?.more);
     },
-    /** Everything that is due is sent by a node of its own. */
+    /** A new node sends everything that is due. */
     async sendAll(): Promise<Arrival[]> {
       const { deliveryWorker, arrivals } = node(({ answer }) => answer(delivered));
       deliveryWorker.wake();
@@ -162,9 +162,9 @@ export async function startCourierWorld() {
       await deliveryWorker.stop();
       return arrivals;
     },
-    /** Round trips, in which more would have been sent if it were going to be. */
-    async roundTrips(most = 30): Promise<void> {
-      for (let trip = 0; trip < most; trip++) await query('select 1');
+    /** Round trips, in which more would have been sent if it were due. */
+    async roundTrips(count = 30): Promise<void> {
+      for (let trip = 0; trip < count; trip++) await query('select 1');
     },
     allTime: () => ({ since: instantAt(0), until: instantAt(Date.now() + 1e9), now: clock.now() }),
   };

@@ -1,4 +1,4 @@
-// A certificate for localhost that nobody trusts, with its key: for servers of tests that speak TLS. Good for a hundred years.
+// A self-signed certificate for localhost with its key, for test servers with TLS. Valid for a hundred years.
 export const localhostCertificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg00rSJIXyVJb93lAY

@@ -1,12 +1,12 @@
-// A mail server for tests, small and on the loopback: it takes letters, or does what a test wants of a bad day.
+// A small mail server for tests on the loopback address: it accepts emails, or fails as a test wants.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 
 export type MailListener = {
   readonly port: number;
-  /** Every letter whose end was heard, as it came. */
-  readonly letters: ReceivedLetter[];
-  /** Every line that was said to it outside of letters. */
+  /** Every email that arrived completely. */
+  readonly emails: ReceivedEmail[];
+  /** Every line that was sent to it outside of emails. */
   readonly said: string[];
   /** From the next connection on. */
   behave(mood: Mood): void;
@@ -14,17 +14,17 @@ export type MailListener = {
 };
 
 export type Mood = {
-  /** What it answers to the name of a recipient. */
+  /** Its response to the address of a recipient. */
   readonly toRecipient?: string;
-  /** Hears the whole letter and hangs up without a word. */
-  readonly hangsUpAfterLetter?: boolean;
+  /** Reads the whole email and disconnects without a response. */
+  readonly hangsUpAfterEmail?: boolean;
   readonly saysNothing?: boolean;
   /** Offers STARTTLS, and nothing else before it. */
   readonly startTls?: { readonly key: string; readonly cert: string };
   readonly wants?: { readonly user: string; readonly password: string };
 };
 
-export type ReceivedLetter = {
+export type ReceivedEmail = {
   readonly from: string;
   readonly to: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
@@ -37,19 +37,19 @@ export async function startMailListener(
   certificate?: { readonly key: string; readonly cert: string },
 ): Promise<MailListener> {
   let mood = first;
-  const letters: ReceivedLetter[] = [];
+  const emails: ReceivedEmail[] = [];
   const said: string[] = [];
   const open = new Set<Socket>();
   const converse = (socket: Socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket)).on('error', () => socket.destroy());
-    if (!mood.saysNothing) talk(socket, mood, letters, said);
+    if (!mood.saysNothing) talk(socket, mood, emails, said);
   };
   const server = certificate ? createTlsServer(certificate, converse) : createServer(converse);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    letters,
+    emails,
     said,
     behave: (next) => void (mood = next),
     async close() {
@@ -62,22 +62,22 @@ export async function startMailListener(
 function talk(
   socket: Socket,
   mood: Mood,
-  letters: ReceivedLetter[],
+  emails: ReceivedEmail[],
   said: string[],
   greeting = '220 mail.example',
 ): void {
   let rest = '';
   let from = '';
   let to: string[] = [];
-  let letter: string[] | undefined;
+  let lines: string[] | undefined;
   const answer = (line: string) => socket.write(`${line}\r\n`);
 
   function hear(line: string): void {
-    if (letter) {
-      if (line !== '.') return void letter.push(line.startsWith('.') ? line.slice(1) : line);
-      letters.push({ from, to, ...readLetter(letter.join('\r\n')) });
-      letter = undefined;
-      return mood.hangsUpAfterLetter ? void socket.destroy() : void answer('250 2.0.0 taken');
+    if (lines) {
+      if (line !== '.') return void lines.push(line.startsWith('.') ? line.slice(1) : line);
+      emails.push({ from, to, ...readEmail(lines.join('\r\n')) });
+      lines = undefined;
+      return mood.hangsUpAfterEmail ? void socket.destroy() : void answer('250 2.0.0 taken');
     }
     said.push(line);
     const [verb = '', rests = ''] = line.split(/ (.*)/s);
@@ -87,14 +87,14 @@ function talk(
         return void answer(mood.wants ? '250-mail.example\r\n250 AUTH PLAIN' : '250 mail.example');
       case 'STARTTLS': {
         if (!mood.startTls) return void answer('502 5.5.1 what is that');
-        answer('220 go on');
+        answer('220 ready');
         socket.removeAllListeners('data');
         const { startTls, ...after } = mood;
         const secure = new TLSSocket(socket, { isServer: true, ...startTls });
         return talk(
           secure.on('error', () => socket.destroy()),
           after,
-          letters,
+          emails,
           said,
           '',
         );
@@ -106,14 +106,14 @@ function talk(
       }
       case 'MAIL':
         [from, to] = [addressIn(rests), []];
-        return void answer('250 2.1.0 go on');
+        return void answer('250 2.1.0 ok');
       case 'RCPT': {
-        const reply = mood.toRecipient ?? '250 2.1.5 go on';
+        const reply = mood.toRecipient ?? '250 2.1.5 ok';
         if (reply.startsWith('2')) to.push(addressIn(rests));
         return void answer(reply);
       }
       case 'DATA':
-        letter = [];
+        lines = [];
         return void answer('354 end with a dot');
       case 'QUIT':
         answer('221 bye');
@@ -135,7 +135,7 @@ function addressIn(text: string): string {
   return /<([^>]*)>/.exec(text)?.[1] ?? '';
 }
 
-function readLetter(raw: string): Pick<ReceivedLetter, 'headers' | 'parts'> {
+function readEmail(raw: string): Pick<ReceivedEmail, 'headers' | 'parts'> {
   const { headers, body } = divided(raw);
   const boundary = /boundary="([^"]+)"/.exec(headers['content-type'] ?? '')?.[1] ?? '';
   const parts = body

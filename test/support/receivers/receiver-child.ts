@@ -1,7 +1,6 @@
-// A merchant's server in a process of its own, badly run: it fails a share of what it is sent, is slow now and then, and may
-// be killed. What it was sent it writes into a journal before it answers.
-//   RECEIVER_PORT, RECEIVER_JOURNAL (a file), RECEIVER_FAILING (a share), RECEIVER_KEYS (JSON: publicKey, signingSecret,
-//   signingPublicKey; without it nothing is verified and nothing written)
+// A merchant's server in its own process, which fails a share of deliveries and writes each into a journal before it responds. Its
+// environment: RECEIVER_PORT, RECEIVER_JOURNAL (a file), RECEIVER_FAILING (a share), RECEIVER_KEYS (JSON: publicKey, signingSecret,
+// signingPublicKey; without it nothing is verified or written).
 import { createHash } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
-// A merchant's server that is told things: it keeps every delivery and answers as the test says. Signatures are verified here
-// by code of the test's own.
+// A merchant's server for webhooks: it keeps every delivery and responds as the test says. Signatures are verified by code of the tests,
+// not of the service.
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ export type Delivery = {
   readonly body: any;
 };
 
-/** A status, or whatever else the test does with the answer. */
+/** A status, or anything else the test does with the response. */
 export type Behaviour = (
   delivery: Delivery,
   response: ServerResponse,
@@ -44,7 +44,7 @@ export async function startReceiver(): Promise<Receiver> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notices`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook-events`,
     deliveries,
     behave: (next) => void (behaviour = next),
     async stop() {
@@ -54,7 +54,7 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** Written from the published rules of the header, not from the code that makes it. */
+/** Follows the published rules of the header, not the code that writes it. */
 export function contentIsSigned(
   { headers, raw }: Pick<Delivery, 'headers' | 'raw'>,
   publicKey: string,

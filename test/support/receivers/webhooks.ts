@@ -1,13 +1,12 @@
-// Webhooks for tests that want many: one is made over the API, the others are copies of it with the same keys, because a new
-// RSA pair takes a tenth of a second and more.
+// Many webhooks for tests: one is created over the API, and the others are copies with the same keys. A new RSA pair takes over 100 ms.
 import { decrypt, encrypt } from '../../../src/platform/keys/master-key.ts';
 import { loadWebhook, storeNewWebhook } from '../../../src/webhooks/registration/webhooks.store.ts';
 import { webhookIdOf, type Webhook } from '../../../src/webhooks/domain/webhook.ts';
 import type { Merchant, TestService } from '../service/test-service.ts';
 
 export const webhooksUrl = '/v2/processing/webhooks';
-/** Nobody listens there: what is told goes nowhere, at once. */
-export const nowhere = 'http://127.0.0.1:9/notices';
+/** No server listens there, so every delivery fails immediately. */
+export const nowhere = 'http://127.0.0.1:9/webhook-events';
 
 export async function makeWebhook(
   service: TestService,
@@ -17,11 +16,11 @@ export async function makeWebhook(
   const scope = { topic: 'InvoicesTopic', shopID, eventTypes: ['InvoicePaid'] };
   const body = { scope, url: nowhere };
   const made = await service.call('POST', webhooksUrl, { token: merchant.apiKey, body });
-  if (made.status !== 201) throw new Error(`no webhook was made: ${made.status} ${made.text}`);
+  if (made.status !== 201) throw new Error(`the webhook was not created: ${made.status} ${made.text}`);
   return made.body.id;
 }
 
-/** The ids of that many copies, for a shop of any merchant, or for an identity. */
+/** Returns the IDs of that many copies, for a shop of any merchant or for an identity. */
 export async function copyWebhook(
   service: TestService,
   webhookId: string,
@@ -32,7 +31,7 @@ export async function copyWebhook(
   const stored = await loadWebhook(database, webhookId);
   const [key] = stored?.keys ?? [];
   const encryptionKey = keyring.newest('webhook_key');
-  if (!stored || !key) throw new Error(`there is no webhook ${webhookId}`);
+  if (!stored || !key) throw new Error(`webhook ${webhookId} does not exist`);
   const plain = decrypt(encryptionKey.secret, key.ciphertext, `webhook ${webhookId} ${key.keyVersion}`);
   const ids = Array.from({ length: copies }, () => webhookIdOf(ports.ids.next()));
   for (const id of ids) {
@@ -49,7 +48,8 @@ export async function copyWebhook(
           }),
     };
     const ciphertext = encrypt(encryptionKey.secret, plain, `webhook ${id} ${key.keyVersion}`);
-    if (!(await storeNewWebhook(database, webhook, { ...key, ciphertext }))) throw new Error('one too many');
+    if (!(await storeNewWebhook(database, webhook, { ...key, ciphertext })))
+      throw new Error('the webhook limit is reached');
   }
   return ids;
 }

@@ -1,5 +1,5 @@
-// What every operation of the API answers whom: the scope of a key it needs, and its answer to each kind of token, for an entity of
-// one's own, for another's and for one that does not exist. Written from the contract; it knows nothing of the table the service uses.
+// The scope that every operation needs, and its response to each kind of token for its own, a foreign and an unknown entity.
+// Written from the contract, independent of the service's own table.
 import type { TokenKind } from '../../../src/caller.ts';
 import { cardBody, paymentResourcesUrl } from '../worlds/cards.ts';
 import { customersUrl } from '../worlds/customer-world.ts';
@@ -30,17 +30,17 @@ export type Request = { method: 'GET' | 'POST' | 'DELETE'; url: string; body?: u
 /** `status` alone, or with the whole body, or with none. */
 export type Expected = { readonly status: number; readonly body?: unknown; readonly isEmpty?: true };
 
-/** What an operation asks for under each name, the scope of a key it needs, and its answers. */
+/** The request of an operation for each entity, the scope it needs of a key, and its responses. */
 export type Row = {
   readonly scope: (typeof scopes)[number];
   readonly request: (names: Names[Entity]) => Request;
   /** With a key that may call it. */
   readonly toKey: Record<Entity, Expected>;
-  /** With the token of the very invoice in the path; absent where an invoice token may not call it (2.2). */
+  /** With the token of the invoice in the path; absent if an invoice token may not call it (2.2). */
   readonly toItsToken?: { readonly own: Expected; readonly foreign: Expected };
-  /** Of whom that token is; an invoice's where nothing is said. */
+  /** The kind of that token; an invoice's by default. */
   readonly itsTokenIsOf?: 'customer';
-  /** With any token of that kind, where the request names no entity to compare with the token's own. */
+  /** With any token of that kind, if the request names no entity to compare with the token's own. */
   readonly toTokensOf?: Partial<Record<TokenKind, Expected>>;
   /** To any other access token (2.3). */
   readonly toOtherTokens: Expected;
@@ -55,14 +55,14 @@ export type Names = Record<
     shopId: string;
     categoryId: string;
     webhookId: string;
-    /** A card the merchant of the walk tokenized; the same for every entity. */
+    /** A card that the tested merchant tokenised; the same for every entity. */
     cardToken: string;
     /** A wallet of the other party; the same for every entity. */
     receiverId: string;
     identityId: string;
     challengeId: string;
     walletId: string;
-    /** Of a card stored to be paid out to. */
+    /** A card stored for payouts. */
     bankCard: string;
     destinationId: string;
     withdrawalId: string;
@@ -76,7 +76,10 @@ export type Names = Record<
 export const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
-const noSeries: Expected = { status: 404, body: { message: 'It belongs to no series of recurring charges' } };
+const noSeries: Expected = {
+  status: 404,
+  body: { message: 'This payment or binding belongs to no series of recurring charges' },
+};
 const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noCustomer: Expected = { status: 404, body: { message: 'Customer not found' } };
@@ -84,14 +87,13 @@ const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
 const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found' } };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
 const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
-// The invoices of the walk are rescinded and their payments cancelled: that is answered to who may call, and changes
-// nothing however often.
+// The invoices of the test are rescinded and their payments cancelled: callers with access get that error, and nothing ever changes.
 const wrongStatus = refusal('invalidInvoiceStatus', 'Invalid invoice status');
 const wrongPaymentStatus = refusal('invalidPaymentStatus', 'Invalid payment status');
 const noCard = refusal('invalidPaymentToolToken', 'Specified payment tool token is invalid');
 
 const byWebhook = (own: Expected) => ({ own, foreign: noWebhook, unknown: noWebhook });
-/** The wallets' side has no body for what is not there. */
+/** The wallets API has no body in a 404. */
 const gone: Expected = { status: 404, isEmpty: true };
 const unacceptable = (code: string, message: string): Expected => ({ status: 422, body: { code, message } });
 const noIdentity = unacceptable('noSuchIdentity', 'No such identity');
@@ -118,7 +120,7 @@ export const expectations: Record<string, Row> = {
     scope: 'webhooks:write',
     request: ({ shopId }) => post(webhooksUrl, webhook(shopId)),
     toKey: {
-      // There are ten of them already.
+      // The limit of ten is reached.
       own: { status: 429, body: { message: 'Webhook limit exceeded' } },
       foreign: refusal('invalidShopID', 'Shop not found'),
       unknown: refusal('invalidShopID', 'Shop not found'),
@@ -170,8 +172,13 @@ export const expectations: Record<string, Row> = {
   rotateWebhookKeys: {
     scope: 'webhooks:write',
     request: ({ webhookId }) => post(`${webhooksUrl}/${webhookId}/rotate-keys`, {}),
-    // They were changed a moment before the walk.
-    toKey: byWebhook(refusal('webhookRotationInProgress', 'The keys are being changed already')),
+    // They were rotated just before the test.
+    toKey: byWebhook(
+      refusal(
+        'webhookRotationInProgress',
+        'The keys are already being rotated. Wait until a day after the next keys take over.',
+      ),
+    ),
     toOtherTokens: unauthorized,
   },
   createWalletWebhook: {
@@ -189,7 +196,7 @@ export const expectations: Record<string, Row> = {
   },
   getWalletWebhook: {
     scope: 'webhooks:read',
-    // A webhook of a shop is none of an identity.
+    // A webhook of a shop is not one of an identity.
     request: ({ webhookId, identityId }) => get(`/wallet/v0/webhooks/${webhookId}?identityID=${identityId}`),
     toKey: ownAlone(gone, noIdentity),
     toOtherTokens: unauthorized,
@@ -203,7 +210,7 @@ export const expectations: Record<string, Row> = {
     toKey: ownAlone(gone, noIdentity),
     toOtherTokens: unauthorized,
   },
-  // Whom it lets in takes the webhook away: walked by itself below.
+  // A successful call deletes the webhook, so it has a test of its own.
   deleteWebhook: {
     scope: 'webhooks:write',
     request: ({ webhookId }) => ({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}x` }),
@@ -374,7 +381,7 @@ export const expectations: Record<string, Row> = {
   },
   deleteCustomer: {
     scope: 'customers:write',
-    // The customers of the walk are of a shop that was suspended since: nobody is deleted.
+    // The customers of the test belong to a shop that was suspended since, so none is deleted.
     request: ({ customerId }) => remove(`${customersUrl}/${customerId}`),
     toKey: byCustomer(refusal('invalidShopStatus', 'Invalid shop status')),
     toOtherTokens: unauthorized,
@@ -415,7 +422,7 @@ export const expectations: Record<string, Row> = {
   },
   withdrawBinding: {
     scope: 'customers:write',
-    // The bindings of the walk are withdrawn: once more changes nothing.
+    // The bindings of the test are revoked, so another call changes nothing.
     request: ({ customerId, bindingId }) => remove(`${customersUrl}/${customerId}/bindings/${bindingId}`),
     toKey: byCustomer({ status: 204 }),
     itsTokenIsOf: 'customer',
@@ -459,7 +466,7 @@ export const expectations: Record<string, Row> = {
   getCustomerRecurring: {
     scope: 'customers:read',
     request: ({ customerId }) => get(`${customersUrl}/${customerId}/recurring`),
-    // The card of the walk is withdrawn.
+    // The card of the test is revoked.
     toKey: byCustomer(refusal('customerNotReady', 'Specified customer is not ready')),
     toOtherTokens: noCustomer,
   },
@@ -693,7 +700,7 @@ export const expectations: Record<string, Row> = {
     toKey: always(done),
     toOtherTokens: unauthorized,
   },
-  // What follows is everybody's: there is none of another party.
+  // These belong to every party, so none is foreign.
   getProvider: {
     scope: 'payouts:read',
     request: ({ provider }) => get(`/wallet/v0/providers/${provider}`),
@@ -751,7 +758,7 @@ export const expectations: Record<string, Row> = {
   getCategory: {
     scope: 'shops:read',
     request: ({ categoryId }) => get(`/v2/processing/categories/${categoryId}`),
-    // Categories are everybody's: there are none of another party.
+    // Categories belong to every party, so none is foreign.
     toKey: { own: done, foreign: noCategory, unknown: noCategory },
     toOtherTokens: unauthorized,
   },

@@ -1,5 +1,5 @@
-// Sends hostile requests, many at once, and checks every answer. What it found is told with the seed that makes it again
-// and, as far as it could be made smaller, the one request that did it.
+// Sends many hostile requests concurrently and checks every response. A failure is reported with the seed that reproduces it and, as far
+// as it could be reduced, the one request that caused it.
 import fc from 'fast-check';
 import type { AnswerCheck, Received } from '../checks/answer-check.ts';
 import { hostileRequest, type HostileRequest, type Known } from './hostile-requests.ts';
@@ -11,7 +11,7 @@ export type StormRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
 };
-/** What requests refer to by number. A 201 may add to the own ids while the storm goes on. */
+/** What requests refer to by number. A 201 may add to the own IDs while the run continues. */
 export type StormWorld = {
   /** Values of the Authorization header; undefined for none. */
   readonly callers: readonly (string | undefined)[];
@@ -20,7 +20,7 @@ export type StormWorld = {
 };
 export type StormReport = {
   readonly sent: number;
-  /** How often each operation was answered in each way, as `getInvoice 200` or `createInvoice 400 invalidShopID`. */
+  /** How often each operation gave each response, as `getInvoice 200` or `createInvoice 400 invalidShopID`. */
   readonly answers: ReadonlyMap<string, number>;
   readonly failure: string | undefined;
 };
@@ -37,7 +37,7 @@ export async function storm(options: {
   readonly nameOf: (method: string, url: string) => string;
   readonly requests: number;
   readonly seed: number;
-  /** Whether to look for a smaller request that does the same. */
+  /** Whether to search for a smaller request with the same failure. */
   readonly smallest: boolean;
 }): Promise<StormReport> {
   const { world, check, send, nameOf, seed } = options;
@@ -83,7 +83,7 @@ function placed(
     .replace('/v2/', `/${prefix}/`)
     .replace(/\{\w+\}/, () => idText ?? '')
     .replace(/\{\w+\}/, () => innerId)
-    // Where it goes deeper still: to the first refund, or to more of the same.
+    // For deeper paths: the first refund, or the same ID again.
     .replace(/\{\w+\}/, () => (innerId === '1' ? '100' : innerId));
   const authorization = callers[caller % callers.length];
   const given = Object.entries({ ...headers, authorization }).filter(
@@ -99,6 +99,6 @@ function described({ method, url, headers, body }: StormRequest, { status, text 
     `${method} ${shown(url)}`,
     shown(JSON.stringify(headers)),
     body === undefined ? 'no body' : shown(JSON.stringify(body.toString())),
-    `was answered ${status} ${shown(text)}`,
+    `got ${status} ${shown(text)}`,
   ].join('\n');
 }

@@ -1,16 +1,16 @@
-// Requests for every operation of the OpenAPI document: about half of them right, so that they reach the business, the
-// others spoiled in their address, their headers, their body, or sent by somebody who may not.
+// Requests for every operation of the OpenAPI document. About half are right and pass the checks; the others are spoiled in their URL,
+// headers or body, or come from a caller without access.
 import fc from 'fast-check';
 import { hostileText, hostileValue, spoiled } from './hostile-values.ts';
 import { resolved, schemaOf, type Document, type Operation, type Schema } from './openapi.ts';
 
-/** A request that names entities and callers by number; who sends it looks them up in the world of the moment. */
+/** A request that names entities and callers by number; the sender looks them up in the world at that moment. */
 export type HostileRequest = {
   readonly method: string;
   readonly path: string;
   readonly prefix: 'v1' | 'v2';
   readonly id: IdChoice;
-  /** Of what stands inside that entity, where the address goes on to it. */
+  /** The ID of what is inside that entity, if the URL has one. */
   readonly innerId: string;
   readonly query: string;
   readonly body: Buffer | undefined;
@@ -20,7 +20,7 @@ export type HostileRequest = {
 export type IdChoice =
   { readonly of: 'own' | 'victim'; readonly number: number } | { readonly of: 'text'; readonly text: string };
 
-/** What values the world knows under the name of a member. */
+/** The values that the world knows for the name of a member. */
 export type Known = Readonly<Record<string, readonly unknown[]>>;
 
 export function hostileRequest(document: Document, known: Known): fc.Arbitrary<HostileRequest> {
@@ -29,7 +29,7 @@ export function hostileRequest(document: Document, known: Known): fc.Arbitrary<H
   );
   return fc.oneof(
     ...operations.map((each) => ({
-      // Where there is a body there is most to go wrong.
+      // A body has the most to go wrong.
       weight: each.operation.requestBody ? 4 : 1,
       arbitrary: requestOf(each, document, known),
     })),
@@ -101,7 +101,7 @@ const otherType = fc.constantFrom(
 );
 const smallKey = fc.nat({ max: 300 }).map((number) => `key-${number}`);
 
-/** Of an entity whose ids the world knows by their name, or of an invoice. */
+/** An entity whose IDs the world knows by name, or an invoice. */
 function idOf(path: string, known: Known): fc.Arbitrary<IdChoice> {
   const values = known[/\{(\w+)\}/.exec(path)?.[1] ?? ''];
   if (!values) return idChoice;
@@ -111,7 +111,7 @@ function idOf(path: string, known: Known): fc.Arbitrary<IdChoice> {
   );
 }
 
-/** The first of anything, where the world knows nothing of that name. */
+/** The first of anything, if the world knows no IDs of that name. */
 function innerIdOf(path: string, known: Known): fc.Arbitrary<string> {
   const [, inner = ''] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   return fc.constantFrom(...(known[inner] ?? ['1'])).map(String);
@@ -122,7 +122,7 @@ const idChoice: fc.Arbitrary<IdChoice> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       of: fc.constant('own' as const),
-      // The first, one of those that were there from the beginning, or any.
+      // The first, one that existed from the beginning, or any.
       number: fc.oneof(fc.constant(0), fc.nat({ max: 160 }), fc.nat({ max: 160 }), fc.nat()),
     }),
   },
@@ -131,7 +131,7 @@ const idChoice: fc.Arbitrary<IdChoice> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       of: fc.constant('text' as const),
-      // Encoded as it should be, or not at all.
+      // Encoded correctly, or not at all.
       text: fc.oneof(
         hostileText.map((text) => encodeURIComponent(text.toWellFormed())),
         fc.constantFrom('%', '%ZZ', '%E0%A4%A', '%ff', 'i'.repeat(3_000), '%2e%2e', '%2F', ';', '1', 'TEST'),
@@ -164,7 +164,7 @@ function queryOf(
   return fc.tuple(...parts, extra).map((all) => all.filter(Boolean).join('&'));
 }
 
-/** A value that fits the schema, preferring what the world knows under this name. */
+/** A value that fits the schema, preferably one that the world knows under this name. */
 function valueOf(schema: Schema, document: Document, known: Known, name?: string): fc.Arbitrary<unknown> {
   const values = name === undefined ? undefined : known[name];
   const title = schema.$ref?.split('/').at(-1);
@@ -197,14 +197,14 @@ function fittingValue(
       const declared = fc.record(
         Object.fromEntries(
           members.map(([member, inner]) => {
-            // Where a word means something else in this place, the world knows it with the name of the place.
+            // If a name means something else here, the world knows it with the name of its schema.
             const inPlace = `${title}.${member}`;
             return [member, valueOf(inner, document, known, inPlace in known ? inPlace : member)];
           }),
         ),
         { requiredKeys: [...(schema.required ?? [])] },
       );
-      // What nobody declared is taken too, and must do no harm.
+      // Undeclared members are accepted too and must do no harm.
       const more = fc.record({ undeclared: fc.jsonValue({ maxDepth: 2 }) });
       return mostly(
         10,

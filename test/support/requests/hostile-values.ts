@@ -1,7 +1,7 @@
-// What a stranger puts where a value is expected, and ways to spoil a body that was right.
+// What an attacker sends instead of a value, and ways to spoil a right body.
 import fc from 'fast-check';
 
-/** Stands for text that JSON.stringify would not write: numbers beyond JavaScript's, members twice. */
+/** Stands for text that JSON.stringify cannot write: numbers beyond JavaScript's, duplicate members. */
 const raw = (text: string) => `@raw:${text}@`;
 const rawText = /"@raw:((?:[^@\\]|\\.)*)@"/g;
 
@@ -131,7 +131,7 @@ const bytesSpoiling = fc.record({
   bytes: fc.uint8Array({ minLength: 1, maxLength: 4 }),
 });
 
-/** The body as bytes: as it was in half of the cases, otherwise spoiled once or more. */
+/** The body as bytes: unchanged in half of the cases, otherwise spoiled once or more. */
 export function spoiled(value: fc.Arbitrary<unknown>): fc.Arbitrary<Buffer> {
   const changed = fc
     .tuple(value, fc.oneof(fc.constant([]), fc.array(spoiling, { minLength: 1, maxLength: 3 })))
@@ -144,7 +144,7 @@ export function spoiled(value: fc.Arbitrary<unknown>): fc.Arbitrary<Buffer> {
 }
 
 function bytesOf(value: unknown): Buffer {
-  // JSON.stringify escapes lone surrogates, so that they arrive as what they are.
+  // JSON.stringify escapes lone surrogates, so they arrive unchanged.
   const text = JSON.stringify(value) ?? 'null';
   return Buffer.from(text.replace(rawText, (_, inner: string) => JSON.parse(`"${inner}"`) as string));
 }

@@ -1,4 +1,4 @@
-// As much of OpenAPI as our own document uses, read as a stranger would read it.
+// The part of OpenAPI that the service's document uses, read as any client would read it.
 export type Schema = {
   readonly $ref?: string;
   readonly type?: string;
@@ -37,11 +37,11 @@ export type Document = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-/** What a schema says, wherever it stands. */
+/** A schema with its reference resolved. */
 export function resolved(schema: Schema, document: Document): Schema {
   if (schema.$ref === undefined) return schema;
   const found = document.components.schemas[schema.$ref.replace('#/components/schemas/', '')];
-  if (!found) throw new Error(`the document refers to ${schema.$ref}, which it does not have`);
+  if (!found) throw new Error(`the document refers to ${schema.$ref}, which does not exist`);
   return resolved(found, document);
 }
 
@@ -49,7 +49,7 @@ export function schemaOf(content: Content | undefined): Schema | undefined {
   return content?.content?.['application/json'].schema;
 }
 
-/** By method and address; /v1 is another name for /v2. Answers `path` when that is known with another method alone. */
+/** By method and path; /v1 is another name for /v2. Returns `path` if only another method is known. */
 export function operationFinder({
   paths,
 }: Document): (method: string, url: string) => Operation | 'path' | 'nothing' {
@@ -57,7 +57,7 @@ export function operationFinder({
     ([path, operations]) => [new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`), operations] as const,
   );
   return (method, url) => {
-    // As a client writes it on the wire: with dots resolved.
+    // With dots resolved, as a client sends it.
     const path = new URL(url, 'http://localhost').pathname.replace(/^\/v1\//, '/v2/');
     const operations = patterns.find(([pattern]) => pattern.test(path))?.[1];
     return operations?.[method.toLowerCase()] ?? (operations ? 'path' : 'nothing');

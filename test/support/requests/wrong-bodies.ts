@@ -1,5 +1,5 @@
-// A body that is right, made wrong in one field after the other: in each way the OpenAPI document forbids, and in the ways no
-// database can keep. For tests that want every field refused.
+// Makes a right body wrong in one field after the other, in each way the OpenAPI document forbids and each way a database cannot store.
+// For tests that want every field refused.
 import { resolved, type Document, type Schema } from './openapi.ts';
 
 export type WrongBody = { readonly what: string; readonly body: unknown };
@@ -7,7 +7,7 @@ export type WrongBody = { readonly what: string; readonly body: unknown };
 type Wrong = { readonly path: string; readonly how: string; readonly value: unknown };
 const missing = Symbol('missing');
 
-/** What the right body leaves out is put in wrong; where there is a choice of shapes, that of the right body counts. */
+/** Fields that the right body leaves out are added wrong. If there is a choice of shapes, that of the right body counts. */
 export function wrongBodies(schema: Schema, document: Document, right: unknown): WrongBody[] {
   return wrongValues(schema, document, right, '').map(({ path, how, value }) => ({
     what: `${path || 'the body'} ${how}`,
@@ -33,7 +33,7 @@ function wrongValues(schema: Schema, document: Document, right: unknown, path: s
   return [...here, ...within, ...items];
 }
 
-/** Of several shapes the one whose fixed members are those of the right value; the first when there is none. */
+/** The shape whose fixed members are those of the right value; the first one if there is none. */
 function chosen(schema: Schema, document: Document, right: unknown): Schema {
   const shapes = schema.anyOf?.map((shape) => resolved(shape, document));
   if (!shapes) return schema;
@@ -49,12 +49,12 @@ function chosen(schema: Schema, document: Document, right: unknown): Schema {
 function wrongOnesOf(schema: Schema): [how: string, value: unknown][] {
   const { type, minLength = 0, maxLength, minimum, maximum, pattern, format } = schema;
   const values = schema.const === undefined ? schema.enum : [schema.const];
-  if (values) return [...notOfType('string'), ['is no value of the list', 'nothing of this']];
+  if (values) return [...notOfType('string'), ['is not a value of the list', 'nothing of this']];
   switch (type) {
     case 'string':
       return [
         ...notOfType('string'),
-        ['has a character that cannot be kept', 'a\u0000b'],
+        ['has a character that cannot be stored', 'a\u0000b'],
         ['has half a character', 'a\ud800b'],
         ...(minLength > 0 || pattern || format ? [['is empty', ''] as [string, unknown]] : []),
         ...(maxLength === undefined ? [] : [['is too long', 'x'.repeat(maxLength + 1)] as [string, unknown]]),
@@ -63,8 +63,8 @@ function wrongOnesOf(schema: Schema): [how: string, value: unknown][] {
     case 'integer':
       return [
         ...notOfType('integer'),
-        ['is no whole number', 1.5],
-        ['is too large for any number', 1e300],
+        ['is not a whole number', 1.5],
+        ['is too large for an integer', 1e300],
         ...(minimum === undefined ? [] : [['is too small', minimum - 1] as [string, unknown]]),
         ...(maximum === undefined ? [] : [['is too large', maximum + 1] as [string, unknown]]),
       ];

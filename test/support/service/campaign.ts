@@ -1,6 +1,6 @@
 /**
- * How much is done of what takes chances or goes through all cases: as much as `npm run check` can bear, or everything, by
- * `npm run prove:campaigns`. A test file that asks this is a campaign (tools/tests/test-kinds.ts), and no part of `npm test`.
+ * How many random or exhaustive cases run: as many as `npm run check` can afford, or all of them with `npm run prove:campaigns`. A test
+ * file that calls this is a campaign (tools/tests/test-kinds.ts) and not part of `npm test`.
  */
 export function often(usual: number, full: number): number {
   return process.env['FULL_CAMPAIGNS'] ? full : usual;

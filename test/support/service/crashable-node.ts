@@ -1,5 +1,5 @@
-// A node that can be killed inside a test: between two things it says to the database or to the bank, everything it does from
-// then on comes to nothing, also the clearing up. What is left is what another node finds: rows, a lease, and the bank's book.
+// A node that can be killed inside a test, between two messages to the database or the bank. From then on everything it does fails, also
+// its clean-up, and another node finds rows, a lease, and the bank's report.
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { TestService } from './test-service.ts';
@@ -7,16 +7,16 @@ import type { TestService } from './test-service.ts';
 class Killed extends Error {}
 
 export type CrashableNode = {
-  /** What was said so far, in order: `bank authorise`, `database change_binding`. */
+  /** The messages so far, in order: `bank authorise`, `database change_binding`. */
   readonly said: string[];
-  /** Kills it at the n-th thing said from now on, before it is heard or after. */
+  /** Kills it at the n-th message from now on, before or after the receiver gets it. */
   dieAt(place: number, when: 'before' | 'after'): void;
   readonly isDead: boolean;
-  /** Another node takes over: what is said is heard again, and it never dies. */
+  /** Another node takes over: messages pass again, and it never dies. */
   revive(): void;
 };
 
-/** Only statements of these names count; those of others fail when it is dead, as they would. */
+/** Only statements of these names count; others fail once it is dead, as they would. */
 export function mortalNode(service: TestService, statements: readonly string[]): CrashableNode {
   const said: string[] = [];
   let countdown = Number.POSITIVE_INFINITY;
@@ -48,7 +48,7 @@ export function mortalNode(service: TestService, statements: readonly string[]):
     };
   }
 
-  /** Who dies inside a transaction has written nothing; who dies behind its commit, everything. */
+  /** A node that dies inside a transaction has written nothing; after its commit, everything. */
   async function dyingTransaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     if (isDead) throw new Killed('begin');
     let isNoticed = false;

@@ -1,5 +1,5 @@
-// More nodes of a service inside a test: on the same database, with the same clock, unless it is said, and keys, and nothing else in common with
-// the first. One of them may be given a fuse: it dies at a moment the test has chosen, as a process does that is killed.
+// More nodes of a service inside a test, which share only the database, the keys and, by default, the clock with the first. A node may
+// have a fuse, by which it dies at a chosen moment as a killed process does.
 import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
 import { laterBy, type Clock } from '../../../src/clock.ts';
 import { buildService, foundationOn, type Ports, type RunningService } from '../../../src/app/compose.ts';
@@ -9,17 +9,17 @@ import { callsTo, type TestService } from './test-service.ts';
 
 export type Node = RunningService & Pick<TestService, 'call'>;
 
-/** Counts the moments at which a node may die, and lets it die at one of them. */
+/** Counts the moments at which a node may die, and kills it at one of them. */
 export type Fuse = {
-  /** The node dies at the so-many-th moment from now; 0 for never. */
+  /** The node dies at that moment, counted from now; 0 for never. */
   set(moment: number): void;
   /** The moments passed since it was set, by name. */
   readonly passed: readonly string[];
   /** Where it died, if it did. */
   blownAt(): string | undefined;
-  /** A moment: fails when it is the one, and ever after. */
+  /** Marks a moment: fails if it is the chosen one, and from then on. */
   pass(name: string): void;
-  /** Fails when the node is dead. */
+  /** Fails if the node is dead. */
   check(): void;
 };
 
@@ -59,7 +59,7 @@ export async function startNode(
     bankOf?: (bank: Bank) => Bank;
     publicUrl?: () => string;
     makeKeyPairs?: Ports['makeKeyPairs'];
-    /** How far its clock is ahead of the others', or behind them. */
+    /** How far its clock is ahead of the others', or, if negative, behind. */
     aheadMs?: number;
   } = {},
 ): Promise<Node> {
@@ -88,10 +88,10 @@ export async function startNode(
 }
 
 const changes = /\b(insert into|update|delete from)\b/;
-/** Cards that are looked at meanwhile, at no fixed moment: they have tests of their own. */
+/** The jobs of cards run at no fixed moment, and have their own tests. */
 const besides = /^(claim_due_card(_\d+)?|(reschedule|delete)_retained_card)$/;
 
-/** A moment after each write, before anybody hears of it. */
+/** A moment after each write, before the caller learns of it. */
 function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
   const run =
     (db: Pick<Database, 'run'>, isLast: boolean): Database['run'] =>
@@ -99,7 +99,7 @@ function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
       fuse.check();
       const rows = await db.run(statement, parameters);
       fuse.check();
-      // What found nothing to change has changed nothing.
+      // A statement that found no row has changed nothing.
       const wrote = rows.length > 0 || Object.keys(statement.row).length === 0;
       if (isLast && wrote && !besides.test(statement.name) && changes.test(statement.text)) {
         fuse.pass(`after ${statement.name}`);
@@ -136,7 +136,7 @@ function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
   return fused;
 }
 
-/** A moment before each message to the bank, and one after the bank's answer, before anybody reads it. */
+/** A moment before each message to the bank, and one after the bank's response, before it is read. */
 function fusedBank(bank: Bank, fuse: Fuse): Bank {
   return {
     async send(operation) {

@@ -1,5 +1,5 @@
-// Key pairs for webhooks, of an RSA too small for earnest: one of the program's own takes a tenth of a second and more to make, and most
-// tests that want a webhook care for nothing of it.
+// Webhook key pairs of an RSA size too small for real use. A pair of the program takes over 100 ms to create, and most tests do not
+// depend on it.
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { KeyPairs } from '../../../src/webhooks/registration/key-pair-pool.ts';

@@ -21,7 +21,7 @@ export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | string[] | undefined>>;
   readonly text: string;
-  /** The parsed JSON; undefined when the answer is empty. */
+  /** The parsed JSON; undefined when the response is empty. */
   readonly body: any;
 };
 
@@ -30,7 +30,7 @@ export type Merchant = { readonly partyId: string; readonly apiKey: string };
 export type TestService = Foundation &
   RunningService & {
     readonly clock: TestClock;
-    /** Every line that was logged. */
+    /** Every log line. */
     readonly logged: string[];
     readonly testDatabase: TestDatabase;
     /** A party with the shops TEST (RUB), TEST_USD and TEST_EUR and a key with every scope. */
@@ -50,9 +50,9 @@ export type TestClock = Clock & { advance(ms: number): void; set(epochMs: number
 
 export async function startTestService(
   environment: Record<string, string> = {},
-  /** What is added to it before it answers. */
+  /** Runs before the service is ready, for instance to add routes. */
   prepare: (service: RunningService) => void = () => {},
-  /** Another than the usual one; it is dropped in the end. */
+  /** A database instead of the usual one; it is dropped in the end. */
   database?: TestDatabase,
 ): Promise<TestService> {
   const testDatabase = database ?? (await createTestDatabase());
@@ -98,7 +98,7 @@ export async function startTestService(
   };
 }
 
-/** Requests to a service without a socket, through all of its HTTP handling. */
+/** Requests without a socket, through all of the HTTP handling. */
 export function callsTo({ app }: Pick<RunningService, 'app'>): TestService['call'] {
   return async (method, url, { token, body, headers = {} } = {}) => {
     const usual: Record<string, string | undefined> = {

@@ -1,4 +1,4 @@
-// Stops a party or a shop from trading, as the operator (blocked) or the owner (suspended) would, or lets it go on.
+// Blocks (operator) or suspends (owner) a party or a shop, or lets it trade again.
 import { vi } from 'vitest';
 import type { Merchant, TestService } from '../service/test-service.ts';
 
@@ -7,7 +7,7 @@ export type TradingFlag = {
   readonly flag: 'is_blocked' | 'is_suspended';
 };
 
-/** Every flag there is, with the refusal it leads to. */
+/** Every flag, with its error. */
 export const tradingFlags = [
   ['party', 'is_blocked', 'invalidPartyStatus', 'Invalid party status'],
   ['party', 'is_suspended', 'invalidPartyStatus', 'Invalid party status'],
@@ -15,7 +15,7 @@ export const tradingFlags = [
   ['shop', 'is_suspended', 'invalidShopStatus', 'Invalid shop status'],
 ] as const;
 
-/** Of the shop TEST. Answers when the service has seen the change: for a second it may go on with what it has read. */
+/** For the shop TEST. Resolves when the service has seen the change: it caches the flags for a second. */
 export async function setTradingFlag(
   service: TestService,
   merchant: Merchant,
@@ -29,6 +29,6 @@ export async function setTradingFlag(
   const url = `/v2/processing/${of === 'party' ? 'me' : 'shops/TEST'}`;
   const member = flag === 'is_blocked' ? 'isBlocked' : 'isSuspended';
   const look = () => service.call('GET', url, { token: merchant.apiKey }).then(({ body }) => body[member]);
-  // Not expect.poll, which knows one test at a time: these waits are run side by side.
+  // Not expect.poll, which supports one test at a time: these waits run concurrently.
   await vi.waitUntil(async () => (await look()) === value, { interval: 50, timeout: 30_000 });
 }

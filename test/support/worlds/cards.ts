@@ -33,7 +33,7 @@ export const testCards = {
 
 export const paymentResourcesUrl = '/v2/processing/payment-resources';
 
-/** What a payer types, with what a test wants different; undefined leaves a field out. */
+/** The card data of a payer, with changes for the test; undefined leaves a field out. */
 export function cardBody(different: Record<string, unknown> = {}, beside: Record<string, unknown> = {}) {
   return {
     paymentTool: {

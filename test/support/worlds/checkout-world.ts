@@ -1,4 +1,4 @@
-// A payment world that listens, for browsers: payers at the checkout, and shops that open it from a site of their own.
+// A payment world that listens for browsers: payers at the checkout, and shops that open it from another site.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
@@ -15,20 +15,20 @@ export type CreatedCustomer = { readonly id: string; readonly token: string };
 export type CheckoutWorld = PaymentWorld & {
   readonly address: string;
   readonly browser: Browser;
-  /** What a page has complained about, and what broke its policy. Requests that are refused or cut are the tests' own doing. */
+  /** Errors of a page, and breaches of its policy. Refused or cancelled requests are the tests' own doing. */
   readonly complaints: string[];
   invoice(more?: Record<string, unknown>): Promise<CreatedInvoice>;
   /** The plain link. */
   link(invoice: CreatedInvoice, more?: Record<string, string>): string;
-  /** With an id of its own and the token of a payer. */
+  /** With its own ID and the token of a payer. */
   customer(more?: Record<string, unknown>): Promise<CreatedCustomer>;
-  /** The plain link by which a customer binds a card. */
+  /** The plain link by which a customer saves a card. */
   linkToBind(customer: CreatedCustomer, more?: Record<string, string>): string;
-  /** In a window that was opened before, where there is one: a new one takes a quarter of a second. */
+  /** Reuses a window if there is one, because a new one takes 250 ms. */
   open(url: string, viewport?: { readonly width: number; readonly height: number }): Promise<Page>;
-  /** In a browser of its own, as it were, for what leaves traces: another language, a clock, a script put into every page. */
+  /** In a separate browser context, for what leaves traces: another language, a clock, a script in every page. */
   openAlone(url: string, options?: BrowserContextOptions): Promise<Page>;
-  /** After every test: as if nobody had been there. A breach of a page's policy fails it, wherever it happened. */
+  /** Resets everything after each test. A breach of a page's policy fails the test, wherever it happened. */
   leave(): Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export async function startCheckoutWorld(
   const complaints: string[] = [];
   const contexts: BrowserContext[] = [];
   let window: Page | undefined;
-  /** Whether the window shows what another test has opened. */
+  /** Whether the window shows a page of another test. */
   let isLeft = false;
 
   async function newWindow(options: BrowserContextOptions): Promise<Page> {
@@ -67,7 +67,7 @@ export async function startCheckoutWorld(
     complaints,
     async invoice(more = {}) {
       const made = await makeInvoice(world.service, world.merchant, more);
-      // The least a page needs.
+      // The narrowest token that the page needs.
       const url = `${invoicesUrl}/${made.id}/access-tokens?for=checkout`;
       const { body } = await world.service.call('POST', url, { token: world.merchant.apiKey });
       return { ...made, token: body.payload };
@@ -99,7 +99,7 @@ export async function startCheckoutWorld(
       return window;
     },
     async openAlone(url, options = {}) {
-      // What the last test has left there would go on asking beside it.
+      // The page of the last test would keep sending requests.
       if (isLeft && window && !window.isClosed()) await window.goto('about:blank');
       isLeft = false;
       const page = await newWindow(options);
@@ -111,7 +111,7 @@ export async function startCheckoutWorld(
       if (window && !window.isClosed()) await tidy(window);
       isLeft = true;
       const found = complaints.splice(0);
-      if (found.length > 0) throw new Error(`a page complained:\n${found.join('\n')}`);
+      if (found.length > 0) throw new Error(`a page reported errors:\n${found.join('\n')}`);
     },
     async close() {
       await Promise.all([...contexts].map(close));
@@ -122,8 +122,9 @@ export async function startCheckoutWorld(
 }
 
 /**
- * What a test may have done to a window, undone. The page stays until the next one is opened: a blank one between them has the browser
- * start another process for each. What the pages themselves keep goes by invoice and customer. */
+ * Undoes what a test may have done to a window. The page stays until the next one is opened, because a blank one between them would make
+ * the browser start another process each time.
+ */
 async function tidy(page: Page): Promise<void> {
   const context = page.context();
   for (const other of context.pages().filter((one) => one !== page)) await other.close();
@@ -133,7 +134,7 @@ async function tidy(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
 
-/** Always as if for the first time: to another place of the same page a browser would only move. */
+/** Always a full load: to another fragment of the same page a browser would only scroll. */
 export async function load(page: Page, url: string): Promise<void> {
   const [placed, asked] = [page.url(), url].map((address) => address.split('#'));
   const isMove = asked?.length === 2 && placed?.[0] === asked[0];
@@ -143,7 +144,7 @@ export async function load(page: Page, url: string): Promise<void> {
 
 function watch(context: BrowserContext, complaints: string[]): void {
   context.on('console', (message) => {
-    // The simulated issuer would like the caret in its field, which a frame of another origin is not given.
+    // The simulated issuer tries to focus its field, which a frame of another origin may not.
     const isOfTheTest = /^(Failed to load resource|Blocked autofocusing)/.test(message.text());
     if (message.type() === 'error' && !isOfTheTest) complaints.push(message.text());
   });

@@ -1,4 +1,4 @@
-// A service with a bank, and what a merchant and a payer do to bind a card: each step is a function here.
+// A service with a bank, and the steps by which a merchant and a payer bind a card, each as a function.
 import { resolveVerificationRefund } from '../../../src/customers/store/verification-refunds.ts';
 import { watchVerificationRefunds } from '../../../src/customers/verification-refunds.ts';
 import { bindingClearing } from '../../../src/platform/ledger/domain/account.ts';
@@ -15,27 +15,27 @@ export type MadeBinding = MadeCustomer & { readonly bindingId: string; readonly 
 
 export type CustomerWorld = PaymentWorld & {
   createCustomer(more?: Record<string, unknown>, by?: Merchant): Promise<MadeCustomer>;
-  /** A binding of that card, answered but not yet decided by the bank. */
+  /** A binding of that card, created but not yet decided by the bank. */
   bind(customer: MadeCustomer, cardNumber: string, more?: Record<string, unknown>): Promise<MadeBinding>;
-  /** The same, when the bank has been heard and nothing more happens by itself. */
+  /** The same, once the bank has responded and no more jobs are due. */
   bound(customer: MadeCustomer, cardNumber: string): Promise<MadeBinding>;
   customer(customer: MadeCustomer): Promise<any>;
   binding(binding: MadeBinding, token?: string): Promise<any>;
   /** The changes of the customer's feed, flat. */
   customerChanges(customer: MadeCustomer): Promise<any[]>;
   withdraw(binding: MadeBinding, token?: string): Promise<Answer>;
-  /** What a payer does on the issuer's page; then the browser comes back to us. */
+  /** The payer's decision on the issuer's page; then the browser returns to the service. */
   authenticateBinding(binding: MadeBinding, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** Lets time pass, and everything that falls due with it. */
   later(ms: number): Promise<void>;
-  /** Another shop of the merchant, with a terminal unless it is said not to have one. */
+  /** Another shop of the merchant, with a terminal unless `terminal` is false. */
   openShop(id: string, currency: string, more?: { terminal: boolean }): Promise<void>;
-  /** What stands in the database, where the API says no more. */
+  /** The database row, for what the API does not show. */
   row(customer: { id: string }, bindingId: string): Promise<unknown>;
-  /** What the house does about returns once a minute. */
+  /** Runs the periodic check of verification refunds. */
   watchVerificationRefunds(): Promise<void>;
   closeReturn(name: { customerId: string; bindingId: string }, reason: string): Promise<boolean>;
-  /** What is on the clearing account of test charges, and what of it is on its way back. */
+  /** The balance of the clearing account of verification charges, and the part that is being refunded. */
   bindingClearing(currency: string): Promise<{ own: number; returning: number }>;
   /** A value at /metrics. */
   metric(name: string): Promise<number>;
@@ -49,7 +49,8 @@ export async function startCustomerWorld(environment: Record<string, string> = {
   async function createCustomer(more: Record<string, unknown> = {}, by = merchant): Promise<MadeCustomer> {
     const body = { shopID: 'TEST', contactInfo: { email: 'payer@example.com' }, metadata: {}, ...more };
     const created = await service.call('POST', customersUrl, { token: by.apiKey, body });
-    if (created.status !== 201) throw new Error(`no customer was made: ${created.status} ${created.text}`);
+    if (created.status !== 201)
+      throw new Error(`the customer was not created: ${created.status} ${created.text}`);
     return { id: created.body.customer.id, token: created.body.customerAccessToken.payload };
   }
 
@@ -81,7 +82,7 @@ export async function startCustomerWorld(environment: Record<string, string> = {
     bind,
     async bound(customer, cardNumber) {
       const made = await bind(customer, cardNumber);
-      if (made.created.status !== 201) throw new Error(`nothing is bound: ${made.created.text}`);
+      if (made.created.status !== 201) throw new Error(`the binding was not created: ${made.created.text}`);
       await service.jobs.whenIdle();
       return made;
     },
@@ -144,7 +145,7 @@ export async function startCustomerWorld(environment: Record<string, string> = {
     async metric(name) {
       const { text } = await service.call('GET', '/metrics');
       const [, value] = new RegExp(`^${name} (\\S+)$`, 'm').exec(text) ?? [];
-      if (value === undefined) throw new Error(`there is no metric ${name}`);
+      if (value === undefined) throw new Error(`metric ${name} not found`);
       return Number(value);
     },
   };

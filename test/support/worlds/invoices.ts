@@ -1,11 +1,11 @@
-// Invoices as the tests of the API make them: an order that is accepted as it stands, and the states it can be brought to.
+// Invoices for the tests of the API: an order that is accepted as it is, and the states an invoice can be brought to.
 import { accept } from '../../../src/refusal.ts';
 import { changeInvoice } from '../../../src/invoices/store/invoices.ts';
 import type { Merchant, TestService } from '../service/test-service.ts';
 
 export const invoicesUrl = '/v2/processing/invoices';
 
-/** The required fields and an amount. Due years after every test clock has come to rest. */
+/** The required fields and an amount. Due years after every test clock stops. */
 export const order = {
   shopID: 'TEST',
   dueDate: '2030-01-20T10:00:00Z',
@@ -23,14 +23,15 @@ export async function makeInvoice(
 ): Promise<CreatedInvoice> {
   const body = { ...order, ...more };
   const created = await service.call('POST', invoicesUrl, { token: merchant.apiKey, body });
-  if (created.status !== 201) throw new Error(`no invoice was made: ${created.status} ${created.text}`);
+  if (created.status !== 201)
+    throw new Error(`the invoice was not created: ${created.status} ${created.text}`);
   return { id: created.body.invoice.id, token: created.body.invoiceAccessToken.payload };
 }
 
 export const invoiceStates = ['unpaid', 'paid', 'fulfilled', 'cancelled'] as const;
 export type InvoiceStateName = (typeof invoiceStates)[number];
 
-/** An invoice in any state. A payment is not needed to make one paid: the rule of the room says it is. */
+/** An invoice in any state. It becomes paid without a payment, by the rule of the invoices module. */
 export async function makeInvoiceThatIs(
   state: InvoiceStateName,
   service: TestService,

@@ -1,5 +1,5 @@
-// A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. What a merchant's server
-// and a payer's browser do to each other is a function here.
+// A service with a bank: the simulated one, in memory, behind real HTTP, with the clock of the test. The steps of a merchant's server and
+// a payer's browser are functions here.
 import {
   protocolVersion,
   sign,
@@ -31,32 +31,32 @@ export type Paying = CreatedInvoice & { readonly created: Answer };
 export type PaymentWorld = {
   readonly service: TestService;
   readonly bank: SimulatedBank;
-  /** What the bank and the service sign their messages with. */
+  /** The key with which the bank and the service sign their messages. */
   readonly bankSecret: string;
   readonly merchant: Merchant;
   /** A merchant whose shops have a terminal with the bank. */
   createMerchant(): Promise<Merchant>;
   tokenize(cardNumber: string, token?: string): Promise<{ token: string; session: string }>;
-  /** An invoice and a payment of it with that card, answered but not yet decided by the bank. */
+  /** An invoice and a payment of it with that card, created but not yet decided by the bank. */
   pay(cardNumber: string, more?: Record<string, unknown>, invoice?: Record<string, unknown>): Promise<Paying>;
-  /** The same, when the bank has been heard and nothing more happens by itself. */
+  /** The same, once the bank has responded and no more jobs are due. */
   paid(cardNumber: string, more?: Record<string, unknown>): Promise<Paying>;
   payment(invoice: CreatedInvoice, id?: string): Promise<any>;
   /** The changes of the invoice's feed, flat. */
   changes(invoice: CreatedInvoice): Promise<any[]>;
   /** What a payer does on the issuer's page. */
   decide(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
-  /** The same; then the browser comes back to us. */
+  /** The same; then the browser returns to the service. */
   authenticate(invoice: CreatedInvoice, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
-  /** The same on the page behind a request for an interaction. */
+  /** The same on the page of an interaction request. */
   decideAtIssuer(request: any, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
-  /** The bank's own account of what moved money. */
+  /** The bank's transaction report. */
   book(): Promise<BookEntry[]>;
-  /** The bank says that something has changed; heard, and done with. */
+  /** The bank's callback that something has changed; resolves once it has been processed. */
   callback(operationId: string): Promise<void>;
-  /** Where the bank's book, our payments and our ledger differ: nowhere, when all is over. */
+  /** Where the bank's report, the payments and the ledger differ: nowhere, once everything is final. */
   differences(): Promise<string[]>;
-  /** What a shop has, and what of it is free to be given back. */
+  /** The balance of a shop, and what of it is available for refunds. */
   balance(shopId?: string): Promise<{ own: number; available: number }>;
   close(): Promise<void>;
 };
@@ -101,7 +101,7 @@ export async function startPaymentWorld(
   async function tokenize(cardNumber: string, by = token): Promise<{ token: string; session: string }> {
     const body = cardBody({ cardNumber });
     const made = await service.call('POST', paymentResourcesUrl, { token: by, body });
-    if (made.status !== 201) throw new Error(`the card was not tokenized: ${made.status} ${made.text}`);
+    if (made.status !== 201) throw new Error(`the card was not tokenised: ${made.status} ${made.text}`);
     return { token: made.body.paymentToolToken, session: made.body.paymentSession };
   }
 
@@ -177,7 +177,7 @@ export async function startPaymentWorld(
         'content-type': 'application/json',
       };
       const heard = await service.call('POST', target, { body: text, headers });
-      if (heard.status !== 204) throw new Error(`the callback was answered ${heard.status}`);
+      if (heard.status !== 204) throw new Error(`the callback got status ${heard.status}`);
       await jobs.whenIdle();
     },
     async differences() {

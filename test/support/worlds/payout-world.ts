@@ -13,9 +13,9 @@ export type PayoutWorld = PaymentWorld & {
   /** The same for another merchant. */
   openWallet(by: Merchant, more?: Record<string, unknown>): Promise<{ identity: string; wallet: string }>;
   storeCard(cardNumber: string, by?: Merchant): Promise<string>;
-  /** A destination for that card, as it is once the bank has been asked. */
+  /** A destination for that card, once the bank has responded. */
   destinationFor(cardNumber: string, by?: Merchant, identity?: string): Promise<any>;
-  /** A withdrawal as it was answered. */
+  /** The response to a withdrawal. */
   withdraw(amount: number, destination: string, more?: Record<string, unknown>): Promise<Answer>;
   account(wallet?: string): Promise<{ own: number; available: number }>;
   /** What the bank has paid out. */

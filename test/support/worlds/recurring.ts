@@ -1,4 +1,4 @@
-// A merchant who charges cards without their payers, for the tests of it.
+// A merchant with recurring charges, for their tests.
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import type { PaymentWorld } from './payment-world.ts';
 import type { Answer, Merchant } from '../service/test-service.ts';
@@ -6,7 +6,7 @@ import type { Answer, Merchant } from '../service/test-service.ts';
 const visa = '4242424242424242';
 export const mastercard = '5555555555554444';
 
-/** Amounts by which the simulated bank declines, or loses the answer. */
+/** Amounts for which the simulated bank declines, or loses the response. */
 export const declinedWith = (code: string | number) => 100_000 + 99_000 + Number(code);
 export const insufficientFunds = declinedWith(51);
 export const waitFourDays = 199_908;
@@ -16,12 +16,12 @@ export const connectionBreaks = 199_921;
 export type Parent = { readonly invoiceID: string; readonly paymentID: string };
 
 export type RecurringWorld = {
-  /** A payment of a payer who is there, captured, that can be a parent. */
+  /** A captured payment with the payer present, which can be a parent. */
   parent(cardNumber?: string, more?: Record<string, unknown>, by?: Merchant): Promise<Parent>;
   invoice(amount?: number, more?: Record<string, unknown>, by?: Merchant): Promise<CreatedInvoice>;
-  /** Of that invoice, or of a new one with that amount. */
+  /** For that invoice, or a new one of that amount. */
   charge(parent: Parent, invoice?: CreatedInvoice | number, more?: Charge): Promise<Answer>;
-  /** The same, when the bank has answered: what became of it. */
+  /** The same, once the bank has responded; returns the status. */
   charged(parent: Parent, invoice?: CreatedInvoice | number, more?: Charge): Promise<string>;
 };
 type Charge = {
@@ -49,7 +49,7 @@ export function recurringWorld(world: PaymentWorld): RecurringWorld {
           makeRecurrent: true,
         },
       });
-      if (made.status !== 201) throw new Error(`no parent was made: ${made.text}`);
+      if (made.status !== 201) throw new Error(`the parent was not created: ${made.text}`);
       await service.jobs.whenIdle();
       return { invoiceID: invoice.id, paymentID: '1' };
     },

@@ -1,5 +1,5 @@
-// One of everything: a little world in which each kind of object has come to its end, with what its clients were told, what its
-// receiver was sent and what its bank has in its book. For tests of what looks at all of that.
+// One of each kind of object in its final state, with the clients' responses, the deliveries and the bank's report. For tests of what
+// reads all of that.
 import type { Acknowledged, BankEntry, CheckWorld, Delivery } from '../../../simulation/checks/index.ts';
 import { epochMsOf, instantAt } from '../../../src/clock.ts';
 import { readBook } from '../checks/ledger-check.ts';
@@ -21,7 +21,7 @@ export type SmallWorld = PayoutWorld & {
   readonly acknowledged: Acknowledged[];
   readonly received: Delivery[];
   readonly entries: readonly BankEntry[];
-  /** Of these objects: sold and given back in part, captured in part, let go, charged without the payer. */
+  /** These payments: sold and partly refunded, partly captured, released, and a recurring charge. */
   readonly sold: Paying;
   readonly shipped: Paying;
   readonly released: Paying;
@@ -61,7 +61,7 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
     service.jobs.wake();
     await service.jobs.whenIdle();
   };
-  // What happens within a minute of a webhook's making may count as older than it.
+  // What happens within a minute of a webhook's creation may count as older than it.
   await later(2 * minuteMs);
   const post = (paying: Paying, what: string, body: object) =>
     made(`${invoicesUrl}/${paying.id}/payments/1/${what}`, { reason: 'r', ...body });
@@ -99,7 +99,7 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
   const { id: destination } = await world.destinationFor(good);
   await world.withdraw(7_000, destination);
   await world.withdraw(999_999_999, destination);
-  // As each second: the receipt of the last charge is due.
+  // As every second: the receipt of the last charge is due.
   service.jobs.wake();
   await service.jobs.whenIdle();
   const wallet = { name: 'Other', identity: world.identity, currency: 'RUB' };
@@ -135,7 +135,7 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
   };
 }
 
-/** Everything that is answered from now on. */
+/** Records every response from now on. */
 function hearing(service: TestService): Acknowledged[] {
   const heard: Acknowledged[] = [];
   const { call } = service;
@@ -149,7 +149,7 @@ function hearing(service: TestService): Acknowledged[] {
   return heard;
 }
 
-/** The same as the checks want it; statements go where `query` sends them. */
+/** The world in the form of the checks; `query` runs their statements. */
 export function checkWorldOf(
   query: CheckWorld['query'],
   {

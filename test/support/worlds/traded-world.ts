@@ -1,5 +1,5 @@
-// A bank and a service with a few hundred payments and payouts behind them: every kind of life they can have, with answers that
-// were lost, reversals, refunds of all sorts, and things that are still under way, some of them since yesterday.
+// A bank and a service with a few hundred payments and payouts of every kind. Some lost responses, some were reversed or refunded, and
+// some are still in progress, in part since yesterday.
 import { openBookReader, type ReportReader } from '../../../src/acquiring/adapters/http/read-report.ts';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { seededRandom } from '../../../src/sandbox/bank/random.ts';
@@ -13,12 +13,12 @@ const challenged = '4012888888881881';
 const hold = { flow: { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' } };
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Its capture is declined, so that it stays under way; so does this payout, of which the bank says nothing. */
+/** Its capture is declined, so it stays in progress. So does this payout, whose outcome the bank does not report. */
 const neverCaptured = 199_914;
 const neverPaidOut = 99_916;
 
 export type TradedWorld = PaymentWorld & {
-  /** The bank's book, over HTTP. */
+  /** The bank's transaction report, over HTTP. */
   openBook(): ReportReader;
   /** All of it, as it is now. */
   readBook(): Promise<BookEntry[]>;
@@ -32,7 +32,7 @@ export async function startTradedWorld(): Promise<TradedWorld> {
   const random = seededRandom(7);
   const amount = () => 1_000 + Math.floor(random() * 80_000);
 
-  /** A second name for the same bank: its shop's payments stand in the same book, and are none of BANK's. */
+  /** A second ID for the same bank: its shop's payments stand in the same report, but do not belong to BANK. */
   const own = await banks.settingsOf('BANK');
   if (!own) throw new Error('the world has no bank');
   await banks.putBank({ ...own, id: 'OTHER' });
@@ -47,7 +47,7 @@ export async function startTradedWorld(): Promise<TradedWorld> {
   });
 
   const many = async <T>(times: number, life: (n: number) => Promise<T>): Promise<T[]> => {
-    // The circuit to the bank forgets what went wrong before.
+    // The circuit breaker of the bank closes again.
     clock.advance(minuteMs);
     const all = await Promise.all(Array.from({ length: times }, (_, n) => life(n)));
     await jobs.whenIdle();
@@ -60,7 +60,7 @@ export async function startTradedWorld(): Promise<TradedWorld> {
     return answer.body;
   };
   const later = async (ms: number) => {
-    // A bank that was found away is tried by one at a time: the others come a minute later.
+    // A bank that was unavailable gets one request at a time, and the others a minute later.
     for (const step of [ms, minuteMs, minuteMs]) {
       clock.advance(step);
       jobs.wake();
@@ -75,13 +75,13 @@ export async function startTradedWorld(): Promise<TradedWorld> {
     if (answer.status !== 202) throw new Error(`a payout was refused: ${answer.status} ${answer.text}`);
   };
 
-  // Yesterday: captures that the bank refuses again and again, and payouts nobody hears of.
+  // Yesterday: captures that the bank keeps declining, and payouts of unknown outcome.
   const stuck = await many(12, () => world.pay(good, hold, { amount: neverCaptured }));
   await Promise.all(stuck.map((one) => post(one, 'capture', {})));
   await many(4, () => payOut(neverPaidOut));
   await later(25 * hourMs);
 
-  // Sold, with answers that were lost; then asked about until they are known.
+  // Sold with lost responses, then queried until the outcome is known.
   for (const kind of ['reset-after-booking', 'error-before-booking', 'garbage-after-booking'] as const)
     bank.faults.order({ kind, next: 8, operationKind: 'authorise' });
   const sold = await many(110, () => world.pay(good, {}, { amount: amount() }));
@@ -107,12 +107,12 @@ export async function startTradedWorld(): Promise<TradedWorld> {
   );
   await later(2 * minuteMs);
 
-  // Refused by the issuer, or by the payer; confirmed by him.
+  // Declined by the issuer or by the payer, or confirmed by the payer.
   await many(20, (n) => world.pay(declined, n % 2 ? hold : {}, { amount: amount() }));
   const asked = await many(9, () => world.pay(challenged, {}, { amount: amount() }));
   for (const [n, one] of asked.entries()) await world.authenticate(one, n % 2 ? 'refuse' : 'confirm');
 
-  // Nobody could find out in time what the bank had done: taken back. In half of them it had done nothing.
+  // The outcome stayed unknown for too long, so the charge is reversed. In half of them the bank had done nothing.
   for (const kind of ['error-after-booking', 'error-before-booking'] as const) {
     bank.faults.order({ kind, next: 16, operationKind: 'authorise' });
     await many(16, (n) => world.pay(good, n % 2 ? hold : {}, { amount: amount() }));
@@ -121,7 +121,7 @@ export async function startTradedWorld(): Promise<TradedWorld> {
     bank.faults.clear();
   }
 
-  // Given back: in full, in parts, refused by the bank, and one after another.
+  // Refunded: in full, in parts, declined by the bank, and one after another.
   bank.faults.order({ kind: 'reset-after-booking', next: 4, operationKind: 'refund' });
   await Promise.all(sold.slice(0, 24).map((one) => post(one, 'refunds', {})));
   await Promise.all(sold.slice(24, 60).map((one) => post(one, 'refunds', { amount: 300, currency: 'RUB' })));
@@ -132,7 +132,7 @@ export async function startTradedWorld(): Promise<TradedWorld> {
   await Promise.all(large.map((one) => post(one, 'refunds', { amount: 99_051, currency: 'RUB' })));
   await jobs.whenIdle();
 
-  // Under way just now: payers who think, and refunds without an answer.
+  // In progress: payers who have not decided, and refunds without a response.
   await many(8, () => world.pay(challenged, {}, { amount: amount() }));
   bank.faults.order({ kind: 'reset-after-booking', next: 3, operationKind: 'refund' });
   bank.faults.order({ kind: 'reset-before-booking', next: 3, operationKind: 'refund' });

@@ -1,10 +1,10 @@
-// What tests of the wallets' side say in short.
+// Shared steps for tests of the wallets API.
 import { expect } from 'vitest';
 import { findIdentity, storeIdentityFacts } from '../../../src/identities/store/identities.ts';
 import { startPayoutWorld, type PayoutWorld } from './payout-world.ts';
 import type { Merchant } from '../service/test-service.ts';
 
-/** Who pays out, with a card to pay out to, and another merchant with a wallet of his own. */
+/** A merchant with a wallet and a card for payouts, and another merchant with its own wallet. */
 export type TwoSides = {
   readonly world: PayoutWorld;
   readonly destination: string;

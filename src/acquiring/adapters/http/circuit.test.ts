@@ -18,8 +18,8 @@ const isOpen = () => {
   return settle === undefined;
 };
 
-describe('the circuit', () => {
-  test('opens when half of twenty went badly', () => {
+describe('circuit', () => {
+  test('opens when 10 of 20 requests failed', () => {
     pass('well', 10);
     pass('badly', 9);
     expect(isOpen()).toBe(false);
@@ -27,7 +27,7 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(true);
   });
 
-  test('stays closed below half, and below twenty', () => {
+  test('stays closed below half of the requests, and below 20 requests', () => {
     pass('badly', 19);
     expect(isOpen()).toBe(false);
     nowMs += 31_000;
@@ -36,26 +36,26 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(false);
   });
 
-  test('forgets what is older than half a minute', () => {
+  test('ignores requests older than 30 s', () => {
     pass('badly', 19);
     nowMs += 29_000;
     pass('well');
-    expect(isOpen(), '19 of 20, all within the window').toBe(true);
+    expect(isOpen(), '19 of 20 failed, all within the window').toBe(true);
 
     nowMs += 60_000;
     pass('well');
     pass('badly', 19);
     nowMs += 30_000;
     pass('badly', 19);
-    expect(isOpen(), '19 of 19, the older ones do not count').toBe(false);
+    expect(isOpen(), '19 of 19 failed, the older ones do not count').toBe(false);
   });
 
-  test('does not count what was not tried at all', () => {
+  test('does not count requests that were not sent', () => {
     pass('not at all', 100);
     expect(isOpen()).toBe(false);
   });
 
-  test('lets one try after fifteen seconds, and only one at a time', () => {
+  test('admits one probe at a time after 15 s', () => {
     pass('badly', 20);
     nowMs += 14_999;
     expect(circuit.admit()).toBeUndefined();
@@ -67,7 +67,7 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(false);
   });
 
-  test('stays open for another fifteen seconds when the probe goes badly', () => {
+  test('stays open for another 15 s when the probe fails', () => {
     pass('badly', 20);
     nowMs += 15_000;
     pass('badly');
@@ -79,14 +79,14 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(false);
   });
 
-  test('lets another try when a probe came to nothing', () => {
+  test('admits another probe when a probe was not sent', () => {
     pass('badly', 20);
     nowMs += 15_000;
     pass('not at all');
     expect(circuit.admit()).toBeDefined();
   });
 
-  test('starts counting anew once it has closed', () => {
+  test('counts from zero after it has closed', () => {
     pass('badly', 20);
     nowMs += 15_000;
     pass('well');
@@ -94,12 +94,12 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(false);
   });
 
-  test('is not opened again by what was under way before it opened', () => {
-    const underWay = Array.from({ length: 30 }, () => circuit.admit());
+  test('does not open again for requests that began before it opened', () => {
+    const inProgress = Array.from({ length: 30 }, () => circuit.admit());
     pass('badly', 20);
     nowMs += 15_000;
     const probe = circuit.admit()!;
-    for (const settle of underWay) settle?.('badly');
+    for (const settle of inProgress) settle?.('badly');
     probe('well');
     expect(isOpen()).toBe(false);
   });

@@ -1,8 +1,8 @@
-// A circuit breaker for the link to one bank: when half of what is asked fails, stop asking for a while, then try with one.
-// It spares payers the waiting and a struggling bank the load; what it turns away was certainly not sent.
+// Circuit breaker for the link to one bank: when half of the requests fail, it pauses them, then lets one through.
+// A rejected request was certainly not sent.
 
 export type Circuit = {
-  /** Undefined when nothing may pass now; otherwise to be told how it went. */
+  /** Undefined while the circuit is open. Otherwise call the returned function with the result. */
   admit(): ((went: 'well' | 'badly' | 'not at all') => void) | undefined;
 };
 
@@ -11,7 +11,7 @@ const minExchanges = 20;
 const openMs = 15_000;
 
 export function openCircuit(nowMs: () => number): Circuit {
-  // Counted by second, so that a busy bank costs no more memory than an idle one.
+  // One counter per second keeps memory constant under load.
   let seconds: { second: number; all: number; bad: number }[] = [];
   let openUntilMs: number | undefined;
   let probing = false;
@@ -37,7 +37,7 @@ export function openCircuit(nowMs: () => number): Circuit {
     admit() {
       if (openUntilMs === undefined) {
         return (went) => {
-          // What was under way when it opened says nothing new.
+          // A request that began before the circuit opened is not counted again.
           if (openUntilMs === undefined && went !== 'not at all') count(went);
         };
       }

@@ -1,6 +1,5 @@
-// A bank that speaks our open protocol (docs/bank-protocol.md). It turns an operation into one signed HTTP exchange and the
-// outcome into an answer of the port. The card is in the clear here and nowhere else, for the length of that exchange: no
-// error, no answer and no log line carries anything of it.
+// Bank adapter for the open protocol (docs/bank-protocol.md): each operation is one signed HTTP exchange.
+// Card data is in clear text only here, and never in an error, a result or a log line.
 import { Compile } from 'typebox/compile';
 import { epochMsOf, type Clock } from '../../../clock.ts';
 import type { Logger } from '../../../platform/log.ts';
@@ -28,42 +27,42 @@ import { defined } from '../../../defined.ts';
 
 export type ClearCard = {
   readonly number: string;
-  /** `2030-12`. A card that is only paid out to may lack it. */
+  /** Such as `2030-12`. A card that only receives payouts may lack it. */
   readonly expiry?: string;
   readonly holder?: string;
   readonly securityCode?: string;
-  /** Where there is one: it may be used again, because certainly not a byte of it has left. */
+  /** Makes the security code usable again. Call it only when no byte of the message was sent. */
   readonly returnCode?: () => Promise<void>;
 };
 
 export type Timeouts = {
   readonly connectMs: number;
-  /** While a payer waits. */
+  /** For all requests but charges without the payer. */
   readonly answerMs: number;
-  /** When nobody does. */
+  /** For charges without the payer present. */
   readonly unattendedAnswerMs: number;
 };
 
 const usualTimeouts: Timeouts = { connectMs: 5_000, answerMs: 30_000, unattendedAnswerMs: 45_000 };
 
 export type HttpBank = Bank & {
-  /** The operation a callback is about, or undefined when the bank did not send it. It proves nothing: inquire. */
+  /** The operation ID of a correctly signed callback. It proves no outcome: query the status. */
   verifyCallback(headers: Headers, rawBody: Buffer): string | undefined;
 };
 
 export type HttpBankOptions = {
-  /** Where its operations are: `https://bank.example/mandate`. */
+  /** The base URL of the bank, such as `https://bank.example/mandate`. */
   readonly url: string;
   readonly secret: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
   readonly detokeniseCard: (card: CardReference) => Promise<ClearCard>;
-  /** Where the bank tells that something has changed. */
+  /** Where the bank reports that an operation has changed. */
   readonly callbackUrl?: string;
   readonly timeouts?: Timeouts;
-  /** Replaced where no message is to leave the program. */
+  /** Replaced where no message may leave the program. */
   readonly openLink?: OpenLink;
-  /** For a sandbox whose bank is in the next container. Card numbers go over this link. */
+  /** For a sandbox whose bank runs in another container. Card numbers go over this link. */
   readonly allowPlainHttp?: true;
 };
 
@@ -72,7 +71,7 @@ type Request = { method: 'GET' | 'PUT'; body: Buffer; asked: Asked; answerMs: nu
 
 const callback = Compile(Callback);
 const operationId = new RegExp(operationIdPattern);
-const notAnId = { outcome: 'notSent', why: 'no bank takes such an operation id' } as const;
+const notAnId = { outcome: 'notSent', why: 'the operation ID is not valid in the bank protocol' } as const;
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
   const { secret, clock, log, detokeniseCard, callbackUrl, timeouts = usualTimeouts } = options;
@@ -104,12 +103,12 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     }
     const { status } = exchange;
     if (status === 400 || status === 401 || status === 409) {
-      // These do not pass by themselves: a person has to mend the settings or the program.
+      // A retry does not help: an operator has to correct the settings or the program.
       const complaint = complaintOf(exchange);
-      log.warn({ operationId: asked.operationId, status, complaint }, 'the bank refused a message of ours');
+      log.warn({ operationId: asked.operationId, status, complaint }, 'bank refused a request');
     }
     const answer = readAnswer(asked, exchange);
-    // A conflict is a fault of one operation, not of the link.
+    // A conflict concerns one operation, not the link.
     const proves = answer.outcome !== 'unknown' && answer.outcome !== 'notSent';
     settle(proves || status === 409 ? 'well' : 'badly');
     return answer;
@@ -119,8 +118,8 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     try {
       for (const card of cards) await card.returnCode?.();
     } catch {
-      // The next attempt goes without it. Not the error itself: it is about a card.
-      log.warn({ operationId }, 'a security code that was not sent could not be given back');
+      // The next attempt is sent without the code. The error is not logged: it may contain card data.
+      log.warn({ operationId }, 'unused security code could not be returned');
     }
   }
 
@@ -140,14 +139,14 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
         const message = await messageOf(operation, reveal, callbackUrl);
         body = Buffer.from(JSON.stringify(message));
       } catch {
-        // Not the error itself: it is about a card.
+        // The error is not passed on: it may contain card data.
         settle('not at all');
         return { outcome: 'notSent', why: 'the card could not be read' };
       }
       const { payerPresent, answerMs } = manner(operation, timeouts);
       const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };
       const answer = await ask({ method: 'PUT', body, asked, answerMs }, settle);
-      // The strings it was made of are beyond our reach; this copy, the largest, is not.
+      // The strings it was built from cannot be erased; this copy can.
       body.fill(0);
       if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation);
       return answer;
@@ -160,7 +159,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       const asked = { operationId: id, as: 'inquire', payerPresent: true, plainPages } as const;
       const request = { method: 'GET', body: Buffer.alloc(0), asked, answerMs: timeouts.answerMs } as const;
       const answer = await ask(request, settle);
-      // That the question was not sent says nothing about the operation it is about.
+      // An inquiry that was not sent says nothing about the operation.
       return answer.outcome === 'notSent' ? { outcome: 'unknown', why: answer.why } : answer;
     },
 
@@ -179,21 +178,30 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
   };
 }
 
-/** Throws what is wrong with the settings of a bank, in words for an operator. */
+/** Throws an error for the operator when the URL or the secret of a bank is not usable. */
 export function bankAddress(settings: Pick<HttpBankOptions, 'url' | 'secret' | 'allowPlainHttp'>): URL {
   const { url: text, secret, allowPlainHttp } = settings;
-  if (!URL.canParse(text)) throw new Error(`${text} is no address; write it with https://`);
+  if (!URL.canParse(text))
+    throw new Error(
+      `"${text}" is not a valid bank address. Give a URL such as https://bank.example/mandate.`,
+    );
   const url = new URL(text);
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && (isLoopback || allowPlainHttp))) {
-    throw new Error(`card numbers go to the bank: ${url.origin} must be https`);
+    throw new Error(`The bank address ${url.origin} must use https: card numbers are sent to it.`);
   }
-  if (url.search !== '' || url.hash !== '') throw new Error('the address of a bank has no ? and no #');
+  if (url.search !== '' || url.hash !== '') {
+    throw new Error(`Remove the query and the fragment from the bank address ${url.origin}${url.pathname}.`);
+  }
   if (url.username !== '' || url.password !== '') {
-    throw new Error('the address of a bank has no name and no password: messages are signed');
+    throw new Error(
+      'Remove the user name and the password from the bank address: messages are signed instead.',
+    );
   }
   if (secret.length < minSecretCharacters) {
-    throw new Error(`the bank's secret must have ${minSecretCharacters} characters or more`);
+    throw new Error(
+      `The bank secret has ${secret.length} characters. Use at least ${minSecretCharacters}, for example from "openssl rand -base64 32".`,
+    );
   }
   return url;
 }
@@ -235,12 +243,12 @@ async function messageOf(
   }
 }
 
-/** To be paid out to, its number is enough. */
+/** A payout needs only the number. */
 function receivingCardOf({ number, expiry, holder }: ClearCard) {
   return { number, ...defined({ expiry, holder }) };
 }
 
-/** A merchant by himself never has a security code, whatever the vault says. */
+/** A charge without the payer never carries a security code, even if the vault has one. */
 function cardOf(card: ClearCard, initiation: Initiation): ClearCard & { expiry: string } {
   const { number, expiry, holder, securityCode } = card;
   if (expiry === undefined) throw new Error('a card without an expiry cannot be charged');

@@ -1,5 +1,5 @@
-// One way to one bank over HTTP: connections that are kept, a limit on time and on the size of answers, and for each
-// exchange that failed the one thing that matters for money: whether anything had been written by then.
+// HTTP connections to one server, with limits on the time and the size of a response.
+// A failed exchange says whether any byte was written: that decides whether money may have moved.
 import { codeOf } from '../../../error-code.ts';
 import { Agent, type Dispatcher } from 'undici';
 
@@ -20,14 +20,14 @@ export type BankRequest = {
   readonly target: string;
   readonly headers: Record<string, string>;
   readonly body?: Buffer;
-  /** For everything from waiting for a free connection to the last byte of the answer. */
+  /** The limit from waiting for a free connection to the last byte of the response. */
   readonly answerMs: number;
 };
 
 export type Link = { ask(question: BankRequest): Promise<Exchange>; stop(): Promise<void> };
 export type OpenLink = (origin: string, connectMs: number) => Link;
 
-/** As many as an acquirer's host is usually willing to work on at once; more wait here, and count that as waiting. */
+/** What an acquirer's host usually handles in parallel. The time limit also runs while a request waits here. */
 const maxConnections = 200;
 const maxAnswerBytes = 64 * 1024;
 
@@ -36,7 +36,7 @@ export function openLink(origin: string, connectMs: number): Link {
     connections: maxConnections,
     pipelining: 1,
     connect: { timeout: connectMs },
-    // One limit for the whole exchange, below, instead of one for each part of it.
+    // Replaced by one limit for the whole exchange, below.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -76,14 +76,14 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
   }
 
   function giveUp(why: string): void {
-    // The client announces a request right before it writes it: without that, not a byte has left.
+    // The client calls onRequestStart right before it writes: until then no byte was sent.
     finish({ kind: 'nothing', written: controller !== undefined, why });
     controller?.abort(new Error(why));
   }
 
   return {
     onRequestStart(started) {
-      // Its time ran out while it waited for a connection: stopped here, it is never written.
+      // The time limit passed while the request waited for a connection. Aborted here, it is never written.
       if (settled) started.abort(new Error('too late'));
       else controller = started;
     },
@@ -93,7 +93,7 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
     },
     onResponseData(_controller, chunk) {
       bytes += chunk.length;
-      if (bytes > maxAnswerBytes) giveUp(`an answer of more than ${maxAnswerBytes} bytes`);
+      if (bytes > maxAnswerBytes) giveUp(`the response exceeds ${maxAnswerBytes} bytes`);
       else chunks.push(chunk);
     },
     onResponseEnd: () => finish({ kind: 'answer', status, headers, body: Buffer.concat(chunks) }),
@@ -101,7 +101,7 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
   };
 }
 
-/** Codes only: the text of an error may quote what was sent. */
+/** Returns only the code: the text of an error may quote what was sent. */
 function nameOf(error: unknown): string {
   const code = codeOf(error);
   return /^[A-Z_0-9]{1,40}$/.test(code) ? code : 'the connection failed';

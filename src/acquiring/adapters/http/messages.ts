@@ -1,13 +1,13 @@
-// The messages of the open bank protocol as schemas: what a bank is sent and what it answers. docs/bank-protocol.md
-// explains them field by field; the adapter, the simulated bank and the conformance checks all read this file.
+// Schemas of the open bank protocol; docs/bank-protocol.md explains the fields.
+// The adapter, the simulated bank and the conformance checks share them.
 import { Type, type Static } from 'typebox';
 import { largestAmountMinor } from '../../../money.ts';
 
 const text = (most: number) => Type.String({ minLength: 1, maxLength: most });
-/** What a payer typed or his browser said may be empty. */
+/** What a payer typed, or their browser sent, may be empty. */
 const anyText = (most: number) => Type.String({ maxLength: most });
 
-/** It is a step of a path, so it must not be `..`. */
+/** The ID is a path segment, so it must not be `..`. */
 export const operationIdPattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 const OperationId = Type.String({ pattern: operationIdPattern });
 const Address = Type.String({ pattern: '^https?://[\\x21-\\x7e]+$', maxLength: 2_048 });
@@ -15,7 +15,7 @@ const NetworkTransactionId = Type.String({ pattern: '^[\\x21-\\x7e]{1,64}$' });
 const Amount = Type.Integer({ minimum: 1, maximum: Number(largestAmountMinor) });
 const Currency = Type.String({ pattern: '^[A-Z]{3}$' });
 const CardNumber = Type.String({ pattern: '^\\d{12,19}$' });
-/** Year first, so that nobody can take the month for the year. */
+/** Year first, so that month and year cannot be confused. */
 const Expiry = Type.String({ pattern: '^20\\d\\d-(0[1-9]|1[0-2])$' });
 
 const common = {
@@ -143,16 +143,16 @@ export const OperationAnswer = Type.Union([
 ]);
 export type OperationAnswer = Static<typeof OperationAnswer>;
 
-/** With status 404, to an inquiry. A bare 404 may come from anybody on the way and proves nothing. */
+/** The body of a 404 to an inquiry. A 404 without it may come from a proxy and proves nothing. */
 export const NeverSeen = Type.Object({ operationId: OperationId, outcome: Type.Literal('notFound') });
 
 /**
- * With 400, 401, 409, and 429 or 503. The word is part of the contract for the same reason: a gateway's own 503 does
- * not say whether the bank did it.
+ * The body of a 400, 401, 409, 429 or 503. A response without it may come from a gateway, which does not know what
+ * the bank did.
  */
 export const ErrorAnswer = Type.Object({
   error: Type.Enum(['invalid', 'unauthorised', 'conflict', 'notDone']),
-  /** Which one is wrong, with `invalid`: `card.number`. Never its value. */
+  /** With `invalid`: the name of the wrong field, such as `card.number`, never its value. */
   field: Type.Optional(Type.String({ maxLength: 100 })),
   message: Type.Optional(Type.String({ maxLength: 1_000 })),
 });
@@ -167,7 +167,7 @@ export const BookEntry = Type.Object({
   originalOperationId: Type.Optional(OperationId),
   amount: Amount,
   currency: Currency,
-  /** 1: from the payer to the merchant; -1: to the payer; 0: only held or let go. */
+  /** 1: from the payer to the merchant. -1: to the payer. 0: held or released. */
   sign: Type.Enum([1, 0, -1]),
   at: Type.String({ format: 'date-time' }),
   cardMask: Type.String({ pattern: '^\\d{6}\\*{2,9}\\d{4}$' }),
@@ -175,7 +175,7 @@ export const BookEntry = Type.Object({
 export type BookEntry = Static<typeof BookEntry>;
 export const BookPage = Type.Object({ entries: Type.Array(BookEntry) });
 
-/** Undefined when it is no JSON. */
+/** Undefined when the body is not JSON. */
 export function parseMessage(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());

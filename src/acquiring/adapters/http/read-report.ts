@@ -1,5 +1,5 @@
-// The book of a bank that speaks our protocol, page by page. Reading changes nothing, so what fails in passing is tried again;
-// what does not pass is told in words an operator can act on.
+// Reads a bank's transaction report (`GET /book`) page by page.
+// Temporary failures are retried; any other failure is an error for the operator.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
 import { epochMsOf, type Clock } from '../../../clock.ts';
@@ -9,7 +9,7 @@ import { BookPage, parseMessage, type BookEntry } from './messages.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from './signature.ts';
 
 export type ReportReader = {
-  /** Each part is a page as the bank gave it; ends where the book ends for now. */
+  /** Yields page by page, up to the current end of the report. */
   entriesAfter(sequence: number): AsyncGenerator<readonly BookEntry[]>;
   stop(): Promise<void>;
 };
@@ -19,7 +19,7 @@ export type BookReaderOptions = {
   readonly secret: string;
   readonly clock: Clock;
   readonly allowPlainHttp?: true;
-  /** Before each further try; shorter in a test of it. */
+  /** The delay before each retry; tests use shorter ones. */
   readonly pausesMs?: readonly number[];
 };
 
@@ -34,7 +34,7 @@ export function openBookReader(options: BookReaderOptions): ReportReader {
   const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');
   const link = openLink(url.origin, connectMs);
-  const name = `the book at ${url.href.replace(/\/$/, '')}`;
+  const name = `The transaction report at ${url.href.replace(/\/$/, '')}`;
 
   function ask(target: string): Promise<Exchange> {
     const message = { method: 'GET', target, body: Buffer.alloc(0) } as const;
@@ -55,13 +55,14 @@ export function openBookReader(options: BookReaderOptions): ReportReader {
       await sleep(pauseMs);
       exchange = await ask(target);
     }
-    if (exchange.kind === 'nothing') throw new Error(`${name} cannot be read: ${exchange.why}`);
+    if (exchange.kind === 'nothing')
+      throw new Error(`${name} cannot be read: ${exchange.why}. Check the address and try again.`);
     const { status, body } = exchange;
     if (status === 401) {
-      throw new Error(`${name} is not for us: is the secret the bank’s, and are both clocks right?`);
+      throw new Error(`${name} rejected the signature. Check the bank secret and both clocks.`);
     }
     const content = status === 200 ? parseMessage(body) : undefined;
-    if (!bookPage.Check(content)) throw new Error(`${name} cannot be read: ${complaint(status, content)}`);
+    if (!bookPage.Check(content)) throw new Error(`${name} cannot be read: ${complaint(status, content)}.`);
     return content.entries;
   }
 
@@ -72,7 +73,7 @@ export function openBookReader(options: BookReaderOptions): ReportReader {
         const entries = await page(after);
         for (const entry of entries) {
           if (entry.sequence <= after) {
-            throw new Error(`${name} goes back: sequence ${entry.sequence} comes after ${after}`);
+            throw new Error(`${name} is out of order: sequence ${entry.sequence} follows ${after}.`);
           }
           after = entry.sequence;
         }
@@ -88,9 +89,9 @@ function mayPass(exchange: Exchange): boolean {
   return exchange.kind === 'nothing' || exchange.status === 429 || exchange.status >= 500;
 }
 
-/** The name of the field that is wrong, never its value. */
+/** Names the wrong field, never its value. */
 function complaint(status: number, content: unknown): string {
   if (status !== 200) return `status ${status}`;
   const [first] = bookPage.Errors(content);
-  return `${first?.instancePath.slice(1) || 'the answer'} is not as the protocol says`;
+  return `${first?.instancePath.slice(1) || 'the response'} does not match the bank protocol`;
 }

@@ -18,7 +18,7 @@ function read(
 const approved = { operationId, outcome: 'approved', reference: '900000000001' };
 const form = [{ name: 'PaReq', value: 'abc' }];
 
-describe('what the protocol documents is taken at its word', () => {
+describe('a documented response', () => {
   test.each<[object, BankResponse]>([
     [approved, { outcome: 'approved', reference: '900000000001' }],
     [
@@ -66,11 +66,11 @@ describe('what the protocol documents is taken at its word', () => {
     expect(read(inquired, 200, body)).toStrictEqual(answer);
   });
 
-  test('a 404 with the word and the id, to an inquiry, means that the bank never saw it', () => {
+  test('to an inquiry with 404, notFound and the ID proves that the bank never received the operation', () => {
     expect(read(inquired, 404, { operationId, outcome: 'notFound' })).toEqual({ outcome: 'notFound' });
   });
 
-  test('a message the bank cannot read is declined as a format error', () => {
+  test('400 with invalid is declined as a format error', () => {
     const body = { error: 'invalid', field: 'card.number' };
     expect(read(sent, 400, body)).toEqual({ outcome: 'declined', network: 'bank', code: '30' });
   });
@@ -79,38 +79,38 @@ describe('what the protocol documents is taken at its word', () => {
     [429, { error: 'notDone' }, { 'retry-after': '1' }],
     [503, { error: 'notDone' }, { 'retry-after': '1' }],
     [401, { error: 'unauthorised' }, {}],
-  ])('status %i with %j was certainly not done', (status, body, headers) => {
+  ])('status %i with %j proves that nothing was done', (status, body, headers) => {
     expect(read(sent, status, body, headers).outcome).toBe('notSent');
-    expect(read(inquired, status, body, headers).outcome, 'of an inquiry it says nothing').toBe('unknown');
+    expect(read(inquired, status, body, headers).outcome, 'to an inquiry it proves nothing').toBe('unknown');
   });
 });
 
-describe('nothing is proved by', () => {
+describe('the outcome is unknown after', () => {
   test.each<[string, Asked, number, unknown, Record<string, string>?]>([
     ['a bare 404', inquired, 404, 'Not Found'],
     ['a 404 about another operation', inquired, 404, { operationId: 'other', outcome: 'notFound' }],
     ['a 404 to a message', sent, 404, { operationId, outcome: 'notFound' }],
     ['a 200 that says notFound', inquired, 200, { operationId, outcome: 'notFound' }],
-    ['the answer of another operation', sent, 200, { ...approved, operationId: 'other' }],
-    ['an answer without an id', sent, 200, { outcome: 'approved', reference: '900000000001' }],
-    ['an answer with another status', sent, 201, approved],
-    ['half an answer', sent, 200, '{"operationId":"inv1.1.a","outcome":"appro'],
-    ['an empty answer', sent, 200, ''],
-    ['a page', sent, 200, '<html>'],
+    ['a response about another operation', sent, 200, { ...approved, operationId: 'other' }],
+    ['a response without an ID', sent, 200, { outcome: 'approved', reference: '900000000001' }],
+    ['a response with status 201', sent, 201, approved],
+    ['half a response', sent, 200, '{"operationId":"inv1.1.a","outcome":"appro'],
+    ['an empty response', sent, 200, ''],
+    ['an HTML page', sent, 200, '<html>'],
     ['a list', sent, 200, [approved]],
     ['null', sent, 200, null],
-    ['an outcome nobody knows', sent, 200, { operationId, outcome: 'perhaps' }],
+    ['an unknown outcome', sent, 200, { operationId, outcome: 'perhaps' }],
     ['an approval without a reference', sent, 200, { operationId, outcome: 'approved' }],
     ['a reference of the wrong length', sent, 200, { ...approved, reference: '1' }],
-    ['a network id with a NUL', sent, 200, { ...approved, networkTransactionId: 'a\0b' }],
+    ['a network transaction ID with a NUL', sent, 200, { ...approved, networkTransactionId: 'a\0b' }],
     ['a decline without a code', sent, 200, { operationId, outcome: 'declined', network: 'visa' }],
     ['a redirect', sent, 302, ''],
     ['a bare 400', sent, 400, 'Bad Request'],
-    ['a 400 with another word', sent, 400, { error: 'conflict' }],
+    ['a 400 with another error', sent, 400, { error: 'conflict' }],
     ['a bare 401', sent, 401, ''],
     ['a conflict', sent, 409, { error: 'conflict' }],
     ['a bare 429', sent, 429, '', { 'retry-after': '1' }],
-    ['a 503 of a gateway', sent, 503, '{"error":"unavailable"}', { 'retry-after': '1' }],
+    ['a 503 from a gateway', sent, 503, '{"error":"unavailable"}', { 'retry-after': '1' }],
     ['a 503 without Retry-After', sent, 503, { error: 'notDone' }],
     ['a 500 that says notDone', sent, 500, { error: 'notDone' }, { 'retry-after': '1' }],
     ['a 504', sent, 504, 'gateway timeout'],
@@ -119,7 +119,7 @@ describe('nothing is proved by', () => {
     expect(answer.outcome).toBe('unknown');
   });
 
-  test('a wish for a payer who is not there', () => {
+  test('payerNeeded when the payer is not present', () => {
     const interaction = { method: 'GET', url: 'https://acs.example/' };
     const answer = read({ ...sent, payerPresent: false }, 200, {
       operationId,
@@ -130,7 +130,7 @@ describe('nothing is proved by', () => {
   });
 });
 
-describe('a payer is sent', () => {
+describe('the payer is sent', () => {
   const pageAt = (url: string, plainPages: boolean) =>
     read({ ...sent, plainPages }, 200, {
       operationId,
@@ -148,14 +148,14 @@ describe('a payer is sent', () => {
     `https://acs.example/${'x'.repeat(2_048)}`,
   ])('not to %s', (url) => expect(pageAt(url, false)).toBe('unknown'));
 
-  test('to a page in the clear only where the bank itself is spoken to in the clear', () => {
+  test('to an http page only when the bank itself is on http', () => {
     expect(pageAt('http://127.0.0.1:9090/issuer', false)).toBe('unknown');
     expect(pageAt('http://127.0.0.1:9090/issuer', true)).toBe('payerNeeded');
     expect(pageAt('https://acs.example/', true)).toBe('payerNeeded');
   });
 });
 
-test('a complaint names the field without digits a careless bank may have put there', () => {
+test('the error for the log names the field without digits', () => {
   const complaint = (body: object) =>
     complaintOf({ status: 400, headers: {}, body: Buffer.from(JSON.stringify(body)) });
   expect(complaint({ error: 'invalid', field: 'card.number' })).toBe('invalid card.number');

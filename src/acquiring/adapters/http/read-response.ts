@@ -1,5 +1,5 @@
-// What an HTTP answer of a bank means. Only what the protocol documents proves anything; all else is unknown, because a
-// gateway, a proxy or a half-dead server on the way can produce any status by itself.
+// Interprets a bank's HTTP responses: only a response the protocol documents proves an outcome.
+// After any other the outcome is unknown, because a gateway or a proxy can produce any status.
 import { Compile } from 'typebox/compile';
 import type { BankResponse, BankOperation, Interaction } from '../../domain/bank-port.ts';
 import type { Headers } from './link.ts';
@@ -8,11 +8,11 @@ import { defined } from '../../../defined.ts';
 
 export type Asked = {
   readonly operationId: string;
-  /** `inquire` when it was only asked about. */
+  /** The kind of operation sent, or `inquire` for a status query. */
   readonly as: BankOperation['kind'] | 'inquire';
-  /** Whether the payer is there to be sent to a page. */
+  /** Whether the payer is present and can be sent to a page. */
   readonly payerPresent: boolean;
-  /** A bank that is spoken to in the clear, in a sandbox, may have pages in the clear. */
+  /** In a sandbox, a bank reached over plain HTTP may have its pages on plain HTTP. */
   readonly plainPages: boolean;
 };
 
@@ -36,23 +36,23 @@ export function readAnswer(asked: Asked, received: Received): BankResponse {
 
 function readError(status: number, { error }: ErrorAnswer, headers: Headers): BankResponse {
   if (status === 400 && error === 'invalid') {
-    // The bank looks at the id first: a message it cannot read under an id it knows is a 409. So this was never done, and
-    // it never will be. 30 is the networks' format error, which is for us to mend.
+    // A bank checks the ID first, so a 400 proves that nothing was done under it. 30 is the networks' format error.
     return { outcome: 'declined', network: 'bank', code: '30' };
   }
-  if (status === 401 && error === 'unauthorised') return notSent('the bank does not accept our signature');
+  if (status === 401 && error === 'unauthorised') return notSent('the bank rejected the signature');
   if ((status === 429 || status === 503) && error === 'notDone' && headers['retry-after'] !== undefined) {
     return notSent(`the bank is busy, status ${status}`);
   }
-  if (status === 409 && error === 'conflict') return unknown('the bank knows this id with other content');
+  if (status === 409 && error === 'conflict')
+    return unknown('the bank knows this operation ID with different content');
   return unknown(`status ${status}, ${error}`);
 }
 
 function readOutcome(asked: Asked, body: unknown): BankResponse {
-  if (!operationAnswer.Check(body)) return unknown('an answer that does not fit the protocol');
+  if (!operationAnswer.Check(body)) return unknown('the response does not match the bank protocol');
   if (body.operationId !== asked.operationId) return anotherOperation;
   switch (body.outcome) {
-    // Only what is known is taken over: whatever else a bank may add stays outside.
+    // Copies only documented fields: a bank may add others.
     case 'approved':
       return {
         outcome: 'approved',
@@ -72,10 +72,10 @@ function readOutcome(asked: Asked, body: unknown): BankResponse {
         ...defined({ advice: body.advice }),
       };
     case 'payerNeeded':
-      if (!asked.payerPresent) return unknown('a wish for the payer, who is not there');
+      if (!asked.payerPresent) return unknown('the bank asks for the payer, who is not present');
       return isPage(body.interaction.url, asked.plainPages)
         ? { outcome: 'payerNeeded', interaction: copyOf(body.interaction) }
-        : unknown('a page for the payer that is no address');
+        : unknown('the page for the payer has no valid address');
     case 'pending':
       return { outcome: 'pending' };
   }
@@ -94,14 +94,14 @@ function isPage(url: string, plainPages: boolean): boolean {
   return isAllowed && username === '' && password === '';
 }
 
-/** The name of the field a bank complains about, without the digits a careless bank might put there. */
+/** The error and the field a bank names, without digits: a bank might quote a card number. */
 export function complaintOf(received: Received): string | undefined {
   const body = parseMessage(received.body);
   if (!errorAnswer.Check(body)) return undefined;
   return [body.error, body.field?.replace(/[^A-Za-z_.-]/g, '')].filter(Boolean).join(' ');
 }
 
-const anotherOperation = unknown('the answer of another operation');
+const anotherOperation = unknown('the response names another operation');
 
 function unknown(why: string): BankResponse {
   return { outcome: 'unknown', why };

@@ -14,26 +14,29 @@ const message = {
 const seconds = 1_795_221_000;
 const header = `t=${seconds},v1=ebf8d8b4e156f9a7279c990b1ba01b5c205fc013c063b51f0975454a91615462`;
 
-test('a message has the signature that openssl gives it', () => {
+test('a message has the same signature as from openssl', () => {
   expect(sign(secret, message, seconds)).toBe(header);
 });
 
-test('a question without a body has the signature that openssl gives it', () => {
+test('a message without a body has the same signature as from openssl', () => {
   const question = { method: 'GET', target: '/mandate/book?after=0&limit=100', body: Buffer.alloc(0) };
   const mac = 'de17c1826af8b0a6566b073cd69954c87f200ca800762a038c2765a3cb7690a5';
   expect(sign(secret, question, seconds)).toBe(`t=${seconds},v1=${mac}`);
 });
 
-test('the vector is the one in the document', () => {
+test('the test vector is the one in docs/bank-protocol.md', () => {
   const document = readFileSync('docs/bank-protocol.md', 'utf8');
   for (const part of [secret, message.target, message.body.toString(), header])
     expect(document).toContain(part);
 });
 
 describe('a signature', () => {
-  test.each([-replayWindowSeconds, -1, 0, 1, replayWindowSeconds])('is good %i seconds later', (later) => {
-    expect(isSigned(secret, message, header, seconds + later)).toBe(true);
-  });
+  test.each([-replayWindowSeconds, -1, 0, 1, replayWindowSeconds])(
+    'is accepted %i seconds later',
+    (later) => {
+      expect(isSigned(secret, message, header, seconds + later)).toBe(true);
+    },
+  );
 
   test.each([-replayWindowSeconds - 1, replayWindowSeconds + 1])('is refused %i seconds later', (later) => {
     expect(isSigned(secret, message, header, seconds + later)).toBe(false);
@@ -45,7 +48,7 @@ describe('a signature', () => {
     ['of another path', secret, { target: '/mandate/operations/inv1.2.r' }],
     ['of another query', secret, { target: '/mandate/operations/inv1.1.r?' }],
     ['of another body', secret, { body: Buffer.from(message.body.toString().replace('T1', 'T2')) }],
-    ['of what moved from the path into the body', secret, { target: '/mandate', body: Buffer.from('x') }],
+    ['with part of the path moved into the body', secret, { target: '/mandate', body: Buffer.from('x') }],
   ])('%s is refused', (_of, other, different) => {
     expect(isSigned(other, { ...message, ...different }, header, seconds)).toBe(false);
   });

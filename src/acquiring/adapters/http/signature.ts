@@ -1,10 +1,10 @@
-// The signature on every message between us and a bank, in both directions: HMAC-SHA-256 over time, method, target and
-// body. docs/bank-protocol.md has the recipe for other languages and a vector.
+// The HMAC-SHA-256 signature of messages between Mandate and a bank, in both directions.
+// docs/bank-protocol.md describes it and has a test vector.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type SignedMessage = {
   readonly method: string;
-  /** Path and query exactly as they stand in the request line. */
+  /** Path and query exactly as in the request line. */
   readonly target: string;
   readonly body: Uint8Array;
 };
@@ -13,10 +13,10 @@ export const signatureHeader = 'mandate-bank-signature';
 export const versionHeader = 'mandate-bank-version';
 export const protocolVersion = '1';
 
-/** How far the clocks of both sides may be apart, and how long a message that was overheard could be sent again. */
+/** How far the two clocks may differ, and how long a recorded message can be replayed. */
 export const replayWindowSeconds = 300;
 
-/** A secret a person made up is too short; `openssl rand -base64 32` gives 44 characters. */
+/** Rejects most invented secrets: `openssl rand -base64 32` prints 44 characters. */
 export const minSecretCharacters = 32;
 
 export function sign(secret: string, message: SignedMessage, nowSeconds: number): string {
@@ -35,7 +35,7 @@ export function isSigned(
   return timingSafeEqual(Buffer.from(mac, 'hex'), macOf(secret, message, time));
 }
 
-/** No part but the body can hold a line feed, so no two messages have the same text. */
+/** Only the body can contain a line feed, so two messages never give the same text. */
 function macOf(secret: string, { method, target, body }: SignedMessage, time: string): Buffer {
   return createHmac('sha256', secret).update(`${time}\n${method}\n${target}\n`).update(body).digest();
 }

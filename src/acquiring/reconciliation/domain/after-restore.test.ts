@@ -26,25 +26,25 @@ test.each([
   ['reverse', -1, 'undone'],
   ['authorise', 0, 'held'],
   ['reverse', 0, 'held'],
-])('%s %i after the moment is %s', (kind, sign, work) => {
+])('%s %i after the restore point is %s', (kind, sign, work) => {
   const lost = difference(kind, sign, 0);
   expect(splitByRestore([lost], restoredTo)).toEqual({ lost: new Map([[work, [lost]]]), others: [] });
 });
 
 test.each([
-  ['what the bank did before, by more than clocks are apart', difference('refund', -1, -300_001)],
-  ['what is known here and differs', difference('capture', 1, 5, { class: 'unexpected_success' })],
-  ['a second line', difference('refund', -1, 5, { class: 'duplicate' })],
-])('%s is a difference as always', (_, other) => {
+  ['an operation before the restore point, beyond the clock difference', difference('refund', -1, -300_001)],
+  ['an operation with a record that differs', difference('capture', 1, 5, { class: 'unexpected_success' })],
+  ['a duplicate', difference('refund', -1, 5, { class: 'duplicate' })],
+])('%s is an ordinary difference', (_, other) => {
   expect(splitByRestore([other], restoredTo)).toEqual({ lost: new Map(), others: [other] });
 });
 
-test('a clock that is behind by a little is no reason to pass it over', () => {
+test('a small clock difference does not exclude an operation', () => {
   const lost = difference('payout', -1, -299_000);
   expect([...splitByRestore([lost], restoredTo).lost.keys()]).toEqual(['paidOut']);
 });
 
-test('what was taken and given back is not made again, what stands beside it is', () => {
+test('a reversed charge is not repeated, and the charges next to it are', () => {
   const taken = difference('authorise', 1, 1, { operationId: 'I.1.a' });
   const back = difference('reverse', -1, 2, { operationId: 'I.1.r' });
   const other = difference('authorise', 1, 1, { operationId: 'I.2.a' });
@@ -56,12 +56,12 @@ test('what was taken and given back is not made again, what stands beside it is'
   );
 });
 
-test('what the bank lacks is a difference as always', () => {
+test('an operation missing at the bank is an ordinary difference', () => {
   const { line: _, ...missing } = difference('refund', -1, 5, { class: 'missing_at_bank' });
   expect(splitByRestore([missing], restoredTo)).toEqual({ lost: new Map(), others: [missing] });
 });
 
-test('the most urgent comes first', () => {
+test('the groups are ordered by urgency', () => {
   const all = [difference('authorise', 0, 1), difference('refund', -1, 1), difference('payout', -1, 1)];
   expect([...splitByRestore(all, restoredTo).lost.keys()]).toEqual(['paidOut', 'givenBack', 'held']);
 });

@@ -1,39 +1,39 @@
-// What a bank did after the moment a database was restored to, which that database therefore does not know: by what it means for
-// somebody's money, with what to do. Pure.
+// Groups the operations a bank did after the point a database was restored to, by their effect on money.
+// The restored database has no record of them.
 import { laterBy, type Instant } from '../../../clock.ts';
 import { clocksApartMs, type Difference } from './difference.ts';
 
-/** The most urgent first. Only of what is not known here at all: what is known and differs says itself what to do. */
+/** Most urgent first. Covers only operations without a record; other differences carry their own advice. */
 export const lostOperations = {
   paidOut: {
-    means: 'The card has the money, and here it is still in the wallet or set aside.',
+    means: 'The card has the money, but in Mandate it is still in the wallet or reserved.',
     advice:
-      'Let the merchant pay nothing out until it is written down (mandate payout recover): he would pay it a second time, under another id.',
+      'Record it with "mandate payout recover". Until then the merchant must not pay out: a repeat under another ID pays twice.',
   },
   charged: {
-    means: 'The payer was charged, and here he was not.',
+    means: 'The payer was charged, but Mandate has no record of it.',
     advice:
-      'Where the invoice is known and has no other payment, let the shop make the same payment again: it has the same id at the bank, ' +
-      'which answers as it did and charges nobody twice. What belongs to a hold that is known here is captured or cancelled again. ' +
-      'Where nobody knows it, a test charge of a binding among them, ask the shop, or have the bank give it back.',
+      'If the invoice exists and has no other payment, have the shop create the same payment again. It has the same ID at the bank, ' +
+      'so nothing is charged twice. If the hold is recorded, capture or cancel it again. ' +
+      'Otherwise, or for a verification charge, ask the shop, or have the bank refund it.',
   },
   givenBack: {
-    means: 'The payer has his money back, and here the shop still has it.',
+    means: 'The payer has their money back, but in Mandate the shop still has it.',
     advice:
-      'Let the shop ask for the same refund or cancellation again: it has the same id at the bank, which gives back nothing twice.',
+      'Have the shop request the same refund or cancellation again. It has the same ID at the bank, so nothing is refunded twice.',
   },
   undone: {
-    means: 'It was taken and given back at the bank, or is the other half of such a pair.',
-    advice: 'Nothing is to be done. Do not make it again: the bank would answer that it was taken.',
+    means: 'The bank charged and reversed it, or it is the reversal of such a charge.',
+    advice: 'Do nothing. Do not repeat the payment: the bank would report the reversed charge as approved.',
   },
   held: {
-    means: 'Money is held on a card for us, or was let go, and here nobody knows.',
-    advice: 'As if it were charged. A hold nobody captures ends by itself.',
+    means: 'The bank holds or released money on a card, but Mandate has no record of it.',
+    advice: 'Proceed as for a charge. A hold that is not captured expires automatically.',
   },
 } as const;
 export type LostWork = keyof typeof lostOperations;
 
-/** What of the differences was lost with the restoring; the others are differences as they always were. */
+/** Separates the operations lost in the restore from ordinary differences. */
 export function splitByRestore(
   differences: readonly Difference[],
   restoredTo: Instant,
@@ -60,7 +60,7 @@ function lostWorkOf(
   reversed: ReadonlySet<string>,
 ): LostWork | undefined {
   const { line, class: found } = difference;
-  // The bank's clock is another than that of whoever says when that was.
+  // The bank's clock may differ from the clock that gave the restore time.
   if (!line || found !== 'missing_here' || line.at < laterBy(restoredTo, -clocksApartMs)) return undefined;
   if (line.kind === 'payout') return 'paidOut';
   if (isReversal(difference) || (line.kind === 'authorise' && reversed.has(objectOf(difference))))
@@ -69,12 +69,12 @@ function lostWorkOf(
   return line.sign > 0 ? 'charged' : 'givenBack';
 }
 
-/** Of money that had been taken; a hold that is let go moved none. */
+/** True only for a reversed charge: the release of a hold moves no money. */
 function isReversal({ line }: Difference): boolean {
   return line?.kind === 'reverse' && line.sign < 0;
 }
 
-/** An operation's id is that of its object, and then what is done with it. */
+/** An operation ID is the object's ID, a dot and a suffix. */
 function objectOf({ operationId }: Difference): string {
   return operationId.slice(0, operationId.lastIndexOf('.'));
 }

@@ -1,4 +1,4 @@
-// Every certainty beside every kind of line: what it is called, and how much is at stake.
+// Every certainty with every kind of line: the class and the money at stake.
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../../clock.ts';
 import {
@@ -67,38 +67,41 @@ function told({ withCounterpart = false, scope: more, ...pair }: Case): string {
 }
 
 describe('equal', () => {
-  test.each(Object.keys(shapes) as Shape[])('a %s that was done, and is in the book', (shape) =>
+  test.each(Object.keys(shapes) as Shape[])('a %s that was done and is in the report', (shape) =>
     expect(told({ ours: ours(shape, 'done'), line: line(shape) })).toBe('equal'),
   );
   test.each<[string, Case]>([
-    ['what was never done, and is not there', { ours: ours('charge', 'never') }],
-    ['what was taken back, and neither is there', { ours: ours('charge', 'undone') }],
-    ['what took it back, and neither is there', { ours: ours('reversal of a charge', 'undoes') }],
+    ['a charge that failed and is not in the report', { ours: ours('charge', 'never') }],
+    ['a reversed charge, without both lines', { ours: ours('charge', 'undone') }],
+    ['the reversal of a charge, without both lines', { ours: ours('reversal of a charge', 'undoes') }],
     [
-      'what was taken back, with what took it back',
+      'a reversed charge with its reversal',
       { ours: ours('charge', 'undone'), line: line('charge'), withCounterpart: true },
     ],
     [
-      'what took back what is there',
+      'a reversal with its charge',
       {
         ours: ours('reversal of a hold', 'undoes'),
         line: line('reversal of a hold'),
         withCounterpart: true,
       },
     ],
-    ['what was settled elsewhere, and is not there', { ours: ours('charge', 'may') }],
-    ['what was settled elsewhere, and is there', { ours: ours('charge', 'may'), line: line('charge') }],
-    ['what is at another bank, and not here', { ours: ours('charge', 'done', { bankId: 'OTHER' }) }],
+    ['a charge resolved outside the bank, without a line', { ours: ours('charge', 'may') }],
     [
-      'a line that does not say what it follows on, nor on which card',
+      'a charge resolved outside the bank, with a line',
+      { ours: ours('charge', 'may'), line: line('charge') },
+    ],
+    ['an operation of another bank', { ours: ours('charge', 'done', { bankId: 'OTHER' }) }],
+    [
+      'a line without original operation and card',
       { ours: ours('refund', 'done'), line: withoutDetails(line('refund')) },
     ],
     [
-      'a card hidden by another number of stars',
+      'a card mask with another number of stars',
       { ours: ours('charge', 'done'), line: line('charge', { cardMask: '424242**4242' }) },
     ],
     [
-      'a card we do not know any more',
+      'a card whose mask is no longer known',
       { ours: withoutCard(ours('charge', 'done')), line: line('charge', { cardMask: '555555******4444' }) },
     ],
   ])('%s', (_, pair) => expect(told(pair)).toBe('equal'));
@@ -112,7 +115,7 @@ function withoutCard({ cardMask: _c, ...rest }: ExpectedEntry): ExpectedEntry {
   return rest;
 }
 
-describe('not in the book', () => {
+describe('missing in the report', () => {
   test.each<[Shape, string]>([
     ['charge', 'missing_at_bank -6000 RUB'],
     ['hold', 'missing_at_bank -6000 RUB'],
@@ -122,39 +125,39 @@ describe('not in the book', () => {
     ['reversal of a charge', 'reversal_missing 6000 RUB'],
     ['reversal of a hold', 'hold_not_released 6000 RUB'],
   ])('a %s that was done', (shape, expected) => expect(told({ ours: ours(shape, 'done') })).toBe(expected));
-  test('what is under way, until it has been for too long', () => {
+  test('a pending operation is open until the limit', () => {
     const old = { askedAt: time('19T09:59:59') };
     expect(told({ ours: ours('payout', 'open') })).toBe('open');
     expect(told({ ours: ours('payout', 'open', old) })).toBe('pending_too_long -6000 RUB');
-    // From before the period: no other book would ever tell of it.
+    // It was sent before the period, so no other report will have it.
     const from = { from: time('19T12:00:00') };
     expect(told({ ours: ours('payout', 'open', old), scope: from })).toBe('pending_too_long -6000 RUB');
     expect(told({ ours: ours('payout', 'open', old), line: line('payout'), scope: from })).toBe(
       'final_at_bank -6000 RUB',
     );
-    // From after it: it cannot be in this book.
+    // It was sent after the period, so this report cannot have it.
     expect(told({ ours: ours('payout', 'open', old), scope: { to: time('19T09:00:00') } })).toBe('open');
   });
 });
 
-describe('in the book', () => {
+describe('present in the report', () => {
   test.each<[string, Case, string]>([
-    ['what nobody knows', { line: line('charge') }, 'missing_here 6000 RUB'],
-    ['a payout nobody knows', { line: line('payout') }, 'missing_here -6000 RUB'],
-    ['a hold let go that nobody knows', { line: line('reversal of a hold') }, 'missing_here -6000 RUB'],
-    ['the copy of it', { line: line('charge', { copy: 2 }) }, 'missing_here 6000 RUB'],
+    ['an unknown charge', { line: line('charge') }, 'missing_here 6000 RUB'],
+    ['an unknown payout', { line: line('payout') }, 'missing_here -6000 RUB'],
+    ['an unknown release of a hold', { line: line('reversal of a hold') }, 'missing_here -6000 RUB'],
+    ['the second line of an unknown charge', { line: line('charge', { copy: 2 }) }, 'missing_here 6000 RUB'],
     [
-      'a second line of what was done',
+      'a second line of a successful operation',
       { ours: ours('charge', 'done'), line: line('charge', { copy: 2 }) },
       'duplicate 6000 RUB',
     ],
     [
-      'a second line of what failed',
+      'a second line of a failed operation',
       { ours: ours('refund', 'never'), line: line('refund', { copy: 2 }) },
       'duplicate -6000 RUB',
     ],
     [
-      'what went to another bank',
+      'an operation sent to another bank',
       { ours: ours('charge', 'done', { bankId: 'OTHER' }), line: line('charge') },
       'wrong_bank 6000 RUB',
     ],
@@ -169,23 +172,23 @@ describe('in the book', () => {
       'unexpected_success -6000 RUB',
     ],
     [
-      'a charge that failed, alone',
+      'a failed charge without its reversal',
       { ours: ours('charge', 'undone'), line: line('charge') },
       'reversal_missing 6000 RUB',
     ],
     [
-      'a hold that failed, alone',
+      'a failed hold without its reversal',
       { ours: ours('hold', 'undone'), line: line('hold') },
       'hold_not_released 6000 RUB',
     ],
     [
-      'a reversal of nothing',
+      'a reversal without its charge',
       { ours: ours('reversal of a charge', 'undoes'), line: line('reversal of a charge') },
       'unexpected_success -6000 RUB',
     ],
-    ['what is under way', { ours: ours('refund', 'open'), line: line('refund') }, 'open'],
+    ['a pending operation', { ours: ours('refund', 'open'), line: line('refund') }, 'open'],
     [
-      'what has been under way for too long',
+      'an operation pending for too long',
       { ours: ours('refund', 'open', { askedAt: time('19T09:00:00') }), line: line('refund') },
       'final_at_bank -6000 RUB',
     ],
@@ -193,24 +196,29 @@ describe('in the book', () => {
 });
 
 describe.each<ExpectedEntry['certainty']>(['done', 'open', 'undone', 'undoes', 'may'])(
-  'booked otherwise, %s',
+  'different content, %s',
   (certainty) => {
     const otherwise = (shape: Shape, more: Partial<BankLine>) =>
       told({ ours: ours(shape, certainty), line: line(shape, more), withCounterpart: true });
     test.each<[string, Shape, Partial<BankLine>, string]>([
-      ['more', 'charge', { minor: 6_500n }, 'amount 500 RUB'],
-      ['less', 'charge', { minor: 5_500n }, 'amount -500 RUB'],
-      ['more given back', 'refund', { minor: 6_500n }, 'amount -500 RUB'],
+      ['a higher amount', 'charge', { minor: 6_500n }, 'amount 500 RUB'],
+      ['a lower amount', 'charge', { minor: 5_500n }, 'amount -500 RUB'],
+      ['a higher refund', 'refund', { minor: 6_500n }, 'amount -500 RUB'],
       ['another currency', 'charge', { currency: 'USD' }, 'currency -6000 RUB'],
-      ['charged where it was to be held', 'hold', { sign: 1 }, 'kind 6000 RUB'],
-      ['held where it was to be charged', 'charge', { sign: 0 }, 'kind -6000 RUB'],
-      ['taken where it was to be given back', 'refund', { sign: 1 }, 'kind 12000 RUB'],
-      ['another kind, the same way', 'refund', { kind: 'payout' }, 'kind 0 RUB'],
-      ['let go where it was to be held', 'hold', { kind: 'reverse' }, 'kind -6000 RUB'],
-      ['another original', 'refund', { originalId: 'J.1.a' }, 'original -6000 RUB'],
-      ['an original where there is none', 'charge', { originalId: 'J.1.a' }, 'original 6000 RUB'],
+      ['charged instead of held', 'hold', { sign: 1 }, 'kind 6000 RUB'],
+      ['held instead of charged', 'charge', { sign: 0 }, 'kind -6000 RUB'],
+      ['charged instead of refunded', 'refund', { sign: 1 }, 'kind 12000 RUB'],
+      ['another kind in the same direction', 'refund', { kind: 'payout' }, 'kind 0 RUB'],
+      ['released instead of held', 'hold', { kind: 'reverse' }, 'kind -6000 RUB'],
+      ['another original operation', 'refund', { originalId: 'J.1.a' }, 'original -6000 RUB'],
+      [
+        'an original operation where none is expected',
+        'charge',
+        { originalId: 'J.1.a' },
+        'original 6000 RUB',
+      ],
       ['another card', 'payout', { cardMask: '555555******4444' }, 'card -6000 RUB'],
-      ['another end of the card', 'payout', { cardMask: '424242******4243' }, 'card -6000 RUB'],
+      ['other last digits of the card', 'payout', { cardMask: '424242******4243' }, 'card -6000 RUB'],
     ])('%s', (_, shape, more, expected) => expect(otherwise(shape, more)).toBe(expected));
   },
 );
@@ -220,19 +228,19 @@ describe('at the edge of a period', () => {
   const at = (askedAt: string, knownAt: string) => ({ askedAt: time(askedAt), knownAt: time(knownAt) });
   test.each<[string, ReturnType<typeof at>, string]>([
     ['within it', at('20T00:05:00', '20T23:54:59'), 'missing_at_bank -6000 RUB'],
-    ['asked for before it', at('19T23:59:59', '20T00:10:00'), 'edge'],
-    ['asked for when clocks may differ', at('20T00:04:59', '20T10:00:00'), 'edge'],
-    ['learned of after it', at('20T23:00:00', '21T00:00:01'), 'edge'],
-    ['learned of when clocks may differ', at('20T23:00:00', '20T23:55:00'), 'edge'],
+    ['sent before it', at('19T23:59:59', '20T00:10:00'), 'edge'],
+    ['sent within the clock difference after its start', at('20T00:04:59', '20T10:00:00'), 'edge'],
+    ['known after it', at('20T23:00:00', '21T00:00:01'), 'edge'],
+    ['known within the clock difference before its end', at('20T23:00:00', '20T23:55:00'), 'edge'],
     ['of another time', at('18T10:00:00', '18T10:00:01'), 'edge'],
   ])('a missing line %s', (_, times, expected) =>
     expect(told({ ours: ours('charge', 'done', times), scope: day })).toBe(expected),
   );
-  test('without its times it is missed', () => {
+  test('a missing line without times is a difference', () => {
     const { askedAt: _a, knownAt: _k, ...timeless } = ours('charge', 'done');
     expect(told({ ours: timeless, scope: day })).toBe('missing_at_bank -6000 RUB');
   });
-  test('the other half of what was taken back may be in the file before or after', () => {
+  test('the other half of a reversed charge may be in the file before or after', () => {
     const late = { askedAt: time('20T23:50:00'), knownAt: time('21T00:20:00') };
     const early = { askedAt: time('19T23:50:00'), knownAt: time('20T00:20:00') };
     const charge = { line: line('charge'), scope: day };

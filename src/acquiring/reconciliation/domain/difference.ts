@@ -1,9 +1,9 @@
-// What a bank's line beside our own record means: equal, still open, or a difference of one class, with the money at stake. Pure.
+// Classifies a line of the bank's report and Mandate's record of it: equal, open, or a difference with the money at stake.
 import type { Instant } from '../../../clock.ts';
 import { laterBy } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 
-/** What both sides have of an operation. */
+/** The fields both sides have. */
 type Content = {
   readonly kind: string;
   readonly sign: number;
@@ -13,10 +13,22 @@ type Content = {
   readonly cardMask?: string;
 };
 
-/** What a room expects of one operation (src/acquiring/reconciliation/domain/reconciliation-source.ts). */
+/** What a module expects in the report for one operation; see reconciliation-source.ts. */
 export type ExpectedEntry = Content & {
   readonly bankId?: string;
-  readonly certainty: 'done' | 'open' | 'never' | 'undone' | 'undoes' | 'may';
+  readonly certainty:
+    /** The report must have it. */
+    | 'done'
+    /** The outcome is unknown, so the report may have it. */
+    | 'open'
+    /** It failed or was not sent, so the report must not have it. */
+    | 'never'
+    /** It was reversed: the report may have it, but only together with its reversal. */
+    | 'undone'
+    /** The reversal of `undone`: the report has both or neither. */
+    | 'undoes'
+    /** It was resolved outside the bank, so the report may have it or not. */
+    | 'may';
   readonly object: string;
   readonly objectId: string;
   readonly status: string;
@@ -25,10 +37,10 @@ export type ExpectedEntry = Content & {
   readonly knownAt?: Instant;
 };
 
-/** A line of the bank's book. */
+/** A line of the bank's transaction report. */
 export type BankLine = Content & {
   readonly sequence: number;
-  /** 1 for the first line of its operation, which should be the only one. */
+  /** 1 for the first line of an operation; a second line is a duplicate. */
   readonly copy: number;
   readonly at: Instant;
 };
@@ -40,75 +52,76 @@ export type Pair = {
   readonly isCounterpartBooked: boolean;
 };
 
-/** Whose book it is, of which time, and when something has been under way for too long. */
+/** The bank and the period of the report, and the limit for pending operations. */
 export type Scope = {
   readonly bankId: string;
-  /** What certainly happened before is not in it, and what certainly happened from `to` on. */
+  /** The report has nothing that certainly happened before `from`, or at `to` and later. */
   readonly from?: Instant;
   readonly to?: Instant;
-  /** What was asked for before, whether in that time or earlier, and is still under way, has been for too long. */
+  /** An operation first sent before this and still pending has been pending for too long. */
   readonly openSince: Instant;
 };
 
-/** The most dangerous first: what it means, and what to do. */
+/** Most dangerous first. */
 export const differenceClasses = {
   reversal_missing: {
-    means: 'The payer was charged and has not got it back, though here it failed or was given back.',
-    advice: 'Have the bank give it back: its approval of our reversal, if there was one, did not count.',
+    means:
+      'The payer was charged and not refunded, although the operation failed or was reversed in Mandate.',
+    advice: 'Have the bank refund it. If it approved a reversal, that reversal had no effect.',
   },
   unexpected_success: {
-    means: 'The bank has done what failed here, or what it was never asked for.',
-    advice: 'Show the bank its own answer and have it undone; if it stands, settle it with the party.',
+    means: 'The bank did an operation that failed in Mandate or was never sent.',
+    advice: 'Show the bank its own response and have it reversed. If it stands, agree on it with the party.',
   },
   missing_here: {
-    means: 'Nobody here knows the operation.',
-    advice:
-      'Ask the bank where it comes from. If it is another service’s, that one must have its own secret.',
+    means: 'Mandate has no record of the operation.',
+    advice: 'Ask the bank for its origin. If another service sent it, give that service its own secret.',
   },
   duplicate: {
-    means: 'The bank has booked one operation again.',
-    advice: 'Have the bank take the extra line back before it settles.',
+    means: 'The bank reports the operation again.',
+    advice: 'Have the bank remove the extra line before settlement.',
   },
   wrong_bank: {
-    means: 'Here it went to another bank.',
-    advice: 'Reconcile that bank too. If both have it, have this one give it back.',
+    means: 'Mandate sent the operation to another bank.',
+    advice: 'Reconcile that bank too. If both have it, have this one refund it.',
   },
   missing_at_bank: {
-    means: 'Done here, and not in the bank’s book.',
-    advice: 'Ask the bank for the operation by its id. Until it is found, do not count on the money.',
+    means: 'Done in Mandate, but missing from the bank’s transaction report.',
+    advice: 'Ask the bank for the operation by its ID. Do not count on the money until it is found.',
   },
   currency: {
-    means: 'Booked in another currency.',
-    advice: 'Have the bank correct it before it settles.',
+    means: 'Reported in another currency.',
+    advice: 'Have the bank correct it before settlement.',
   },
   kind: {
-    means: 'Booked as something else: another operation, or with the money going another way.',
-    advice: 'Have the bank correct it before it settles.',
+    means: 'Reported as another kind of operation, or in the opposite direction.',
+    advice: 'Have the bank correct it before settlement.',
   },
   amount: {
-    means: 'Booked with another amount.',
-    advice: 'Have the bank correct it before it settles, or settle the rest with the party.',
+    means: 'Reported with another amount.',
+    advice: 'Have the bank correct it before settlement, or agree on the rest with the party.',
   },
   original: {
-    means: 'Booked against another operation than it belongs to.',
+    means: 'Reported for another original operation.',
     advice: 'Have the bank correct it: the money may have gone to another payer.',
   },
   card: {
-    means: 'Booked on another card.',
-    advice: 'Have the bank correct it: the money of another card was moved.',
+    means: 'Reported on another card.',
+    advice: 'Have the bank correct it: money of another card was moved.',
   },
   hold_not_released: {
-    means: 'The bank holds money on the card, though here the payment is over.',
-    advice: 'Have the bank let it go; else the payer waits until the hold ends by itself.',
+    means: 'The bank holds money on the card, although the payment has ended in Mandate.',
+    advice: 'Have the bank release it. Otherwise the payer waits until the hold expires.',
   },
   final_at_bank: {
-    means: 'The bank has done it, and here it has been under way for too long.',
-    advice: 'See `mandate jobs stuck`; `mandate jobs retry` asks the bank again, and it is learned.',
+    means: 'Done at the bank, but pending in Mandate for too long.',
+    advice:
+      'Find it with `mandate jobs stuck` and run `mandate jobs retry`, which queries the bank and records the outcome.',
   },
   pending_too_long: {
-    means: 'Under way here for too long, and not in this book of the bank.',
+    means: 'Pending in Mandate for too long, and not in this transaction report.',
     advice:
-      'See `mandate jobs stuck`. Its money stays set aside until the bank has said what became of it; the book of another time may have it.',
+      'See `mandate jobs stuck`. The money stays reserved until the bank reports the outcome. The report of another period may have it.',
   },
 } as const;
 
@@ -117,14 +130,14 @@ export type DifferenceClass = keyof typeof differenceClasses;
 export type Difference = {
   readonly class: DifferenceClass;
   readonly operationId: string;
-  /** What the bank has for us beyond our own books; below zero, what it has less. Of what is under way, all of it. */
+  /** Positive: the bank has more money for Mandate than the ledger says. Of a pending operation, the whole amount. */
   readonly atStakeMinor: bigint;
   readonly currency: string;
   readonly ours?: ExpectedEntry;
   readonly line?: BankLine;
 };
 
-/** `edge`: it happened about when the book begins or ends, so that it may as well be in the one before or after. */
+/** `edge`: so close to the start or end of the report that the one before or after may have it. */
 export type Classification = Difference | 'equal' | 'open' | 'edge';
 
 export function classify(pair: Pair, scope: Scope): Classification {
@@ -165,7 +178,7 @@ function classifyBooked(pair: Pair, ours: ExpectedEntry, line: BankLine, scope: 
       return isBeforeEnd(ours, scope) ? difference(kept(ours), pair, worth(line), line) : 'edge';
     case 'undoes':
       if (isCounterpartBooked) return classifyContent(pair, ours, line);
-      // It gives back what was never taken.
+      // It reverses a charge that was never made.
       return isAfterStart(ours, scope) ? difference('unexpected_success', pair, worth(line), line) : 'edge';
     case 'open': {
       const content = classifyContent(pair, ours, line);
@@ -201,13 +214,13 @@ function difference(
   return { class: name, operationId, atStakeMinor, currency, ...defined({ ours, line }) };
 }
 
-/** For us; money that is only held counts as if it were taken, and letting it go as if it were given back. */
+/** The value for Mandate. A hold counts as a charge, and its release as a refund. */
 function worth({ kind, sign, minor }: Pick<BankLine, 'kind' | 'sign' | 'minor'>): bigint {
   const direction = sign !== 0 ? sign : kind === 'reverse' ? -1 : 1;
   return BigInt(direction) * minor;
 }
 
-/** What the payer lacks when a reversal is missing: money that was held, or that was taken. */
+/** The class of a missing reversal, for a hold or a charge. */
 function kept({ sign }: ExpectedEntry): DifferenceClass {
   return sign === 0 ? 'hold_not_released' : 'reversal_missing';
 }
@@ -224,10 +237,10 @@ function isAskedBeforeEnd({ askedAt }: ExpectedEntry, { to }: Scope): boolean {
   return to === undefined || askedAt === undefined || askedAt < to;
 }
 
-/** As far as the clocks of both sides may be apart: further, and neither accepts the other's signature. */
+/** How far the two clocks may differ. Beyond that, neither side accepts the other's signature. */
 export const clocksApartMs = 300_000;
 
-/** What is not known when it happened is taken for certain: better an alarm too many. */
+/** An operation without a known time counts as certain: a false alarm is better than a missed one. */
 function isAfterStart({ askedAt }: ExpectedEntry, { from }: Scope): boolean {
   return from === undefined || askedAt === undefined || askedAt >= laterBy(from, clocksApartMs);
 }
@@ -236,7 +249,7 @@ function isBeforeEnd({ knownAt }: ExpectedEntry, { to }: Scope): boolean {
   return to === undefined || knownAt === undefined || knownAt < laterBy(to, -clocksApartMs);
 }
 
-/** How many stars hide the middle is a matter of taste. */
+/** Banks mask the middle with different numbers of stars. */
 function isSameCard(a: string, b: string): boolean {
   return a.slice(0, 6) === b.slice(0, 6) && a.slice(-4) === b.slice(-4);
 }

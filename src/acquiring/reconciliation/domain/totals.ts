@@ -1,5 +1,5 @@
-// What a reconciliation has found, counted and added up; of each class the first differences are kept for the list, so that a
-// book that has nothing to do with ours does not fill the memory.
+// Counts and sums the differences of a reconciliation. Only the first of each class are listed, so that the report of
+// a wrong bank does not fill the memory.
 import {
   differenceClasses,
   type Difference,
@@ -16,13 +16,13 @@ export type Sum = {
 
 export type Totals = {
   readonly equal: number;
-  /** Under way here, for no longer than it may be. */
+  /** Pending in Mandate, within the time allowed. */
   readonly open: number;
-  /** At the edge of the period, so that it may be in the book before or after. */
+  /** At the edge of the period, so that the report before or after may have it. */
   readonly edge: number;
-  /** By class, the most dangerous first, and currency. */
+  /** By class, most dangerous first, then by currency. */
   readonly sums: readonly Sum[];
-  /** The same order, and then by operation. */
+  /** By class in the same order, then by operation. */
   readonly differences: readonly Difference[];
 };
 

@@ -1,5 +1,5 @@
-// What a module reports to merchants about its aggregates: an event of the log becomes webhook events, each with the state right
-// after its fact. They follow from the log alone, so that the same log always gives the same webhook events.
+// How a module reports on its aggregates to merchants: log events become webhook events, each with the state right after its fact.
+// They follow from the log alone, so the same log always gives the same webhook events.
 import type { Instant } from '../../../clock.ts';
 
 export type LoggedEvent<Fact> = {
@@ -8,39 +8,39 @@ export type LoggedEvent<Fact> = {
   readonly facts: readonly Fact[];
 };
 
-/** One thing a merchant is sent. An event may have several; they are sent in order. */
+/** One message to a merchant. A log event may have several, which are sent in order. */
 export type WebhookEvent = {
   readonly sequence: number;
-  /** Among the webhook events of that event, from 0. */
+  /** Its number among the webhook events of that log event, from 0. */
   readonly index: number;
-  /** The name it is subscribed by. */
+  /** The type that webhooks register for. */
   readonly registeredType: string;
-  /** The name it bears itself; usually the same. */
+  /** The type in its payload, usually the same. */
   readonly eventType: string;
   readonly happenedAt: Instant;
-  /** What stands beside the envelope: the objects, as they are right after the fact. */
+  /** The payload without its envelope: the objects right after the fact. */
   readonly members: Readonly<Record<string, unknown>>;
 };
 
-/** Who may subscribe to an aggregate's webhook events: a shop, or an identity, perhaps with one wallet of it. */
+/** What a webhook registers with: a shop, or an identity, possibly limited to one of its wallets. */
 export type Owner = { readonly id: string; readonly part?: string };
 
 export type Topic = {
-  /** As it is subscribed. */
+  /** Its name in a registration. */
   readonly name:
     'InvoicesTopic' | 'CustomersTopic' | 'RecurringTopic' | 'WithdrawalsTopic' | 'DestinationsTopic';
-  /** As it stands in what is sent. */
+  /** Its name in a payload. */
   readonly payloadTopic: string;
-  /** What the log calls the aggregate. */
+  /** The log's name for the aggregate. */
   readonly aggregate: string;
   readonly eventTypes: readonly string[];
-  /** A number of its own for each webhook event; or as text the sequence of its event, or its position in the aggregate. */
+  /** A number per webhook event; or, as text, the sequence of its log event, or its position in the aggregate. */
   readonly eventId: 'number' | 'sequence' | 'position';
-  /** The names the webhook events of an event are subscribed by, in order, from its facts alone. */
+  /** The registered types of an event's webhook events, in order, from its facts alone. */
   readonly typesOf: (facts: readonly unknown[]) => readonly string[];
   /** From the facts of the first event. */
   readonly ownersOf: (firstFacts: readonly unknown[]) => readonly Owner[];
-  /** All webhook events of a log that is given from its beginning, in order. */
+  /** All webhook events of a complete log, in order. */
   readonly webhookEventsOf: (log: readonly LoggedEvent<unknown>[]) => readonly WebhookEvent[];
 };
 
@@ -49,7 +49,7 @@ export const maxWebhookEventsPerEvent = 8;
 /** Orders the webhook events of one aggregate. */
 export function positionOf({ sequence, index }: { sequence: number; index: number }): number {
   if (index >= maxWebhookEventsPerEvent)
-    throw new Error(`an event has more than ${maxWebhookEventsPerEvent} webhook events`);
+    throw new Error(`A log event has more than ${maxWebhookEventsPerEvent} webhook events.`);
   return sequence * maxWebhookEventsPerEvent + index;
 }
 
@@ -60,7 +60,7 @@ export function eventAt(position: number): { sequence: number; index: number } {
   };
 }
 
-/** Members without a value are left out: null, nothing, empty text, an empty list. */
+/** Leaves out members without a value: null, undefined, empty text, an empty list. */
 export function filled(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => !isEmpty(value)));
 }
@@ -71,7 +71,7 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-/** A merchant's own values are told as they were given; only where there are none nothing is. */
+/** A merchant's own values are sent as they were given. The member is left out only if there are none. */
 export function hasMembers(metadata: unknown): boolean {
   return typeof metadata === 'object' && metadata !== null && Object.keys(metadata).length > 0;
 }

@@ -1,15 +1,14 @@
-// The catalogue of refusals: every name by which the service says no, the status it has on the wire, the sentence the
-// client gets when the place of refusal has none of its own, and what to do about it. Clients switch on the code;
-// the sentences are for people. docs/guide/errors.md is printed from this page and its second half.
+// All error codes: status, default message and advice. Clients switch on the code; `npm run docs` generates
+// docs/guide/errors.md from this file.
 import { withStatus } from './error-entry.ts';
-import { payoutRefusals } from './payout-error-codes.ts';
+import { payoutErrorCodes } from './payout-error-codes.ts';
 
 export const errorCatalogue = {
   ...withStatus(400, {
     invalidRequest: {
       message: 'Invalid request',
       advice:
-        'The request does not fit the schema; the message names the parameter. Correct it and send it again.',
+        'The request does not match the schema. The message names the parameter. Correct it and send it again.',
     },
     invalidDeadline: {
       message: 'Invalid data in X-Request-Deadline header',
@@ -17,7 +16,7 @@ export const errorCatalogue = {
     },
     invalidPartyID: {
       message: 'Party not found',
-      advice: 'Leave partyID out, or send the id of the party the API key belongs to.',
+      advice: 'Omit partyID, or send the ID of the party of your API key.',
     },
     invalidPartyStatus: {
       message: 'Invalid party status',
@@ -25,7 +24,7 @@ export const errorCatalogue = {
     },
     invalidShopID: {
       message: 'Shop not found',
-      advice: 'Use the id of one of your shops; `GET /v2/processing/shops` lists them.',
+      advice: 'Use the ID of one of your shops. `GET /v2/processing/shops` lists them.',
     },
     invalidShopStatus: {
       message: 'Invalid shop status',
@@ -34,33 +33,33 @@ export const errorCatalogue = {
     invalidInvoiceCost: {
       message: 'Invalid invoice amount',
       advice:
-        'Send an amount, a cart, or both; with both, the sum of price × quantity must equal the amount.',
+        'Send an amount, a cart, or both. With both, the sum of price × quantity must equal the amount.',
     },
     invalidInvoiceCart: {
       message: 'Wrong size. Path to item: cart',
-      advice: 'A cart has 1 to 100 lines. Leave it out when there is none.',
+      advice: 'A cart has 1 to 100 lines. Without lines, omit the cart.',
     },
     invalidInvoiceStatus: {
       message: 'Invalid invoice status',
       advice:
-        'Read the invoice: its status does not allow this. Only a paid invoice is fulfilled, only an unpaid one rescinded.',
+        'Read the status of the invoice. Only a paid invoice can be fulfilled, only an unpaid one paid or rescinded.',
     },
     allocationNotPermitted: {
       message: 'Allocation not permitted',
-      advice: 'Split payments are not offered. Leave allocation out.',
+      advice: 'Split payments are not supported. Omit allocation.',
     },
     invoicePaymentPending: {
       message: 'Invoice payment pending',
-      advice: 'A payment of the invoice is in progress. Follow its events; when it has failed, try again.',
+      advice: 'Another payment of the invoice is in progress. Follow its events. Try again if it fails.',
     },
     invalidPaymentToolToken: {
       message: 'Specified payment tool token is invalid',
       advice:
-        'Tokenize the card again: a token is good for an hour, for the party and the object it was made for.',
+        'Tokenise the card again. A token is valid for one hour, for one party, and for the invoice or customer it was created for.',
     },
     invalidPaymentSession: {
       message: 'Specified payment session is invalid',
-      advice: 'Send the session that came with the token, or none.',
+      advice: 'Send the session returned with the token, or none.',
     },
     invalidProcessingDeadline: {
       message: 'Specified processing deadline is invalid',
@@ -69,70 +68,72 @@ export const errorCatalogue = {
     invalidPaymentStatus: {
       message: 'Invalid payment status',
       advice:
-        'Read the payment: only a held one (`processed`) is captured or cancelled, only a `captured` one refunded.',
+        'Read the status of the payment. Only a held one (`processed`) can be captured or cancelled, only a `captured` one refunded.',
     },
     operationNotPermitted: {
       message: 'Operation not permitted',
-      advice: 'The shop or the payment does not allow it; the message says more.',
+      advice:
+        'The settings of the shop, or the kind of token or payment, do not allow this. The message has details.',
     },
     invalidBindingStatus: {
-      message: 'Invalid binding status',
-      advice: 'Read the binding: only one that has `succeeded` is withdrawn.',
+      message: 'Only a binding that has succeeded can be revoked',
+      advice: 'Read the status of the binding. Revoke it once it has `succeeded`.',
     },
     customerNotReady: {
       message: 'Specified customer is not ready',
-      advice:
-        'Bind a card to the customer first; he is `ready` when one has succeeded and none is charged before.',
+      advice: 'Save a card for the customer first. A customer is `ready` once a binding has succeeded.',
     },
     invalidRecurrentParent: {
       message: 'Specified recurrent parent is invalid',
       advice:
-        'Name a captured payment of the same shop that was made with `makeRecurrent: true`; best the latest of its chain.',
+        'Name a captured payment of the same shop created with `makeRecurrent: true`, preferably the latest of the series.',
     },
     recurrentStopped: {
-      message: 'Recurring charges of this card have been stopped for good',
+      message: 'The issuer or card network has stopped this charge permanently. Ask the payer to pay again.',
       advice:
-        'The issuer or the payer has ended it. Ask the payer to pay again himself, with 3-D Secure and `makeRecurrent`.',
+        'Do not retry. Ask the payer for a new payment with `makeRecurrent`, authenticated with 3-D Secure.',
     },
     recurrentConsentRevoked: {
-      message: 'The payer or the merchant has withdrawn the consent',
-      advice: 'Charge no more. Only a new payment by the payer himself gives a new consent.',
+      message: 'The payer or merchant has revoked the consent. Ask the payer for a new payment.',
+      advice: 'Do not retry. Only a new payment by the payer gives a new consent.',
     },
     recurrentConsentExpired: {
-      message: 'The consent of the payer has ended',
-      advice: 'It was given until a day that is over. Ask the payer for a new payment.',
+      message: 'The consent of the payer has expired. Ask the payer for a new payment.',
+      advice:
+        'Do not retry. The last day of the consent has passed; only a new payment by the payer gives a new consent.',
     },
     recurrentCardExpired: {
-      message: 'The card has expired',
-      advice: 'Ask the payer to pay again himself with his new card.',
+      message: 'The card has expired. Ask the payer to pay with a new card.',
+      advice: 'Do not retry. Ask the payer for a new payment with another card.',
     },
     recurrentRetryWindowExpired: {
-      message: 'The 31 days in which this invoice could be tried again are over',
-      advice: 'It is not charged any more. A later invoice may be.',
+      message: 'The 31 days for retries of this invoice have passed. Create a new invoice.',
+      advice: 'Do not retry this invoice. You can charge a new invoice.',
     },
     recurrentRetryTooEarly: {
-      message: 'After a failure recurring charges are tried once a day, or later where the issuer says so',
-      advice: 'Wait until `retryAfter`; without one a charge is still pending: follow that.',
+      message:
+        'Too early to retry this charge. Wait until retryAfter, or until the pending charge has ended.',
+      advice: 'Retry at `retryAfter`. Without `retryAfter`, another charge is pending: follow its events.',
     },
     recurrentRetryLimitReached: {
-      message: 'The card has been declined so often that the card network forbids another attempt for now',
-      advice: 'Wait until `retryAfter`, or ask the payer to pay himself.',
+      message: 'The card was declined too often. Wait until retryAfter.',
+      advice: 'Retry at `retryAfter`, or ask the payer to pay. Card networks limit the declines of one card.',
     },
     recurrentParentStale: {
-      message: 'The last charge was more than six months ago',
-      advice: 'The shop does not charge after so long a gap. Ask the payer for a new payment.',
+      message: 'The last charge was more than six months ago. Ask the payer for a new payment.',
+      advice: 'Do not retry. The shop is set to refuse a charge after so long a gap.',
     },
     inconsistentCaptureCurrency: {
-      message: 'The currency differs from that of the payment',
+      message: 'The currency differs from the currency of the payment',
       advice: 'Send the currency of the payment, or none.',
     },
     amountExceededCaptureBalance: {
-      message: 'More than is held',
-      advice: 'Capture at most what is held; the message says how much that is.',
+      message: 'The amount is larger than the held amount',
+      advice: 'Capture at most the held amount. The message has it.',
     },
     refundCartConflict: {
       message: 'Inconsistent Refund Cart',
-      advice: 'Send a cart or an allocation, not both; split payments are not offered.',
+      advice: 'Send a cart without allocation. Split payments are not supported.',
     },
     inconsistentRefundCurrency: {
       message: 'Inconsistent refund currency',
@@ -140,152 +141,167 @@ export const errorCatalogue = {
     },
     invoicePaymentAmountExceeded: {
       message: 'Payment amount exceeded',
-      advice: 'Refund at most what is left of the payment: what was captured, less what has been given back.',
+      advice: 'Refund at most the captured amount minus earlier refunds.',
     },
     insufficentAccountBalance: {
       message: 'Insufficient account balance',
       advice:
-        'The shop’s balance cannot bear the refund and its fee. Take payments first, or ask the operator.',
+        'The balance of the shop does not cover the refund and its fee. Take payments first, or ask the operator.',
     },
     webhookEventNotFound: {
-      message: 'No notice has this eventID',
-      advice: 'Send the `eventID` of a notice you were sent, or `since`.',
+      message: 'This webhook has no event with this eventID. Check the ID, or replay with since.',
+      advice: 'Send the `eventID` of an event this webhook received, or replay with `since`.',
     },
     webhookRotationInProgress: {
-      message: 'The keys are being changed already',
-      advice: 'Wait until a day after the next keys have taken over: `GET` the webhook shows when that is.',
+      message: 'The keys are already being rotated. Wait until a day after the next keys take over.',
+      advice: 'A rotation ends one day after the new keys take over. `GET` the webhook shows that time.',
     },
     invalidTestClock: {
-      message: 'The test clock only moves forward, by ten years at most',
-      advice: 'Send a later `now`, before the year 9000; `GET /sandbox/clock` shows the present one.',
+      message: 'The test clock only moves forward, by at most ten years. Send a later time.',
+      advice: 'Send a later `now`, before the year 9000. `GET /sandbox/clock` returns the current one.',
     },
     invalidResourceToken: {
       errorType: 'InvalidResourceToken',
       message: 'Specified resource token is invalid',
-      advice: 'Store the card again: its token is good for an hour, and for your party alone.',
+      advice: 'Tokenise the card again. A token is valid for one hour and only for your party.',
     },
     invalidContinuationToken: {
       errorType: 'InvalidToken',
-      message: 'The continuation token is of another query',
-      advice: 'Send it with exactly the parameters of the page it came with, or begin again without one.',
+      message: 'The continuation token belongs to another query. Send it with the same parameters.',
+      advice: 'Send the token with the parameters of the page it came with, or start again without a token.',
     },
     invalidSearchRange: {
       errorType: 'NoMatch',
-      message: 'createdAtFrom is later than createdAtTo',
-      advice: 'Turn them round.',
+      message: 'createdAtFrom is later than createdAtTo. Swap them.',
+      advice: 'Send a `createdAtFrom` that is not later than `createdAtTo`.',
     },
   }),
   ...withStatus(404, {
-    invoiceNotFound: { message: 'Invoice not found', advice: 'Check the id and whose token was sent.' },
+    invoiceNotFound: {
+      message: 'Invoice not found',
+      advice: 'Check the ID, and that the token belongs to the same party or invoice.',
+    },
     paymentNotFound: {
       message: 'Payment not found',
-      advice: 'Check the id; it counts the payments of its invoice.',
+      advice: 'Check the ID. Payments are numbered within their invoice, from 1.',
     },
     refundNotFound: {
       message: 'Refund not found',
-      advice: 'Check the id; it counts the refunds of its payment, from 100.',
+      advice: 'Check the ID. Refunds are numbered within their payment, from 100.',
     },
     chargebackNotFound: {
       message: 'Invoice payment chargeback not found',
-      advice: 'Check the id; the list shows what there is.',
+      advice: 'Check the ID. List the chargebacks of the payment.',
     },
     customerNotFound: {
       message: 'Customer not found',
-      advice: 'Check the id and whose token was sent; a deleted customer is not found either.',
+      advice:
+        'Check the ID, and that the token belongs to the same party or customer. A deleted customer is not found.',
     },
     bindingNotFound: {
       message: 'Customer binding not found',
-      advice: 'Check the id; the list of bindings shows what the customer has.',
+      advice: 'Check the ID. List the bindings of the customer.',
     },
     recurringNotFound: {
-      message: 'It belongs to no series of recurring charges',
+      message: 'This payment or binding belongs to no series of recurring charges',
       advice:
-        'Name a captured payment that was made with `makeRecurrent`, a recurring payment, or a binding that succeeded.',
+        'Name a captured payment created with `makeRecurrent`, a recurring payment, or a binding that has succeeded.',
     },
     webhookNotFound: {
       message: 'Webhook not found',
-      advice: 'Check the id; `GET /v2/processing/webhooks` lists yours.',
+      advice: 'Check the ID. `GET /v2/processing/webhooks` lists your webhooks.',
     },
     shopNotFound: {
       message: 'Shop not found',
-      advice: 'Check the id; `GET /v2/processing/shops` lists yours.',
+      advice: 'Check the ID. `GET /v2/processing/shops` lists your shops.',
     },
     categoryNotFound: {
       message: 'Category not found',
-      advice: 'Check the id; `GET /v2/processing/categories` lists them.',
+      advice: 'Check the ID. `GET /v2/processing/categories` lists the categories.',
     },
     identityNotFound: {
       message: 'Identity not found',
-      advice: 'Check the id; `GET /wallet/v0/identities` lists yours.',
+      advice: 'Check the ID. `GET /wallet/v0/identities` lists your identities.',
     },
     challengeNotFound: {
       message: 'Identification not found',
-      advice: 'Check the id; the list of the identity shows them all.',
+      advice: 'Check the ID. List the identifications of the identity.',
     },
     walletNotFound: {
       message: 'Wallet not found',
-      advice: 'Check the id; `GET /wallet/v0/wallets` lists yours.',
+      advice: 'Check the ID. `GET /wallet/v0/wallets` lists your wallets.',
     },
     bankCardNotFound: {
       message: 'Bank card not found',
-      advice: 'The token is unknown or an hour old: store the card again.',
+      advice: 'The token is unknown or older than one hour. Tokenise the card again.',
     },
     destinationNotFound: {
       message: 'Destination not found',
-      advice: 'Check the id; `GET /wallet/v0/destinations` lists yours.',
+      advice: 'Check the ID. `GET /wallet/v0/destinations` lists your destinations.',
     },
     withdrawalNotFound: {
       message: 'Withdrawal not found',
-      advice: 'Check the id; `GET /wallet/v0/withdrawals` lists yours.',
+      advice: 'Check the ID. `GET /wallet/v0/withdrawals` lists your withdrawals.',
     },
-    transferNotFound: { message: 'Transfer not found', advice: 'Check the id.' },
-    providerNotFound: { message: 'Provider not found', advice: '`GET /wallet/v0/providers` lists them.' },
-    residenceNotFound: { message: 'Residence not found', advice: 'Providers say where they serve.' },
-    currencyNotFound: { message: 'Currency not found', advice: 'Send a code of ISO 4217.' },
+    transferNotFound: { message: 'Transfer not found', advice: 'Check the ID.' },
+    providerNotFound: {
+      message: 'Provider not found',
+      advice: 'Check the ID. `GET /wallet/v0/providers` lists the providers.',
+    },
+    residenceNotFound: {
+      message: 'Residence not found',
+      advice: 'Use one of the `residences` of a provider.',
+    },
+    currencyNotFound: {
+      message: 'Currency not found',
+      advice: 'Send an ISO 4217 code of a supported currency.',
+    },
   }),
   ...withStatus(409, {
     externalIDConflict: {
       message: "This 'externalID' has been used by another request",
       advice:
-        'The id in the answer was made with this externalID and other fields. Use a new externalID for a new entity.',
+        'The `id` in the response was created with this externalID and other fields. Use a new externalID for a new object.',
     },
   }),
   ...withStatus(413, {
     requestTooLarge: {
-      message: 'The request body is larger than 256 KiB',
-      advice: "Send less; metadata, the largest free field, may have 4 KiB, and 16 KiB on the wallets' side.",
+      message: 'The request body is larger than 256 KiB. Send less.',
+      advice: '`metadata`, the largest free field, may have 4 KiB, and 16 KiB in wallet requests.',
     },
   }),
   ...withStatus(422, {
     idempotencyKeyReused: {
-      message: 'This Idempotency-Key has been used with another request',
-      advice: 'Use a new key for every new request; repeat a key only with the very same request.',
+      message: 'This Idempotency-Key was used with another request. Use a new key.',
+      advice: 'Use a new key for each new request. Repeat a key only with the identical request.',
     },
   }),
   ...withStatus(429, {
     tooManyBindings: {
-      message: 'Too many cards were tried',
+      message: 'Too many cards were tried. Wait for the seconds in Retry-After.',
       advice:
-        'Somebody may be trying out cards. Wait for the seconds in Retry-After; the message says whether it is the ' +
-        'customer or the card.',
+        'This may be card testing. The message says whether the limit of the customer or of the card is reached.',
     },
     webhookLimitExceeded: {
       message: 'Webhook limit exceeded',
-      advice: 'There are at most 10 webhooks for each shop. Delete one first.',
+      advice: 'A shop can have at most 10 webhooks. Delete one first.',
     },
-    tooManyRequests: { message: 'Too many requests', advice: 'Wait for the seconds in Retry-After.' },
+    tooManyRequests: {
+      message: 'Too many requests. Wait for the seconds in Retry-After.',
+      advice: 'Wait for the seconds in Retry-After.',
+    },
   }),
-  ...payoutRefusals,
+  ...payoutErrorCodes,
 };
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** Those any operation can answer with; the others are named by the operations that use them. */
-export const refusalsOfEveryOperation = [
+/** Errors of every operation. The others are listed by the operations that return them. */
+export const errorsOfEveryOperation = [
   'invalidRequest',
   'invalidDeadline',
   'tooManyRequests',
 ] as const satisfies ErrorCode[];
 
-/** Those of every operation that may come with a body, also where nobody asked for one. */
-export const refusalsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];
+/** Errors of every operation other than GET, because any such request can have a body. */
+export const errorsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];

@@ -1,9 +1,9 @@
-// What the catalogue says of each error code.
+// What the catalogue says about each error code.
 type ErrorEntry = {
   readonly message: string;
   /** What to do about it. */
   readonly advice: string;
-  /** On the wallets' side. */
+  /** In the wallets API. */
   readonly errorType?: string;
 };
 

@@ -1,5 +1,5 @@
-// How the API says no. Its two sides have different manners, which come from the contract: under /v2/processing a refusal
-// has a code and a message, under /wallet/v0 and /payres/v0 a bad request has an errorType and a name, and nothing has no body.
+// Turns a refusal into a response, in the form of its API family. Under /v2/processing it has a code and a message; under /wallet/v0
+// and /payres/v0 a bad request has an errorType.
 import { epochMsOf, type Instant } from '../../../clock.ts';
 import type { Refusal } from '../../../refusal.ts';
 import type { StoredResponse } from '../idempotency.ts';
@@ -8,20 +8,20 @@ import { validationMessageOf, type ValidationError } from './validate.ts';
 
 export type ApiFamily = 'processing' | 'wallets';
 
-/** By the address alone: what cannot be read has a side too. */
+/** By the path alone: a request that cannot be read has a family too. */
 export function apiFamilyOf(path: string): ApiFamily {
   return /^\/(wallet|payres)\/v0(\/|$)/.test(path) ? 'wallets' : 'processing';
 }
 
 export const maxRequestIdCharacters: Readonly<Record<ApiFamily, number>> = { processing: 40, wallets: 128 };
 
-export function errorResponse(side: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {
+export function errorResponse(family: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {
   const { code, details } = refusal;
   const entry = errorCatalogue[code];
   const { status } = entry;
   const message = refusal.message ?? entry.message;
   const named = status === 400 || status === 422 ? { code } : {};
-  if (side === 'processing') return { status, body: JSON.stringify({ ...named, ...details, message }) };
+  if (family === 'processing') return { status, body: JSON.stringify({ ...named, ...details, message }) };
   if (status === 404) return { status, body: '' };
   if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message }) };
   const { errorType = 'SchemaViolated' } = entry;
@@ -29,8 +29,8 @@ export function errorResponse(side: ApiFamily, refusal: Refusal<ErrorCode>): Sto
 }
 
 /**
- * For the header Retry-After, which machines heed that know nothing of our codes: also where the body says from which moment on
- * the answer is another. Whole seconds, and never so few that it would still be too early.
+ * For the Retry-After header, which serves clients that know none of our codes: also if only the body says when to retry. Rounded up
+ * to whole seconds, so that it is never too early.
  */
 export function waitSecondsOf(
   { waitSeconds, details }: Refusal<ErrorCode>,
@@ -41,14 +41,14 @@ export function waitSecondsOf(
   return Math.max(1, Math.ceil((epochMsOf(until as Instant) - epochMsOf(now)) / 1_000));
 }
 
-/** About a parameter of the address, a header, or the body. */
+/** About a parameter in the URL, a header, or the body. */
 export function validationRefusal(
-  side: ApiFamily,
+  family: ApiFamily,
   validationMessage: ValidationError,
   body?: { readonly title: string },
 ): Refusal<'invalidRequest'> {
   const message = validationMessageOf(validationMessage);
-  if (side === 'processing') return { code: 'invalidRequest', message };
+  if (family === 'processing') return { code: 'invalidRequest', message };
   const errorType = body
     ? errorTypeOfBody(validationMessage)
     : (errorTypes[validationMessage.keyword] ?? 'SchemaViolated');
@@ -71,7 +71,7 @@ const errorTypes: Readonly<Record<string, string>> = {
   maxItems: 'WrongArray',
 };
 
-/** Inside a body all is one error but a number out of its bounds; no body at all is another. */
+/** Every error inside a body is SchemaViolated, except a number out of range. A missing body is NotFound. */
 function errorTypeOfBody({ keyword }: ValidationError): string {
   if (keyword === 'minimum' || keyword === 'maximum') return 'WrongSize';
   return keyword === 'absent' ? 'NotFound' : 'SchemaViolated';

@@ -1,62 +1,75 @@
-// The part of the catalogue of refusals (error-codes.ts) that only the wallets' side uses.
+// The error codes that only the wallet API uses.
 
 import { withStatus } from './error-entry.ts';
 
-export const payoutRefusals = {
+export const payoutErrorCodes = {
   ...withStatus(422, {
-    noSuchProvider: { message: 'No such provider', advice: '`GET /wallet/v0/providers` lists them.' },
+    noSuchProvider: {
+      message: 'No such provider',
+      advice: '`GET /wallet/v0/providers` lists the providers.',
+    },
     noSuchIdentityClass: {
       message: 'No such identity class',
-      advice: 'The provider names its classes under identity-classes.',
+      advice: 'List the classes of the provider under `identity-classes`.',
     },
     partyInaccessible: {
       message: 'Party inaccessible',
       advice: 'The party is blocked or suspended. Ask the operator of the service.',
     },
-    noSuchIdentity: { message: 'No such identity', advice: 'Use the id of one of your identities.' },
+    noSuchIdentity: { message: 'No such identity', advice: 'Use the ID of one of your identities.' },
     identityInaccessible: {
       message: 'Identity inaccessible',
       advice: 'The identity is blocked. Ask the operator of the service.',
     },
-    currencyNotSupported: { message: 'Currency not supported', advice: 'Send a currency of ISO 4217.' },
-    unsupportedCard: { message: 'Unsupported card', advice: 'The number belongs to no network we know.' },
+    currencyNotSupported: {
+      message: 'Currency not supported',
+      advice: 'Send an ISO 4217 code of a supported currency.',
+    },
+    unsupportedCard: {
+      message: 'Unsupported card',
+      advice: 'The number belongs to no supported card network. Use another card.',
+    },
     invalidCardData: {
       message: 'Card data is invalid',
       advice: 'Check the number, the expiry and the security code.',
     },
     noSuchWallet: {
       message: 'No such wallet',
-      advice: 'Use one of your wallets, or a grant that is good for this one.',
+      advice: 'Use one of your wallets, or a valid grant for this one.',
     },
     walletInaccessible: {
       message: 'Wallet inaccessible',
       advice:
-        'Its identity is blocked, or whose wallet it is may not trade. Ask the operator of the service.',
+        'The identity of the wallet is blocked, or its party is blocked or suspended. Ask the operator of the service.',
     },
     noSuchDestination: {
       message: 'No such destination',
-      advice: 'Use one of your destinations, or a grant that is good for this one.',
+      advice: 'Use one of your destinations, or a valid grant for this one.',
     },
     invalidCashAmount: {
       message: 'Invalid cash amount',
-      advice: 'A payout has 100 minor units or more, and no amount has more than twelve digits.',
+      advice: 'Send at least 100 minor units for a payout, and at most twelve digits.',
     },
     payoutLimitPerPayout: {
       message: 'Invalid cash amount',
-      advice: 'More than one payout of this identity may have. Raise its level, or ask the operator.',
+      advice:
+        'The amount exceeds the limit for one payout of this identity. Raise its level, or ask the operator.',
     },
     payoutLimitPerDay: {
-      message: 'The limit of the day is reached',
+      message:
+        'The daily payout limit is reached. Wait until retryAfter, or raise the level of the identity.',
       advice: 'Wait until `retryAfter`, raise the level of the identity, or ask the operator.',
     },
     payoutLimitPerMonth: {
-      message: 'The limit of the month is reached',
+      message:
+        'The monthly payout limit is reached. Wait until retryAfter, or raise the level of the identity.',
       advice: 'Wait until `retryAfter`, raise the level of the identity, or ask the operator.',
     },
     payoutLimitNumberPerDay: {
-      message: 'The number of payouts of the day is reached',
+      message:
+        'The daily number of payouts is reached. Wait until retryAfter, or raise the level of the identity.',
       advice:
-        'Wait until `retryAfter`, raise the level of the identity, or ask the operator; without `retryAfter` waiting does not help.',
+        'Wait until `retryAfter`, raise the level of the identity, or ask the operator. Without `retryAfter`, waiting does not help.',
     },
     differentCurrencies: {
       message: 'Invalid currency',
@@ -64,49 +77,49 @@ export const payoutRefusals = {
     },
     destinationUnauthorized: {
       message: 'Destination unauthorized',
-      advice: 'Wait until the destination is `Authorized`; its events tell when.',
+      advice: 'Wait until the destination is `Authorized`. Its events show the change.',
     },
     differentProviders: {
       message: 'This wallet and destination cannot be used together',
-      advice: 'The identities of both must have the same provider.',
+      advice: 'The identities of wallet and destination must have the same provider.',
     },
     expiredGrant: {
       message: 'Invalid expiration: already expired',
-      advice: 'Send a `validUntil` that is still to come.',
+      advice: 'Send a `validUntil` in the future.',
     },
     noSuchSender: { message: 'No such wallet sender', advice: 'Use one of your wallets.' },
-    noSuchReceiver: { message: 'No such wallet receiver', advice: 'Check the id of the wallet.' },
+    noSuchReceiver: { message: 'No such wallet receiver', advice: 'Check the ID of the wallet.' },
     inconsistentCurrency: {
       message: 'Inconsistent currency',
       advice: 'Both wallets and the body must have the same currency.',
     },
     badTransferAmount: { message: 'Bad transfer amount', advice: 'Send 1 minor unit or more.' },
-    transferNotAllowed: {
-      message: 'W2W transfer not allowed',
-      advice: 'A wallet cannot be sent its own money.',
-    },
+    transferNotAllowed: { message: 'W2W transfer not allowed', advice: 'Use two different wallets.' },
     noSuchChallengeType: { message: 'No such challenge type', advice: 'Use `esia` or `in-person`.' },
-    proofNotFound: { message: 'Proof not found', advice: 'A proof has a type we know and a token.' },
+    proofNotFound: { message: 'Proof not found', advice: 'Send proofs with a supported type and a token.' },
     insufficientProof: {
       message: 'Insufficient proof',
-      advice: 'Send a proof of every type the identification asks for.',
+      advice: 'Send a proof of every type the identification requires.',
     },
     illegalChallengeType: {
       message: 'Illegal identification type for current identity level',
-      advice: 'The identity has that level already, or lacks the one before.',
+      advice: 'The identity already has the level of this identification, or lacks the level before it.',
     },
     tooManyWalletWebhooks: {
       message: 'Webhook limit exceeded',
-      advice: 'There are at most 10 webhooks for each identity. Delete one first.',
+      advice: 'An identity can have at most 10 webhooks. Delete one first.',
     },
   }),
   ...withStatus(501, {
     quotesNotOffered: {
-      message: 'Quotes are not offered: wallet, destination and payout have the same currency',
-      advice: 'Create the withdrawal without a quote.',
+      message: 'Quotes are not available. Create the withdrawal without one.',
+      advice: 'Create the withdrawal without a quote: wallet, destination and payout have the same currency.',
     },
   }),
   ...withStatus(409, {
-    challengeUnderWay: { message: 'An identification is under way', advice: 'Wait for its end.' },
+    challengeUnderWay: {
+      message: 'An identification of this identity is in progress. Wait until it ends.',
+      advice: 'Follow the identification until it has ended.',
+    },
   }),
 };

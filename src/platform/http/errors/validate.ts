@@ -1,21 +1,21 @@
-// Schemas into checks, and what a check says when it fails: the sentence of the contract,
+// Compiles schemas into checks. A failed check has the message of the contract:
 // `Request parameter: <where>, error type: <type>, description: <detail>`.
 import { Format } from 'typebox/format';
 import { Compile } from 'typebox/compile';
 import type { TSchema } from 'typebox';
 import { parseInstant } from '../../../clock.ts';
 
-// One meaning of date-time everywhere: what the schema accepts is exactly what the business can read.
+// One meaning of date-time everywhere: the schema accepts exactly what the program can read.
 Format.Set('date-time', (text) => parseInstant(text) !== undefined);
 
 export type ValidationError = {
   readonly where: string;
-  /** Of JSON Schema, or a word for what no schema says. */
+  /** A keyword of JSON Schema, or a word for what no schema can say. */
   readonly keyword: string;
   readonly description: string;
 };
 
-/** The complaint about a value that does not fit, or undefined when it does. */
+/** The error of a value that does not fit, or undefined if it fits. */
 export type Check = (value: unknown) => ValidationError | undefined;
 
 const errorTypes: Record<string, string> = {
@@ -54,13 +54,13 @@ export function validationMessageOf({ where, keyword, description }: ValidationE
 const maxWhereCharacters = 200;
 
 export function validationMessage(where: string, type: string, description: string): string {
-  // Names of members come from the client and may be as long as a body.
+  // Member names come from the client and may be as long as a body.
   const shown =
     where.length <= maxWhereCharacters ? where : where.slice(0, maxWhereCharacters).toWellFormed() + '…';
   return `Request parameter: ${shown}, error type: ${type}, description: ${description}`;
 }
 
-/** `/cart/0/price` as a person writes it: `cart[0].price`. */
+/** `/cart/0/price` in the usual form: `cart[0].price`. */
 function readablePath(pointer: string): string {
   const path = pointer
     .split('/')

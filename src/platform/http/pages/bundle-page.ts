@@ -1,15 +1,14 @@
-// Turns the folder of a page into the files a browser asks for: its script and its style bundled, the rest as it is.
-// Needs the development tools, so only a checkout and the build do this.
+// Bundles a page's folder into the files a browser requests. It needs the development tools, so only a checkout and the build use it.
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const pagesFolder = new URL('../../../../pages/', import.meta.url);
 
-/** Runs on the pages of others, whole and at once, as a script of any age does. */
+/** Runs on the pages of other sites, as one script that needs no modules. */
 const classicScripts = ['embed'];
 
-/** The content of each file by its name. The entries are named after the page: docs/docs.ts and, if any, docs/docs.css. */
+/** The content of each file by its name. Entries are named after the page: docs/docs.ts and, if present, docs/docs.css. */
 export async function bundlePage(page: string): Promise<Map<string, Buffer>> {
   const { build } = await import('esbuild');
   const folder = new URL(`${page}/`, pagesFolder);

@@ -1,5 +1,5 @@
-// What people open in a browser. A page is a folder of /pages; it is served at its own name, its files beneath that,
-// with a policy that lets it load nothing from anywhere else.
+// Pages for people in a browser. A page is a folder of /pages, served under its own name, with a policy that lets it load nothing from
+// elsewhere.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
@@ -28,8 +28,8 @@ const pages: readonly Page[] = [
   { name: 'mailbox', contentSecurityPolicy: policyWith("frame-src 'self'; "), isForSandbox: true },
 ];
 
-/** A browser or a checker of links may ask for the head alone. */
-const asked = { exposeHeadRoute: true };
+/** A browser or a link checker may send HEAD. */
+const withHead = { exposeHeadRoute: true };
 
 const typeOfEnding: Record<string, string> = {
   html: 'text/html; charset=utf-8',
@@ -39,19 +39,19 @@ const typeOfEnding: Record<string, string> = {
 };
 
 export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
-  if (mode === 'sandbox') app.get('/', asked, (_request, reply) => reply.redirect('docs'));
+  if (mode === 'sandbox') app.get('/', withHead, (_request, reply) => reply.redirect('docs'));
   for (const page of pages.filter(({ isForSandbox }) => mode === 'sandbox' || !isForSandbox)) {
     const files = pageFiles(page.name);
-    app.get(`/${page.name}`, asked, async (request, reply) =>
-      answer(page, await files(), 'index.html', request, reply),
+    app.get(`/${page.name}`, withHead, async (request, reply) =>
+      sendPage(page, await files(), 'index.html', request, reply),
     );
-    app.get<{ Params: { file: string } }>(`/${page.name}/:file`, asked, async (request, reply) =>
-      answer(page, await files(), request.params.file, request, reply),
+    app.get<{ Params: { file: string } }>(`/${page.name}/:file`, withHead, async (request, reply) =>
+      sendPage(page, await files(), request.params.file, request, reply),
     );
   }
 }
 
-/** The files of a page. The first who asks has it read; a fault is forgotten, so that the next one who asks tries again. */
+/** The files of a page, read on first use. After a fault, the next request reads them again. */
 export function pageFiles(name: string): () => Promise<ReadonlyMap<string, ServedFile>> {
   let reading: Promise<Map<string, ServedFile>> | undefined;
   return () =>
@@ -61,7 +61,7 @@ export function pageFiles(name: string): () => Promise<ReadonlyMap<string, Serve
     }));
 }
 
-function answer(
+function sendPage(
   page: Page,
   files: ReadonlyMap<string, ServedFile>,
   name: string,
@@ -79,7 +79,7 @@ function answer(
   return sendFile(file, request, reply);
 }
 
-/** Asked for again each time and then answered without content: a new release is seen at once. */
+/** Browsers revalidate it each time and get 304 without content if it is unchanged, so they see a new release immediately. */
 export function sendFile(file: ServedFile, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.headers({ 'Cache-Control': 'no-cache', ETag: file.tag, Vary: 'Accept-Encoding' });
   if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
@@ -88,7 +88,7 @@ export function sendFile(file: ServedFile, request: FastifyRequest, reply: Fasti
   return reply.header('Content-Encoding', 'gzip').send(file.gzipped);
 }
 
-/** From the sources it is bundled here and now; a built program has what tools/build/build-program.ts wrote. */
+/** Sources are bundled on request. A built program has what tools/build/build-program.ts wrote. */
 async function readPage(name: string): Promise<Map<string, ServedFile>> {
   const isSource = import.meta.url.endsWith('.ts');
   const contents = isSource

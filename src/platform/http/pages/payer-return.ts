@@ -1,11 +1,11 @@
-// Where a payer's browser comes back to after a challenge, and where it goes from there: to the address that was given for that, or
-// to a page that tells the one that opened it, and tries to close itself. It shows the same whatever the outcome was.
+// Where a payer's browser returns after a challenge, whatever its outcome. It redirects to the given address, or shows a page that
+// notifies the window that opened it and tries to close itself.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isStorableText } from '../request/json-body.ts';
 
 /**
- * Beneath the path stand the IDs of an object and of its part. The browser is not believed: `find` only has the bank queried sooner,
- * and says where the payer wants to go next.
+ * The path ends with the IDs of an object and its part. The browser is not trusted: `find` only expedites the query to the bank, and
+ * returns where the payer goes next.
  */
 export function addPayerReturn(
   app: FastifyInstance,
@@ -32,10 +32,10 @@ function redirectPayer(reply: FastifyReply, redirectUrl: string | undefined): Fa
 }
 
 function redirectAddress(template: string | undefined): string | undefined {
-  // A template without variables is an address; we have no variables to offer.
+  // A template without variables is a URL; there are no variables to fill in.
   const address = template?.replace(/\{[^}]*\}/g, '');
   if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
-  // In the form a header can carry, whatever letters it was written with.
+  // Percent-encoded, as a header needs it.
   return new URL(address).href;
 }
 
@@ -49,7 +49,7 @@ const page = `<!doctype html>
 <title>Done</title>
 <style>body{font:18px/1.5 system-ui,sans-serif;margin:20vh auto;max-width:24em;padding:0 1em;text-align:center}</style>
 <h1>Thank you</h1>
-<p>Your bank has been heard. You can close this window and go back to the shop.</p>
+<p>Your bank has replied. You can close this window and go back to the shop.</p>
 <script>
 (window.opener || (window.parent !== window && window.parent) || window).postMessage('finish-interaction', '*');
 if (window.opener) window.close();

@@ -16,7 +16,7 @@ test.each([
   ['2001:db8::ffff:1', '2001:db8::ffff:1'],
 ])('the address %s is shown as %s', (ip, shown) => expect(clientAddress(request(ip))).toBe(shown));
 
-test('a header is read only where the framework believed it', () => {
+test('the header is read only if the framework trusted it', () => {
   expect(clientAddress(request('192.0.2.1', 'nonsense'))).toBe('192.0.2.1');
   expect(clientAddress(request('192.0.2.1', 'nonsense', ['192.0.2.1']))).toBe('192.0.2.1');
   expect(clientAddress(request('nonsense', 'nonsense', ['10.0.0.1', 'nonsense']))).toBeUndefined();

@@ -1,5 +1,5 @@
-// Reading JSON from strangers. Besides being JSON it must be something we can keep and give back unchanged: PostgreSQL
-// stores no NUL and no lone surrogate, and a number beyond 2^53 would come back as another number.
+// Reads JSON from clients, which must be possible to store and return unchanged. PostgreSQL stores no NUL and no lone surrogate, and a
+// number beyond 2^53 would come back as another number.
 
 export type JsonProblem = { readonly where: string; readonly what: string };
 
@@ -13,11 +13,11 @@ export function parseJson(bytes: Buffer): { value: unknown } | { problem: JsonPr
   } catch {
     return { problem: { where: 'body', what: 'is not JSON in UTF-8' } };
   }
-  const problem = findUnkeepable(value, 'body', maxDepth);
+  const problem = findUnstorable(value, 'body', maxDepth);
   return problem ? { problem } : { value };
 }
 
-function findUnkeepable(value: unknown, where: string, depthLeft: number): JsonProblem | undefined {
+function findUnstorable(value: unknown, where: string, depthLeft: number): JsonProblem | undefined {
   if (typeof value === 'string') {
     return isStorableText(value)
       ? undefined
@@ -32,9 +32,9 @@ function findUnkeepable(value: unknown, where: string, depthLeft: number): JsonP
   const isArray = Array.isArray(value);
   for (const [name, member] of Object.entries(value)) {
     if (!isArray && (name === '__proto__' || !isStorableText(name))) {
-      return { where, what: 'has a member whose name cannot be kept' };
+      return { where, what: 'has a member whose name cannot be stored' };
     }
-    const problem = findUnkeepable(member, isArray ? `${where}[${name}]` : `${where}.${name}`, depthLeft - 1);
+    const problem = findUnstorable(member, isArray ? `${where}[${name}]` : `${where}.${name}`, depthLeft - 1);
     if (problem) return problem;
   }
   return undefined;

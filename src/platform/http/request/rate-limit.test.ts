@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { rateLimit } from './rate-limit.ts';
 
-test('a burst passes, then the rate, and each name has its own', () => {
+test('a burst passes, then the rate, separately for each name', () => {
   let nowMs = 0;
   const limit = rateLimit(10, 20, () => nowMs);
   const passed = (name: string, tries: number) =>
@@ -14,7 +14,7 @@ test('a burst passes, then the rate, and each name has its own', () => {
   expect(passed('a', 100)).toBe(20);
 });
 
-test('whoever has to wait is told whole seconds after which he passes', () => {
+test('a refused call passes after the whole seconds it was given to wait', () => {
   let nowMs = 0;
   const limit = rateLimit(0.1, 1, () => nowMs);
   expect(limit.take('a')).toBeUndefined();
@@ -24,7 +24,7 @@ test('whoever has to wait is told whole seconds after which he passes', () => {
   expect(limit.take('a')).toBeUndefined();
 });
 
-test('what is given back can be taken again, and never makes more than the burst', () => {
+test('a returned token can be taken again, and never exceeds the burst', () => {
   const limit = rateLimit(1, 2, () => 0);
   limit.giveBack('a');
   for (const _ of [1, 2]) expect(limit.take('a')).toBeUndefined();

@@ -1,10 +1,10 @@
-// Token buckets in the node's memory: a rate that may be kept up for ever and a burst above it. With several nodes each
-// has its own buckets, so the whole allows the sum; that is generous on purpose, and costs no round trip.
+// Token buckets in the node's memory: a sustained rate and a burst above it. Each node has its own buckets, so all nodes together
+// allow the sum, which saves a round trip.
 
 export type RateLimit = {
-  /** Undefined when it may pass, else the seconds to wait. */
+  /** Undefined if the call may pass, else the seconds to wait. */
   take(name: string): number | undefined;
-  /** What was taken for something that turned out not to count. */
+  /** Returns what was taken for a call that does not count. */
   giveBack(name: string): void;
 };
 
@@ -32,7 +32,7 @@ export function rateLimit(perSecond: number, burst: number, nowMs: () => number)
   };
 }
 
-/** The first entry of a Map is the one set longest ago: whoever was quiet that long has a full bucket anyway. */
+/** The first entry of a Map was set longest ago. After so long its bucket is full again anyway. */
 function forgetLongestUnused(buckets: Map<string, unknown>): void {
   for (const name of buckets.keys()) {
     buckets.delete(name);

@@ -33,9 +33,9 @@ test.each([
   'soon',
   '2026-01-19T10:00:00Z',
   '2020-01-01T00:00:00Z',
-])('%j is no deadline', (header) => expect(timeoutMsOf(header, now)).toBeUndefined());
+])('%j is not a deadline', (header) => expect(timeoutMsOf(header, now)).toBeUndefined());
 
-test('a caller is answered once when his patience is over, and not when he has his answer', () => {
+test('a caller gets one late response when the deadline passes, and none after its response', () => {
   vi.useFakeTimers();
   try {
     const answered: string[] = [];

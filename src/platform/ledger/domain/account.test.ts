@@ -12,7 +12,7 @@ import {
 
 const kind = { livemode: true, currency: 'RUB' as Currency } as const;
 
-test('an id begins with the mode and currency and names every part', () => {
+test('an account ID begins with mode and currency and names every part', () => {
   expect(settlementAccount({ ...kind, partyId: 'P', shopId: 'TEST' }).id).toBe(
     'live:RUB:merchant.settlement:P:TEST',
   );
@@ -21,7 +21,7 @@ test('an id begins with the mode and currency and names every part', () => {
   expect(feeIncome({ ...kind, fee: 'payout' }).id).toBe('live:RUB:fee.income:payout');
 });
 
-test('two shops never share an account, whatever their ids are made of', () => {
+test('two shops never share an account, whatever characters their IDs have', () => {
   const part = fc.string({ unit: fc.constantFrom(':', '%', '3', 'A', '2', '5'), minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(part, part, part, part, (partyA, shopA, partyB, shopB) => {
@@ -43,7 +43,7 @@ test('the same owner has other accounts in another mode and in another currency'
   expect(new Set(ids).size).toBe(3);
 });
 
-test('what is available leaves out what is pending to leave, and the most counts what is pending to come', () => {
+test('`available` subtracts pending outflows, and `most` adds pending inflows', () => {
   const sums = { debitsPosted: 30n, creditsPosted: 100n, debitsPending: 5n, creditsPending: 7n };
   expect(balanceOf('wallet.own', sums)).toEqual({ own: 70n, available: 65n, most: 77n });
   expect(balanceOf('bank.nostro', sums)).toEqual({ own: -70n, available: -77n, most: -65n });

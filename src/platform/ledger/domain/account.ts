@@ -1,5 +1,5 @@
-// Accounts: where money is, or whom it is owed to. The id of an account is made of its parts and begins with the mode and
-// currency, so that the database can see from two ids alone that a transfer stays within both.
+// Accounts: where money is, or to whom it is due. An account's ID begins with mode and currency, so the database can see from two IDs
+// that a transfer stays within both.
 import { modeName } from '../../../livemode.ts';
 import type { Currency } from '../../../money.ts';
 
@@ -11,40 +11,40 @@ export type Account = {
   readonly currency: Currency;
   readonly code: AccountCode;
   readonly partyId?: string;
-  /** The shop, wallet, acquirer, bank account or kind of fee there is one account for. */
+  /** The shop, wallet, acquirer, bank account or kind of fee that the account is for. */
   readonly ownerId?: string;
 };
 
-/** What tells an account from those with other money. */
+/** Accounts of different kinds hold different money. */
 export type Kind = { readonly livemode: boolean; readonly currency: Currency };
 
 type Rules = {
-  /** The side on which the account increases: what we have is a debit, what we owe or earned a credit. */
+  /** The side on which the account increases: assets are debits, liabilities and income are credits. */
   readonly normalBalance: 'debit' | 'credit';
-  /** What is available on it never falls below zero. */
+  /** Its available balance never falls below zero. */
   readonly forbidsOverdraft: boolean;
   /**
-   * Over how many balance rows, beside the main one, an account of this code is spread when it is opened. Many for those
-   * that every payment of the house goes through, some for those that every payment of a shop goes through.
+   * How many balance shards, besides the main row, the account has when it is opened. Many if every payment of the service goes
+   * through it, some if every payment of a shop does.
    */
   readonly shards: number;
 };
 
 export const chart = {
-  /** Captured by us, not yet seen in the acquirer's file. */
+  /** Captured, not yet in the acquirer's clearing file. */
   'acq.uncleared': { normalBalance: 'debit', forbidsOverdraft: false, shards: 16 },
-  /** In the file, the money not yet in the bank. */
+  /** In the clearing file, but the money is not yet in the bank account. */
   'acq.receivable': { normalBalance: 'debit', forbidsOverdraft: false, shards: 0 },
-  /** What the acquirer will take from us. */
+  /** What the acquirer will deduct. */
   'acq.payable': { normalBalance: 'credit', forbidsOverdraft: false, shards: 0 },
   'acquirer.fee': { normalBalance: 'debit', forbidsOverdraft: false, shards: 0 },
   'bank.nostro': { normalBalance: 'debit', forbidsOverdraft: false, shards: 0 },
-  /** What we owe the shop. */
+  /** What is due to the shop. */
   'merchant.settlement': { normalBalance: 'credit', forbidsOverdraft: true, shards: 8 },
   'wallet.own': { normalBalance: 'credit', forbidsOverdraft: true, shards: 0 },
-  /** Paid out to cards, not yet in the acquirer's file. */
+  /** Paid out to cards, not yet in the acquirer's clearing file. */
   'payout.in_transit': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
-  /** Verification charges on their way back to the payer. */
+  /** Verification charges that are being refunded to the payer. */
   'binding.clearing': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
   'fee.income': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
 } as const satisfies Record<string, Rules>;
@@ -106,7 +106,7 @@ function account(
   return { id, livemode, currency, code, ...owner };
 }
 
-/** A colon in a part must not look like the end of it: two shops would share an account. */
+/** A colon inside a part must not end it: two shops could share an account. */
 function escaped(part: string): string {
   return part.replaceAll('%', '%25').replaceAll(':', '%3A');
 }
@@ -122,9 +122,9 @@ export type Sums = {
 export type Balance = {
   /** What is posted. */
   readonly own: bigint;
-  /** What is left of it if everything pending that takes from it is posted. Decisions to spend use this. */
+  /** What is left of it if everything pending that reduces it is posted. Decisions to spend use this. */
   readonly available: bigint;
-  /** What it may become if everything pending that adds to it is posted. */
+  /** What it becomes if everything pending that increases it is posted. */
   readonly most: bigint;
 };
 

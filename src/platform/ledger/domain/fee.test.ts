@@ -10,14 +10,14 @@ const minor = fc.bigInt({ min: 0n, max: 1_000_000n });
 describe('a fee', () => {
   test.each([
     ['2.5 % of 900.00', 90_000n, { basisPoints: 250n, fixedMinor: 0n }, 2_250n],
-    ['exactly half a kopeck goes up', 50n, { basisPoints: 100n, fixedMinor: 0n }, 1n],
-    ['a little less than half goes down', 49n, { basisPoints: 100n, fixedMinor: 0n }, 0n],
-    ['the fixed part comes on top', 10_000n, { basisPoints: 100n, fixedMinor: 30n }, 130n],
-    ['it is at least the least', 100n, { basisPoints: 100n, fixedMinor: 0n, leastMinor: 20n }, 20n],
-    ['it is at most the most', 1_000_000n, { basisPoints: 100n, fixedMinor: 0n, mostMinor: 500n }, 500n],
-    ['there may be none', 1_000n, noFee, 0n],
+    ['rounds exactly half a kopeck up', 50n, { basisPoints: 100n, fixedMinor: 0n }, 1n],
+    ['rounds less than half a kopeck down', 49n, { basisPoints: 100n, fixedMinor: 0n }, 0n],
+    ['adds the fixed part', 10_000n, { basisPoints: 100n, fixedMinor: 30n }, 130n],
+    ['is never below the minimum', 100n, { basisPoints: 100n, fixedMinor: 0n, leastMinor: 20n }, 20n],
+    ['is never above the maximum', 1_000_000n, { basisPoints: 100n, fixedMinor: 0n, mostMinor: 500n }, 500n],
+    ['may be zero', 1_000n, noFee, 0n],
     [
-      'the largest amount does not lose a digit',
+      'is exact for the largest amount',
       largestAmountMinor,
       { basisPoints: 1n, fixedMinor: 0n },
       100_000_000n,
@@ -33,7 +33,7 @@ describe('a fee', () => {
     );
   });
 
-  test('never falls when the amount rises, and lies between the least and the most', () => {
+  test('never falls when the amount rises, and stays between minimum and maximum', () => {
     fc.assert(
       fc.property(amount, amount, basisPoints, minor, minor, minor, (a, b, share, fixedMinor, c, d) => {
         const [leastMinor, mostMinor] = c < d ? [c, d] : [d, c];

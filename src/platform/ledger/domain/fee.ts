@@ -1,5 +1,4 @@
-// What we take for a service: a share of the amount and a fixed part, between a least and a most. The only place of the
-// ledger where anything is rounded.
+// The fee for a service: a share of the amount and a fixed part, between a minimum and a maximum. Nothing else in the ledger rounds.
 
 export type FeeSchedule = {
   /** Hundredths of a percent. */
@@ -11,7 +10,7 @@ export type FeeSchedule = {
 
 export const noFee: FeeSchedule = { basisPoints: 0n, fixedMinor: 0n };
 
-/** What a shop is charged for. What it has no schedule for is free. */
+/** What a shop is charged for. Without a schedule it is free. */
 export type Fees = { readonly processing?: FeeSchedule; readonly refund?: FeeSchedule };
 
 export function feeOf(amountMinor: bigint, schedule: FeeSchedule): bigint {

@@ -1,10 +1,8 @@
-// Double entry: every movement of money is a transfer from one account to another, so that nothing appears or vanishes.
-// A transfer happens at once, or in two phases: what is pending is reserved on both sides, and is later posted, up to its
-// amount, or void. This file is pure; which transfers belong to which event of the business is in postings.ts, how they
-// are written in platform/ledger/store/journals.ts.
+// Double entry: every movement of money is a transfer between two accounts, either single or first pending. A pending amount is reserved
+// on both sides, and later posted, up to its amount, or voided.
 import type { Account } from './account.ts';
 
-/** The step tells the transfers of one operation apart. A resolution bears the step of what it resolves. */
+/** The step distinguishes the transfers of one operation. A posting or voiding has the step of what it completes. */
 export type Entry =
   | {
       readonly phase: 'single' | 'pending';
@@ -13,23 +11,23 @@ export type Entry =
       readonly credit: Account;
       readonly minor: bigint;
     }
-  /** Without an amount, all that is pending. What is left of it returns. */
+  /** Without an amount, everything pending. What is left of it is released. */
   | { readonly phase: 'post'; readonly step: string; readonly minor?: bigint }
   | { readonly phase: 'void'; readonly step: string };
 
-/** Transfers that happen together. The same journal again changes nothing; another in its place is an error. */
+/** Transfers that are written together. The same journal again changes nothing; another in its place is an error. */
 export type Journal = {
   /** The invoice, withdrawal, deposit or customer that is changed in the same transaction. */
   readonly aggregateId: string;
-  /** Of that aggregate. */
+  /** Unique within that aggregate. */
   readonly operationId: string;
   readonly entries: readonly Entry[];
 };
 
-/** Takes from an account that forbids an overdraft, which may lack the money: the one journal that can be refused. */
+/** Takes from an account that forbids an overdraft, which may lack the money. Only such a journal can be refused. */
 export type FundsCheckedJournal = Journal & { readonly checksFunds: true };
 
-/** All accounts a journal names; those of a resolution are open already. */
+/** All accounts a journal names. Those of a posting or voiding are already open. */
 export function accountsIn(journal: Journal): Account[] {
   const accounts = journal.entries.flatMap((entry) => ('debit' in entry ? [entry.debit, entry.credit] : []));
   return [...new Map(accounts.map((account) => [account.id, account])).values()];

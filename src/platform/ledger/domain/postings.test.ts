@@ -1,4 +1,4 @@
-// The books of a small merchant from the first hold to the bank's statement, every balance on the way.
+// The ledger of a small merchant from the first hold to the bank statement, with every balance on the way.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   book,
@@ -66,7 +66,7 @@ const income = async () => {
   return owns.reduce((sum, own) => sum + own);
 };
 
-test('from a hold to the bank statement every balance is as the example says, and the books are square', async () => {
+test('from a hold to the bank statement every balance is as in the example, and the ledger balances', async () => {
   const payment = newPayment();
   const settlement = settlementAccount({ ...kind, ...payment });
   const walletId = randomIds.next();
@@ -87,14 +87,14 @@ test('from a hold to the bank statement every balance is as the example says, an
   expect(await ownOf(settlement)).toBe(67_750n);
   expect(await ownOf(uncleared)).toBe(70_000n);
 
-  // The acquirer's file.
+  // The acquirer's clearing file.
   await book(db, moved(receivable, uncleared, 90_000n));
   await book(db, moved(uncleared, receivable, 20_000n));
   await book(db, moved(fees, receivable, 1_620n));
   expect(await ownOf(uncleared)).toBe(0n);
   expect(await ownOf(receivable)).toBe(68_380n);
 
-  // The bank's statement.
+  // The bank statement.
   await book(db, moved(nostro, receivable, 68_380n));
   expect(await ownOf(receivable)).toBe(0n);
   expect(await ownOf(nostro)).toBe(68_380n);
@@ -112,7 +112,7 @@ test('from a hold to the bank statement every balance is as the example says, an
   expect(await ownOf(transit)).toBe(30_000n);
   expect(await income()).toBe(2_400n);
 
-  // The payout in the acquirer's file, and on the bank's statement.
+  // The payout in the acquirer's clearing file and on the bank statement.
   await book(db, moved(transit, payable, 30_000n));
   await book(db, moved(fees, payable, 90n));
   expect(await ownOf(transit)).toBe(0n);
@@ -128,7 +128,7 @@ test('from a hold to the bank statement every balance is as the example says, an
   expect(await brokenInvariants(db)).toEqual([]);
 });
 
-test('an instant payment stands where a hold captured in full stands', async () => {
+test('an instant payment leads to the same balances as a hold captured in full', async () => {
   const [instant, held] = [newPayment(), newPayment()];
   await book(db, saleApproved(instant, rubles(1_000n), 25n));
   await book(db, holdApproved(held, rubles(1_000n)));
@@ -141,7 +141,7 @@ test('an instant payment stands where a hold captured in full stands', async () 
   expect(other).toEqual(one);
 });
 
-test('a refund that the bank refuses gives the shop back what was set aside, fee and all', async () => {
+test('a declined refund releases the reserved amount and fee to the shop', async () => {
   const payment = newPayment();
   await book(db, saleApproved(payment, rubles(1_000n), 0n));
   const refund = { ...payment, refundId: '100' };
@@ -152,7 +152,7 @@ test('a refund that the bank refuses gives the shop back what was set aside, fee
   expect(balance).toEqual({ own: 1_000n, available: 1_000n, most: 1_000n });
 });
 
-test('the test charge of a binding is owed to the payer from the moment it is taken until the bank confirms its return', async () => {
+test('the verification charge of a binding is pending to the payer until the bank confirms its refund', async () => {
   const binding = {
     livemode: false,
     customerId: randomIds.next(),
@@ -182,7 +182,7 @@ describe('a posting', () => {
   const payment = newPayment();
   const stepsOf = (journal: Journal) => journal.entries.map(({ phase, step }) => `${phase} ${step}`);
 
-  test('of a fee of zero has no leg for it', () => {
+  test('has no transfer for a fee of zero', () => {
     expect(stepsOf(saleApproved(payment, rubles(10n), 0n))).toEqual(['single sale']);
     expect(stepsOf(withdrawalCreated(newWithdrawal('w'), rubles(10n), 0n))).toEqual(['pending payout']);
     expect(stepsOf(withdrawalFailed(newWithdrawal('w'), 0n))).toEqual(['void payout']);
@@ -192,7 +192,7 @@ describe('a posting', () => {
     ]);
   });
 
-  test('is named by its aggregate and, within that, by what happened to it', () => {
+  test('is identified by its aggregate and its operation', () => {
     const named = ({ aggregateId, operationId }: Journal) => [aggregateId, operationId];
     expect(named(holdApproved(payment, rubles(10n)))).toEqual([payment.invoiceId, 'payment/1']);
     expect(named(refundFailed({ ...payment, refundId: '100' }, 0n))).toEqual([
@@ -201,7 +201,7 @@ describe('a posting', () => {
     ]);
   });
 
-  test('in live mode touches live accounts alone', () => {
+  test('in live mode touches only live accounts', () => {
     const journal = saleApproved(
       { ...newShop(), livemode: true, invoiceId: 'i', paymentId: '1' },
       rubles(10n),

@@ -1,6 +1,5 @@
-// Which transfers each event of the business leads to: the chart of docs/decisions/0012-ledger.md in code. Each function
-// answers a whole journal, so that a room cannot forget a leg or mistake an account; it writes it with recordJournal, in the
-// statement of its own change.
+// Which transfers each business event leads to: the chart of docs/decisions/0012-ledger.md in code. Each function returns a whole
+// journal, so that a module cannot forget a leg or mistake an account.
 import type { Money } from '../../../money.ts';
 import {
   acquirerUncleared,
@@ -19,11 +18,11 @@ export type LedgerPayment = {
   readonly shopId: string;
   readonly invoiceId: string;
   readonly paymentId: string;
-  /** The bank it went through. */
+  /** The bank that processed it. */
   readonly acquirerId: string;
 };
 
-/** The money is held on the card: it will be ours and then the shop's, if it is captured. */
+/** The money is held on the card and becomes the shop's if it is captured. */
 export function holdApproved(payment: LedgerPayment, amount: Money): Journal {
   const { uncleared, settlement } = accountsOf(payment, amount);
   return ofPayment(payment, [
@@ -31,7 +30,7 @@ export function holdApproved(payment: LedgerPayment, amount: Money): Journal {
   ]);
 }
 
-/** Captured in part, the rest of the hold returns. */
+/** Captured, also in part: the rest of the hold is released. */
 export function holdCaptured(payment: LedgerPayment, amount: Money, feeMinor: bigint): Journal {
   return ofPayment(payment, [
     { phase: 'post', step: 'hold', minor: amount.minor },
@@ -44,7 +43,7 @@ export function holdReleased(payment: LedgerPayment): Journal {
   return ofPayment(payment, [{ phase: 'void', step: 'hold' }]);
 }
 
-/** An instant payment: authorised and captured in one. */
+/** An instant payment: authorised and captured in one step. */
 export function saleApproved(payment: LedgerPayment, amount: Money, feeMinor: bigint): Journal {
   const { uncleared, settlement } = accountsOf(payment, amount);
   return ofPayment(payment, [
@@ -55,10 +54,7 @@ export function saleApproved(payment: LedgerPayment, amount: Money, feeMinor: bi
 
 export type LedgerRefund = LedgerPayment & { readonly refundId: string };
 
-/**
- * The shop's money is set aside before the bank is asked, its fee with it: once the bank has paid, nothing can be lacking
- * any more.
- */
+/** Reserves the shop's money and the fee before the bank gets the request, so that neither can be missing once the bank has paid. */
 export function refundRequested(refund: LedgerRefund, amount: Money, feeMinor: bigint): FundsCheckedJournal {
   const { uncleared, settlement } = accountsOf(refund, amount);
   const fee = feeIncome({ ...refund, currency: amount.currency, fee: 'refund' });
@@ -69,13 +65,13 @@ export function refundRequested(refund: LedgerRefund, amount: Money, feeMinor: b
   return { ...ofRefund(refund, entries), checksFunds: true };
 }
 
-/** The fee is the one it was requested with. */
+/** The fee is the one at the time of the request. */
 export function refundSucceeded(refund: LedgerRefund, feeMinor: bigint): Journal {
-  return ofRefund(refund, resolutions('post', 'refund', feeMinor));
+  return ofRefund(refund, completions('post', 'refund', feeMinor));
 }
 
 export function refundFailed(refund: LedgerRefund, feeMinor: bigint): Journal {
-  return ofRefund(refund, resolutions('void', 'refund', feeMinor));
+  return ofRefund(refund, completions('void', 'refund', feeMinor));
 }
 
 export type LedgerBinding = {
@@ -85,7 +81,7 @@ export type LedgerBinding = {
   readonly acquirerId: string;
 };
 
-/** The test charge, and at once the return of it that we owe: until the bank has confirmed that, it is pending. */
+/** The verification charge and its refund, which is pending until the bank has confirmed it. */
 export function bindingCharged(binding: LedgerBinding, { minor, currency }: Money): Journal {
   const uncleared = acquirerUncleared({ ...binding, currency });
   const clearing = bindingClearing({ ...binding, currency });
@@ -148,7 +144,7 @@ export type LedgerWithdrawal = {
   readonly acquirerId: string;
 };
 
-/** The fee comes on top of the amount; the wallet must have both. */
+/** The fee is added to the amount, and the wallet must have both. */
 export function withdrawalCreated(
   withdrawal: LedgerWithdrawal,
   { minor, currency }: Money,
@@ -164,13 +160,13 @@ export function withdrawalCreated(
   return { ...ofWithdrawal(withdrawal, entries), checksFunds: true };
 }
 
-/** The fee is the one it was created with. While the outcome is unknown nothing is written: the money stays set aside. */
+/** The fee is the one it was created with. While the outcome is unknown nothing is written: the money stays reserved. */
 export function withdrawalSucceeded(withdrawal: LedgerWithdrawal, feeMinor: bigint): Journal {
-  return ofWithdrawal(withdrawal, resolutions('post', 'payout', feeMinor));
+  return ofWithdrawal(withdrawal, completions('post', 'payout', feeMinor));
 }
 
 export function withdrawalFailed(withdrawal: LedgerWithdrawal, feeMinor: bigint): Journal {
-  return ofWithdrawal(withdrawal, resolutions('void', 'payout', feeMinor));
+  return ofWithdrawal(withdrawal, completions('void', 'payout', feeMinor));
 }
 
 function accountsOf(payment: LedgerPayment, { currency }: Money) {
@@ -180,7 +176,7 @@ function accountsOf(payment: LedgerPayment, { currency }: Money) {
   };
 }
 
-/** Taken from what was captured, and never more than that: a capture cannot be refused any more. */
+/** Deducted from what was captured, and never more than that: a capture can no longer be refused. */
 function processingFee(payment: LedgerPayment, amount: Money, feeMinor: bigint): Entry[] {
   const { settlement } = accountsOf(payment, amount);
   const fee = feeIncome({ ...payment, currency: amount.currency, fee: 'processing' });
@@ -188,7 +184,7 @@ function processingFee(payment: LedgerPayment, amount: Money, feeMinor: bigint):
   return unlessZero({ phase: 'single', step: 'fee', debit: settlement, credit: fee, minor });
 }
 
-function resolutions(phase: 'post' | 'void', step: 'refund' | 'payout', feeMinor: bigint): Entry[] {
+function completions(phase: 'post' | 'void', step: 'refund' | 'payout', feeMinor: bigint): Entry[] {
   return [{ phase, step }, ...(feeMinor === 0n ? [] : [{ phase, step: `${step}_fee` }])];
 }
 

@@ -1,4 +1,4 @@
-// What an operator sees of one account: its parts, its balance, its rows, and what moved on it lately.
+// What an operator sees of one account: its fields, its balance, its shards and its latest transfers.
 import type { Database } from '../../database/database.ts';
 import { columnList, statement, stored, type Values } from '../../database/statement.ts';
 import { balanceOf, chart, type Balance } from '../domain/account.ts';
@@ -46,7 +46,7 @@ const readShards = statement({
   text: `select ${columnList(shardRow)} from ledger_balance where account_id = :account_id order by shard`,
 });
 
-/** No index leads from an account to its transfers, for which every transfer would pay: a span of time bounds the search. */
+/** Without an index from an account to its transfers, which every transfer would pay for, a time span bounds the search. */
 const readLatestTransfers = statement({
   name: 'read_latest_ledger_transfers',
   parameters: { account_id: 'text', hours: 'int4' },
@@ -72,7 +72,7 @@ export type AccountView = {
   readonly normalBalance: 'debit' | 'credit';
   readonly balance: Balance;
   readonly shards: readonly Values<typeof shardRow>[];
-  /** The latest, 20 at most. */
+  /** The latest, at most 20. */
   readonly transfers: readonly Values<typeof transferRow>[];
 };
 
@@ -93,7 +93,7 @@ export async function viewAccount(db: Database, id: string, hours: number): Prom
   return { account, normalBalance: chart[code].normalBalance, balance, shards, transfers };
 }
 
-/** Accounts with this in their id, 20 at most. */
+/** Accounts with this text in their ID, at most 20. */
 export async function findAccounts(db: Database, part: string): Promise<string[]> {
   const rows = await db.run(findByPart, { part });
   return rows.map(({ account_id }) => account_id);

@@ -1,4 +1,4 @@
-// Accounts by their codes; and what a shop is charged, as it is kept with the shop and with what was agreed.
+// Codecs of account codes, and of fees as they are stored with a shop and with agreed terms.
 import { minorUnits, object, oneOf, optional, type Codec } from '../../database/codec.ts';
 import { chart, type AccountCode } from '../domain/account.ts';
 import type { Fees, FeeSchedule } from '../domain/fee.ts';

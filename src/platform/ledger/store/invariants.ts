@@ -1,11 +1,11 @@
-// What must be true of the ledger at any moment, each as a query that lists its cases and whether it holds in each. Asked of
-// everything, or of what came since the watermark: then sums start from the checkpoint, and single transfers from it on.
+// What must be true of the ledger at any moment: queries that list their cases and whether each holds. A check covers everything, or what
+// came since the watermark, with sums from the checkpoint.
 import { anything, list } from '../../database/codec.ts';
 import { statement, stored, type Statement } from '../../database/statement.ts';
 
 /**
- * What is new begins no later than `since`, and at the watermark. It is given as a value beside that, because only of a value does
- * PostgreSQL know that little has come after it: of millions of rows it would else read all, every minute.
+ * A recent check begins at the watermark; `since` repeats that time or an earlier one as a value. Only from a value does PostgreSQL
+ * know that few rows follow; otherwise it would read millions every minute.
  */
 const scope = { recent: 'bool', since: 'timestamptz' } as const;
 const found = { checked: 'int8', broken: 'int8', examples: stored('json', list(anything)) } as const;
@@ -13,17 +13,17 @@ const found = { checked: 'int8', broken: 'int8', examples: stored('json', list(a
 export type Invariant = {
   readonly id: string;
   readonly says: string;
-  /** Not wrong but late: no reason to look at the same transfers again. */
+  /** Late, not wrong. A recent check finds it once, when it becomes late. */
   readonly isAgeLimit: boolean;
   readonly find: Statement<typeof scope, typeof found>;
 };
 
-/** The times of events are those of whoever wrote them, whose clock may be a little behind. */
+/** Event times come from the clocks of the nodes that wrote them, which may be slightly behind. */
 const eventMargin = `interval '10 minutes'`;
 
 /**
- * Of `cases`, each row is one case, with a column `holds`. It may use `since`, `touched`, whose money has moved, and `changed`, to
- * whom anything has happened, whether or not money moved: what should have moved it, and did not, is among them.
+ * `cases` has one row per case, with a column `holds`. It may use `since`, `touched` (aggregates with transfers) and `changed`
+ * (aggregates with any event, which finds missing transfers).
  */
 export function invariant(id: string, says: string, cases: string): Invariant {
   const find = statement({
@@ -48,7 +48,7 @@ export function invariant(id: string, says: string, cases: string): Invariant {
   return { id, says, isAgeLimit: false, find };
 }
 
-/** Of each touched aggregate, what became of each step: open, posted, or neither, which is void. */
+/** The result of each step of the touched aggregates: open, posted, or neither, which is void. */
 const theirSteps = `cross join lateral (
       select operation_id, step, sum(pending_minor) as open_minor, sum(posted_minor) as posted_minor,
         bool_or(phase = 'pending') as was_held
@@ -57,8 +57,8 @@ const theirSteps = `cross join lateral (
     ) as done`;
 
 /**
- * Nothing is pending for longer than its step may be. Recent is what came of that age since the watermark. Each age is asked for by
- * itself: of an age that comes out of a table PostgreSQL does not know how little it leaves, and reads every transfer.
+ * No step stays pending for longer than its age; a recent check covers what reached that age since the watermark. Each age is a
+ * separate query: for an age from a table PostgreSQL cannot estimate how few rows remain, and reads every transfer.
  */
 function ageLimit(id: string, says: string, ages: Readonly<Record<string, string>>): Invariant {
   const cases = Object.entries(ages).map(
@@ -75,7 +75,7 @@ function ageLimit(id: string, says: string, ages: Readonly<Record<string, string
   return { ...invariant(id, says, cases.join(' union all ')), isAgeLimit: true };
 }
 
-/** Those of the ledger by itself. Rooms that post to it have their own beside. */
+/** The ledger's own invariants. Modules that post to it have further ones. */
 export const ledgerInvariants: readonly Invariant[] = [
   invariant(
     'I1',
@@ -114,7 +114,7 @@ export const ledgerInvariants: readonly Invariant[] = [
   ),
   invariant(
     'I3',
-    'what is pending is resolved once at most, whole, between the same accounts, and posted with no more than it was',
+    'a pending transfer is completed at most once, as a whole, between the same accounts, and posted for no more than its amount',
     `
     select done.aggregate_id, done.operation_id, done.step,
       count(held.step) = 1 and count(*) = 1
@@ -129,7 +129,7 @@ export const ledgerInvariants: readonly Invariant[] = [
   ),
   invariant(
     'I4',
-    'nothing below zero is available on an account that forbids an overdraft',
+    'an account that forbids an overdraft has no available balance below zero',
     `
     select account_id, sum(credits_posted - debits_posted - debits_pending)::text as available,
       sum(credits_posted - debits_posted - debits_pending) >= 0 as holds
@@ -149,7 +149,7 @@ export const ledgerInvariants: readonly Invariant[] = [
   ),
   invariant(
     'I6',
-    'no more of a payment is refunded, or about to be, than was captured',
+    'the posted and pending refunds of a payment are no more than what was captured',
     `
     select touched.aggregate_id, split_part(operation_id, '/', 2) as payment,
       coalesce(sum(posted_minor) filter (where step in ('hold', 'sale')), 0) as captured_minor,
@@ -161,7 +161,7 @@ export const ledgerInvariants: readonly Invariant[] = [
   ),
   invariant(
     'I7',
-    'the steps of an operation end alike, a payment is taken once at most, and a fee of it only then',
+    'all steps of an operation end alike, a payment is taken at most once, and its fee only then',
     `
     select touched.aggregate_id, operation_id, array_agg(step) as steps,
       count(distinct (open_minor > 0, posted_minor > 0)) filter (where was_held) <= 1
@@ -171,19 +171,19 @@ export const ledgerInvariants: readonly Invariant[] = [
     from touched ${theirSteps}
     group by 1, 2`,
   ),
-  ageLimit('I8', 'no hold is open for more than 31 days, no refund or payout for more than 4', {
+  ageLimit('I8', 'no hold is pending for more than 31 days, no refund or payout for more than 4 days', {
     hold: '31 days',
     refund: '4 days',
     payout: '4 days',
   }),
   invariant(
     'I9',
-    'all that is on a clearing account of bindings is on its way back',
+    'the whole balance of a clearing account of bindings is being refunded',
     `
     select account_id, sum(credits_posted - debits_posted)::text as own, sum(debits_pending)::text as returning,
       sum(credits_posted - debits_posted) = sum(debits_pending) as holds
     from ledger_account join ledger_balance using (account_id)
     where code = 'binding.clearing' group by account_id`,
   ),
-  ageLimit('I9a', 'the test charge of a binding is returned within a day', { return: '24 hours' }),
+  ageLimit('I9a', 'the verification charge of a binding is refunded within a day', { return: '24 hours' }),
 ];

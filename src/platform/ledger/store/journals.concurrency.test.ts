@@ -1,4 +1,4 @@
-// Many at once on the same accounts: what there is can be taken to the last minor unit, and never more.
+// Many transactions on the same accounts: the balance can be taken to the last minor unit, and never more.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   bookedAt,
@@ -47,7 +47,7 @@ afterAll(async () => {
 const inParallel = <T>(times: number, work: (number: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, number) => work(number)));
 
-/** Takes from a shop's balance, into a wallet nobody looks at. */
+/** Takes from a shop's balance, into a wallet that no test reads. */
 function takenFrom(
   { partyId, shopId }: { partyId: string; shopId: string },
   minor: bigint,
@@ -65,7 +65,7 @@ async function walletWith(minor: bigint): Promise<string> {
   return walletId;
 }
 
-test('of fifty withdrawals of all there is exactly one passes', async () => {
+test('exactly one of fifty withdrawals of the whole balance succeeds', async () => {
   const walletId = await walletWith(1_000n);
   const outcomes = await inParallel(50, () =>
     book(db, withdrawalCreated(newWithdrawal(walletId), rubles(990n), 10n)),
@@ -74,7 +74,7 @@ test('of fifty withdrawals of all there is exactly one passes', async () => {
   expect(howMany(outcomes, 'insufficient')).toBe(49);
 });
 
-test('a shop is drained to exactly zero, whatever shards its sales lie on', async () => {
+test('a shop is drained to exactly zero, whatever shards hold its sales', async () => {
   const shop = newShop();
   await inParallel(40, () => book(db, saleApproved(newPayment(shop), rubles(100n), 0n)));
   const outcomes = await inParallel(150, () => book(db, takenFrom(shop, 37n)));
@@ -86,7 +86,7 @@ test('a shop is drained to exactly zero, whatever shards its sales lie on', asyn
   expect((await readBalance(db, settlement)).available).toBe(0n);
 });
 
-test('while sales arrive no more is taken than has arrived, and in the end all of it', async () => {
+test('while sales arrive no more is taken than has arrived, and all of it in the end', async () => {
   const shop = newShop();
   const settlement = settlementAccount({ ...kind, ...shop });
   await book(db, saleApproved(newPayment(shop), rubles(1n), 0n));
@@ -111,12 +111,12 @@ test('while sales arrive no more is taken than has arrived, and in the end all o
   if (available > 0n) expect(await book(db, takenFrom(shop, available))).toBe('posted');
 });
 
-test('who waited for another sees what that one took and what has arrived meanwhile', async () => {
+test('a journal that waited sees what the other one took and what has arrived since', async () => {
   const shop = newShop();
   const settlement = settlementAccount({ ...kind, ...shop });
   await book(db, saleApproved(newPayment(shop), rubles(100n), 0n));
 
-  // While 60 of 100 are taken and not committed, two others wait for 60. The 20 that come meanwhile are for one of them.
+  // While 60 of 100 are taken and not committed, two others wait for 60. The 20 that arrive in the meantime are enough for one.
   const waiting = await db.transaction(async (tx) => {
     expect(await postJournal(tx, takenFrom(shop, 60n), bookedAt)).toBe('posted');
     const others = [book(db, takenFrom(shop, 60n)), book(db, takenFrom(shop, 60n))];
@@ -128,7 +128,7 @@ test('who waited for another sees what that one took and what has arrived meanwh
   expect((await readBalance(db, settlement)).available).toBe(0n);
 });
 
-test('a hold that is captured and released at the same time is one of the two, and the other hears that it is wrong', async () => {
+test('a hold captured and released concurrently is one of the two, and the other is a conflict', async () => {
   await inParallel(12, async () => {
     const payment = newPayment();
     await book(db, holdApproved(payment, rubles(100n)));
@@ -141,7 +141,7 @@ test('a hold that is captured and released at the same time is one of the two, a
   });
 });
 
-test('a sale does not wait for money that is being taken from the same shop', async () => {
+test('a sale does not wait for a withdrawal from the same shop', async () => {
   const shop = newShop();
   await book(db, saleApproved(newPayment(shop), rubles(100n), 0n));
   await db.transaction(async (tx) => {
@@ -150,11 +150,11 @@ test('a sale does not wait for money that is being taken from the same shop', as
   });
 });
 
-test('journals in all directions over the same few accounts never wait for each other in a circle', async () => {
+test('journals in all directions over a few accounts never deadlock', async () => {
   const shops = [newShop(), newShop()];
   let tries = 0;
   let journals = 0;
-  // A deadlock would be broken by the server and tried again by the transaction.
+  // The server would end a deadlock, and the transaction would be retried.
   const write = async (journal: Journal | FundsCheckedJournal) => {
     journals += 1;
     return db.transaction((tx) => {
@@ -175,6 +175,6 @@ test('journals in all directions over the same few accounts never wait for each 
   expect(tries).toBe(journals);
 });
 
-test('after all that the books are right', async () => {
+test('after all tests the ledger is right', async () => {
   expect(await brokenInvariants(db)).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// Whatever happens to a few shops and a wallet, at the same time, twice, or not to its end: the books agree with a ledger
-// of twenty lines that has no database, and every invariant holds.
+// Random journals of a few shops and a wallet, concurrent, repeated or interrupted. The balances agree with a reference ledger without a
+// database, and every invariant holds.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { often } from '../../../../test/support/service/campaign.ts';
@@ -119,7 +119,7 @@ function referenceLedger() {
   };
 }
 
-/** What the rooms around the ledger remember: what may be asked of it next. */
+/** What the modules around the ledger know, and so which journals are possible next. */
 function world() {
   const shops = [newShop(), newShop()];
   const walletId = randomIds.next();
@@ -134,7 +134,7 @@ function world() {
   const withdrawals: { withdrawal: postings.LedgerWithdrawal; feeMinor: bigint }[] = [];
   const bindings: postings.LedgerBinding[] = [];
   const written: (Journal | FundsCheckedJournal)[] = [];
-  const books = referenceLedger();
+  const reference = referenceLedger();
 
   const take = <T>(list: T[], pick: number): T | undefined => list.splice(pick % (list.length || 1), 1)[0];
   const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
@@ -151,13 +151,13 @@ function world() {
         if (tries === 'connection killed') await tx.run(killOwnConnection, {});
         return outcome;
       });
-    // Whoever crashed comes back and does it again; so does he whose answer was lost.
+    // A writer that crashed, or lost the response, repeats its journal.
     if (crash === 'answer lost') await attempt('none');
     else if (crash !== 'none') await expect(attempt(crash)).rejects.toThrow();
     const isWritten = (await attempt('none')) === 'posted';
     if (isWritten && !written.includes(journal)) {
       written.push(journal);
-      books.write(journal);
+      reference.write(journal);
     }
     return isWritten;
   }
@@ -199,7 +199,7 @@ function world() {
         return;
       }
       case 'race': {
-        // One captures while another releases: one of them is told that he is wrong.
+        // One captures while another releases: one of them gets a conflict.
         const hold = take(held, pick);
         if (!hold) return;
         const outcomes = await Promise.allSettled([
@@ -291,13 +291,13 @@ function world() {
       }
     }
   }
-  return { run, books };
+  return { run, reference };
 }
 
 class Crash extends Error {}
 
 test(
-  'any interleaving with crashes and repetitions leaves the books right',
+  'any interleaving of journals with crashes and repetitions leaves the ledger right',
   { timeout: 120_000 },
   async () => {
     let done = 0;
@@ -308,7 +308,7 @@ test(
     });
     await fc.assert(
       fc.asyncProperty(operations, async (planned) => {
-        const { run, books } = world();
+        const { run, reference } = world();
         const queue = [...planned];
         const work = async () => {
           for (let next = queue.shift(); next; next = queue.shift()) {
@@ -319,7 +319,7 @@ test(
         await Promise.all(Array.from({ length: workers }, work));
 
         expect(await brokenInvariants(db)).toEqual([]);
-        for (const [account, sums] of books.accounts) {
+        for (const [account, sums] of reference.accounts) {
           if (account.code !== 'merchant.settlement' && account.code !== 'wallet.own') continue;
           const balance = await readBalance(db, account);
           expect(balance).toEqual(balanceOf(account.code, sums));

@@ -50,7 +50,7 @@ const transfersOf = (payment: LedgerPayment) =>
   count(`ledger_transfer where aggregate_id = '${payment.invoiceId}'`);
 
 describe('a hold', () => {
-  test('is pending on both sides until it is captured, and the rest of it returns', async () => {
+  test('is pending on both sides until it is captured, and the rest is released', async () => {
     const payment = newPayment();
     await book(db, holdApproved(payment, rubles(100_000n)));
     expect(await balanceOfShop(payment)).toEqual({ own: 0n, available: 0n, most: 100_000n });
@@ -65,14 +65,14 @@ describe('a hold', () => {
     expect(await balanceOfShop(payment)).toEqual({ own: 0n, available: 0n, most: 0n });
   });
 
-  test('cannot be captured with more than it is', async () => {
+  test('cannot be captured for more than its amount', async () => {
     const payment = newPayment();
     await book(db, holdApproved(payment, rubles(100n)));
     await expect(book(db, holdCaptured(payment, rubles(101n), 0n))).rejects.toThrow(/pending with 100.*101/);
     expect(await transfersOf(payment)).toBe(1);
   });
 
-  test('is resolved once: the same again is well, another resolution is a conflict, whichever comes first', async () => {
+  test('is completed once: a repeat changes nothing, another completion is a conflict', async () => {
     const captured = newPayment();
     await book(db, holdApproved(captured, rubles(100n)));
     await book(db, holdCaptured(captured, rubles(80n), 2n));
@@ -94,7 +94,7 @@ describe('a hold', () => {
     expect(await transfersOf(released)).toBe(2);
   });
 
-  test('that was never written cannot be resolved', async () => {
+  test('that was never written cannot be completed', async () => {
     await expect(book(db, holdReleased(newPayment()))).rejects.toThrow(/nothing is pending as hold/);
   });
 });
@@ -107,7 +107,7 @@ describe('a journal', () => {
     expect(await transfersOf(payment)).toBe(2);
   });
 
-  test('with other content in the place of one that is written is an error that says so', async () => {
+  test('with other content than the written one is an error that says so', async () => {
     const payment = newPayment();
     await book(db, saleApproved(payment, rubles(1_000n), 25n));
     await expect(book(db, saleApproved(payment, rubles(999n), 25n))).rejects.toThrow(
@@ -124,38 +124,38 @@ describe('a journal', () => {
     expect((await balanceOfShop(payment)).own).toBe(1_000n);
   });
 
-  test('is gone with the transaction it was written in', async () => {
+  test('is rolled back with its transaction', async () => {
     const payment = newPayment();
     const aborted = db.transaction(async (tx) => {
       await postJournal(tx, saleApproved(payment, rubles(1_000n), 25n), bookedAt);
-      throw new Error('the business changed its mind');
+      throw new Error('changed its mind');
     });
     await expect(aborted).rejects.toThrow('changed its mind');
     expect(await transfersOf(payment)).toBe(0);
     expect((await balanceOfShop(payment)).most).toBe(0n);
   });
 
-  test('written twice at the same time is written once, and both writers hear that it is', async () => {
+  test('written twice concurrently is written once, and both writers succeed', async () => {
     const payment = newPayment();
     const sale = saleApproved(payment, rubles(1_000n), 25n);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => book(db, sale)));
     expect(new Set(outcomes)).toEqual(new Set(['posted']));
     expect((await balanceOfShop(payment)).own).toBe(975n);
 
-    // The one that comes second must not take the first one's money for the lack of it.
+    // The second writer must not be refused because the first one has taken the money.
     const refund = refundRequested({ ...payment, refundId: '100' }, rubles(975n), 0n);
     const refunds = await Promise.all(Array.from({ length: 8 }, () => book(db, refund)));
     expect(new Set(refunds)).toEqual(new Set(['posted']));
   });
 
-  test('with nothing to move, or less, is an error', async () => {
+  test('with a zero or negative amount is an error', async () => {
     for (const minor of [0n, -5n]) {
       const journal = moved(wallet('a'), wallet('b'), minor);
       await expect(book(db, journal)).rejects.toThrow(/move moves nothing/);
     }
   });
 
-  test('with two steps of the same name is an error', async () => {
+  test('with two steps of one name is an error', async () => {
     const journal = moved(wallet('a'), bankNostro({ ...kind, bankAccountId: 'b' }), 5n);
     const twice = { ...journal, entries: [...journal.entries, ...journal.entries] };
     await expect(book(db, twice)).rejects.toThrow(/two of its steps have the same name/);
@@ -173,7 +173,7 @@ describe('a journal', () => {
     await expect(book(db, journal)).rejects.toThrow(/ledger_transfer_stays_in_mode_and_currency/);
   });
 
-  test('that lowers two accounts that forbid an overdraft at once is not known how to check', async () => {
+  test('that lowers two accounts that forbid an overdraft is an error', async () => {
     const nostro = bankNostro({ ...kind, bankAccountId: 'b' });
     const both: Journal = {
       aggregateId: randomIds.next(),
@@ -188,7 +188,7 @@ describe('a journal', () => {
 });
 
 describe('an account that forbids an overdraft', () => {
-  test('lets all be taken and not one minor unit more, and a refusal leaves the transaction usable', async () => {
+  test('can be emptied but not overdrawn, and a refusal leaves the transaction usable', async () => {
     const payment = newPayment();
     await book(db, saleApproved(payment, rubles(1_000n), 0n));
     const refund = (refundId: string, minor: bigint) =>
@@ -203,7 +203,7 @@ describe('an account that forbids an overdraft', () => {
     expect(await transfersOf(payment)).toBe(2);
   });
 
-  test('counts what is set aside, and the fee with it', async () => {
+  test('counts reserved amounts and their fees', async () => {
     const payment = newPayment();
     await book(db, saleApproved(payment, rubles(1_000n), 0n));
     const refund = { ...payment, refundId: '100' };
@@ -218,7 +218,7 @@ describe('an account that forbids an overdraft', () => {
     expect(await balanceOfShop(payment)).toEqual({ own: 390n, available: 390n, most: 390n });
   });
 
-  test('does not count what is only expected', async () => {
+  test('does not count pending credits', async () => {
     const payment = newPayment();
     await book(db, holdApproved(payment, rubles(1_000n)));
     expect(await book(db, refundRequested({ ...payment, refundId: '100' }, rubles(1n), 0n))).toBe(
@@ -226,14 +226,14 @@ describe('an account that forbids an overdraft', () => {
     );
   });
 
-  test('of another shop of the same merchant is its own', async () => {
+  test('is separate for each shop of a merchant', async () => {
     const shop = newShop();
     await book(db, saleApproved(newPayment(shop), rubles(1_000n), 0n));
     const other = { ...newPayment({ ...shop, shopId: 'OTHER' }), refundId: '100' };
     expect(await book(db, refundRequested(other, rubles(1n), 0n))).toBe('insufficient');
   });
 
-  test('is held by the row itself where the account has one row', async () => {
+  test('is protected by its row if the account has one row', async () => {
     const walletId = randomIds.next();
     await book(db, moved(bankNostro({ ...kind, bankAccountId: 'b' }), wallet(walletId), 100n));
     const overdraw = testDatabase.database.withClient((client) =>
@@ -244,28 +244,28 @@ describe('an account that forbids an overdraft', () => {
     await expect(overdraw).rejects.toThrow(/ledger_balance_no_overdraft/);
   });
 
-  test('is no reason to refuse what cannot be refused: a journal that is not made to draw throws', async () => {
+  test('throws for a journal without a funds check that would overdraw it', async () => {
     const walletId = randomIds.next();
     const journal = moved(wallet(walletId), bankNostro({ ...kind, bankAccountId: 'b' }), 5n);
     await expect(book(db, journal)).rejects.toThrow(LedgerConflict);
   });
 });
 
-test('a fee larger than what was captured takes all of it and no more, so that no capture is refused', async () => {
+test('a fee larger than the captured amount takes exactly that amount, so that no capture is refused', async () => {
   const payment = newPayment();
   await book(db, holdApproved(payment, rubles(5n)));
   await book(db, holdCaptured(payment, rubles(5n), 30n));
   expect((await balanceOfShop(payment)).own).toBe(0n);
 });
 
-test('accounts are opened by whoever uses them first, also when many do at once', async () => {
+test('accounts are opened on first use, also by many transactions concurrently', async () => {
   const shop = newShop();
   const sales = Array.from({ length: 10 }, () => saleApproved(newPayment(shop), rubles(10n), 1n));
   await Promise.all(sales.map((sale) => book(db, sale)));
   expect((await readBalance(db, settlementAccount({ ...kind, ...shop }))).own).toBe(90n);
 });
 
-test('an account that is spread over more rows, or fewer, while holds are open keeps every kopeck', async () => {
+test('a change of shards while holds are pending keeps every kopeck', async () => {
   const shop = newShop();
   const settlement = settlementAccount({ ...kind, ...shop });
   const holds = Array.from({ length: 12 }, () => newPayment(shop));
@@ -286,7 +286,7 @@ test('an account that is spread over more rows, or fewer, while holds are open k
   await book(db, refundFailed(refund, 0n));
 });
 
-test('a wallet that is spread is not overdrawn', async () => {
+test('a wallet with several shards cannot be overdrawn', async () => {
   const walletId = randomIds.next();
   await book(db, moved(bankNostro({ ...kind, bankAccountId: 'b' }), wallet(walletId), 100n));
   await shardAccount(db, wallet(walletId).id, 4);
@@ -301,7 +301,7 @@ test('a wallet that is spread is not overdrawn', async () => {
 });
 
 describe('the database', () => {
-  test('builds the id of an account from its parts as the program does, and refuses another', async () => {
+  test('builds the ID of an account as the program does, and refuses another one', async () => {
     const odd = { ...newPayment(), partyId: 'a:b%3A', shopId: '%25:' };
     await book(db, saleApproved(odd, rubles(10n), 0n));
     await expect(
@@ -325,12 +325,12 @@ describe('the database', () => {
     );
   });
 
-  test('keeps the balance of an account nobody has used at zero', async () => {
-    const nobody = acquirerUncleared({ ...kind, acquirerId: 'nobody' });
-    expect(await readBalance(db, nobody)).toEqual({ own: 0n, available: 0n, most: 0n });
+  test('reports zero for an account that was never used', async () => {
+    const unused = acquirerUncleared({ ...kind, acquirerId: 'unused' });
+    expect(await readBalance(db, unused)).toEqual({ own: 0n, available: 0n, most: 0n });
   });
 });
 
-test('after all that the books are right', async () => {
+test('after all tests the ledger is right', async () => {
   expect(await brokenInvariants(db)).toEqual([]);
 });

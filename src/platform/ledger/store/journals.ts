@@ -1,16 +1,15 @@
-// The ledger in SQL. A journal is one statement, the function post_journal of the schema, so that the balances of busy
-// accounts are locked for no longer than that statement and the commit. A module writes its journal inside the statement that
-// changes its own row (recordJournal), and one of them only: then no two transactions can wait for each other.
+// The ledger in SQL: a module writes its journal inside the statement that changes its own row. The balances of busy accounts are locked
+// only for that statement, and one journal per statement means that no two transactions wait for each other.
 import { codeOf } from '../../../error-code.ts';
 import type { Database } from '../../database/database.ts';
 import { statement, type Values } from '../../database/statement.ts';
 import { balanceOf, chart, type Account, type Balance } from '../domain/account.ts';
 import { accountsIn, type Entry, type Journal } from '../domain/ledger.ts';
 
-/** A journal that contradicts what is written: a hold resolved twice, another amount under the same name. A bug. */
+/** A journal that contradicts what is written, as a hold completed twice or another amount under the same name. It is a bug. */
 export class LedgerConflict extends Error {}
 
-/** Whoever opens the same account at the same time waits here for the other's transaction. */
+/** A transaction that opens the same account concurrently waits here for the other one. */
 const openAccounts = statement({
   name: 'open_ledger_accounts',
   parameters: { accounts: 'json' },
@@ -59,8 +58,8 @@ const readSums = statement({
 });
 
 /**
- * The part of a statement's last select that writes a journal for the row in `changed`, at the time of its event: no row, no
- * journal. The statement fails as a whole where the journal cannot be written; run it through `recording`.
+ * The part of a statement's last select that writes a journal for the row in `changed`, at its event's time; no row, no journal. A
+ * journal that cannot be written fails the whole statement; run it through `recording`.
  */
 export function recordJournal(idColumn: string): string {
   return `record_journal(changed.${idColumn}, :journal_operation, changed.changed_at, :journal_entries)`;
@@ -76,8 +75,8 @@ export function journalValues(journal: Journal | undefined): Values<typeof journ
 }
 
 /**
- * Runs a statement with a journal in it. An account's first use opens it, after which the statement is run again: within
- * a transaction `write` must therefore use a savepoint.
+ * Runs a statement with a journal in it. The first use of an account opens it and runs the statement again, so within a transaction
+ * `write` must use a savepoint.
  */
 export async function recording<T>(
   db: Database,
@@ -96,7 +95,7 @@ export async function recording<T>(
   }
 }
 
-/** Zero for an account nobody has used yet. */
+/** Zero for an account that has not been used yet. */
 export async function readBalance(db: Database, account: Account): Promise<Balance> {
   const [row] = await db.run(readSums, { account_id: account.id });
   return balanceOf(account.code, {
@@ -107,7 +106,7 @@ export async function readBalance(db: Database, account: Account): Promise<Balan
   });
 }
 
-/** Spreads an account over more balance rows, or fewer, while it is used. False when there is no such account. */
+/** Spreads an account over more or fewer balance shards while it is used. False if the account does not exist. */
 export async function shardAccount(db: Database, accountId: string, shards: number): Promise<boolean> {
   const rows = await db.run(changeShards, { account_id: accountId, shards });
   return rows.length > 0;

@@ -1,4 +1,4 @@
-// The short way of a journal of one transfer writes what post_journal writes, and leaves to it whatever is not as usual.
+// The short way for a journal of one transfer writes what post_journal writes, and leaves every unusual journal to it.
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { book, newPayment, rubles } from '../../../../test/support/database/ledger.ts';
@@ -32,7 +32,7 @@ const sale = (more: Partial<Entry> = {}): Entry => ({
   ...more,
 });
 
-/** Inside a transaction that is taken back. */
+/** Inside a transaction that is rolled back. */
 function aside<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   return db.database.withClient(async (client) => {
     await client.query('begin');
@@ -61,7 +61,7 @@ async function written(by: string, aggregate: string, entries: readonly Entry[])
 }
 
 test.each([16, 1, 0])(
-  'it writes the same transfer to the same shards, of which there are %i',
+  'the short way writes the same transfer to the same shards, of which there are %i',
   async (shards) => {
     await shardAccount(db.database, debitOf(), shards);
     await shardAccount(db.database, creditOf(), shards);
@@ -81,13 +81,13 @@ test.each<[string, () => Entry[]]>([
   ['it moves nothing', () => [sale({ minor: '0' })]],
   ['its money is missing', () => [sale({ minor: null })]],
   ['it lowers an account that forbids an overdraft', () => [sale({ debit: creditOf(), credit: debitOf() })]],
-  ['an account is not open', () => [sale({ credit: 'test:RUB:merchant.settlement:NOBODY:SHOP' })]],
-])('it is not for a journal when %s', async (_, entries) => {
+  ['an account is not open', () => [sale({ credit: 'test:RUB:merchant.settlement:UNKNOWN:SHOP' })]],
+])('the short way leaves a journal to post_journal when %s', async (_, entries) => {
   const { outcome, transfers } = await written('post_single', 'unusual', entries());
   expect({ outcome, transfers }).toEqual({ outcome: null, transfers: [] });
 });
 
-test('what was written before is left to the rules of repeats', () =>
+test('the short way leaves a repeated journal to post_journal', () =>
   aside(async (client) => {
     const record = (minor: string) =>
       client.query(`select record_journal('repeated', 'payment/1', $1, $2) as outcome`, [

@@ -1,0 +1,136 @@
+// docs/guide/errors.md: the error catalogue, and the failures of what was accepted.
+import { routes, sandboxRoutes } from '../../src/app/routes.ts';
+import {
+  deadlineReached,
+  failureOfDecline as chargeFailure,
+  payerError,
+} from '../../src/payments/domain/payment-failure.ts';
+import { failureOfDecline as payoutFailure, noRoute } from '../../src/payouts/domain/payout-failure.ts';
+import { takesIdempotencyKey, type AnyEndpoint } from '../../src/platform/http/endpoint.ts';
+import { errorCatalogue, type ErrorCode } from '../../src/platform/http/errors/error-codes.ts';
+import { refusalsOf } from '../../src/platform/http/openapi.ts';
+import { insufficientFunds } from '../../src/wallets/domain/failure-path.ts';
+import { printedFrom, table } from './markdown.ts';
+
+const endpoints = [...routes, ...sandboxRoutes];
+const cardNetworks = ['visa', 'mastercard'];
+/** Failures no bank reports: a deadline of a binding, and a customer deleted meanwhile. */
+const withoutDecline = [['timeout'], ['customer_deleted']] as const;
+
+export function errorsText(): string {
+  const statuses = [...new Set(Object.values(errorCatalogue).map(({ status }) => status))].sort(
+    (a, b) => a - b,
+  );
+  return `# Errors
+
+${printedFrom('src/platform/http/errors/error-codes.ts')}
+
+The HTTP status of an error says what to do. With 400 and 422 the body also has a \`code\`.
+Switch on \`code\`. Don't parse \`message\`: its text is for people and can change.
+
+${statusTable()}
+
+Operations under \`/wallet/v0\` and \`/payres/v0\` differ in three ways:
+
+- A 400 has \`errorType\` and \`description\` next to \`code\`. If the request does not match the schema, \`name\` is the parameter, the header or
+  the schema of the body.
+- A 404 has no body, unless the path does not exist.
+- A 422 about a limit has \`retryAfter\`: the earliest time at which the limit allows it.
+
+\`retryAfter\` is the earliest time at which the response can be different. The header \`Retry-After\` says the same in seconds.
+
+${statuses.map(errorsOfStatus).join('\n\n')}
+
+## Failures
+
+A request that was accepted can still fail later. A failed payment or refund has an \`error\`, a failed destination or payout a \`failure\`.
+Its \`code\` is the first of the codes below, and \`subError\` holds the next one. In the \`error\` of a binding, \`message\` lists the codes.
+With a payer's access token the \`error\` of a payment has one code only: the one in the second column.
+New codes can appear. Treat a code that is not listed like the code around it.
+
+${failuresTable()}
+`;
+}
+
+function statusTable(): string {
+  return table(
+    ['Status', 'Body', 'What to do'],
+    [
+      ['400, 422', '`code`, `message`', 'Correct the request. If there is a `retryAfter`, repeat it then.'],
+      ['401', 'empty', 'Send a token that is valid for this operation: see [access](access.md).'],
+      ['404', '`message`', 'Check the ID. The object does not exist, or this token cannot see it.'],
+      ['405, 415', 'empty', 'Use a method from `Allow`. Send the body as `application/json`.'],
+      [
+        '409',
+        '`externalID`, `id`, `message`',
+        'Two different requests have the same external ID. `id` is the object that the first one created. `challengeUnderWay` has `message` only.',
+      ],
+      ['413', '`message`', 'Send a smaller body.'],
+      [
+        '429',
+        '`message`',
+        'Wait for `Retry-After` seconds. Then repeat the same request with the same `Idempotency-Key`. `webhookLimitExceeded` has no `Retry-After`: delete a webhook first.',
+      ],
+      ['501', '`message`', 'The operation is not available here.'],
+      [
+        '500, 504',
+        'empty',
+        'The outcome is unknown. Repeat the request with the same `externalID` or `Idempotency-Key`.',
+      ],
+      ['503', 'empty', 'Nothing was done. Repeat the request after `Retry-After` seconds.'],
+    ],
+  );
+}
+
+function failuresTable(): string {
+  const charges = everyDecline((code) => cardNetworks.map((network) => chargeFailure({ network, code })));
+  const payouts = everyDecline((code) => [payoutFailure({ code })]);
+  const ofCharges = new Map(
+    [...charges, deadlineReached, ...withoutDecline].map((path) => [path.join(' › '), path]),
+  );
+  const ofPayouts = new Set([...payouts, insufficientFunds, noRoute].map((path) => path.join(' › ')));
+  const rows = [...new Set([...ofCharges.keys(), ...ofPayouts])].sort().map((name) => {
+    const path = ofCharges.get(name);
+    return [`\`${name}\``, path ? `\`${payerError(path).code}\`` : '', ofPayouts.has(name) ? 'yes' : ''];
+  });
+  return table(['Codes', 'Payment, refund or binding: code for the payer', 'Payout'], rows);
+}
+
+/** The failure for every code a bank can return. */
+function everyDecline<Failure>(failuresOf: (code: string) => readonly Failure[]): Failure[] {
+  const codes = Array.from({ length: 36 ** 2 }, (_, number) =>
+    number.toString(36).toUpperCase().padStart(2, '0'),
+  );
+  return ['3ds-failed', '3ds-not-finished', '3ds-unavailable', ...codes].flatMap(failuresOf);
+}
+
+function errorsOfStatus(status: number): string {
+  const codes = codesOfCatalogue().filter((code) => errorCatalogue[code].status === status);
+  return `## ${status}\n\n${codes.map(errorText).join('\n\n')}`;
+}
+
+function errorText(code: ErrorCode): string {
+  const { message, advice } = errorCatalogue[code];
+  return `### \`${code}\`\n\n> ${message}\n\n${advice}\n\nReturned by ${returnedBy(code)}.`;
+}
+
+/** An error that all operations of a group share is listed under the name of the group. */
+function returnedBy(code: ErrorCode): string {
+  const users = endpoints.filter((endpoint) => refusalsOf(endpoint).includes(code));
+  const writes = endpoints.filter(({ method }) => method !== 'GET');
+  const groups: [string, readonly AnyEndpoint[]][] = [
+    ['every operation', endpoints],
+    ['every `POST`, `PUT` and `DELETE`', writes],
+    ['every operation that takes an `Idempotency-Key`', endpoints.filter(takesIdempotencyKey)],
+  ];
+  const group = groups.find(
+    ([, members]) =>
+      members.length === users.length &&
+      members.every((member: AnyEndpoint) => users.some((user) => user === member)),
+  );
+  return group?.[0] ?? users.map(({ operation }) => `\`${operation}\``).join(', ');
+}
+
+function codesOfCatalogue(): ErrorCode[] {
+  return Object.keys(errorCatalogue) as ErrorCode[];
+}

@@ -1,0 +1,178 @@
+// Event logs from which the examples of webhook events are made: together they have every fact that merchants are sent.
+import { instantAt, type Instant } from '../../src/clock.ts';
+import type { LoggedEvent, Topic } from '../../src/platform/events/domain/topic.ts';
+
+const createdAtMs = Date.UTC(2026, 0, 20, 10);
+const createdAt = minute(0);
+const partyId = '1xVMBpaY7d9';
+const shopId = 'TEST';
+const terminal = { id: 'T1', bankId: 'ACME', merchantId: 'M1', descriptor: 'EXAMPLE.COM' };
+const amount = { minor: 6_000, currency: 'EUR' };
+const card = { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' };
+const clientInfo = { fingerprint: 'a browser', ip: '192.0.2.10' };
+const contactInfo = { email: 'payer@example.com' };
+const approval = { reference: '900000000012' };
+const paymentId = '1';
+const declined = ['authorization_failed', 'insufficient_funds'];
+
+export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly LoggedEvent<unknown>[])[]>> = {
+  InvoicesTopic: [
+    logOf(
+      invoiceCreated('1Cg2mCUVy4m'),
+      paymentStarted('1Cg2mCUVy4m'),
+      { type: 'payment_processed', paymentId, approval },
+      { type: 'payment_captured', paymentId, amount },
+      { type: 'invoice_paid' },
+      { type: 'invoice_fulfilled', reason: 'Delivered' },
+      refundStarted('100'),
+      { type: 'refund_failed', paymentId, refundId: '100', failure: declined },
+      refundStarted('101'),
+      { type: 'refund_succeeded', paymentId, refundId: '101' },
+      { type: 'payment_refunded', paymentId },
+    ),
+    logOf(
+      invoiceCreated('1Cg2mCUVy5n'),
+      paymentStarted('1Cg2mCUVy5n'),
+      { type: 'payment_processed', paymentId, approval },
+      { type: 'payment_cancel_started', paymentId, reason: 'Out of stock' },
+      { type: 'payment_cancelled', paymentId },
+      { type: 'invoice_cancelled', reason: 'Out of stock' },
+    ),
+    logOf(invoiceCreated('1Cg2mCUVy6o'), paymentStarted('1Cg2mCUVy6o'), {
+      type: 'payment_failed',
+      paymentId,
+      failure: declined,
+    }),
+  ],
+  CustomersTopic: [
+    logOf(
+      {
+        type: 'customer_created',
+        terms: { id: '1DaQ7sKf3Zp', shopId, partyId, createdAt, contactInfo, metadata: {} },
+      },
+      bindingStarted('1DaQ7sKf4Aq'),
+      { type: 'binding_failed', bindingId: '1DaQ7sKf4Aq', failure: declined },
+      bindingStarted('1DaQ7sKf5Br'),
+      { type: 'binding_charged', bindingId: '1DaQ7sKf5Br', approval, returnBy: minute(60) },
+      { type: 'binding_succeeded', bindingId: '1DaQ7sKf5Br' },
+      { type: 'customer_ready', bindingId: '1DaQ7sKf5Br' },
+      { type: 'customer_deleted' },
+    ),
+  ],
+  RecurringTopic: [
+    logOf(
+      {
+        type: 'series_started',
+        terms: {
+          id: '1Cg2mCUVy4m.1',
+          partyId,
+          shopId,
+          kind: 'parent',
+          root: { invoiceId: '1Cg2mCUVy4m', paymentId },
+          ...consent(),
+          consentedAt: createdAt,
+        },
+      },
+      recurringCharge('started', '1Ch4nDVWz5p', { isRetry: false, packs: [], warnings: [] }),
+      recurringCharge('succeeded', '1Ch4nDVWz5p', { createdAt: minute(1) }),
+      { type: 'parent_added', invoiceId: '1Ch4nDVWz5p', paymentId },
+      recurringCharge('failed', '1Ch4nDVWz6q', {
+        isRetry: false,
+        answer: { network: 'visa', code: '51' },
+        notBefore: { at: minute(24 * 60), rule: 'onceADay', pack: 'house@2026-01-01' },
+      }),
+      recurringCharge('unsent', '1Ch4nDVWz7r', {}),
+      {
+        type: 'notice_due',
+        notice: { kind: 'cardExpiring', at: minute(6), about: minute(60 * 24 * 60) },
+      },
+      { type: 'consent_renewed', ...consent() },
+      { type: 'series_stopped', rule: 'code R1', pack: 'visa@2025-05-01', scope: 'card' },
+      { type: 'consent_withdrawn', by: 'payer' },
+    ),
+  ],
+  WithdrawalsTopic: [
+    logOf(withdrawalStarted('tZ0jUmlsV0'), { type: 'withdrawal_succeeded', reference: '900000000036' }),
+    logOf(withdrawalStarted('tZ0jUmlsV1'), {
+      type: 'withdrawal_failed',
+      failure: ['authorization_failed', 'payment_tool_rejected', 'bank_card_rejected', 'card_expired'],
+    }),
+  ],
+  DestinationsTopic: [
+    logOf(
+      {
+        type: 'destination_created',
+        terms: {
+          id: '107498',
+          partyId,
+          identityId: '1Bq5',
+          name: 'Card of Ann',
+          currency: 'EUR',
+          createdAt,
+          card,
+          externalId: 'card-7',
+        },
+      },
+      { type: 'destination_authorized' },
+    ),
+  ],
+};
+
+function invoiceCreated(id: string) {
+  const dueDate = minute(24 * 60);
+  const terms = { id, partyId, shopId, createdAt, dueDate, product: 'Order 1', metadata: {} };
+  return {
+    type: 'invoice_created',
+    terms: { ...terms, amountMinor: amount.minor, currency: amount.currency },
+  };
+}
+
+function paymentStarted(invoiceId: string) {
+  const payer = { type: 'resource', token: 'v1.1', session: 's1.1', card, clientInfo, contactInfo };
+  const rules = { flow: { type: 'instant' }, makeRecurrent: false, realm: 'live', fees: {} };
+  const terms = { invoiceId, id: paymentId, partyId, shopId, amount, createdAt, deadline: minute(30) };
+  return { type: 'payment_started', paymentId, terms: { ...rules, payer, terminal, ...terms } };
+}
+
+function refundStarted(id: string) {
+  return { type: 'refund_started', paymentId, refund: { id, createdAt: minute(6), amount, feeMinor: 0 } };
+}
+
+function bindingStarted(id: string) {
+  const toVerify = { token: 'v1.1', session: 's1.1', details: card, clientInfo };
+  const terms = { id, terminal, card: toVerify, customerId: '1DaQ7sKf3Zp', number: 1, partyId, shopId };
+  const rules = { createdAt, deadline: minute(30), realm: 'live', amount };
+  return { type: 'binding_started', bindingId: id, terms: { ...terms, ...rules } };
+}
+
+function consent() {
+  const payment = { createdAt, amountMinor: amount.minor, currency: amount.currency, ...approval };
+  const payer = { ...clientInfo, contactInfo };
+  return {
+    card: { paymentSystem: 'visa', lastDigits: '4242', endsAt: '2031-01-01T12:00:00.000000Z' },
+    mandate: { schedule: 'P1M', evidence: 'missing', payer, payment },
+  };
+}
+
+function recurringCharge(what: string, invoiceId: string, members: object) {
+  return { type: `recurring_charge_${what}`, invoiceId, paymentId, ...members };
+}
+
+function withdrawalStarted(id: string) {
+  const from = { walletId: '10068321', walletPartyId: partyId, identityId: '1Bq5' };
+  const terms = { ...from, destinationId: '107498', amountMinor: amount.minor, currency: amount.currency };
+  const externalId = 'salary-5';
+  return {
+    type: 'withdrawal_started',
+    terms: { id, partyId, createdAt, ...terms, feeMinor: 50, externalId },
+  };
+}
+
+/** One event a minute, each of one fact. */
+function logOf(...facts: readonly object[]): LoggedEvent<unknown>[] {
+  return facts.map((fact, index) => ({ sequence: index + 1, createdAt: minute(index), facts: [fact] }));
+}
+
+function minute(count: number): Instant {
+  return instantAt(createdAtMs + count * 60_000);
+}

@@ -1,0 +1,98 @@
+// docs/guide/webhook-events.md: every webhook event of every topic, when it is sent, and its body for an example log.
+import { topics } from '../../src/app/compose.ts';
+import type { Topic, WebhookEvent } from '../../src/platform/events/domain/topic.ts';
+import { bodyOf } from '../../src/webhooks/feed/message.ts';
+import { exampleLogs } from './example-logs.ts';
+import { codeBlock, printedFrom } from './markdown.ts';
+
+const aboutTopics: Readonly<Record<Topic['name'], string>> = {
+  InvoicesTopic:
+    'Invoices of a shop, with their payments and refunds. Events of one invoice arrive in order.',
+  CustomersTopic: 'Customers of a shop and their bindings. Events of one customer arrive in order.',
+  RecurringTopic: 'Series of recurring charges of a shop. Events of one series arrive in order.',
+  WithdrawalsTopic:
+    'Payouts from the wallets of an identity, or from one of its wallets. In the body the topic is `WithdrawalTopic`, and `eventID` is a string that counts within the withdrawal.',
+  DestinationsTopic:
+    'Destinations of an identity. In the body the topic is `DestinationTopic`, and `eventID` is a string that counts within the destination.',
+};
+
+/** When each is sent, by the name it is registered by. */
+const whenSent: Readonly<Record<string, string>> = {
+  InvoiceCreated: 'An invoice was created.',
+  InvoicePaid: 'A payment of the invoice was captured.',
+  InvoiceFulfilled: 'You marked the invoice as fulfilled.',
+  InvoiceCancelled: 'You cancelled the invoice, or its due date passed.',
+  PaymentStarted: 'A payment was created.',
+  PaymentProcessed: 'The bank approved the payment. With the hold flow the amount is now on hold.',
+  PaymentCaptured: 'The bank captured the payment. `amount` is the captured amount.',
+  PaymentCancelled: 'The hold was released. Nothing was charged.',
+  PaymentRefunded: 'The whole captured amount was refunded.',
+  PaymentFailed: 'The payment failed. `error` says why.',
+  PaymentRefundCreated: 'A refund was created.',
+  PaymentRefundSucceeded: 'The bank confirmed the refund.',
+  PaymentRefundFailed: 'The refund failed. `error` says why.',
+  CustomerCreated: 'A customer was created.',
+  CustomerReady: 'The customer has an active binding and can be charged.',
+  CustomerDeleted: 'You deleted the customer. The body shows it as it was before.',
+  CustomerBindingStarted: 'A card is being saved.',
+  CustomerBindingSucceeded:
+    'The card is saved, and the bank confirmed the refund of the verification charge.',
+  CustomerBindingFailed: 'The card was not saved. `error` says why.',
+  SeriesStarted: 'The payer consented to recurring charges.',
+  RecurringChargeStarted:
+    'A recurring charge was created. `warnings` lists what can make it fail, if there is anything.',
+  RecurringChargeSucceeded: 'The bank approved the recurring charge.',
+  RecurringChargeFailed:
+    'The recurring charge failed. With `notBefore`, the next attempt is refused before that time by `rule` of `rulePack`.',
+  RecurringChargeUnsent: 'The recurring charge was not sent to the bank. It does not count as an attempt.',
+  SeriesStopped: 'The card network or the issuer ended the series. `rule` and `rulePack` say by which rule.',
+  ConsentWithdrawn: 'The consent was revoked by the `payer`, the `merchant` or the `operator`.',
+  ConsentRenewed: 'The payer consented again with the same card.',
+  ParentAdded: 'A recurring charge can be the parent of the next one.',
+  NoticeDue:
+    'Something is about to happen at the time `about`. `notice` is `cardExpiring`, `gapNearing`, `rareChargeNearing`, `trialEnding`, `consentEnding` or `consentEnded`.',
+  WithdrawalStarted: 'A payout was created.',
+  WithdrawalSucceeded: 'The bank paid out.',
+  WithdrawalFailed: 'The payout failed, and the money is in the wallet again. `failure` says why.',
+  DestinationCreated: 'A destination was created.',
+  DestinationUnauthorized:
+    'Sent together with `DestinationCreated`: the bank has not confirmed the card yet. It does not mean that the bank refused.',
+  DestinationAuthorized:
+    'The bank confirmed the card. A refusal has no event: read `failure` of the destination.',
+};
+
+/** What the numbers of one example log begin at. */
+const exampleBase = 491_520_000_000n;
+
+export function webhookEventsText(): string {
+  return `# Webhook events
+
+${printedFrom('the topics of the modules and tools/documents/webhook-events.ts')}
+
+Every event that a webhook can receive. How to register a webhook, verify signatures and handle repeats is in [webhooks.md](webhooks.md).
+
+All bodies have \`eventID\`, \`occuredAt\`, \`topic\` and \`eventType\`. The objects show the state right after the event. Members without a
+value are left out. Ignore members and event types that you do not know.
+
+\`WebhookTest\` is the \`eventType\` of a test delivery (\`POST …/webhooks/{webhookID}/test\`). It has no object.
+
+${topics.map(topicText).join('\n\n')}
+`;
+}
+
+function topicText(topic: Topic): string {
+  const events = exampleLogs[topic.name].flatMap((log) => topic.webhookEventsOf(log));
+  const texts = topic.eventTypes.map((type) => {
+    const event = events.find(({ registeredType }) => registeredType === type);
+    const when = whenSent[type];
+    if (!event || when === undefined) throw new Error(`${topic.name} ${type} has no example or no text`);
+    return eventText(topic, event, when);
+  });
+  return `## ${topic.name}\n\n${aboutTopics[topic.name]}\n\n${texts.join('\n\n')}`;
+}
+
+function eventText(topic: Topic, event: WebhookEvent, when: string): string {
+  const { registeredType, eventType } = event;
+  const renamed = registeredType === eventType ? '' : ` In the body \`eventType\` is \`${eventType}\`.`;
+  return `### ${registeredType}\n\n${when}${renamed}\n\n${codeBlock('json', bodyOf(topic, event, exampleBase))}`;
+}
