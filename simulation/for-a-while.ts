@@ -1,22 +1,22 @@
-// Worlds of fresh seeds for as long as one wants, some side by side, each few in a process of their own: what worlds leave
-// behind in memory ends with it. Those that come one after the other share a server.
+// Runs worlds of fresh seeds for a given time, a few in each process, so that their memory is freed with it.
+// Consecutive processes share a PostgreSQL server.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { startCluster, type Place } from './world/postgres/cluster.ts';
 import { real } from './world/take-over.ts';
 
 const worldsOfProcess = 8;
-/** What is young is thrown away seldom and in large pieces: most of it is gone with the next step. */
+/** A large young generation is collected seldom; most objects live for one step. */
 const memory = '--max-semi-space-size=64';
 const program = fileURLToPath(new URL('simulate.ts', import.meta.url));
 
-/** Whether all went well. Ends at the first that does not, and never in the middle of a world. */
+/** True if no world failed. Ends after the first that fails, never in the middle of a world. */
 export async function forAWhile(options: {
   readonly ms: number;
   readonly firstSeed: number;
   readonly sideBySide: number;
-  /** What each process is told beside its seeds. */
-  readonly told: readonly string[];
+  /** Arguments of each process, as well as its seeds. */
+  readonly args: readonly string[];
 }): Promise<boolean> {
   const clusters = await Promise.all(Array.from({ length: options.sideBySide }, () => startCluster()));
   const startedMs = real.nowMs();
@@ -40,7 +40,7 @@ export async function forAWhile(options: {
         seed += worldsOfProcess;
         const within = `${Math.ceil((untilMs - real.nowMs()) / 1_000)}s`;
         const bounds = ['--seed', String(from), '--worlds', String(worldsOfProcess), '--within', within];
-        if (!(await run([...bounds, ...options.told], cluster.place, count))) isWell = false;
+        if (!(await run([...bounds, ...options.args], cluster.place, count))) isWell = false;
       }
     } finally {
       await cluster.stop();
@@ -51,14 +51,14 @@ export async function forAWhile(options: {
   const seconds = (real.nowMs() - startedMs) / 1_000;
   const rate = Math.round(operations / seconds);
   process.stdout.write(
-    `${worlds} worlds, ${operations} operations in ${Math.round(seconds)} s (${rate}/s): ${isWell ? 'nothing was found' : 'ONE FAILED, see above'}\n`,
+    `${worlds} worlds, ${operations} operations in ${Math.round(seconds)} s (${rate}/s): ${isWell ? 'no world failed' : 'A WORLD FAILED, see above'}\n`,
   );
   return isWell;
 }
 
-/** What it prints of a world is passed on in one piece. */
-async function run(told: readonly string[], place: Place, heard: (text: string) => void): Promise<boolean> {
-  const given = [...told, '--place', JSON.stringify(place)];
+/** Passes the output of each world on in one piece. */
+async function run(args: readonly string[], place: Place, heard: (text: string) => void): Promise<boolean> {
+  const given = [...args, '--place', JSON.stringify(place)];
   const command = [...process.execArgv, memory, '--import', 'tsx', program, ...given];
   const child = spawn(process.execPath, command, {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -79,7 +79,7 @@ async function run(told: readonly string[], place: Place, heard: (text: string) 
   return code === 0;
 }
 
-/** Until where worlds are told whole: behind the last trace. */
+/** The end of the last complete world: after the last trace. */
 function wholeUntil(text: string): number {
   const [last] = [...text.matchAll(/^trace [0-9a-f]{16}\n/gm)].slice(-1);
   return last ? last.index + last[0].length : 0;

@@ -1,10 +1,5 @@
-// npm run simulate:mutants: plants one fault after the other in a copy of the sources and lets the simulation look for it. A
-// simulation that does not find them would not find ours either. Seeds that found one are then tried without any fault: what goes
-// wrong there too was no find.
-//
-//   npm run simulate:mutants                          all of simulation/faults
-//   npm run simulate:mutants -- delivered-in-reverse  only those
-//   npm run simulate:mutants -- --write               and their rows of the table in docs/reliability.md anew
+// npm run simulate:mutants: plants each fault in a copy of the sources and runs the simulation until it finds the fault.
+// Seeds that found one are then run without any fault: what fails there too does not count.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { firstSeedOf, themes } from './clients/themes.ts';
@@ -15,20 +10,19 @@ import { tableOf, withTable, type Outcome } from './faults/table.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options: values, words: positionals } = readOptions(
-  `Plants faults in copies of the sources, and lets the simulation look for each.
+  `Plants faults in copies of the sources and runs the simulation to find each.
 
   npm run simulate:mutants                          all of simulation/faults
-  npm run simulate:mutants -- delivered-in-reverse  only those that are named
-  npm run simulate:mutants -- --write               and writes their rows of the table in docs/reliability.md
+  npm run simulate:mutants -- delivered-in-reverse  only the named ones
+  npm run simulate:mutants -- --write               also renews their rows in docs/reliability.md
 
-  --seconds 50        for each, until the last world begins
-  --steps 1500        of a world
-  --seed 1            from which on
-  --side-by-side N    so many at once
+  --seconds 50        time for each fault until its last world starts
+  --steps 1500        steps of a world
+  --seed 1            first seed
+  --side-by-side N    faults at the same time
 
-It ends with 1 when one was not found, cannot be planted, or does not compile. More: docs/reliability.md`,
+Exit code 1 if a fault was not found, cannot be planted, or does not compile. More: simulation/README.md`,
   {
-    /** For each fault, until the last world begins. */
     seconds: { type: 'string', default: '50' },
     steps: { type: 'string', default: '1500' },
     seed: { type: 'string', default: '1' },
@@ -60,7 +54,7 @@ async function sideBySide<T, R>(things: readonly T[], work: (thing: T) => Promis
   return results;
 }
 
-async function look(fault: PlantedFault): Promise<Outcome> {
+async function searchFor(fault: PlantedFault): Promise<Outcome> {
   const planted = plant(fault);
   try {
     const firstSeed = firstSeedOf(fault.theme, fromSeed);
@@ -79,7 +73,7 @@ function textOf({ check, problem, seed, operations, seconds }: Found): string {
   return `found by ${check}, seed ${seed}, after ${operations} operations, ${seconds} s: ${problem}`;
 }
 
-/** The seeds that go wrong without any fault. */
+/** The seeds that fail without any fault. */
 async function wrongAnyway(seeds: readonly number[]): Promise<number[]> {
   if (seeds.length === 0) return [];
   const sources = copySources();
@@ -98,16 +92,16 @@ async function wrongAnyway(seeds: readonly number[]): Promise<number[]> {
 
 const unknown = positionals.filter((wanted) => !plantedFaults.some(({ name }) => name === wanted));
 if (unknown.length > 0) {
-  print(`there is no planted fault ${unknown.join(', ')}; simulation/faults has those there are`);
+  print(`Unknown planted fault ${unknown.join(', ')}. Use a name from simulation/faults.`);
   process.exit(2);
 }
 const faults = plantedFaults.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const errors = compilerErrors(faults);
 if (errors) {
-  print(`with the faults planted the sources do not compile:\n${errors}`);
+  print(`The sources do not compile with the faults planted:\n${errors}`);
   process.exit(1);
 }
-const looked = await sideBySide(faults, look);
+const looked = await sideBySide(faults, searchFor);
 const seeds = [...new Set(looked.flatMap(({ found }) => (found ? [found.seed] : [])))].sort((a, b) => a - b);
 const wrong = await wrongAnyway(seeds);
 const outcomes = looked.map(({ fault, found }): Outcome =>
@@ -119,7 +113,7 @@ print(`${outcomes.length - missed.length} of ${outcomes.length} planted faults w
 if (missed.length > 0) print(`not found: ${missed.map(({ fault }) => fault.name).join(', ')}`);
 if (seeds.length > 0)
   print(
-    `without any fault ${seeds.length - wrong.length} of the ${seeds.length} worlds that found them are well`,
+    `without any fault ${seeds.length - wrong.length} of the ${seeds.length} worlds that found them do not fail`,
   );
 if (values.write) {
   const names = plantedFaults.map(({ name }) => name);

@@ -1,4 +1,4 @@
-// One world from its seed to its end: steps, checks in between, then peace, then the last checks.
+// Runs one world: steps with checks in between, then an end without faults, then the last checks.
 import { incremental, settledFindings, whole } from './checks/index.ts';
 import type { Finding } from './checks/world.ts';
 import type { Cluster } from './world/postgres/cluster.ts';
@@ -15,7 +15,7 @@ export type Report = {
   readonly trace: string;
   readonly lines: readonly string[];
   readonly findings: readonly Finding[];
-  /** How far it had come when the first was found. */
+  /** Steps until the first finding. */
   readonly stepsTaken: number;
   readonly operations: number;
   readonly faults: number;

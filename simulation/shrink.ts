@@ -1,5 +1,5 @@
-// Makes a failing world smaller while it goes on failing in the same way: fewer steps, then one kind of fault after the other
-// left out, then one kind of action after the other.
+// Makes a failing world smaller while it still fails in the same way.
+// It tries fewer steps, then leaves out one kind of fault after the other, then one kind of request.
 import { actionNames } from './clients/clients.ts';
 import { runWorld, type Report, type Story } from './run-world.ts';
 import type { Cluster } from './world/postgres/cluster.ts';
@@ -28,7 +28,7 @@ export async function shrink(cluster: Cluster, failing: Failing, withinMs: numbe
 
   const reached = Math.max(1, failing.report.stepsTaken);
   await isStillFailing({ ...smallest.story, steps: reached });
-  // A failure may need what comes after it, so that halving is only a guess that is tried.
+  // A failure may need steps after it, so halving is a guess to try.
   for (let cut = Math.ceil(smallest.story.steps / 2); cut >= 10; cut = Math.floor(cut / 2)) {
     while (smallest.story.steps > cut) {
       if (!(await isStillFailing({ ...smallest.story, steps: smallest.story.steps - cut }))) break;

@@ -1,10 +1,6 @@
-// npm run simulate: worlds that try to break the service, one seed each. A seed that breaks it is made as small as it gets and
-// told as a story.
-//
-//   npm run simulate -- --seed 7 --steps 3000     one world; the last line is its trace
-//   npm run simulate -- --for 5m                  one world after the other, with fresh seeds, which are printed
-//   npm run simulate -- --for 5m --seed 7         the same, with the seeds from 7 on
-// First of all, before anything of the service is loaded.
+// npm run simulate: worlds that try to break the service, one seed each. A failing world is made smaller and its story printed.
+
+// Imported first, before the service is loaded.
 import { real } from './world/take-over.ts';
 import { availableParallelism } from 'node:os';
 import { forAWhile } from './for-a-while.ts';
@@ -17,17 +13,17 @@ const { options: values } = readOptions(
   `Worlds that try to break the service, decided by a seed.
 
   npm run simulate -- --seed 7 --steps 3000   one world; the last line is its trace
-  npm run simulate -- --for 5m                fresh seeds, one world after the other, until one fails
-  npm run simulate -- --for 5m --seed 7       the same, with the seeds from 7 on
+  npm run simulate -- --for 5m                worlds of fresh seeds, until one fails
+  npm run simulate -- --for 5m --seed 7       worlds of the seeds from 7 on
 
-  --steps N           how long a world is; 3000, with --for 8000
-  --side-by-side N    with --for: in so many processes
-  --without KIND      leave a kind of fault or of request out; may be given often
+  --steps N           steps of a world: 3000, with --for 8000
+  --side-by-side N    number of processes, with --for
+  --without KIND      leaves out a kind of fault or request; can be repeated
   --story             print every line of what happened
-  --shrink-within 2m  how long a smaller world that fails in the same way is looked for
-  --as-it-is          do not look for one
+  --shrink-within 2m  time to search for a smaller world that fails in the same way
+  --as-it-is          does not search for one
 
-It ends with 1 when a world failed. More: simulation/README.md`,
+Exit code 1 if a world failed. More: simulation/README.md`,
   {
     seed: { type: 'string' },
     steps: { type: 'string' },
@@ -37,17 +33,18 @@ It ends with 1 when a world failed. More: simulation/README.md`,
     story: { type: 'boolean', default: false },
     'shrink-within': { type: 'string', default: '2m' },
     'as-it-is': { type: 'boolean', default: false },
-    /** So many seeds from the first on, begun within a time. */
+    /** Internal: how many seeds from the first on. */
     worlds: { type: 'string', default: '1' },
-    /** Every so many of them: worlds of one theme lie that far apart. */
+    /** Internal: the distance between seeds, so that worlds have one theme. */
     every: { type: 'string', default: '1' },
-    /** A server that is there already. */
+    /** Internal: the running PostgreSQL server to use. */
     place: { type: 'string' },
+    /** Internal: the time within which worlds may start. */
     within: { type: 'string', default: '24h' },
   },
 );
 const { without } = values;
-/** A world costs as much to begin and to end, however long it is; one that is looked at alone should be soon over. */
+/** With --for worlds are longer, so that starting and ending them costs a smaller share. */
 const steps = wholeNumber('--steps', values.steps ?? (values.for === undefined ? '3000' : '8000'));
 const seed = values.seed === undefined ? undefined : wholeNumber('--seed', values.seed, 0);
 const [worlds, every] = [wholeNumber('--worlds', values.worlds), wholeNumber('--every', values.every)];
@@ -72,7 +69,7 @@ function summary({ operations, faults, statements, tookMs }: Report): string {
   return `${operations} operations, ${faults} faults, ${statements} statements in ${seconds.toFixed(1)} s (${rate}/s)`;
 }
 
-function tell(story: Story, { findings, stepsTaken }: Report): void {
+function printFindings(story: Story, { findings, stepsTaken }: Report): void {
   print(`seed ${story.seed} fails after ${stepsTaken} steps:`);
   for (const { check, about, problem } of findings.slice(0, 10)) print(`  ${check}: ${about}: ${problem}`);
 }
@@ -91,15 +88,15 @@ async function severalWorlds(): Promise<boolean> {
     print(`seed ${story.seed}: ${summary(report)}`);
     const isWell = report.findings.length === 0;
     if (!isWell) {
-      tell(story, report);
+      printFindings(story, report);
       print(commandOf(story));
     }
     if (!isWell && !values['as-it-is']) {
       const small = await shrink(cluster, { story, report }, shrinkWithinMs);
-      print(`\nThe smallest that was found: ${commandOf(small.story)}`);
-      tell(small.story, small.report);
+      print(`\nSmallest failing world: ${commandOf(small.story)}`);
+      printFindings(small.story, small.report);
       for (const line of storyOf(small.report)) print(`  ${line}`);
-      print(`  and its trace is ${small.report.trace}`);
+      print(`  trace of the smallest: ${small.report.trace}`);
     }
     print(`trace ${report.trace}`);
     return isWell;
@@ -119,13 +116,13 @@ async function severalWorlds(): Promise<boolean> {
 async function manyWorlds(ms: number): Promise<boolean> {
   const firstSeed = seed ?? Date.now() % 1_000_000_000;
   print(`seeds from ${firstSeed} on`);
-  const told = ['--steps', String(steps), ...without.flatMap((name) => ['--without', name])];
+  const common = ['--steps', String(steps), ...without.flatMap((name) => ['--without', name])];
   return forAWhile({
     ms,
     firstSeed,
     sideBySide,
-    told: [
-      ...told,
+    args: [
+      ...common,
       '--shrink-within',
       values['shrink-within'],
       ...(values['as-it-is'] ? ['--as-it-is'] : []),

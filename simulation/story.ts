@@ -1,5 +1,4 @@
-// What happened, for a person: of a failing world only the lines about the object it is wrong with, what hit all, and how much
-// time passed in between.
+// The story of a failing world: only lines about the object that is wrong, faults that hit all, and the time in between.
 import type { Report } from './run-world.ts';
 
 const maxLines = 120;
@@ -8,17 +7,17 @@ const pause = /^(\d+) ms pass$/;
 
 export function storyOf({ lines, findings }: Report): string[] {
   const about = findings[0]?.about ?? '';
-  // An id, without what stands behind it of a payment or a refund.
+  // The aggregate's ID alone, without the payment's or refund's.
   const [id = about] = /[0-9A-Za-z]{20,}/.exec(about) ?? [];
-  const told: string[] = [];
+  const story: string[] = [];
   let passedMs = 0;
   for (const line of lines) {
     passedMs += Number(pause.exec(line)?.[1] ?? 0);
     if (!line.includes(id) && !/^!|starts|dies|nothing goes wrong/.test(line)) continue;
-    if (passedMs > 0) told.push(`${passedMs} ms later`);
+    if (passedMs > 0) story.push(`${passedMs} ms later`);
     passedMs = 0;
-    told.push(line.slice(0, maxCharacters));
+    story.push(line.slice(0, maxCharacters));
   }
-  const cut = told.length - maxLines;
-  return cut > 0 ? [...told.slice(0, maxLines), `… and ${cut} lines more: --story shows all`] : told;
+  const cut = story.length - maxLines;
+  return cut > 0 ? [...story.slice(0, maxLines), `… and ${cut} lines more: --story shows all`] : story;
 }

@@ -1,7 +1,5 @@
-// npm run torture: the real processes, two nodes, a bank and PostgreSQL, under load, while each of them is killed with -9 in turn,
-// the network between them is cut, the database takes no writes, and its disk is full. Then everything heals and comes to rest,
-// and the books must be right to the last kopeck.
-//   --seconds 300 (of troubles), --kills 30, --traders 12
+// npm run torture: kills real nodes, a bank and PostgreSQL in turn under load, cuts networks, stops writes and fills the disk.
+// Afterwards everything must become final, and the checks and `mandate reconcile` must find no difference.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +18,13 @@ import { readOptions, wholeNumber } from '../tools/script-options.ts';
 
 const { options: values } = readOptions(
   `npm run torture -- [--seconds 300] [--kills 30] [--traders 12]
-two nodes, bank and PostgreSQL are killed in turn, so many times in so many seconds`,
+kills two nodes, a bank and PostgreSQL in turn while merchants trade, then checks rows, ledger and the bank's report
+
+  --seconds 300   time of the disturbances
+  --kills 30      processes to kill in that time
+  --traders 12    concurrent merchants
+
+Exit code 1 if a check found something or too few processes were killed. More: docs/reliability.md`,
   {
     seconds: { type: 'string', default: '300' },
     kills: { type: 'string', default: '30' },
@@ -41,7 +45,7 @@ type Stage = {
   readonly postgres: TorturedPostgres;
   readonly bank: Mortal;
   readonly nodes: readonly Mortal[];
-  /** Between the nodes and PostgreSQL, the nodes and the bank, the clients and each node. */
+  /** Proxies from the nodes to PostgreSQL, from the nodes to the bank, and from the clients to each node. */
   readonly toPostgres: Proxy;
   readonly toBank: Proxy;
   readonly toNodes: readonly Proxy[];
@@ -115,7 +119,7 @@ async function openStage(): Promise<Stage> {
   }
 }
 
-/** A bank that answers slowly, and now and then not at all: something is under way at every moment. */
+/** Makes the bank slow and unreliable, so that operations are in progress at every moment. */
 async function worsen(bankUrl: string): Promise<void> {
   for (const order of [
     { kind: 'latency', curve: { shape: 'uniform', leastMs: 5, mostMs: 120 } },
@@ -131,12 +135,12 @@ async function faults(bankUrl: string, method: 'POST' | 'DELETE', order?: object
     method,
     ...(order ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(order) } : {}),
   });
-  if (!answer.ok) throw new Error(`the bank's desk answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`The bank's /faults returned ${answer.status}`);
 }
 
 type Trouble = readonly [name: string, happens: () => Promise<void>];
 
-/** Each of them ends with everything in order again. */
+/** The disturbances; each repairs what it broke. */
 function troublesOf(stage: Stage): { killings: readonly Trouble[]; others: readonly Trouble[] } {
   const { postgres, bank, nodes, toPostgres, toBank, toNodes } = stage;
   const between = () => sleep(200 + Math.random() * 800);
@@ -186,7 +190,7 @@ function troublesOf(stage: Stage): { killings: readonly Trouble[]; others: reado
       async () => {
         for (const isReadOnly of [true, false]) {
           await postgres.setReadOnly(isReadOnly);
-          // It holds for sessions that begin now.
+          // The setting applies to new sessions only.
           toPostgres.cut('reset');
           toPostgres.heal();
           if (isReadOnly) await sleep(2_000);
@@ -198,10 +202,10 @@ function troublesOf(stage: Stage): { killings: readonly Trouble[]; others: reado
           [
             'the disk of the database is full',
             async () => {
-              const makeRoom = postgres.fillDisk();
+              const emptyDisk = postgres.fillDisk();
               await sleep(2_500);
-              makeRoom();
-              // It may have given up, as it should when it cannot write its log.
+              emptyDisk();
+              // PostgreSQL stops if it cannot write its log.
               await postgres.start();
               toPostgres.leadTo(postgres.address());
             },
@@ -212,17 +216,17 @@ function troublesOf(stage: Stage): { killings: readonly Trouble[]; others: reado
   return { killings, others };
 }
 
-/** In turn, evenly over the time there is; between two killings something else. Answers how many processes died. */
+/** Kills in turn, evenly over the time, with another disturbance after each. Answers how many processes were killed. */
 async function torment(stage: Stage): Promise<number> {
   const { killings, others } = troublesOf(stage);
-  if (!stage.postgres.hasOwnDisk) say('the disk cannot be filled here: no right to mount one; left out');
+  if (!stage.postgres.hasOwnDisk) say('the full disk is left out: this user may not mount a disk');
   const until = Date.now() + seconds * 1_000;
   let died = 0;
   for (let turn = 0; died < kills && Date.now() < until; turn++) {
     const roundEnds = Date.now() + Math.max(0, (until - Date.now()) / (kills - died));
     const troubles = [killings[turn % killings.length]!, others[turn % others.length]!];
     for (const [place, [name, happens]] of troubles.entries()) {
-      // There may be no time for the rest: killings come first.
+      // Kills come first if time is short.
       if (place > 0 && Date.now() > roundEnds) continue;
       say(name);
       await happens();
@@ -243,15 +247,15 @@ const notFinal = `
     + (select count(*) from withdrawal where stuck_at is not null)
     + (select count(*) from webhook_queue where stuck_at is not null) as stuck`;
 
-/** Until nothing is under way any more: leases run out, what waits is tried again, and an operator looks after the rest. */
+/** Waits until nothing is in progress: leases expire, jobs are retried, and stuck jobs are retried as an operator would. */
 async function settle(stage: Stage, client: Client): Promise<void> {
   const until = Date.now() + settleWithinMs;
   for (let look = 0; ; look++) {
     const [row] = await stage.postgres.query(notFinal);
     const [left, stuck] = [Number(row?.['left']), Number(row?.['stuck'])];
-    if (look % 5 === 0) say(`${left} under way, ${stuck} wait for an operator`);
+    if (look % 5 === 0) say(`${left} in progress, ${stuck} stuck`);
     if (left === 0 && stuck === 0) return;
-    if (Date.now() > until) return say('it does not come to rest');
+    if (Date.now() > until) return say(`still in progress after ${settleWithinMs / 1_000} s`);
     if (look % 5 === 4) {
       const { now } = await client.call('GET', '/sandbox/clock');
       await client.call('POST', '/sandbox/clock', {
@@ -282,7 +286,7 @@ const stage = await openStage();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void stage.close().finally(() => process.exit(1)));
 try {
-  say('two nodes, a bank and PostgreSQL are there');
+  say('two nodes, a bank and PostgreSQL are running');
   const nodeUrls = stage.toNodes.map(({ port }) => `http://127.0.0.1:${port}`);
   const client = openClient(nodeUrls, stage.apiKey);
   const receiver = await startReceiver(client);
@@ -291,7 +295,7 @@ try {
   const died = await torment(stage);
   await trading.stop();
   await faults(stage.bankUrl, 'DELETE');
-  say('the troubles are over, and nobody begins anything new');
+  say('the disturbances are over, and the merchants have stopped');
   const { acknowledged, troubles } = client;
   await settle(stage, openClient(nodeUrls, stage.apiKey));
   const findings = await judge(stage, {
@@ -302,9 +306,9 @@ try {
   });
   await receiver.stop();
   for (const { check, about, problem } of findings.slice(0, 50)) print(`${check}: ${about}: ${problem}`);
-  print(`requests without an answer ${troubles.unanswered}, answers 5xx ${troubles.serverErrors}`);
+  print(`requests without a response ${troubles.unanswered}, responses 5xx ${troubles.serverErrors}`);
   print(
-    `kills ${died}, acknowledged ${acknowledged.length}, notices ${receiver.received.length}, differences ${findings.length}`,
+    `kills ${died}, acknowledged ${acknowledged.length}, webhook events ${receiver.received.length}, differences ${findings.length}`,
   );
   process.exitCode = findings.length > 0 || died < kills ? 1 : 0;
 } finally {

@@ -1,5 +1,5 @@
-// What the database says of each object, read in one statement, so that it is one moment: of everything, or of some aggregates
-// and what belongs to them. Sums of the ledger are bigint; amounts of single objects have twelve digits at most.
+// The rows that the checks compare: all of them, or those of some aggregates, read in one statement and so at one moment.
+// Ledger sums are bigint; amounts of single objects have twelve digits at most.
 import type { CheckWorld } from './world.ts';
 
 export type Fact = { readonly type: string } & Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export type EventRow = {
   readonly created_at: string;
   readonly facts: readonly Fact[];
 };
-/** Columns that all rows of due work have. */
+/** Columns of every row that jobs run on. */
 type Due = { readonly wake_at: string | null; readonly stuck_at: string | null };
 export type InvoiceRow = Due & {
   readonly invoice_id: string;
@@ -32,7 +32,7 @@ export type PaymentRow = Due & {
   readonly currency: string;
   readonly captured_minor: number | null;
   readonly refunded_minor: number;
-  readonly realm: string;
+  readonly mode: string;
   readonly bank_id: string;
   readonly is_instant: boolean;
   readonly fees: { readonly processing?: Fee; readonly refund?: Fee };
@@ -57,7 +57,7 @@ export type BindingRow = Due & {
   readonly status: string;
   readonly amount_minor: number;
   readonly currency: string;
-  readonly realm: string;
+  readonly mode: string;
   readonly bank_id: string;
 };
 export type WithdrawalRow = Due & {
@@ -87,7 +87,7 @@ export type TransferRow = {
   readonly amount_minor: number;
   readonly status: string;
 };
-/** What has a version and no states of its own here. */
+/** Objects with a version whose states no check compares. */
 export type OtherRow = { readonly id: string; readonly kind: string; readonly version: number };
 export type AttemptRow = {
   readonly series_id: string;
@@ -104,7 +104,7 @@ export type AttemptRow = {
   readonly shop: string;
   readonly payment_system: string;
 };
-export type LetterRow = Due & {
+export type PayerEmailRow = Due & {
   readonly invoice_id: string;
   readonly payment_id: string;
   readonly status: string;
@@ -121,7 +121,7 @@ export type LedgerRow = {
   readonly pending_minor: number;
   readonly happened_at: string;
 };
-/** Over all shards of an account, as text. */
+/** The sum over all shards of an account, as text. */
 export type BalanceRow = {
   readonly account_id: string;
   readonly debits_posted: string;
@@ -142,18 +142,18 @@ export type Books = {
   readonly deposits: readonly DepositRow[];
   readonly transfers: readonly TransferRow[];
   readonly others: readonly OtherRow[];
-  readonly letters: readonly LetterRow[];
+  readonly payerEmails: readonly PayerEmailRow[];
   readonly attempts: readonly AttemptRow[];
   readonly ledger: readonly LedgerRow[];
-  /** Always of all accounts. */
+  /** All accounts, whichever aggregates were asked for. */
   readonly balances: readonly BalanceRow[];
 };
 
 type Source = {
   readonly text: string;
-  /** Of the aggregate. */
+  /** The column with the aggregate's ID. */
   readonly key?: string;
-  /** The aggregates that have such rows; of all kinds where none is named. */
+  /** The aggregates that have such rows; all of them by default. */
   readonly of?: readonly string[];
 };
 
@@ -170,7 +170,7 @@ const sources: Record<keyof Books, Source> = {
   },
   payments: {
     text: `select invoice_id, payment_id, party_id, shop_id, status, amount_minor, currency, captured_minor, refunded_minor,
-        terms ->> 'realm' as realm, terms -> 'terminal' ->> 'bankId' as bank_id,
+        terms ->> 'realm' as mode, terms -> 'terminal' ->> 'bankId' as bank_id,
         terms -> 'flow' ->> 'type' = 'instant' as is_instant, terms -> 'fees' as fees, wake_at, stuck_at
       from payment`,
     key: 'invoice_id',
@@ -187,7 +187,7 @@ const sources: Record<keyof Books, Source> = {
     of: ['customer'],
   },
   bindings: {
-    text: `select customer_id, binding_id, status, amount_minor, currency, terms ->> 'realm' as realm,
+    text: `select customer_id, binding_id, status, amount_minor, currency, terms ->> 'realm' as mode,
         terms -> 'terminal' ->> 'bankId' as bank_id, wake_at, stuck_at
       from binding`,
     key: 'customer_id',
@@ -225,7 +225,7 @@ const sources: Record<keyof Books, Source> = {
     key: 'id',
     of: ['series', 'identity', 'wallet', 'deposit', 'wallet_transfer'],
   },
-  letters: {
+  payerEmails: {
     text: 'select invoice_id, payment_id, status, recipient, wake_at, stuck_at from payer_email',
     key: 'invoice_id',
     of: ['invoice'],
@@ -264,7 +264,7 @@ function statementOver(some: readonly (keyof Books)[], condition: (key: string) 
     .join('\nunion all\n');
 }
 const readAll = statementOver(kinds, () => '');
-/** By the kinds of aggregates: the less is asked for, the sooner the database knows how. */
+/** Statements by kinds of aggregates: a shorter statement is planned faster. */
 const readSome = new Map<string, string>();
 
 function statementFor(aggregates: readonly string[]): string {
@@ -279,7 +279,7 @@ function statementFor(aggregates: readonly string[]): string {
 
 export type Touched = { readonly ids: readonly string[]; readonly aggregates: readonly string[] };
 
-/** Of these aggregates, which are of these kinds; of all where none are named. */
+/** Reads the rows of these aggregates, or of all. */
 export async function readBooks(query: CheckWorld['query'], only?: Touched): Promise<Books> {
   const books = Object.fromEntries(kinds.map((kind) => [kind, [] as unknown[]])) as Record<
     keyof Books,

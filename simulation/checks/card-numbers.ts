@@ -1,9 +1,9 @@
-// No card number and no security code anywhere in the database, in whatever form: plain, in base64 however it is aligned, or as
-// the bytes of a binary column. The vault keeps them encrypted, so there is no table to leave out.
+// Searches every table for card numbers and security codes: plain, in base64 at any alignment, or as bytes.
+// The vault encrypts them, so no table is left out.
 import type { Problem } from './check.ts';
 import type { CheckWorld } from './world.ts';
 
-/** Every card number that is used where the checks are. */
+/** Every card number that worlds and tests use. */
 const cardNumbers = [
   '2201382000000013',
   '2222405343248877',
@@ -44,7 +44,7 @@ const formsOf = (number: string) => [
   Buffer.from(number).toString('hex'),
 ];
 
-/** What of a base64 text is the number's alone, when so many bytes come before it. */
+/** The part of a base64 text that depends on the number alone, after this many bytes. */
 function base64Inside(number: string, before: number): string {
   const text = Buffer.from('\0'.repeat(before) + number).toString('base64');
   const from = before === 0 ? 0 : before === 1 ? 2 : 3;
@@ -52,14 +52,14 @@ function base64Inside(number: string, before: number): string {
 }
 
 const number = new RegExp([...new Set(cardNumbers.flatMap(formsOf))].join('|'));
-/** A row as text has each quotation mark twice. */
+/** A row cast to text doubles each quotation mark. */
 const code = /"(cvv|cvv2|cvc|securityCode|security_code)"+ *: *"*[0-9]{3,4}/i;
 
 const readTables = `
   select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace as space on space.oid = relnamespace
   where relkind in ('r', 'p', 'm') and nspname !~ '^(pg_|information_schema)' order by 1`;
 
-/** Looked for here: for so many words at once the server takes much longer than to hand over the text. */
+/** Searches in this process: PostgreSQL takes longer to match so many alternatives than to send the text. */
 export async function cardNumbersFound(query: CheckWorld['query']): Promise<Problem[]> {
   const tables = await query(readTables);
   const texts = tables.map(
@@ -72,8 +72,8 @@ export async function cardNumbersFound(query: CheckWorld['query']): Promise<Prob
     const about = String(tables[Number(place)]?.['name']);
     const numbers = lines.filter((line) => number.test(line)).length;
     const codes = lines.filter((line) => code.test(line) && !number.test(line)).length;
-    if (numbers > 0) problems.push([about, `a card number stands in ${numbers} of its rows`]);
-    if (codes > 0) problems.push([about, `a security code stands in ${codes} of its rows`]);
+    if (numbers > 0) problems.push([about, `${numbers} of its rows have a card number`]);
+    if (codes > 0) problems.push([about, `${codes} of its rows have a security code`]);
   }
   return problems;
 }

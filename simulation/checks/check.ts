@@ -1,4 +1,4 @@
-// What a check is, and what is laid before it.
+// The form of a check, and the data a check gets.
 import type { OwnSums } from './money/balances.ts';
 import type { Books } from './books.ts';
 import type { Assurance } from './clients/assurances.ts';
@@ -7,17 +7,17 @@ import type { BankEntry, Delivery, Finding } from './world.ts';
 
 export type Seen = {
   readonly books: Books;
-  /** Of each aggregate in the books. */
+  /** By aggregate. */
   readonly histories: ReadonlyMap<string, History>;
-  /** The lines of the bank's book, by the aggregate their operations are named after. */
+  /** The entries of the bank's report, by the aggregate in their operation IDs. */
   readonly bank: ReadonlyMap<string, readonly BankEntry[]>;
-  /** What clients were told of the objects in the books. */
+  /** What responses assured clients about these objects. */
   readonly assurances: readonly Assurance[];
-  /** Of all transfers seen so far. */
+  /** Sums of all transfers seen so far. */
   readonly sums: OwnSums;
-  /** What receivers were sent, from the beginning. */
+  /** All webhook events that receivers accepted, from the start. */
   readonly received: readonly Delivery[];
-  /** No faults, and nothing due any more. */
+  /** Faults have stopped and nothing is due. */
   readonly isSettled: boolean;
 };
 

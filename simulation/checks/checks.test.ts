@@ -1,5 +1,5 @@
-// Each check, tried on a world that is right and on the same world with one thing wrong in it, planted as no program of ours
-// would do it: the check finds that, and no other check finds anything that it should not.
+// Each check runs on a correct world and on the same world with one thing wrong.
+// Only the checks that must find it may report something.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkWorldOf, startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
 import { makeInvoice } from '../../test/support/worlds/invoices.ts';
@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-type Changes = { readonly sql?: string; readonly told?: Partial<Parameters<typeof checkWorldOf>[1]> };
+type Changes = { readonly sql?: string; readonly heard?: Partial<Parameters<typeof checkWorldOf>[1]> };
 
-/** What is found while the world is changed so; then it is as it was. */
+/** The findings while the world is changed; afterwards the change is rolled back. */
 async function found(
-  { sql, told = {} }: Changes,
+  { sql, heard = {} }: Changes,
   look: (seen: CheckWorld) => Promise<Finding[]> = settledFindings,
 ): Promise<Finding[]> {
   return world.service.database.withClient(async (client) => {
@@ -26,14 +26,14 @@ async function found(
       await client.query('alter table ledger_balance drop constraint ledger_balance_no_overdraft');
       if (sql !== undefined) await client.query(sql);
       const query = async (text: string, values?: unknown[]) => (await client.query(text, values)).rows;
-      return await look(checkWorldOf(query, { ...world, ...told }));
+      return await look(checkWorldOf(query, { ...world, ...heard }));
     } finally {
       await client.query('rollback');
     }
   });
 }
 
-test('nothing is found in a world that is right, whole, settled or step by step', async () => {
+test('the checks find nothing in a correct world, complete, settled or incremental', async () => {
   expect(await found({}, whole)).toEqual([]);
   expect(await found({})).toEqual([]);
   expect(await found({}, incremental)).toEqual([]);
@@ -48,7 +48,7 @@ const answered = (method: string, path: string, body: unknown) => ({
   acknowledged: [...world.acknowledged, { method, path, status: 200, body, at: '' }],
 });
 
-/** The first answer once more, under one key: as it was, or with something else in it. */
+/** The first response a second time under one key, with the change in it. */
 const again = (change: object, askedAgainAt: string) => {
   const { path, body } = world.acknowledged.find(({ method }) => method === 'POST')!;
   const firstAskedAt = '2026-01-19T10:00:00.000Z';
@@ -61,46 +61,46 @@ const again = (change: object, askedAgainAt: string) => {
     ],
   };
 };
-/** The second answer comes before the first, and says that it is too early. */
+/** A response with that status and body under the key, before the final one. */
 const tooEarlyBefore = (status: number, body: object) => {
   const { acknowledged } = again({}, '2026-01-20T10:00:00.000Z');
   return { acknowledged: acknowledged.toSpliced(-2, 1, { ...acknowledged.at(-2)!, status, body }) };
 };
-/** Everything the bank has done, asked for when those transactions had ended. */
+/** Every operation of the bank, requested when the transactions of that snapshot had ended. */
 const askedAt = (snapshot: string) => ({
   asked: world.entries.map(({ operationId }) => ({ operationId, snapshot })),
 });
 const everythingCommitted = '9000000000:9000000000:';
 const nothingCommitted = '3:3:';
 
-test('an answer that is the same, and one under a key that is forgotten, are not wrong', async () => {
-  expect(await found({ told: again({}, '2026-01-20T10:00:00.000Z') })).toEqual([]);
-  expect(await found({ told: again({ other: 1 }, '2026-01-26T10:00:00.000Z') })).toEqual([]);
+test('repeats accepts the same response, and another one after the key expired', async () => {
+  expect(await found({ heard: again({}, '2026-01-20T10:00:00.000Z') })).toEqual([]);
+  expect(await found({ heard: again({ other: 1 }, '2026-01-26T10:00:00.000Z') })).toEqual([]);
 });
 
-test('an answer for now, and then another, are not wrong', async () => {
+test('repeats accepts another response after a retryable one', async () => {
   const retryAfter = '2026-01-20T00:00:00.000000Z';
-  expect(await found({ told: tooEarlyBefore(429, { message: 'x' }) })).toEqual([]);
-  expect(await found({ told: tooEarlyBefore(422, { message: 'x', retryAfter }) })).toEqual([]);
+  expect(await found({ heard: tooEarlyBefore(429, { message: 'x' }) })).toEqual([]);
+  expect(await found({ heard: tooEarlyBefore(422, { message: 'x', retryAfter }) })).toEqual([]);
 });
 
-test('the bank may be asked for whatever was committed', async () => {
-  expect(await found({ told: askedAt(everythingCommitted) })).toEqual([]);
+test('durable accepts bank requests whose cause was committed, and no others', async () => {
+  expect(await found({ heard: askedAt(everythingCommitted) })).toEqual([]);
   const kinds = new Set(world.entries.map(({ kind }) => kind));
   expect(kinds).toEqual(new Set(['authorise', 'capture', 'reverse', 'refund', 'payout']));
-  const early = await found({ told: askedAt(nothingCommitted) });
+  const early = await found({ heard: askedAt(nothingCommitted) });
   expect(early).toHaveLength(world.entries.length);
   expect(new Set(early.map(({ check }) => check))).toEqual(new Set(['durable']));
 });
 
-test('a notice before all that was told is wrong, unless the queue was put back', async () => {
+test('webhooks finds an earlier event after a later one, unless the queue was rewound', async () => {
   const { received } = world;
   const first = received.find((one) => earlierOf(received) === one)!;
   const place = received.indexOf(first);
   const replayed = [...received.slice(0, place), ...received.slice(place + 1), ...received.slice(place)];
-  const told = { received: replayed };
-  expect(new Set((await found({ told })).map(({ check }) => check))).toEqual(new Set(['webhooks']));
-  expect(await found({ told, sql: 'update webhook_queue set rewinds = 1' })).toEqual([]);
+  const heard = { received: replayed };
+  expect(new Set((await found({ heard })).map(({ check }) => check))).toEqual(new Set(['webhooks']));
+  expect(await found({ heard, sql: 'update webhook_queue set rewinds = 1' })).toEqual([]);
 });
 
 type Plant = readonly [what: string, by: readonly string[], change: () => Changes];
@@ -112,7 +112,7 @@ const plants: readonly Plant[] = [
       sql: `update ledger_balance set credits_posted = credits_posted + 1 where shard = 0 and account_id like '%merchant.settlement%'`,
     }),
   ],
-  ['a transfer between wallets of more than there is', ['floors'], () => ({ sql: overdraw() })],
+  ['a wallet transfer of more than is available', ['floors'], () => ({ sql: overdraw() })],
   [
     'a post of another sum than was pending',
     ['transfers', 'balances', 'postings'],
@@ -122,7 +122,7 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
-    'a fee nobody took',
+    'a fee without a transfer',
     ['postings'],
     () => ({
       sql: `update payment set terms = jsonb_set(terms::jsonb, '{fees}', '{"processing": {"basisPoints": 100, "fixedMinor": 0}}')::json
@@ -130,36 +130,36 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
-    'an open hold of what was cancelled',
+    'an open hold of a cancelled payment',
     ['postings', 'balances'],
     () => ({
       sql: `delete from ledger_transfer where aggregate_id = '${world.released.id}' and phase = 'void'`,
     }),
   ],
   [
-    'an invoice that stays busy',
+    'an invoice with a payment in progress that it does not have',
     ['invoices'],
     () => ({ sql: `update invoice set payment_in_progress = true where invoice_id = '${world.sold.id}'` }),
   ],
   [
-    'a fact that could not follow',
+    'a fact that may not follow',
     ['moves'],
     () => ({
       sql: `update event set facts = replace(facts::text, 'payment_cancel_started', 'payment_rerouted')::json
         where aggregate_id = '${world.released.id}'`,
-      told: { acknowledged: [] },
+      heard: { acknowledged: [] },
     }),
   ],
   [
-    'an event too few',
+    'a missing event',
     ['events'],
     () => ({
       sql: `delete from event where aggregate_id = '${world.shipped.id}' and facts::text like '%capture_started%'`,
-      told: { acknowledged: [] },
+      heard: { acknowledged: [] },
     }),
   ],
   [
-    'an event before the one before it',
+    'an event earlier than the one before it',
     ['times'],
     () => ({
       sql: `update event set created_at = created_at - interval '1 day'
@@ -167,7 +167,7 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
-    'a transfer at a time of no event',
+    'a transfer at the time of no event',
     ['times'],
     () => ({
       sql: `update ledger_transfer set happened_at = happened_at + interval '1 day'
@@ -175,7 +175,7 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
-    'a hold that ends before it stands',
+    'a hold that ends before it starts',
     ['times'],
     () => ({
       sql: `update event set created_at = created_at + interval '1 day'
@@ -188,59 +188,59 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
-    'a row that moved without an event',
+    'a row changed without an event',
     ['events'],
     () => ({ sql: `update invoice set version = version + 1 where invoice_id = '${world.sold.id}'` }),
   ],
   [
     'a kopeck more at the bank',
     ['bank'],
-    () => ({ told: another({ amount: world.entries[0]!.amount + 1 }) }),
+    () => ({ heard: another({ amount: world.entries[0]!.amount + 1 }) }),
   ],
   [
-    'a line the bank lacks',
+    'an entry that the bank lacks',
     ['bank'],
-    () => ({ told: { entries: world.entries.filter(({ kind }) => kind !== 'payout') } }),
+    () => ({ heard: { entries: world.entries.filter(({ kind }) => kind !== 'payout') } }),
   ],
   [
-    'a charge of nobody',
+    'a charge of no object',
     ['bank'],
-    () => ({ told: { entries: [...world.entries, { ...world.entries[0]!, operationId: 'stranger.1.a' }] } }),
+    () => ({ heard: { entries: [...world.entries, { ...world.entries[0]!, operationId: 'stranger.1.a' }] } }),
   ],
   [
-    'a line the bank has twice',
+    'an entry that the bank has twice',
     ['bank', 'doubles'],
-    () => ({ told: { entries: [...world.entries, world.entries[0]!] } }),
+    () => ({ heard: { entries: [...world.entries, world.entries[0]!] } }),
   ],
   [
-    'a final state that was shown and is another now',
+    'a final state that has changed since a client saw it',
     ['acknowledged'],
     () => ({
-      told: answered('GET', `/v2/processing/invoices/${world.sold.id}/payments/1`, {
+      heard: answered('GET', `/v2/processing/invoices/${world.sold.id}/payments/1`, {
         id: '1',
         status: 'failed',
       }),
     }),
   ],
   [
-    'a payment somebody was promised',
+    'a missing payment that a client was promised',
     ['acknowledged'],
     () => ({
-      told: answered('POST', `/v2/processing/invoices/${world.sold.id}/payments`, {
+      heard: answered('POST', `/v2/processing/invoices/${world.sold.id}/payments`, {
         id: '2',
         status: 'pending',
       }),
     }),
   ],
   [
-    'another answer under one key',
+    'another response under one key',
     ['repeats'],
-    () => ({ told: again({ other: 1 }, '2026-01-20T10:00:00.000Z') }),
+    () => ({ heard: again({ other: 1 }, '2026-01-20T10:00:00.000Z') }),
   ],
   [
-    'a charge of which the log knows nothing',
+    'a charge that the log does not have',
     ['durable'],
-    () => ({ told: { asked: [{ operationId: `${world.sold.id}.2.a`, snapshot: everythingCommitted }] } }),
+    () => ({ heard: { asked: [{ operationId: `${world.sold.id}.2.a`, snapshot: everythingCommitted }] } }),
   ],
   [
     'a retry an hour after a failure',
@@ -251,22 +251,26 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
-    'something that waits for an operator',
+    'a payment that waits for an operator',
     ['final'],
     () => ({ sql: `update payment set stuck_at = now() where invoice_id = '${world.sold.id}'` }),
   ],
-  ['a notice that never came', ['webhooks'], () => ({ told: { received: world.received.slice(1) } })],
+  ['a webhook event that never came', ['webhooks'], () => ({ heard: { received: world.received.slice(1) } })],
   [
-    'a notice again after a later one',
+    'a webhook event again after a later one',
     ['webhooks'],
-    () => ({ told: { received: [...world.received, earlierOf(world.received)] } }),
+    () => ({ heard: { received: [...world.received, earlierOf(world.received)] } }),
   ],
-  ['notices in another order', ['webhooks'], () => ({ told: { received: world.received.toReversed() } })],
   [
-    'a notice in two versions',
+    'webhook events in another order',
+    ['webhooks'],
+    () => ({ heard: { received: world.received.toReversed() } }),
+  ],
+  [
+    'a webhook event in two versions',
     ['webhooks'],
     () => ({
-      told: {
+      heard: {
         received: [
           ...world.received,
           { ...world.received[0]!, body: { ...(world.received[0]!.body as object), eventType: 'Other' } },
@@ -303,10 +307,10 @@ test.each(plants)('%s is found by %s', async (_what, by, change) => {
   expect(new Set(findings.map(({ check }) => check)), JSON.stringify(findings, null, 1)).toEqual(new Set(by));
 });
 
-test('what has changed since the last look is found by the next, and what has not is not read again', async () => {
+test('the incremental check finds what changed since the last one and reads nothing else', async () => {
   const { database } = world.service;
   await database.withClient(async (another) => {
-    // Whoever works in another database of the same cluster may have begun before the latest event, and be at it still.
+    // A transaction in another database of the same cluster may have started before the latest event and still be open.
     await another.query('begin');
     await another.query('select pg_current_xact_id()');
     await makeInvoice(world.service, world.merchant);
@@ -337,18 +341,18 @@ test('what has changed since the last look is found by the next, and what has no
   });
 });
 
-/** A notice after which the same receiver had another one of the same invoice. */
+/** A webhook event after which the same webhook received another one of the same invoice. */
 function earlierOf(received: SmallWorld['received']): SmallWorld['received'][number] {
   const queueOf = ({ webhookID, body }: (typeof received)[number]) =>
     `${webhookID} ${(body as { invoice?: { id: string } }).invoice?.id}`;
   const found = received.find((one, place) =>
     received.some((other, later) => later > place && queueOf(other) === queueOf(one)),
   );
-  if (!found) throw new Error('nobody was told twice of the same');
+  if (!found) throw new Error('no webhook received two events of one invoice');
   return found;
 }
 
-/** A transfer with all that belongs to it, of money the wallet does not have. */
+/** A complete transfer of money that the wallet does not have. */
 function overdraw(): string {
   const wallets = `'${world.otherWallet}', '${world.wallet}'`;
   const accounts = `'test:RUB:wallet.own:${world.otherWallet}', 0, 'test:RUB:wallet.own:${world.wallet}', 0`;

@@ -1,5 +1,5 @@
-// The checks of a running world, in three strengths. They are written apart from the service: nothing here is imported from it,
-// and what must be true is stated a second time. Nothing may move while they look.
+// The checks of a world, in three strengths; nothing may change in it while they run.
+// They state each truth a second time, in another form than the service.
 import { acknowledged } from './clients/acknowledged.ts';
 import { balances, floorsHold, openSums, type OwnSums } from './money/balances.ts';
 import { bank } from './money/bank.ts';
@@ -14,14 +14,14 @@ import { events } from './events/events.ts';
 import { final } from './states/final.ts';
 import { historyOf } from './events/history.ts';
 import { invoices } from './states/invoices.ts';
-import { letters } from './clients/payer-emails.ts';
+import { payerEmails } from './clients/payer-emails.ts';
 import { moves } from './events/moves.ts';
 import { postings } from './money/postings.ts';
 import { openRepeats, type Repeats } from './clients/repeats.ts';
 import { retries } from './states/retries.ts';
 import { times } from './events/times.ts';
 import { transfers } from './money/transfers.ts';
-import { openQueues, silence, toldAgain, type Queues } from './clients/webhooks.ts';
+import { openQueues, silence, redelivered, type Queues } from './clients/webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
 
 export type { Acknowledged, BankEntry, CheckWorld, Delivery, Finding } from './world.ts';
@@ -43,16 +43,16 @@ const checks: readonly Check[] = [
   final,
 ];
 
-/** What has been looked at in a world. */
+/** What has been checked in a world. */
 type Memory = {
-  /** What was committed in this snapshot has been seen; what other transactions of the cluster do is nothing to us. */
+  /** What was committed in this snapshot has been seen. */
   snapshot: string;
   bankLines: number;
   readonly bank: Map<string, BankEntry[]>;
   asked: number;
   answers: number;
   readonly repeats: Repeats;
-  /** By aggregate; each assurance once. */
+  /** By aggregate, each assurance once. */
   readonly assurances: Map<string, Map<string, Assurance>>;
   deliveries: number;
   readonly queues: Queues;
@@ -87,7 +87,7 @@ const readTouched = `
     where written_in >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(written_in, $1::pg_snapshot)
       or aggregate_id = any($2::text[]) and sequence = 1) as touched`;
 
-/** Cheap: what has changed since the last call. */
+/** Checks cheaply what has changed since the last call. */
 export async function incremental(world: CheckWorld): Promise<Finding[]> {
   const memory = memoryOf(world);
   const { answered, problems: wrong } = await hear(world, memory);
@@ -111,12 +111,12 @@ export async function incremental(world: CheckWorld): Promise<Finding[]> {
   return [...judge(seen), ...heard];
 }
 
-/** Everything that must be true at any moment, of everything there is. */
+/** Checks what must be true at any moment, of all objects. */
 export function whole(world: CheckWorld): Promise<Finding[]> {
   return all(world, false);
 }
 
-/** Also what must be true once faults have stopped and nothing is due any more. */
+/** Checks also what must be true once faults have stopped and nothing is due. */
 export function settledFindings(world: CheckWorld): Promise<Finding[]> {
   return all(world, true);
 }
@@ -140,10 +140,10 @@ async function all(world: CheckWorld, isSettled: boolean): Promise<Finding[]> {
     ...heard,
     ...named('webhooks', [
       ...openQueues().hear(world.received),
-      ...(await toldAgain(world.query, seen)),
+      ...(await redelivered(world.query, seen)),
       ...(isSettled ? await silence(world.query, seen) : []),
     ]),
-    ...(world.mails ? named('letters', letters(seen, world.mails)) : []),
+    ...(world.mails ? named('payer emails', payerEmails(seen, world.mails)) : []),
     ...named('card numbers', await cardNumbersFound(world.query)),
   ];
 }
@@ -165,7 +165,7 @@ function seenIn(books: Books, { received }: CheckWorld) {
   return { books, histories, received };
 }
 
-/** The aggregates of lines that are new. */
+/** Answers the aggregates of new entries. */
 async function readBank(world: CheckWorld, memory: Memory): Promise<string[]> {
   const book = await world.bankBook();
   const fresh = book.slice(memory.bankLines);
@@ -177,7 +177,7 @@ async function readBank(world: CheckWorld, memory: Memory): Promise<string[]> {
   });
 }
 
-/** What clients and banks have heard since: the aggregates of the answers, and what is wrong with it by itself. */
+/** The aggregates of new responses, and what is wrong with the responses and bank requests alone. */
 async function hear(
   world: CheckWorld,
   memory: Memory,

@@ -1,5 +1,5 @@
-// The checks beside a bank and a service with hundreds of payments and payouts of every kind behind them, some still under way: what
-// is unusual there is not wrong, and none of them says so.
+// The checks on a bank and a service after hundreds of payments and payouts of every kind, some still in progress.
+// No check may report what is unusual but correct.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTradedWorld, type TradedWorld } from '../../test/support/worlds/traded-world.ts';
 import { settledFindings, whole, type CheckWorld } from './index.ts';
@@ -18,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('nothing is found in the middle of a busy day', async () => {
+test('the checks find nothing in the middle of a busy day', async () => {
   expect(await whole(seen)).toEqual([]);
 });
 
-test('what is under way is found only where all should be over', async () => {
+test('only the checks of a settled world find what is in progress', async () => {
   const found = await settledFindings(seen);
   expect(new Set(found.map(({ check }) => check))).toEqual(new Set(['final', 'bank']));
 });

@@ -1,5 +1,5 @@
-// What the checks look at: the database, the bank's own book, what clients of the API were told, and what receivers of webhooks
-// were sent. They read all of it from outside, so that nothing the service believes about itself is taken on trust.
+// What the checks read: the database, the bank's report, the responses to clients, and accepted webhook events.
+// All of it is read from outside, so that no check relies on the service's own view.
 
 /** Something that must never be. */
 export type Finding = {
@@ -10,24 +10,24 @@ export type Finding = {
   readonly problem: string;
 };
 
-/** The same object is passed to each call of one run: what was looked at before is remembered by it. */
+/** Pass the same object to each call of one run: what was checked before is remembered by it. */
 export type CheckWorld = {
   /** One statement in the service's database; 64-bit integers come as bigint or as text. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a row is what the statement selects
   readonly query: (text: string, values?: unknown[]) => Promise<Record<string, any>[]>;
-  /** All of it, in order. */
+  /** All entries of the bank's report, in order. */
   readonly bankBook: () => Promise<readonly BankEntry[]>;
-  /** What came to the bank, where somebody stands beside it; grows. */
+  /** Requests to the bank, where the world records them; grows. */
   readonly asked?: readonly Asked[];
-  /** In the order in which the answers came; grows. */
+  /** In the order in which the responses came; grows. */
   readonly acknowledged: readonly Acknowledged[];
   /** In the order in which they were accepted, for each webhook; grows. */
   readonly received: readonly Delivery[];
-  /** What the mail server has taken, where there is one; grows. */
+  /** What the mail server has accepted, where there is one; grows. */
   readonly mails?: readonly Mail[];
 };
 
-/** A line of the bank's book, as the bank protocol gives it. */
+/** An entry of the bank's report, as the bank protocol gives it. */
 export type BankEntry = {
   readonly sequence: number;
   readonly operationId: string;
@@ -35,42 +35,42 @@ export type BankEntry = {
   readonly originalOperationId?: string;
   readonly amount: number;
   readonly currency: string;
-  /** 1: from the payer to the merchant; -1: to the payer; 0: only held or let go. */
+  /** 1 is from the payer to the merchant, -1 to the payer, and 0 a hold or its release. */
   readonly sign: 1 | 0 | -1;
   readonly at: string;
   readonly cardMask: string;
 };
 
-/** Something a bank was asked to do. */
+/** A request for a bank operation. */
 export type Asked = {
   readonly operationId: string;
-  /** Which transactions had ended before the first byte of the message left, as the database says it. */
+  /** The database's snapshot before the first byte left: which transactions had ended. */
   readonly snapshot: string;
 };
 
-/** An answer a client of the API has had whole. */
+/** A response that a client of the API received completely. */
 export type Acknowledged = {
   readonly method: string;
-  /** Without a query. */
+  /** Without the query string. */
   readonly path: string;
   readonly status: number;
   readonly body: unknown;
   readonly at: string;
-  /** Where it was asked under an Idempotency-Key: what is the same each time it is asked, and when that was first. */
+  /** Set under an Idempotency-Key: the same text for each repeat, and the time of the first request. */
   readonly repeatable?: { readonly request: string; readonly firstAskedAt: string };
 };
 
-/** A delivery a receiver has answered with 2xx. */
+/** A delivery that a receiver accepted with 2xx. */
 export type Delivery = {
   readonly webhookID: string;
-  /** Of the notice: in its body for invoices and customers, with the same meaning for wallets. */
+  /** The event's number: `eventID` in the body. */
   readonly eventID: number | string;
   readonly body: unknown;
 };
 
-/** A letter that was handed in. */
+/** An email that the mail server accepted. */
 export type Mail = {
-  /** It has the names of the payment in it. */
+  /** Contains the payment's IDs. */
   readonly id: string;
   readonly to: string;
   readonly text: string;

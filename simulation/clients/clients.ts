@@ -1,48 +1,47 @@
-// Those who use the API: each turn somebody does something, mostly sensible, sometimes contradictory, sometimes plainly wrong.
-// Who hears nothing asks again with the same Idempotency-Key, as the documents tell him to; some do so although they were heard,
-// and some ask for the same thing twice at once.
+// Clients of the API, whose requests are mostly sensible, sometimes contradictory, sometimes wrong.
+// They repeat requests under the same Idempotency-Key, without a response and with one, and send some twice at the same time.
 import type { Acknowledged } from '../checks/world.ts';
 import type { Chance } from '../world/chance.ts';
 import { knownTo, type Action, type Knowledge, type Wish } from './knowledge.ts';
-import { listenerActions } from './webhooks.ts';
-import { onlookerActions } from './reads.ts';
-import { peopleActions } from './customers.ts';
+import { webhookActions } from './webhooks.ts';
+import { readActions } from './reads.ts';
+import { customerActions } from './customers.ts';
 import { shopActions, smoothShopActions } from './shop.ts';
 import type { Theme } from './themes.ts';
 import { walletActions } from './wallets.ts';
 import { defined } from '../../src/defined.ts';
 
 export type Request = Wish & {
-  /** In words, for the trace. */
+  /** Text for the trace. */
   readonly what: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where it has a key. */
+  /** Set for requests with an Idempotency-Key. */
   readonly repeatable?: Acknowledged['repeatable'];
 };
 
 export type Clients = {
   join(merchant: { readonly partyId: string; readonly apiKey: string }): void;
-  /** What somebody has to do before the world is what it is about; undefined when all is there. */
+  /** The next request that creates what the theme needs; undefined when everything is there. */
   beginning(now: () => string): Request | undefined;
-  /** What somebody does next. */
+  /** The next request of any client. */
   next(now: () => string): Request | undefined;
-  /** What he hears; undefined when he hears nothing. */
+  /** Takes the response to a request; undefined when none came. */
   hear(request: Request, answer: { readonly status: number; readonly body: unknown } | undefined): void;
 };
 
 export const actions: readonly Action[] = [
-  ...onlookerActions,
+  ...readActions,
   ...shopActions,
   ...smoothShopActions,
-  ...peopleActions,
+  ...customerActions,
   ...walletActions,
-  ...listenerActions,
+  ...webhookActions,
 ];
 export const actionNames = actions.map(({ name }) => name);
 const remembered = 20;
-/** Clocks differ. */
+/** A day less than a key is kept, because clocks differ. */
 const almostAWeekMs = 6 * 24 * 3_600_000;
-/** So many of each thing everybody begins with. */
+/** How many of each object a merchant starts with. */
 const atFirst = 2;
 
 export function openClients(options: {
@@ -53,10 +52,10 @@ export function openClients(options: {
 }): Clients {
   const { chance, theme, without } = options;
   const merchants: Knowledge[] = [];
-  /** To be asked again. */
+  /** Requests to repeat. */
   let unanswered: Request[] = [];
   const answered: Request[] = [];
-  /** Asked for by somebody who presses the button twice: another request, while the first is under way. */
+  /** A second, separate request for the same thing while the first is in progress. */
   const twice: { readonly known: Knowledge; readonly action: Action; readonly wish: Wish }[] = [];
   const possible = actions
     .filter(({ name }) => !without.includes(name))
@@ -70,8 +69,8 @@ export function openClients(options: {
     const { body } = wish;
     const ways = [
       () => ({ ...wish, path: `${wish.path.replace(/\?.*/, '')}x` }),
-      () => ({ ...wish, token: merchants.find(({ apiKey }) => apiKey !== wish.token)?.apiKey ?? 'nobody' }),
-      () => ({ ...wish, token: 'nobody' }),
+      () => ({ ...wish, token: merchants.find(({ apiKey }) => apiKey !== wish.token)?.apiKey ?? 'unknown' }),
+      () => ({ ...wish, token: 'unknown' }),
       ...(body
         ? [
             () => ({ ...wish, body: lacking(body, chance.oneOf(Object.keys(body))) }),
@@ -143,7 +142,7 @@ export function openClients(options: {
   };
 }
 
-/** After a week his key is forgotten, and a second one would be made, which could not be told apart from the first. */
+/** After a week the key expires, and a repeat would create an object that looks like the first. */
 function mayBeAskedAgain({ isUnique = false, repeatable }: Request, now: string): boolean {
   return !isUnique || !repeatable || Date.parse(now) - Date.parse(repeatable.firstAskedAt) < almostAWeekMs;
 }

@@ -1,9 +1,9 @@
-// What shops and their customers do to each other: customers, cards bound and withdrawn.
+// Requests about customers and their bindings.
 import { externalId, recent, type Action } from './knowledge.ts';
 
 const customers = '/v2/processing/customers';
 
-export const peopleActions: readonly Action[] = [
+export const customerActions: readonly Action[] = [
   {
     name: 'create a customer',
     weight: 2,

@@ -1,4 +1,4 @@
-// What a merchant of the simulation knows: only what the API has told him.
+// What a merchant of the simulation knows: only what the API returned to them.
 import type { Chance } from '../world/chance.ts';
 
 export type Name = { readonly invoiceId: string; readonly paymentId: string };
@@ -8,7 +8,7 @@ export type Knowledge = {
   readonly apiKey: string;
   readonly invoices: { id: string; token: string; shop: string; currency: string; amount: number }[];
   readonly payments: (Name & { amount: number; currency: string })[];
-  /** Of those payments the ones that are held first, until somebody was told that they are captured or let go. */
+  /** The payments with a hold, until a response accepted a capture or a cancellation. */
   readonly holds: (Name & { amount: number; currency: string })[];
   readonly parents: Name[];
   readonly cards: { token: string; session: string }[];
@@ -23,9 +23,9 @@ export type Knowledge = {
   readonly challenges: { identity: string; id: string }[];
   readonly webhooks: string[];
   readonly walletWebhooks: { identity: string; id: string }[];
-  /** How far ahead of everybody's his test clock is, by what he was told. */
+  /** How far ahead their test clock is, by the responses they received. */
   aheadMs: number;
-  /** How many names of his own he has given. */
+  /** How many external IDs they have used. */
   named: number;
 };
 
@@ -33,16 +33,16 @@ export type Wish = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: Record<string, unknown>;
-  /** Where it is not his API key. */
+  /** Set where it is not their API key. */
   readonly token?: string;
-  /** Made twice it could not be told apart from the other. */
+  /** A second one would look the same as the first. */
   readonly isUnique?: boolean;
-  /** What he knows when it was answered well. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- an answer of the API
+  /** What the merchant learns from a successful response. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- a response of the API
   readonly learn?: (answer: any) => void;
 };
 
-/** Something a client may want to do; undefined while he cannot. */
+/** Something a client may request. The wish is undefined while it is impossible. */
 export type Action = {
   readonly name: string;
   readonly weight: number;
@@ -74,14 +74,14 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
   };
 }
 
-/** Rather one of the latest: that is where things are going on. */
+/** Prefers the latest, because those are in progress. */
 export function recent<T>(things: readonly T[], chance: Chance): T | undefined {
   if (things.length === 0) return undefined;
   const back = Math.floor(things.length * chance.next() ** 3);
   return things[things.length - 1 - back];
 }
 
-/** A name of the merchant's own: sometimes none, sometimes one he has used before. */
+/** An external ID: sometimes none, sometimes one that was used before. */
 export function externalId(known: Knowledge, chance: Chance): { externalID?: string } {
   if (chance.isTrue(0.7)) return {};
   if (known.named > 0 && chance.isTrue(0.2)) return { externalID: `name-${chance.below(known.named)}` };

@@ -1,12 +1,12 @@
-// Somebody in the simulation calls each operation of the API: what nobody calls, nobody tries to break.
+// The simulation can only break operations that its clients call.
 import { expect, test } from 'vitest';
 import { routes, sandboxRoutes } from '../../src/app/routes.ts';
 import { chanceOf } from '../world/chance.ts';
 import { actions } from './clients.ts';
 import { knownTo, type Wish } from './knowledge.ts';
 
-/** Who has one of everything. */
-function whoKnowsAll() {
+/** A merchant with one of every object. */
+function knowingAll() {
   const known = knownTo('party', 'key');
   const invoiceId = 'I';
   known.invoices.push({ id: invoiceId, token: 'token', shop: 'TEST', currency: 'RUB', amount: 100 });
@@ -36,11 +36,11 @@ function operationOf({ method, path: whole }: Wish): string | undefined {
   return [...routes, ...sandboxRoutes].find((one) => one.method === method && fits(one.path))?.operation;
 }
 
-test('each operation of the API is called by some client', () => {
+test('the clients call every operation of the API', () => {
   const chance = chanceOf(1, 'operations');
   const now = () => '2026-01-19T10:00:00.000Z';
   const wished = actions.flatMap(({ wish }) =>
-    Array.from({ length: wishesEach }, () => wish(whoKnowsAll(), chance, now)).flatMap((one) => one ?? []),
+    Array.from({ length: wishesEach }, () => wish(knowingAll(), chance, now)).flatMap((one) => one ?? []),
   );
   const called = new Set(wished.map(operationOf));
   expect(called).not.toContain(undefined);

@@ -1,4 +1,4 @@
-// What is asked now and then by everybody: what there is, and what time it is.
+// Requests that any merchant makes now and then: lists, access tokens, quotes and the test clock.
 import { recent, type Action } from './knowledge.ts';
 
 const processing = '/v2/processing';
@@ -26,7 +26,7 @@ const always = [
   '/sandbox/outbox',
 ];
 
-export const onlookerActions: readonly Action[] = [
+export const readActions: readonly Action[] = [
   {
     name: 'look around',
     weight: 1.5,
@@ -54,7 +54,7 @@ export const onlookerActions: readonly Action[] = [
     name: 'move the test clock',
     weight: 0.3,
     wish: (known, chance, now) => {
-      // Who is told what time it is for him learns how far ahead that is.
+      // The response has the merchant's time, from which they learn how far ahead it is.
       const learn = (answer: { now: string }) =>
         void (known.aheadMs += Date.parse(answer.now) - Date.parse(now()));
       const path = '/sandbox/clock';

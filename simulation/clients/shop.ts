@@ -1,11 +1,11 @@
-// What shops do: invoices, payments in one step and in two, refunds, charges without the payer.
+// Requests of shops: invoices, payments in one step and in two, refunds, recurring charges.
 import type { Chance } from '../world/chance.ts';
 import { externalId, recent, type Action, type Knowledge, type Name, type Wish } from './knowledge.ts';
 
 const base = '/v2/processing';
 const payer = { email: 'payer@example.com' };
 
-/** Most are good; some are declined, want the payer, or cannot be authenticated. */
+/** Most are approved. Some are declined, need a challenge, or cannot be authenticated. */
 const cardNumbers = [
   ...Array.from({ length: 6 }, () => '4242424242424242'),
   '5555555555554444',
@@ -18,9 +18,9 @@ const cardNumbers = [
   '4000000000000002',
 ];
 
-/** The last ones make the bank decline, each in a way of its own. */
+/** The bank declines the last ones, each with another code. */
 const amounts = [100, 1_000, 6_000, 6_000, 6_000, 25_000, 1_000_000, 199_051, 199_908, 199_909, 199_914];
-/** A part of this is declined too, of whatever larger amount. */
+/** The bank also declines a capture or refund of this amount. */
 const declinedPart = 99_051;
 
 const hourMs = 3_600_000;
@@ -40,7 +40,7 @@ function forget<T>(things: T[], thing: T): void {
   if (place >= 0) things.splice(place, 1);
 }
 
-/** Mostly less than was held: what is left of it has to go back. */
+/** Mostly less than was held, so that the rest has to be released. */
 function partToCapture(amount: number, chance: Chance): Record<string, unknown> {
   const less = { amount: chance.oneOf([1, Math.ceil(amount / 3), Math.ceil(amount / 2)]) };
   return chance.isTrue(0.5) ? less : partOf(amount, chance);
@@ -81,7 +81,7 @@ function enteredCard(known: Knowledge, cardNumber: string, hasCode: boolean): Wi
   };
 }
 
-/** With a card that was entered. */
+/** A payer with a card that was entered. */
 function payerWithCard(known: Knowledge, chance: Chance) {
   const card = recent(known.cards, chance);
   return (
@@ -95,7 +95,7 @@ function payerWithCard(known: Knowledge, chance: Chance) {
   );
 }
 
-/** Mostly one that was not tried to be paid yet. */
+/** Mostly an invoice without a payment. */
 function invoiceToPay(known: Knowledge, chance: Chance) {
   const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
   const untried = known.invoices.filter(({ id }) => !tried.has(id));
@@ -129,12 +129,12 @@ function payment(known: Knowledge, chance: Chance, who: object | undefined, agre
   };
 }
 
-/** Of all that cards and amounts can be, what leads far: for the beginning of a world. */
+/** Cards and amounts that the bank approves, for the start of a world. */
 export const smoothShopActions: readonly Action[] = [
   {
     name: 'enter an ordinary card',
     weight: 0,
-    // The first is approved at once, the next wants the payer.
+    // The first is approved immediately, the next needs a challenge.
     wish: (known) =>
       enteredCard(known, known.cards.length === 0 ? '4242424242424242' : '4012888888881881', true),
   },
@@ -219,7 +219,7 @@ export const shopActions: readonly Action[] = [
     name: 'charge without the payer',
     weight: 6,
     wish: (known, chance) => {
-      // The first ones were good.
+      // The first parents are approved payments.
       const parent = chance.isTrue(0.6) ? known.parents[chance.below(2)] : recent(known.parents, chance);
       if (!parent) return undefined;
       const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
@@ -249,7 +249,7 @@ export const shopActions: readonly Action[] = [
     name: `${what} a payment`,
     weight,
     wish: (known, chance) => {
-      // What is not held cannot be captured or let go, and some try.
+      // A few try to capture or cancel what is not held.
       const held = known.holds[chance.below(known.holds.length)];
       const paid = chance.isTrue(0.8) ? held : recent(known.payments, chance);
       if (!paid) return undefined;
@@ -267,7 +267,7 @@ export const shopActions: readonly Action[] = [
     name: 'refund a payment',
     weight: 5,
     wish: (known, chance) => {
-      // Only what has been captured can be given back, and that takes a while.
+      // Only captured payments can be refunded, and capture takes a while.
       const paid = chance.isTrue(0.5) ? chance.oneOf(known.payments) : recent(known.payments, chance);
       if (!paid) return undefined;
       const part = partOf(paid.amount, chance);

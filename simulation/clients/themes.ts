@@ -1,9 +1,8 @@
-// What a world is mostly about. In a short one with a little of everything nothing comes far: a payout wants an identity, a wallet
-// and a card that was asked about, a retry wants an agreement and a decline. So each seed has a theme, and four of five go deep
-// into one thing; the fifth is a mixture.
+// What a world is mostly about: four of five seeds have one theme, and the fifth is a mixture.
+// In a short mixture few objects get far, because a payout needs an identity, a wallet and a checked card.
 import type { Knowledge } from './knowledge.ts';
 
-/** What is done first of all, what there is then, and until there are how many: two where it is not said. */
+/** A first action, the objects it creates, and how many of them are needed, by default two. */
 type Beginning = readonly [action: string, thing: Things, count?: number];
 type Things = {
   [Name in keyof Knowledge]: Knowledge[Name] extends readonly unknown[] ? Name : never;
@@ -12,7 +11,7 @@ type Things = {
 export type Theme = {
   readonly name: string;
   readonly beginnings: readonly Beginning[];
-  /** How much likelier than usual actions are; whatever is not named is `otherwise` times as likely. */
+  /** How much likelier than usual an action is. The others are `otherwise` times as likely. */
   readonly likelier: Readonly<Record<string, number>>;
   readonly otherwise: number;
 };
@@ -27,7 +26,7 @@ const forPayouts: readonly Beginning[] = [
   ['store a card to pay out to', 'payoutCards'],
   ['create a destination', 'destinations'],
 ];
-const forPeople: readonly Beginning[] = [['create a customer', 'customers']];
+const forCustomers: readonly Beginning[] = [['create a customer', 'customers']];
 
 export const holdsAndRefunds: Theme = {
   name: 'holds and refunds',
@@ -67,8 +66,8 @@ export const payouts: Theme = {
 };
 
 export const recurring: Theme = {
-  name: 'charges without the payer',
-  beginnings: [...forPayments, ['agree to more', 'parents'], ...forPeople, ['bind a card', 'bindings']],
+  name: 'recurring charges',
+  beginnings: [...forPayments, ['agree to more', 'parents'], ...forCustomers, ['bind a card', 'bindings']],
   likelier: {
     'create an invoice': 2,
     'enter a card': 0.7,
@@ -84,7 +83,7 @@ export const recurring: Theme = {
 
 export const webhooks: Theme = {
   name: 'webhooks',
-  beginnings: [['create a webhook', 'webhooks'], ...forPayments, ...forPeople],
+  beginnings: [['create a webhook', 'webhooks'], ...forPayments, ...forCustomers],
   likelier: {
     'create a webhook': 2,
     'create a webhook of an identity': 0.5,
@@ -104,15 +103,15 @@ export const webhooks: Theme = {
 
 const mixture: Theme = {
   name: 'a bit of everything',
-  beginnings: [...forPayments, ...forPayouts, ...forPeople, ['create a webhook', 'webhooks']],
+  beginnings: [...forPayments, ...forPayouts, ...forCustomers, ['create a webhook', 'webhooks']],
   likelier: {},
   otherwise: 1,
 };
 
-/** In turn, so that a few seeds one after the other have them all. */
+/** In turn, so that a few consecutive seeds have them all. */
 export const themes: readonly Theme[] = [mixture, holdsAndRefunds, payouts, recurring, webhooks];
 
-/** The first seed from that one on that has the theme; the next ones follow at the distance of all themes. */
+/** The first seed from that one on with the theme; the next ones follow at a distance of the number of themes. */
 export function firstSeedOf(theme: Theme, from: number): number {
   for (let seed = from; ; seed++) if (themeOf(seed) === theme) return seed;
 }

@@ -1,4 +1,4 @@
-// What merchants do who pay people: identities, wallets, cards to pay out to, withdrawals, transfers.
+// Requests of merchants who pay out: identities, wallets, destinations, withdrawals, transfers.
 import { externalId, recent, type Action } from './knowledge.ts';
 
 const base = '/wallet/v0';
@@ -31,7 +31,7 @@ export const walletActions: readonly Action[] = [
     },
   },
   {
-    name: 'identify somebody',
+    name: 'start an identification',
     weight: 0.3,
     wish: (known, chance) => {
       const identity = recent(known.identities, chance);

@@ -1,12 +1,12 @@
-// What merchants do to be told: webhooks made, deleted, resumed, replayed, with new keys.
+// Requests about webhooks: create, delete, resume, replay, rotate keys.
 import { recent, type Action, type Knowledge } from './knowledge.ts';
 
 const webhooks = '/v2/processing/webhooks';
 const walletWebhooks = '/wallet/v0/webhooks';
-/** Each webhook has an address of its own, so that what comes there is known to be its own. */
+/** Each webhook has its own address, so that deliveries can be matched to it. */
 let addresses = 0;
 
-const told = {
+const allEventTypes = {
   InvoicesTopic: [
     'InvoiceCreated',
     'InvoicePaid',
@@ -38,14 +38,16 @@ export function forgetAddresses(): void {
 
 const learnFor = (known: Knowledge) => (answer: { id: string }) => void known.webhooks.push(answer.id);
 
-export const listenerActions: readonly Action[] = [
+export const webhookActions: readonly Action[] = [
   {
     name: 'create a webhook',
     weight: 0.8,
     wish: (known, chance) => {
       if (known.webhooks.length > 5) return undefined;
       const topic = chance.oneOf(['InvoicesTopic', 'CustomersTopic'] as const);
-      const eventTypes = chance.isTrue(0.7) ? told[topic] : told[topic].filter(() => chance.isTrue(0.5));
+      const eventTypes = chance.isTrue(0.7)
+        ? allEventTypes[topic]
+        : allEventTypes[topic].filter(() => chance.isTrue(0.5));
       const scope = { topic, shopID: 'TEST', eventTypes };
       return {
         method: 'POST',

@@ -26,19 +26,19 @@ function planted(edit: Edit, ...files: SourceFile[]): string[] {
   return files.map((file) => edited(file, located));
 }
 
-test('line breaks, comments and trailing commas do not count, and all around stays as it is', () => {
+test('a fault is planted despite other line breaks, comments and trailing commas, and changes nothing else', () => {
   expect(planted(release, postings)).toEqual([
     postings.text.replace(/return holdReleased\(\n[^]*?\);/, 'return undefined;'),
   ]);
 });
 
-test('the file may be another', () => {
+test('a fault is planted wherever its declaration has moved', () => {
   const moved = { ...postings, path: 'src/elsewhere/domain/what.ts' };
   const unconcerned = { path: 'src/payments/postings.ts', text: 'export const releaseHold = 1;\n' };
   expect(planted(release, unconcerned, moved)).toEqual([unconcerned.text, planted(release, postings)[0]]);
 });
 
-test('SQL in a template is matched, with what is put into it', () => {
+test('a fault can replace SQL in a template and its interpolations', () => {
   const text = [
     'const endRow = statement({',
     '  // -- not `this',
@@ -55,7 +55,7 @@ test('SQL in a template is matched, with what is put into it', () => {
   expect(planted(withEvent, file)).toEqual([text.replace(/\$\{append.*\)\}/, '')]);
 });
 
-test('a function of the database is changed where it was made last', () => {
+test('a database function is changed in the last migration that creates it', () => {
   const body =
     "(a int) returns text language plpgsql as $$\nbegin -- return 'no';\n  return 'no';\nend $$;\n";
   const first = { path: 'src/migrations/0001.sql', text: `create function public.post${body}` };
@@ -67,35 +67,35 @@ test('a function of the database is changed where it was made last', () => {
   ]);
 });
 
-test('what is there twice is no place to plant in', () => {
+test('a fault that fits twice is refused with both lines', () => {
   const twice = { path: 'src/twice.ts', text: postings.text };
   expect(() => planted(release, postings, twice)).toThrow(
-    '"return holdReleased(payment);" stands 2 times in journalOf: src/payments/postings.ts:4, src/twice.ts:4',
+    '"return holdReleased(payment);" occurs 2 times in journalOf: src/payments/postings.ts:4, src/twice.ts:4',
   );
 });
 
-test('what is not there is named, with where it is instead', () => {
+test('a fault that does not fit is refused with the lines where its tokens are', () => {
   const renamed = { ...postings, text: postings.text.replaceAll('journalOf', 'transfersOf') };
   expect(() => planted(release, renamed)).toThrow(
     'nothing declares journalOf, in which "return holdReleased(payment);" should be',
   );
   expect(() => planted({ ...release, replace: '() => holdReleased(payment)' }, postings)).toThrow(
-    '"() => holdReleased(payment)" is not in journalOf; it stands at src/payments/postings.ts:9',
+    '"() => holdReleased(payment)" is not in journalOf; it is at src/payments/postings.ts:9',
   );
   expect(() => planted({ ...release, replace: 'holdVoided(payment)' }, postings)).toThrow(
     /^"holdVoided\(payment\)" is not in journalOf$/,
   );
 });
 
-test('a replacement uses names of the sources alone, unless it brings them along', () => {
+test('a replacement may only use names of the sources and its own new names', () => {
   const edits = [{ ...release, by: 'return nothingAtAll;' }];
   expect(() => locate({ edits }, [postings])).toThrow(
-    'a replacement uses "nothingAtAll", which is nowhere in the sources',
+    'a replacement uses "nothingAtAll", which is not in the sources',
   );
   expect(locate({ edits, newNames: ['nothingAtAll'] }, [postings])).toHaveLength(1);
 });
 
-test('several edits of one file are made together, unless they overlap', () => {
+test('several edits of one file are applied together, and overlapping ones are refused', () => {
   const edits = [release, { within: 'journalOf', replace: "'cancelled'", by: "'failed'" }];
   const text = edited(postings, locate({ edits, newNames: ['failed'] }, [postings]));
   expect(text).toContain("if (facts.has('failed'))\n    return undefined;");

@@ -1,12 +1,12 @@
-// A planted fault changes a source by its syntax: tokens within a named declaration, wherever in the sources that stands. So files
-// may move and lines may break elsewhere. A name that has changed is reported with what was not found.
+// A planted fault replaces tokens within a named declaration, wherever in the sources it is.
+// So files may move and lines may break elsewhere.
 import type { SourceFile } from '../../tools/source-files.ts';
 import { declarationsOf, nodesIn, treeOf } from '../../tools/mutants/syntax-tree.ts';
 
 export type Edit = {
-  /** The function, constant or SQL function that is changed. */
+  /** The function, constant or SQL function to change. */
   readonly within: string;
-  /** Stands there once, compared by tokens: white space, comments and trailing commas do not count. */
+  /** Occurs there once, compared by tokens without white space, comments and trailing commas. */
   readonly replace: string;
   readonly by: string;
 };
@@ -22,14 +22,14 @@ type Range = { readonly start: number; readonly end: number };
 type Declaring = { readonly file: SourceFile; readonly ranges: readonly Range[] };
 type Token = Range & { readonly word: string };
 
-/** Where the edits change the files. Throws when one of them has no place there, or more than one. */
+/** Finds where the edits change the files. Throws if one of them fits nowhere, or more than once. */
 export function locate(
   { edits, newNames = [] }: { readonly edits: readonly Edit[]; readonly newNames?: readonly string[] },
   files: readonly SourceFile[],
 ): LocatedEdit[] {
   const located: LocatedEdit[] = [];
   const problems = unknownWords(edits, newNames, files).map(
-    (word) => `a replacement uses "${word}", which is nowhere in the sources`,
+    (word) => `a replacement uses "${word}", which is not in the sources`,
   );
   for (const edit of edits) {
     const found = occurrencesOf(edit, files);
@@ -73,12 +73,12 @@ function problemWith(
   files: readonly SourceFile[],
 ): string {
   if (found.length > 1)
-    return `"${replace}" stands ${found.length} times in ${within}: ${linesOf(found, files)}`;
+    return `"${replace}" occurs ${found.length} times in ${within}: ${linesOf(found, files)}`;
   const snippet = tokensOf(replace);
   const elsewhere = files.flatMap(({ path, text }) =>
     rangesOf(snippet, tokensOf(text)).map((range) => ({ path, ...range })),
   );
-  const hint = elsewhere.length > 0 ? `; it stands at ${linesOf(elsewhere, files)}` : '';
+  const hint = elsewhere.length > 0 ? `; it is at ${linesOf(elsewhere, files)}` : '';
   const isDeclared = declaringFiles(within, files).length > 0;
   return isDeclared
     ? `"${replace}" is not in ${within}${hint}`
@@ -103,7 +103,7 @@ function occurrencesOf({ within, replace, by }: Edit, files: readonly SourceFile
   );
 }
 
-/** Of a function that several migrations create the last one counts. */
+/** If several migrations create a function, the last one counts. */
 function declaringFiles(name: string, files: readonly SourceFile[]): Declaring[] {
   const declaring = files
     .map((file) => ({
@@ -127,7 +127,7 @@ function sqlFunctions({ text }: SourceFile, name: string): Range[] {
   }));
 }
 
-/** Every sign that is left keeps its position. */
+/** Blanks comments out, so that every other character keeps its position. */
 function withoutComments(file: SourceFile): string {
   const { text } = file;
   if (isSql(file))
@@ -153,7 +153,7 @@ function isSql({ path }: SourceFile): boolean {
   return path.endsWith('.sql');
 }
 
-/** Words and single signs, inside texts and SQL as well as outside. */
+/** Words and single characters, in string literals and SQL too. */
 function tokensOf(text: string): Token[] {
   const tokens = [...text.matchAll(/\w+|[^\s\w]/g)].map(({ 0: word, index }) => ({
     word,

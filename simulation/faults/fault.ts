@@ -4,7 +4,7 @@ export type Fault = {
   /** A sentence for the table in docs/reliability.md. */
   readonly does: string;
   readonly edits: readonly Edit[];
-  /** Names the replacements introduce. Every other word of them has to be in the sources. */
+  /** Names that the replacements introduce. Every other word must be in the sources. */
   readonly newNames?: readonly string[];
 };
 

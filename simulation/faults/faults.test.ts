@@ -1,4 +1,4 @@
-// The planted faults stay plantable: a change of what one of them changes shows here, and not only when they are sought again.
+// A change of code that a planted fault replaces fails here, before the next search for the faults.
 import { expect, test } from 'vitest';
 import { treeOf } from '../../tools/mutants/syntax-tree.ts';
 import { plantedFaults } from './faults.ts';
@@ -8,7 +8,7 @@ import { withTable } from './table.ts';
 
 const sources = readSources();
 
-test('there are at least thirty, each with a name of its own', () => {
+test('at least thirty faults have unique names', () => {
   expect(new Set(plantedFaults.map(({ name }) => name)).size).toBe(plantedFaults.length);
   expect(plantedFaults.length).toBeGreaterThanOrEqual(30);
 });
@@ -23,7 +23,7 @@ test.each(plantedFaults)('$name can be planted in the sources as they are', (fau
   }
 });
 
-test('what a world that fails prints is understood', () => {
+test('foundIn reads the output of a failing world', () => {
   const printed = `seed 3: 120 operations, 1 faults, 900 statements in 1.0 s (120/s)
 trace 0123456789abcdef
 seed 8: 30 operations, 1 faults, 90 statements in 1.0 s (30/s)
@@ -40,9 +40,9 @@ npm run simulate -- --seed 8 --steps 1200
   expect(foundIn('SyntaxError: Unexpected token')).toBeUndefined();
 });
 
-test('the table stands between its marks, and one that was not found says so', () => {
+test('withTable writes the table between its marks, with "nothing" for a fault that was not found', () => {
   const [fault, other] = plantedFaults;
-  if (!fault || !other) throw new Error('there are no two faults');
+  if (!fault || !other) throw new Error('fewer than two planted faults');
   const found = { check: 'bank', problem: '', seed: 8, operations: 150, seconds: 1 };
   const document = 'before\n\n<!-- planted faults -->\nold\n<!-- end of planted faults -->\n\nafter\n';
   const names = [fault.name, other.name];
@@ -51,8 +51,8 @@ test('the table stands between its marks, and one that was not found says so', (
   expect(written).toContain(`| \`bank\`   |    8 |              150 |`);
   expect(written).toContain(`| nothing  |      |                  |`);
   expect(written).not.toContain('\nold\n');
-  expect(() => withTable('nowhere', [], names)).toThrow(/no place/);
-  // A fault that is not sought keeps its row, and one that is gone does not.
+  expect(() => withTable('nowhere', [], names)).toThrow(/has no/);
+  // A fault that was not searched for keeps its row; one that no longer exists loses it.
   expect(withTable(written, [{ fault: other }], names)).toBe(written);
   expect(withTable(written, [], [other.name])).not.toContain(fault.name);
 });

@@ -1,4 +1,4 @@
-// All planted faults, each with the theme of the worlds in which it is sought.
+// All planted faults, each with the theme of the worlds that search for it.
 import { holdsAndRefunds, payouts, recurring, webhooks, type Theme } from '../clients/themes.ts';
 import type { Fault, Faults } from './fault.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';

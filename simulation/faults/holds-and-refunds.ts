@@ -79,7 +79,7 @@ const changeInvoiceRow =`,
       },
     ],
   },
-  'event-beside-the-transaction': {
+  'event-outside-the-transaction': {
     does: 'The statements of a transaction are run and committed one by one.',
     edits: [
       {
@@ -109,7 +109,7 @@ const changeInvoiceRow =`,
       },
     ],
   },
-  'key-answers-anew': {
+  'key-runs-again': {
     does: 'A repeated request is executed again.',
     edits: [
       {
@@ -129,7 +129,7 @@ const changeInvoiceRow =`,
       },
     ],
   },
-  'number-beside-the-vault': {
+  'number-outside-the-vault': {
     does: 'The card number is stored with the client information.',
     edits: [
       {

@@ -21,7 +21,7 @@ export const faultsOfPayouts: Faults = {
       },
     ],
   },
-  'payout-under-a-new-name': {
+  'payout-under-a-new-id': {
     does: 'A payout that is sent again has another operation ID.',
     edits: [
       {

@@ -1,4 +1,4 @@
-// Copies of the sources, to plant faults in.
+// Copies of the sources with planted faults.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import type { PlantedFault } from './faults.ts';
 
 type Sources = { readonly folder: string; remove(): void };
 
-/** What a world is made of. */
+/** The files that a world needs. */
 const copied = [
   'src',
   'simulation',
@@ -22,12 +22,12 @@ const copied = [
   'schema.sql',
 ];
 
-/** What a fault may change: the program and its SQL, without the tests. */
+/** The files a fault may change: the program and its SQL, without tests. */
 export function readSources(): SourceFile[] {
   return readSourceFiles().filter((file) => !isTest(file));
 }
 
-/** The files that the faults change, with all of the faults in them. Throws when one cannot be planted. */
+/** The changed files, with all of the faults in them. Throws if one cannot be planted. */
 export function plantedIn(files: readonly SourceFile[], faults: readonly PlantedFault[]): SourceFile[] {
   const located = faults.flatMap((fault) => {
     try {
@@ -48,7 +48,7 @@ export function copySources(): Sources {
   return { folder: copy, remove: () => rmSync(copy, { recursive: true, force: true }) };
 }
 
-/** A copy with the faults in it. */
+/** Copies the sources and plants the faults. */
 export function plant(...faults: readonly PlantedFault[]): Sources {
   const changed = plantedIn(readSources(), faults);
   const sources = copySources();
@@ -56,10 +56,7 @@ export function plant(...faults: readonly PlantedFault[]): Sources {
   return sources;
 }
 
-/**
- * What the compiler says of the sources with all of these planted in one copy. A fault that does not compile would be found because
- * it crashes, and not because it does harm.
- */
+/** The compiler's errors with all faults in one copy. A fault that does not compile would be found because it crashes. */
 export function compilerErrors(faults: readonly PlantedFault[]): string {
   const { folder, remove } = plant(...faults);
   const config = join(folder, 'tsconfig.planted.json');

@@ -11,7 +11,7 @@ export const faultsOfRecurringCharges: Faults = {
       },
     ],
   },
-  'letter-counts-as-sent': {
+  'email-counts-as-sent': {
     does: 'A payer email that the mail server did not accept counts as sent.',
     edits: [
       {

@@ -1,4 +1,4 @@
-// Lets the simulation of a folder run from one seed to the next until a world fails, or time is up.
+// Runs a folder's simulation from one seed to the next until a world fails or time is up.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ export type Found = {
   readonly check: string;
   readonly problem: string;
   readonly seed: number;
-  /** Of all worlds until then. */
+  /** Operations of all worlds up to the failure. */
   readonly operations: number;
   readonly seconds: number;
 };
@@ -17,7 +17,7 @@ export async function search(
   folder: string,
   wish: {
     readonly firstSeed: number;
-    /** From one seed to the next. */
+    /** The distance from one seed to the next. */
     readonly every: number;
     readonly steps: number;
     readonly seconds: number;
@@ -27,9 +27,9 @@ export async function search(
   const startedMs = Date.now();
   const { firstSeed, every, steps, seconds, maxWorlds = worldsUsual } = wish;
   const options = { seed: firstSeed, worlds: maxWorlds, every, within: `${seconds}s`, steps };
-  const told = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const program = join(folder, 'simulation/simulate.ts');
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...told, '--as-it-is'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...given, '--as-it-is'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -39,12 +39,12 @@ export async function search(
   const code = await new Promise<number | null>((resolve) => void child.once('close', resolve));
   if (code === 0) return undefined;
   const found = foundIn(text);
-  // What does not even start finds nothing.
+  // A simulation that does not start has found nothing.
   if (!found) throw new Error(`the simulation ended with ${code}: ${text.slice(-1_000)}`);
   return { ...found, seconds: Math.round((Date.now() - startedMs) / 1_000) };
 }
 
-/** By what the program prints of a world that fails. */
+/** Reads the output of the simulation about the world that fails. */
 export function foundIn(text: string): Omit<Found, 'seconds'> | undefined {
   const [, seed, check, problem] = /^seed (\d+) fails after .*\n {2}([^:\n]+): (.*)$/m.exec(text) ?? [];
   if (seed === undefined || check === undefined || problem === undefined) return undefined;

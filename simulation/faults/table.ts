@@ -1,4 +1,4 @@
-// What came of the search as a table, and the document it stands in.
+// The results of the search as a table, and the document that contains it.
 import type { PlantedFault } from './faults.ts';
 import type { Found } from './search.ts';
 
@@ -36,10 +36,10 @@ function tableWith(rows: readonly Row[]): string {
   return [line(heads), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** The document with these in the table between its two marks. Of all faults that are there, those not sought keep their row. */
+/** Renews the rows of these outcomes between the marks; the other faults in `there` keep their rows. */
 export function withTable(document: string, outcomes: readonly Outcome[], there: readonly string[]): string {
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`the document has no place between ${begin} and ${end}`);
+  if (from < 0 || to < from) throw new Error(`The document has no table: add ${begin} and ${end}`);
   const sought = new Map(outcomes.map((outcome) => [outcome.fault.name, rowOf(outcome)] as const));
   const before = rowsIn(document.slice(from + begin.length, to));
   const rows = there.flatMap((name) => {

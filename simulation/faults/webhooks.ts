@@ -5,7 +5,7 @@ export const faultsOfWebhooks: Faults = {
     does: 'Waiting webhook events are sent in reverse order.',
     edits: [{ within: 'openDeliveryWorker', replace: '[...messages]', by: '[...messages].reverse()' }],
   },
-  'failure-counts-as-told': {
+  'failure-counts-as-delivered': {
     does: 'A failed webhook delivery counts as delivered.',
     edits: [
       {
@@ -26,7 +26,7 @@ export const faultsOfWebhooks: Faults = {
       },
     ],
   },
-  'notice-passed-over': {
+  'event-passed-over': {
     does: 'After each delivered webhook event the next one is skipped.',
     edits: [
       { within: 'recordOutcome', replace: 'item.messages.shift();', by: 'item.messages.splice(0, 2);' },

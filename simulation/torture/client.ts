@@ -1,22 +1,22 @@
-// A merchant's server that does not give up: what is not answered is asked again, of whichever node, under the same key, until
-// somebody decides. What was answered is written down, for it must be true for ever.
+// A merchant's server that repeats a request without a response on any node, under the same key, until it gets one.
+// It records the responses, because what they assure must stay true.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Acknowledged } from '../checks/index.ts';
 
 const answerWithinMs = 8_000;
 const pauseMs = 150;
 
-/** Somebody who was told to stop in the middle of something. */
+/** The client was stopped while a request had no response. */
 export class Stopped extends Error {}
 
 export type Client = {
   readonly acknowledged: readonly Acknowledged[];
   readonly troubles: { readonly serverErrors: number; readonly unanswered: number };
-  /** The body of the answer; undefined for a refusal. */
+  /** The body of the response; undefined for a refusal. */
   call(method: string, path: string, body?: unknown): Promise<any>;
-  /** Asked until it is no longer so; what it is then. */
+  /** Polls until the status is another one, and answers that. */
   leaves(path: string, status: string): Promise<string | undefined>;
-  /** Whoever waits for an answer is thrown out. */
+  /** Requests without a response end with `Stopped`. */
   stop(): void;
   readonly isRunning: boolean;
 };
@@ -45,7 +45,7 @@ export function openClient(nodes: readonly string[], apiKey: string): Client {
       const text = await answer.text();
       return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
     } catch {
-      return undefined; // nobody there, or the answer was lost
+      return undefined; // unreachable, or the response was lost
     }
   }
 
@@ -56,14 +56,14 @@ export function openClient(nodes: readonly string[], apiKey: string): Client {
       return isRunning;
     },
     async call(method, path, body) {
-      // An idempotency key belongs to an API key: every node is asked with the same one.
+      // An idempotency key belongs to an API key, so every node gets the same one.
       const key = `torture-${process.pid}-${requests++}`;
       for (let attempt = 0; isRunning; attempt++) {
         if (attempt > 0) await sleep(pauseMs);
         const answer = await ask(method, path, key, body);
         if (!answer) troubles.unanswered += 1;
         else if (answer.status >= 500) troubles.serverErrors += 1;
-        // Somebody with the same key is still at it, or it is too early.
+        // Another request under the same key is in progress, or it is too early.
         else if (answer.status !== 409 && answer.status !== 429) {
           if (answer.status >= 300) return undefined;
           acknowledged.push({ method, path, ...answer, at: new Date().toISOString() });

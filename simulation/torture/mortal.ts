@@ -1,4 +1,4 @@
-// A process that is killed and started again, always with the same environment.
+// A process that can be killed and started again with the same environment.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -10,11 +10,11 @@ const readyWithinMs = 90_000;
 
 export type Mortal = {
   readonly name: string;
-  /** Started, or started again; resolves with its address when it says that it is ready. */
+  /** Resolves with its address once it logs that it is ready. */
   start(): Promise<string>;
   /** As `kill -9` does. */
   kill(): Promise<void>;
-  /** In good order; its exit code. */
+  /** Shuts it down with SIGTERM and answers its exit code. */
   stop(): Promise<number | null>;
 };
 

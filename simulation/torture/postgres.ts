@@ -1,5 +1,5 @@
-// The PostgreSQL under torture: on a small disk of its own where this machine lets us mount one, so that the disk can be filled
-// without harm; killed by its postmaster, started again on the same files.
+// The PostgreSQL of the torture, on its own small disk if the user may mount one, so that the disk can be filled.
+// Kills hit its postmaster, and it starts again on the same files.
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import type { NetConnectOpts } from 'node:net';
@@ -13,16 +13,16 @@ const databaseName = 'service';
 
 export type TorturedPostgres = {
   readonly hasOwnDisk: boolean;
-  /** For the service: by way of the network between. */
+  /** The URL for the service, through the proxy. */
   urlBy(proxy: Proxy): string;
   address(): NetConnectOpts;
-  /** For whoever looks on: not by way of it. */
+  /** For the checks: not through the proxy. */
   readonly query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Whether sessions that begin from now on may write. */
+  /** Applies to sessions that start from now on. */
   setReadOnly(isReadOnly: boolean): Promise<void>;
-  /** To the last byte; answers how to make room again. */
+  /** Fills the disk to the last byte; the result empties it again. */
   fillDisk(): () => void;
   stop(): Promise<void>;
 };
@@ -37,7 +37,7 @@ export async function startPostgres(folder: string): Promise<TorturedPostgres> {
       dataFolder,
       log: () => {},
       machine: { openFolder: folder },
-      // A short log is soon written again, and leaves room on the disk.
+      // A short write-ahead log is reused soon and leaves space on the disk.
       settings: { max_wal_size: '256MB', max_connections: '60', track_commit_timestamp: 'on' },
     });
   let server: EmbeddedServer = await launch();
@@ -98,7 +98,7 @@ export async function startPostgres(folder: string): Promise<TorturedPostgres> {
   };
 }
 
-/** False where this machine does not let us. */
+/** False if the user may not mount. */
 function mount(folder: string): boolean {
   try {
     const options = `size=${diskMegabytes}m,mode=755`;

@@ -1,4 +1,3 @@
-// The network of our own: what it carries, and what becomes of it when it is cut.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -11,7 +10,7 @@ beforeEach(async () => {
   onTestFinished(() => proxy.stop());
 });
 
-/** Says back what it hears, after a word of its own. */
+/** A server that returns what it receives, after a word. */
 async function echo(word: string): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
@@ -31,7 +30,7 @@ async function caller(): Promise<Socket> {
   return socket;
 }
 
-/** However it comes to its end. */
+/** Resolves however the socket closes. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }
@@ -42,13 +41,13 @@ async function said(socket: Socket, words: string): Promise<string> {
   return bytes.toString();
 }
 
-test('it carries bytes both ways, and leads elsewhere when it is told to', async () => {
+test('the proxy carries bytes both ways and can lead to another target', async () => {
   expect(await said(await caller(), 'hello')).toBe('hello');
   proxy.leadTo({ host: '127.0.0.1', port: await echo('other ') });
   expect(await said(await caller(), 'hello')).toBe('other hello');
 });
 
-test('cut, it ends what is open and lets nobody through; healed, it carries again', async () => {
+test('a proxy cut with reset closes open and new connections until it is healed', async () => {
   const open = await caller();
   await said(open, 'hello');
   const ended = closed(open);
@@ -60,7 +59,7 @@ test('cut, it ends what is open and lets nobody through; healed, it carries agai
   expect(await said(await caller(), 'hello')).toBe('hello');
 });
 
-test('cut silently, it keeps everybody waiting until it is healed, and what was on the way is lost', async () => {
+test('a proxy cut silently keeps connections waiting until it is healed and loses their bytes', async () => {
   const open = await caller();
   await said(open, 'hello');
   proxy.cut('silent');
@@ -68,7 +67,7 @@ test('cut silently, it keeps everybody waiting until it is healed, and what was 
   let heard = '';
   for (const socket of [open, late]) {
     socket.on('data', (bytes: Buffer) => (heard += bytes.toString()));
-    socket.write('is anybody there');
+    socket.write('hello again');
   }
   const ended = Promise.all([closed(open), closed(late)]);
   proxy.heal();

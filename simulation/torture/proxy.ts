@@ -1,5 +1,5 @@
-// A stretch of network of our own between two processes: it carries bytes as they come, and can be cut, so that what is on the way
-// is lost and nobody gets through until it is healed.
+// A proxy between two processes that can be cut.
+// Then the bytes on their way are lost, and no connection gets through until it is healed.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type NetConnectOpts, type Socket } from 'node:net';
 
@@ -7,7 +7,7 @@ export type Proxy = {
   readonly port: number;
   /** Where it leads from now on. */
   leadTo(target: NetConnectOpts): void;
-  /** `reset` ends what is open; `silent` leaves everybody waiting for what does not come any more. */
+  /** `reset` closes connections; `silent` keeps them open and delivers nothing. */
   cut(how: 'reset' | 'silent'): void;
   heal(): void;
   stop(): Promise<void>;
@@ -18,7 +18,7 @@ export async function openProxy(first: NetConnectOpts): Promise<Proxy> {
   let state: 'whole' | 'reset' | 'silent' = 'whole';
   const open = new Set<Socket>();
   const server = createServer((near) => {
-    // What fails on one side ends on the other; whose fault it was is their affair.
+    // A failure on one side closes the other.
     near.on('error', () => near.destroy());
     hold(near);
     if (state === 'reset') return void near.destroy();

@@ -1,4 +1,4 @@
-// A merchant's server that is told of everything, and now and then fails to say that it has heard.
+// A merchant's server that receives every webhook event and fails now and then.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// What merchants and payers do all the time: sell, hold, capture, cancel, give back, charge again, bind cards, pay out.
+// What merchants do all the time: sell, hold, capture, cancel, refund, charge again, bind cards and pay out.
 import { cardBody } from '../../test/support/worlds/cards.ts';
 import { Stopped, type Client } from './client.ts';
 
@@ -9,7 +9,7 @@ const hold = { flow: { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' } };
 
 export type Trading = { stop(): Promise<void> };
 
-/** Each of so many traders goes through all trades, one after the other, until the client stops. */
+/** Each trader repeats all trades in turn until the client stops. */
 export async function startTrading(client: Client, traders: number): Promise<Trading> {
   const { call, leaves } = client;
   const post = (path: string, body: unknown) => call('POST', path, body);
@@ -31,7 +31,7 @@ export async function startTrading(client: Client, traders: number): Promise<Tra
     const paid = await post(payments, { flow: { type: 'PaymentFlowInstant' }, payer, ...more });
     return paid ? `${payments}/${paid.id}` : undefined;
   }
-  /** The payment, when it has come to that; else nothing. */
+  /** The payment if it has reached that status, otherwise undefined. */
   async function paid(more: object, status: string): Promise<string | undefined> {
     const payment = await pay(good, more);
     return payment && (await leaves(payment, 'pending')) === status ? payment : undefined;

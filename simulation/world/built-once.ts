@@ -1,5 +1,5 @@
-// Serialisers, built once for all nodes of a process: a world starts and ends many nodes of one program, and building these is most
-// of what a start costs. To be called before the service is loaded.
+// Builds serialisers once for all nodes of a process, because they are most of the cost of a node's start.
+// Call it before the service is loaded.
 import { createRequire } from 'node:module';
 
 type Build = (schema: unknown, options?: { readonly schema?: object }) => unknown;

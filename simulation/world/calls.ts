@@ -1,4 +1,4 @@
-// Requests of clients, from the moment they are sent until they are answered, or nobody will answer them any more.
+// Requests of clients, from sending until a response or the end of the node.
 import type { Acknowledged, Finding } from '../checks/world.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Faults } from './faults.ts';
@@ -7,21 +7,21 @@ import type { Scheduler } from './scheduler.ts';
 import type { Trace } from './trace.ts';
 
 export type Calls = {
-  /** Somebody asks that node for something. */
+  /** Sends the next request to that node. */
   begin(node: WorldNode): void;
-  /** What the world needs before it begins, asked for one after the other, of that node. */
+  /** Sends that node the requests that create what the theme needs, one after the other. */
   prepare(node: WorldNode): Promise<void>;
-  /** The node is gone: whoever waits for it hears that the connection broke. */
+  /** The node has died, so its requests in progress end without a response. */
   hangUp(node: string): void;
-  underWay(): number;
-  /** How many have come to an end. */
+  inProgress(): number;
+  /** How many requests have ended. */
   ended(): number;
   readonly acknowledged: readonly Acknowledged[];
-  /** What is wrong by the look of the answers alone. */
+  /** What is wrong with the responses alone. */
   readonly findings: readonly Finding[];
 };
 
-/** A few may be refused, because something else is not ready yet. */
+/** More than are needed, because a few are refused while another object is not ready. */
 const maxBeginnings = 100;
 
 export function openCalls(options: {
@@ -34,7 +34,7 @@ export function openCalls(options: {
   const acknowledged: Acknowledged[] = [];
   const findings: Finding[] = [];
   const open = new Map<string, Set<() => void>>();
-  let underWay = 0;
+  let inProgress = 0;
   let ended = 0;
 
   const now = () => new Date(scheduler.nowMs()).toISOString();
@@ -48,13 +48,13 @@ export function openCalls(options: {
     const lostBefore = faults.lostConnections();
     const waiters = open.get(name) ?? new Set();
     open.set(name, waiters);
-    underWay += 1;
+    inProgress += 1;
     let isOver = false;
 
     const hear = (answer?: { readonly status: number; readonly text: string }): void => {
       if (isOver) return;
       isOver = true;
-      underWay -= 1;
+      inProgress -= 1;
       ended += 1;
       waiters.delete(hear);
       if (!answer || faults.happens('client hears nothing')) {
@@ -64,13 +64,13 @@ export function openCalls(options: {
       const { status, text } = answer;
       trace.add(`client: ${what} → ${status} ${text}`);
       if (status === 500 && faults.lostConnections() === lostBefore) {
-        const problem = 'was answered 500, and no connection was lost';
+        const problem = 'the response was 500, and no connection was lost';
         findings.push({ check: 'answers', about: what, problem });
       }
-      const told: unknown = /^[[{]/.test(text) ? JSON.parse(text) : undefined;
-      const about = { method, path: path.replace(/\?.*/, ''), status, body: told, at: now() };
+      const content: unknown = /^[[{]/.test(text) ? JSON.parse(text) : undefined;
+      const about = { method, path: path.replace(/\?.*/, ''), status, body: content, at: now() };
       acknowledged.push({ ...about, ...(repeatable ? { repeatable } : {}) });
-      clients.hear(request, { status, body: told });
+      clients.hear(request, { status, body: content });
     };
 
     waiters.add(hear);
@@ -92,11 +92,11 @@ export function openCalls(options: {
       const { status, text } = await node.call(sent);
       last = `${request.what} → ${status} ${text}`;
       trace.add(`client: ${last}`);
-      const told: unknown = JSON.parse(text);
-      acknowledged.push({ method, path, status, body: told, at: now() });
-      clients.hear(request, { status, body: told });
+      const content: unknown = JSON.parse(text);
+      acknowledged.push({ method, path, status, body: content, at: now() });
+      clients.hear(request, { status, body: content });
     }
-    throw new Error(`the world did not get what it needs to begin: ${last}`);
+    throw new Error(`The world lacks what its theme needs after ${maxBeginnings} requests: ${last}`);
   }
 
   return {
@@ -106,7 +106,7 @@ export function openCalls(options: {
       for (const hear of open.get(node) ?? []) hear();
       open.delete(node);
     },
-    underWay: () => underWay,
+    inProgress: () => inProgress,
     ended: () => ended,
     acknowledged,
     findings,

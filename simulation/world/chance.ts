@@ -1,20 +1,21 @@
-// Chance from one seed. Each use has a stream of its own, so that leaving one kind of thing out does not change all others.
+// Chance from one seed. Each use has its own stream, so that leaving one kind of fault out does not change the others.
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 
 export type Chance = {
   /** Evenly from 0 to 1, 1 excluded. */
   next(): number;
   isTrue(probability: number): boolean;
-  /** From 0 to one less. */
+  /** A whole number from 0 to `count` - 1. */
   below(count: number): number;
   oneOf<T>(things: readonly T[]): T;
-  /** One of them, each as likely as its weight. */
+  /** One of them, with a probability by its weight. */
   weighted<T extends { readonly weight: number }>(things: readonly T[]): T | undefined;
 };
 
 export function chanceOf(seed: number, use: string): Chance {
   let mixed = seed | 0;
-  for (const letter of use) mixed = Math.imul(mixed ^ letter.charCodeAt(0), 0x01000193) ^ (mixed >>> 13);
+  for (const character of use)
+    mixed = Math.imul(mixed ^ character.charCodeAt(0), 0x01000193) ^ (mixed >>> 13);
   const next = seededRandom(mixed);
   return {
     next,

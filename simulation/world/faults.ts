@@ -1,5 +1,4 @@
-// What goes wrong, and how often: chosen for each world by its seed, so that some worlds are calm, some have one trouble and
-// some all of them. A kind can be left out, to see whether a failure needs it.
+// The kinds of faults and their frequencies, chosen for each world by its seed. Some worlds are calm, others have all kinds.
 import type { Chance } from './chance.ts';
 import type { Trace } from './trace.ts';
 
@@ -31,18 +30,18 @@ export type FaultKind = keyof typeof faultKinds;
 
 export type Faults = {
   happens(kind: FaultKind): boolean;
-  /** Until then all goes well. */
+  /** Before this no fault happens. */
   begin(): void;
-  /** From here on nothing goes wrong any more. */
+  /** After this no fault happens. */
   stop(): void;
   count(): number;
-  /** How many connections to the database were lost so far. */
+  /** Database connections lost so far. */
   lostConnections(): number;
 };
 
 export function openFaults(options: { chance: Chance; trace: Trace; without: readonly string[] }): Faults {
   const { chance, trace, without } = options;
-  // A third of the worlds is calm in most respects.
+  // A third of the worlds has only a few kinds of faults.
   const share = chance.oneOf([0.15, 0.5, 1]);
   const rates = new Map(
     Object.entries(faultKinds).map(([kind, rate]) => {

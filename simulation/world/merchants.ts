@@ -1,4 +1,4 @@
-// Who trades in a world: two merchants, each with shops in three currencies, a terminal for each and one for payouts.
+// The merchants of a world: two, each with shops in three currencies, their terminals and one terminal for payouts.
 import { scopes } from '../../src/platform/http/access.ts';
 import { insertParty, insertShop } from '../../src/merchants/store/parties.ts';
 import { bankSecret } from './servers/bank.ts';

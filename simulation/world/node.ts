@@ -1,4 +1,4 @@
-// One node of the service: the same composition as `mandate serve`, with the world's clock, database and network.
+// One node of the service, composed as in `mandate serve`, with the world's clock, database and network.
 import type { InjectOptions } from 'fastify';
 import { instantAt, type Clock } from '../../src/clock.ts';
 import { buildService, foundationOn, type Foundation, type RunningService } from '../../src/app/compose.ts';
@@ -83,7 +83,7 @@ export async function startNode(options: {
   };
 }
 
-/** Without what differs from one machine to the next. */
+/** A log line without what differs between machines. */
 function warningIn(node: string, line: string): string {
   const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } };
   return `  ${node} warns: ${msg}${err ? ` (${err.message})` : ''}`;

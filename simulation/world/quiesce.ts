@@ -1,5 +1,5 @@
-// The end of a world: nothing goes wrong any more, and everything comes to its end. Time goes from one thing that is due to the
-// next; what is stuck finds an operator, who does what the documents tell him to.
+// The end of a world: without faults, time moves from one due job to the next until nothing is due.
+// An operator retries stuck jobs, releases holds and resumes queues, as the documents say.
 import { releaseHold } from '../../src/payments/resolve-payment.ts';
 import { resume } from '../../src/webhooks/inspection/inspection.store.ts';
 import type { WorldBank } from './servers/bank.ts';
@@ -20,18 +20,18 @@ const dueTables = [
   'webhook_queue',
 ];
 const maxRounds = 500;
-/** Operators and chores come every so many rounds, and when nothing is due. */
+/** Rounds between runs of the operator and of periodic tasks; they also run when nothing is due. */
 const checkUpEvery = 10;
-/** Rounds in which nothing is due, until it is over: what the last chore or step has written may still have to be told. */
+/** The world ends after so many rounds with nothing due, because the last task or job may have written an event to send. */
 const maxQuiet = 3;
 const secondMs = 1_000;
-/** Long enough for every chore to have its turn. */
+/** Long enough for every periodic task to run. */
 const minuteMs = 61 * secondMs;
 
 type Surroundings = { scheduler: Scheduler; database: WorldDatabase; bank: WorldBank; trace: Trace };
 
-/** With that node alone. */
-export async function makePeace(node: WorldNode, surroundings: Surroundings): Promise<void> {
+/** Runs the world to its end with that node alone. */
+export async function quiesce(node: WorldNode, surroundings: Surroundings): Promise<void> {
   const { scheduler, database, bank, trace } = surroundings;
   let quietRounds = 0;
   for (let round = 1; round <= maxRounds; round++) {
@@ -49,15 +49,15 @@ export async function makePeace(node: WorldNode, surroundings: Surroundings): Pr
   throw new Error(`after ${maxRounds} rounds this is still due: ${await whatIsDue(database)}`);
 }
 
-async function runDry(scheduler: Scheduler, withChores: boolean): Promise<void> {
+async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void> {
   for (;;) {
-    const choice = scheduler.choices().find(({ isChore = false }) => withChores || !isChore);
+    const choice = scheduler.choices().find(({ isPeriodic = false }) => withPeriodic || !isPeriodic);
     if (!choice) return;
     await scheduler.letGo(choice);
   }
 }
 
-/** The operator looks at what is stuck, and at queues that were given up. */
+/** Lets the operator handle stuck jobs and parked queues. */
 async function attend(node: WorldNode, { scheduler, database }: Surroundings): Promise<void> {
   let isOver = false;
   const attending = scheduler.as(node.name, () => mend(node, database)).finally(() => (isOver = true));
@@ -74,7 +74,7 @@ async function mend({ service, foundation }: WorldNode, database: WorldDatabase)
   const { database: db, ports } = foundation;
   for (const { kind, id } of await jobs.stuckJobs()) {
     const [invoiceId = '', paymentId = ''] = id.split('/');
-    // A hold that the bank will not capture is let go; whatever else it is, is tried again.
+    // A hold that the bank does not capture is released; every other job is retried.
     const release = async () =>
       releaseHold({ db, clock: ports.clock, banks, recurring }, { invoiceId, paymentId }, 'the bank refuses');
     if (kind !== 'payment' || !(await release().catch(() => undefined))) await jobs.retry(kind, id);
@@ -87,7 +87,7 @@ async function mend({ service, foundation }: WorldNode, database: WorldDatabase)
   }
 }
 
-/** When the next thing is due; undefined when nothing is, now or later. */
+/** When the next job is due; undefined if none is, now or later. */
 async function nextDueMs({ scheduler, database }: Surroundings): Promise<number | undefined> {
   const due = dueTables.map((table) => `select min(wake_at) as at, count(stuck_at) as stuck from ${table}`);
   const [row] = await database.query(

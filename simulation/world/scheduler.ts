@@ -1,17 +1,17 @@
-// The order of everything. Whatever waits for the outside waits here; one thing at a time is let go, and the next is chosen
-// when the process is quiet again. Nothing else moves.
+// The order of events: everything that waits for the outside waits here, and only one thing happens at a time.
+// The next is picked when no callback is left in the process.
 import { obey, quiet } from './take-over.ts';
 import type { Chance } from './chance.ts';
 import type { Trace } from './trace.ts';
 
 export type Waiting = {
-  /** Who waits: a node that dies takes what it waits for along. */
+  /** Who waits. What a node waits for is dropped when it dies. */
   readonly owner: string;
-  /** In words, for the trace. */
+  /** Text for the trace. */
   readonly what: string;
-  /** A chore that comes round again and again, and is seldom what matters. */
-  readonly isChore?: boolean;
-  /** Lets it happen. */
+  /** A periodic task, which seldom matters and runs seldom. */
+  readonly isPeriodic?: boolean;
+  /** Makes it happen. */
   readonly run: () => void | Promise<void>;
 };
 
@@ -26,22 +26,22 @@ type Timer = {
 
 export type Scheduler = {
   nowMs(): number;
-  /** Time passes; what falls due meanwhile waits to be let go. */
+  /** Time passes. Timers that become due wait for their turn. */
   pass(ms: number): void;
   wait(waiting: Waiting): void;
-  /** In whose name things begin from here on. */
+  /** Runs the work as that owner, who owns the timers it starts. */
   as<T>(owner: string, work: () => T): T;
   /** What could happen next. */
   choices(): readonly Waiting[];
   letGo(choice: Waiting): Promise<void>;
-  /** He is gone: what he waits for never comes, and he never waits for anything again. */
+  /** Drops all that the owner waits for, now and later. */
   forget(owner: string): void;
-  /** When the next timer is due that is not due yet. */
+  /** When the next timer becomes due. */
   nextTimerMs(): number | undefined;
   end(): void;
 };
 
-const choreEveryMs = 60_000;
+const periodicFromMs = 60_000;
 
 export function openScheduler(options: { startMs: number; chance: Chance; trace: Trace }): Scheduler {
   const { trace } = options;
@@ -68,14 +68,14 @@ export function openScheduler(options: { startMs: number; chance: Chance; trace:
     timer.work();
   }
 
-  const isChore = ({ again, delayMs }: Timer) => again && delayMs >= choreEveryMs;
+  const isPeriodic = ({ again, delayMs }: Timer) => again && delayMs >= periodicFromMs;
 
-  /** Of each owner the timer that is due first, as it would be in a process; chores apart. */
+  /** The first due timer of each owner, as in a process. Each periodic task counts on its own. */
   function dueTimers(): Waiting[] {
     const first = new Map<string, Timer>();
     for (const timer of timers) {
       if (timer.dueMs > nowMs) continue;
-      const name = `${timer.owner} ${isChore(timer) ? timer.number : ''}`;
+      const name = `${timer.owner} ${isPeriodic(timer) ? timer.number : ''}`;
       const other = first.get(name);
       if (!other || timer.dueMs < other.dueMs || (timer.dueMs === other.dueMs && timer.number < other.number))
         first.set(name, timer);
@@ -83,7 +83,7 @@ export function openScheduler(options: { startMs: number; chance: Chance; trace:
     return [...first.values()].map((timer) => ({
       owner: timer.owner,
       what: `timer of ${timer.delayMs} ms`,
-      isChore: isChore(timer),
+      isPeriodic: isPeriodic(timer),
       run: () => fire(timer),
     }));
   }
@@ -110,7 +110,7 @@ export function openScheduler(options: { startMs: number; chance: Chance; trace:
       const at = waiting.indexOf(choice);
       if (at >= 0) waiting.splice(at, 1);
       trace.add(`${choice.owner}: ${choice.what}`);
-      // What goes on in the turns that follow goes on in the same name, until all is quiet.
+      // Callbacks that follow run for the same owner, until none is left.
       owner = choice.owner;
       await choice.run();
       await quiet();

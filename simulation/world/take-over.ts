@@ -1,5 +1,5 @@
-// Takes over what this process would have by nature: time, timers and chance. Imported before anything of the service, because
-// some of it keeps what it imports. Until a world rules, everything is as usual; so is what a world itself does by `real`.
+// Replaces this process's time, timers and chance while a world runs; `real` has the originals.
+// Import it before the service, parts of which keep references to what they import.
 import crypto, { type KeyObject } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import files from 'node:fs/promises';
@@ -7,12 +7,12 @@ import { syncBuiltinESMExports } from 'node:module';
 import hooks from 'node:perf_hooks';
 import { promisify } from 'node:util';
 
-/** What rules while a world stands. */
+/** A world's time, chance and timers. */
 export type Rule = {
   nowMs(): number;
   /** Evenly from 0 to 1, 1 excluded. */
   chance(): number;
-  /** Begins a timer; answers what ends it. */
+  /** Starts a timer; the result ends it. */
   begin(work: () => void, delayMs: number, again: boolean): () => void;
 };
 
@@ -26,20 +26,20 @@ export const real = {
   nowMs: performance.now.bind(performance),
 };
 
-/** What was put off to the next turn of the process and has not come yet. */
+/** Callbacks of `setImmediate` that have not run yet. */
 const putOff = new Set<NodeJS.Immediate>();
 
 export function obey(ruler: Rule | undefined): void {
   rule = ruler;
 }
 
-/** Ends when nothing is left that could go on by itself. */
+/** Resolves when no callback is left that could run without the scheduler. */
 export async function quiet(): Promise<void> {
   do await new Promise((resolve) => void real.setImmediate(resolve));
   while (putOff.size > 0);
 }
 
-/** A timer of the world; it has what the program asks of one. */
+/** A timer of the world, with the methods that the service uses. */
 class WorldTimer {
   readonly end: () => void;
   constructor(end: () => void) {
@@ -99,7 +99,7 @@ const usualChance = Math.random;
 
 const { custom: asPromise } = promisify;
 
-/** Keys cost a tenth of a second and are never alike: here all are the same, made once. */
+/** Generating keys takes 0.1 s and is random, so all are the same here. */
 let keys: { rsa: KeyObject; ed25519: KeyObject } | undefined;
 
 function keyPair(kind: string): { publicKey: KeyObject; privateKey: KeyObject } {
@@ -115,7 +115,7 @@ function generateKeyPair(kind: string, ...rest: unknown[]): void {
 }
 Object.assign(generateKeyPair, { [asPromise]: (kind: string) => Promise.resolve(keyPair(kind)) });
 
-/** A signature in another thread would come back when it likes. */
+/** Signs synchronously, because another thread would finish at a random moment. */
 function sign(algorithm: string | null, data: Buffer, key: KeyObject, done?: unknown): Buffer | undefined {
   const signature = usual.sign(algorithm, data, key);
   if (!done) return signature;
@@ -139,7 +139,7 @@ Object.assign(crypto, {
   sign,
 });
 
-/** Read by another thread, a file would come when it likes. */
+/** Files are read synchronously, because another thread would finish at a random moment. */
 const { readFile, readdir } = files;
 Object.assign(files, {
   readFile: async (...asked: Parameters<typeof readFileSync>) =>
@@ -147,7 +147,7 @@ Object.assign(files, {
   readdir: async (folder: string) => (rule ? readdirSync(folder) : readdir(folder)),
 });
 
-/** Each node would measure the process it is in a hundred times a second, to the end of that: worlds leave many behind. */
+/** Process metrics are off: each node would sample 100 times a second until the process ends. */
 Object.assign(hooks, {
   monitorEventLoopDelay: undefined,
   PerformanceObserver: class {
@@ -178,7 +178,7 @@ function ed25519Key(): KeyObject {
   });
 }
 
-/** Small and always the same: its primes are the first ones after two fixed numbers. */
+/** A small constant key, whose primes are the first ones after two fixed numbers. */
 function rsaKey(): KeyObject {
   const exponent = 65_537n;
   const primeAfter = (start: bigint): bigint => {

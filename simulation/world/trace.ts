@@ -1,5 +1,5 @@
-// Everything that was chosen and everything that came of it, as one number: two runs are the same when theirs are. Beside it
-// the last lines, for whoever wants to read what happened.
+// The trace is one hash over every choice and result, so that two runs can be compared.
+// It also keeps the first lines for the story.
 import { createHash } from 'node:crypto';
 
 export type Trace = {

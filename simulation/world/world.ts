@@ -1,5 +1,5 @@
-// A world: some nodes of the service, two banks, receivers, merchants and payers, and one seed that decides what happens. Each step
-// one thing happens: something that waited is let go, somebody begins something, time passes, a node dies or comes back.
+// A world: nodes of the service, two banks, receivers, merchants and payers, with one seed that decides what happens.
+// In each step something that waited happens, a client sends a request, time passes, or a node dies or starts.
 import type { Asked, CheckWorld, Finding } from '../checks/world.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/webhooks.ts';
@@ -14,7 +14,7 @@ import { openFaults, type Faults } from './faults.ts';
 import { openMerchants } from './merchants.ts';
 import { openPostOffice } from './servers/mail.ts';
 import { startNode, type WorldNode } from './node.ts';
-import { makePeace } from './quiesce.ts';
+import { quiesce } from './quiesce.ts';
 import { openReceivers } from './servers/receivers.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';
@@ -23,21 +23,21 @@ import { openTrace, type Trace } from './trace.ts';
 export type WorldOptions = {
   readonly cluster: Cluster;
   readonly seed: number;
-  /** Kinds of faults and actions of clients that are left out. */
+  /** Kinds of faults and requests to leave out. */
   readonly without: readonly string[];
 };
 
 export type World = {
   readonly trace: Trace;
   readonly checkWorld: CheckWorld;
-  /** Calls of the API that were answered, and steps of due work. */
+  /** API calls that ended, and job runs. */
   operations(): number;
-  /** What is wrong by the look of the answers alone. */
+  /** What is wrong with the responses alone. */
   readonly findings: readonly Finding[];
   faults(): number;
   statements(): number;
   step(): Promise<void>;
-  /** Nothing goes wrong any more, and everything comes to its end. */
+  /** Stops the faults and runs until nothing is due. */
   settle(): Promise<void>;
   end(): Promise<void>;
 };
@@ -75,7 +75,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   let born = 0;
   forgetAddresses();
 
-  /** A node that does nothing, and for how many steps still. */
+  /** A node that does nothing, and the steps that are left of it. */
   let standing: { readonly name: string; steps: number } | undefined;
 
   function anyNode(): WorldNode | undefined {
@@ -99,7 +99,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     },
   });
 
-  /** Only its own things happen meanwhile, and what it sends arrives: how a node starts is not what is tried here. */
+  /** Meanwhile only what this owner waits for happens, and its messages arrive: the start of a node is not tested here. */
   async function alone<T>(owner: string, work: () => Promise<T>): Promise<T> {
     let isOver = false;
     const working = scheduler.as(owner, work).finally(() => (isOver = true));
@@ -108,7 +108,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       const choices = scheduler.choices();
       const choice =
         choices.find((one) => one.owner === owner || one.owner === 'network') ??
-        (database.waitsForLock(owner) ? choices.find(({ isChore = false }) => !isChore) : undefined);
+        (database.waitsForLock(owner) ? choices.find(({ isPeriodic = false }) => !isPeriodic) : undefined);
       if (choice) await scheduler.letGo(choice);
       else await quiet();
     }
@@ -142,7 +142,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     calls.hangUp(name);
   }
 
-  /** Payers who are on their way. */
+  /** Challenges that a payer is about to decide. */
   const expected = new Set<string>();
 
   function payerDecides(): boolean {
@@ -169,7 +169,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return true;
   }
 
-  /** It loses what it was at to the others, and then goes on as if nothing had happened. */
+  /** The node loses its leases to the others and later continues as if nothing had happened. */
   function standStill(name: string): void {
     standing = { name, steps: 60 + chance.below(200) };
     scheduler.pass(leaseMs);
@@ -194,12 +194,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     if (standing && --standing.steps === 0) standing = undefined;
     if (!standing && nodes.size > 1 && faults.happens('node stands still'))
       return standStill(chance.oneOf([...nodes.keys()]));
-    const wantsChore = chance.isTrue(0.004);
+    const wantsPeriodic = chance.isTrue(0.004);
     const choices = scheduler
       .choices()
-      .filter(({ owner, isChore = false }) => canMove(owner) && (wantsChore || !isChore));
+      .filter(({ owner, isPeriodic = false }) => canMove(owner) && (wantsPeriodic || !isPeriodic));
     const at = chance.next();
-    const node = calls.underWay() < maxCalls ? anyNode() : undefined;
+    const node = calls.inProgress() < maxCalls ? anyNode() : undefined;
     if (node && at < 0.3) return calls.begin(node);
     if (at > 0.3 && at < 0.31 && payerDecides()) return;
     if (choices.length === 0 || at > 0.994) {
@@ -218,7 +218,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     for (const name of [...nodes.keys()].filter((other) => other !== last)) await die(name);
     const node = nodes.get(last);
     if (!node) throw new Error('the last node did not start');
-    await makePeace(node, { scheduler, database, bank, trace });
+    await quiesce(node, { scheduler, database, bank, trace });
   }
 
   async function settleIn(): Promise<void> {
@@ -227,7 +227,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     if (!node) throw new Error('the first node did not start');
     for (const merchant of await alone(node.name, () => openMerchants(node))) clients.join(merchant);
     await alone(node.name, () => calls.prepare(node));
-    // What was begun has come to its end, so that there is something to go on from: money that is held, cards that are known.
+    // Jobs run to their end, so that the world starts with held money and confirmed cards.
     await alone(node.name, () => node.service.jobs.whenIdle());
     faults.begin();
     while (nodes.size < nodesUsual) await bringUp();

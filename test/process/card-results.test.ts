@@ -1,5 +1,5 @@
-// Every card of the simulated bank, in both flows, with every ending: a real service, a real bank beside it, and a payer's
-// browser. What comes of each is what docs/test-cards-results.md says, which is printed from the same table.
+// Every test card in both flows with every ending, on a real service and a real bank.
+// The expected results are those of docs/test-cards-results.md, which is printed from the same table.
 import { expect, onTestFinished, test } from 'vitest';
 import {
   cardRuns,
@@ -25,7 +25,7 @@ const secret = 'a secret of the tests that is long enough';
 const atOnce = 6;
 const timeoutMs = 60_000;
 
-/** Endings of one payment: what is refused changes nothing, so that one payment can bear all that is. */
+/** Endings of one payment. Refused ones change nothing, so one payment can test all of them. */
 type Scene = {
   readonly payer: Pick<CardRun, 'card' | 'decision' | 'flow'>;
   readonly endings: readonly Ending[];
@@ -51,7 +51,7 @@ function scenes(): Scene[] {
   return [...byPayer.values(), ...alone];
 }
 
-/** A payment from the order to its end, as a merchant's server and a payer's browser make it; what is seen after each ending. */
+/** Plays a payment as a merchant's server and a payer's browser, and answers the results after each ending. */
 async function play({ payer: { card, decision, flow }, endings }: Scene, call: Client): Promise<Seen[]> {
   const created = await call('POST', invoicesUrl, { ...order, amount: heldMinor });
   const { invoice, invoiceAccessToken } = created.body;
@@ -125,7 +125,7 @@ async function play({ payer: { card, decision, flow }, endings }: Scene, call: C
   return seen;
 }
 
-test('every card, flow and ending gives what the document says, and the books agree', async () => {
+test('every card, flow and ending gives the documented result, and rows, ledger and the bank’s report agree', async () => {
   const testDatabase = await createTestDatabase('empty');
   onTestFinished(() => testDatabase.drop());
   const folders = [temporaryFolder(), temporaryFolder()] as const;

@@ -1,5 +1,5 @@
-// kill -9 in the middle of everything: what was acknowledged is there, once, with its event; what was not is there wholly
-// or not at all.
+// kill -9 under load: an acknowledged invoice exists once with its event.
+// One that was not acknowledged exists completely or not at all.
 import { onTestFinished, expect, test } from 'vitest';
 import { often } from '../support/service/campaign.ts';
 import { eventually, request, sandboxKey, type Server, startServer } from '../support/processes/program.ts';
@@ -9,7 +9,7 @@ const clients = 50;
 const kills = 3;
 const acknowledgedBeforeKill = often(60, 300);
 
-test('a server killed while 50 clients create invoices has lost and doubled nothing', async () => {
+test('a server killed while 50 clients create invoices loses and doubles nothing', async () => {
   const { folder: data, remove } = temporaryFolder();
   onTestFinished(remove);
   const environment = { MANDATE_DATA: data, LOG_LEVEL: 'warn' };
@@ -75,7 +75,7 @@ test('a server killed while 50 clients create invoices has lost and doubled noth
   }
   expect(acknowledged.size).toBeGreaterThanOrEqual(kills * acknowledgedBeforeKill);
   expect(ids.size).toBe(acknowledged.size + unacknowledged);
-  // At most the one request each client had under way when the server died.
+  // At most the one request that each client had in progress when the server died.
   expect(unacknowledged).toBeLessThanOrEqual(clients * kills);
   expect(await server.stop()).toBe(0);
 }, 120_000);

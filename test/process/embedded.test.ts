@@ -1,5 +1,5 @@
-// The private PostgreSQL, tried for real: who may start it, who finds it, who stops it, and what happens to it when
-// programs and servers are killed. Every case has a folder of its own; a watchdog removes them all.
+// Starts the private PostgreSQL for real: which program starts, finds and stops it, also after kills.
+// A watchdog removes the folders of all cases.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -32,16 +32,16 @@ const eventuallyTimeoutMs = 60_000;
 const slow = { timeout: 120_000 };
 
 const isRoot = process.getuid?.() === 0;
-const nobody = userOfMachine('nobody');
+const plainUser = userOfMachine('nobody');
 const systemFolder = binarySources.systemFolders()[0];
-/** One copy of the programs for all cases but the first, readable to everybody. */
+/** One copy of the programs for all cases but the first, readable for every user. */
 const { folder: binFolder } = await findBinaries(
   { binFolder: undefined, copyInto: root, dataMajor: undefined, user: undefined },
   binarySources,
 );
 
 describe('one program', slow, () => {
-  test('an empty folder becomes a database of a plain user, and keeps what is in it', async () => {
+  test('an empty folder becomes a database of an ordinary user and keeps its data', async () => {
     const said: unknown[] = [];
     const dataFolder = join(root, 'first');
     const log: EmbeddedOptions['log'] = (...line) => said.push(line);
@@ -87,18 +87,21 @@ describe('one program', slow, () => {
     }
   });
 
-  test('the path may have blanks, apostrophes, commas and letters of any script', async () => {
+  test('the path may have blanks, apostrophes, commas and characters of any script', async () => {
     const server = await start(join(root, "d'été, данные 数据 & co"));
     expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test.each(['"', '$', '`', '\\', '\n'])('a path with %j is refused before anything is made', async (bad) => {
-    const dataFolder = join(root, `bad${bad}name`);
-    await expect(start(dataFolder)).rejects.toThrow(/has the character .* Choose a path without/);
-    expect(existsSync(dataFolder)).toBe(false);
-  });
+  test.each(['"', '$', '`', '\\', '\n'])(
+    'a path with %j is refused before a file is created',
+    async (bad) => {
+      const dataFolder = join(root, `bad${bad}name`);
+      await expect(start(dataFolder)).rejects.toThrow(/has the character .* Choose a path without/);
+      expect(existsSync(dataFolder)).toBe(false);
+    },
+  );
 
-  test('a path too long for a socket leads to a port of this machine, the same one each time if it is free', async () => {
+  test('with a path too long for a socket the server uses a local port, the same each time if it is free', async () => {
     const dataFolder = join(root, 'long'.repeat(30));
     const first = await start(dataFolder);
     expect(first.connection.host).toBe('127.0.0.1');
@@ -115,7 +118,7 @@ describe('one program', slow, () => {
     await query(third, 'select 1');
   });
 
-  test('a PostgreSQL of the machine serves where the package is missing', async (context) => {
+  test('an installed PostgreSQL is used if the package is missing', async (context) => {
     if (systemFolder === undefined) return context.skip('no PostgreSQL is installed on this machine');
     const options = { dataFolder: join(root, 'system'), log: () => {}, settings: throwAwaySettings };
     const server = await startEmbedded({ ...options, machine: { packageFolder: () => undefined } });
@@ -124,7 +127,7 @@ describe('one program', slow, () => {
     await server.stop();
     const again = await startEmbedded(options);
     onTestFinished(() => again.stop());
-    // The data decide: the newer programs of the package could not read them.
+    // The version of the data decides: the newer programs of the package cannot read them.
     expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 });
@@ -142,14 +145,14 @@ describe('several programs', slow, () => {
     expect(postmasterOf(dataFolder)).toBeUndefined();
   });
 
-  test('of two that leave at the same moment, one stops the server', async () => {
+  test('one of two that leave at the same moment stops the server', async () => {
     const dataFolder = join(root, 'shared');
     const servers = await Promise.all([start(dataFolder), start(dataFolder)]);
     await Promise.all(servers.map((server) => server.stop()));
     expect(postmasterOf(dataFolder)).toBeUndefined();
   });
 
-  test('a connection of somebody else keeps the server, and a pool that is being closed does not', async () => {
+  test('a connection of another program keeps the server running, and a pool that is closing does not', async () => {
     const dataFolder = join(root, 'shared');
     const server = await start(dataFolder);
     const client = new pg.Client(server.connection);
@@ -164,7 +167,7 @@ describe('several programs', slow, () => {
     expect(postmasterOf(dataFolder)).toBeUndefined();
   });
 
-  test('a command beside the program leaves the server to it, and the last to leave stops it', async () => {
+  test('a command next to the program leaves the server running, and the last to leave stops it', async () => {
     const options = {
       dataFolder: join(root, 'shared'),
       log: () => {},
@@ -177,8 +180,8 @@ describe('several programs', slow, () => {
     expect(postmasterOf(options.dataFolder)).toBeUndefined();
 
     const program = await start(options.dataFolder);
-    const beside = await startEmbedded(options);
-    await beside.stop();
+    const command = await startEmbedded(options);
+    await command.stop();
     expect(postmasterOf(options.dataFolder)).toBeDefined();
 
     const outlasting = await startEmbedded(options);
@@ -188,7 +191,7 @@ describe('several programs', slow, () => {
     expect(postmasterOf(options.dataFolder)).toBeUndefined();
   });
 
-  test.each([2, 4])('%i that start at once on an empty folder share one server', async (count) => {
+  test.each([2, 4])('%i programs that start together on an empty folder share one server', async (count) => {
     const dataFolder = join(root, `race-${count}`);
     const children = await Promise.all(
       Array.from({ length: count }, () => startChild({ dataFolder, binFolder })),
@@ -221,7 +224,7 @@ describe('after a disaster', slow, () => {
   test('a killed server is started again and has what was committed', async () => {
     const dataFolder = join(root, 'shared');
     const said: string[] = [];
-    // With the settings of earnest: a throw-away server may lose what it has just committed.
+    // With the usual settings, because a throw-away server may lose its last commits.
     const server = await start(dataFolder, { log: (message) => said.push(message), settings: {} });
     await query(server, 'create table kept as select 1 as one');
     process.kill(postmasterOf(dataFolder) ?? 0, 'SIGKILL');
@@ -235,7 +238,7 @@ describe('after a disaster', slow, () => {
     expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('lock files whose number belongs to another process by now do not hinder', async () => {
+  test('stale lock files with the process ID of another process do not prevent a start', async () => {
     const dataFolder = join(root, 'shared');
     const server = await start(dataFolder);
     await server.stop();
@@ -256,7 +259,7 @@ describe('after a disaster', slow, () => {
     ];
     writeFileSync(join(data, 'postmaster.pid'), lines.join('\n'));
     writeFileSync(join(dataFolder, 'pg', 'run', '.s.PGSQL.5432.lock'), lines.join('\n'));
-    // The control: PostgreSQL by itself gives up.
+    // The control: PostgreSQL alone refuses to start.
     const plain = spawnSync(join(binFolder, 'postgres'), ['-D', data], {
       cwd: '/',
       ...(isRoot && { uid, gid }),
@@ -275,13 +278,13 @@ describe('after a disaster', slow, () => {
   });
 });
 
-describe('errors that say what to do', slow, () => {
-  test('data of another version', async () => {
+describe('the error message says what to do', slow, () => {
+  test('for data of another version', async () => {
     const dataFolder = folderWithData('other-version');
     await expect(start(dataFolder)).rejects.toThrow(/written by PostgreSQL 12, .* Set MANDATE_POSTGRES_BIN/);
   });
 
-  test('no programs', async () => {
+  test('without PostgreSQL programs', async () => {
     const machine = { packageFolder: () => undefined, systemFolders: () => [] };
     const started = startEmbedded({ dataFolder: join(root, 'none'), log: () => {}, machine });
     await expect(started).rejects.toThrow(/Set DATABASE_URL .* or install postgresql/);
@@ -289,66 +292,66 @@ describe('errors that say what to do', slow, () => {
     await expect(wrong).rejects.toThrow(/tried \/nowhere: initdb not found/);
   });
 
-  test('a password that is lost', async () => {
+  test('for a lost password', async () => {
     const dataFolder = folderWithData('no-password');
     rmSync(join(dataFolder, 'pg', 'password'));
     await expect(start(dataFolder)).rejects.toThrow(/password is missing/);
   });
 
-  test('a setting the server does not take', async () => {
+  test('for a setting that the server rejects', async () => {
     const settings = { ...throwAwaySettings, shared_buffers: 'plenty' };
     const started = start(join(root, 'shared'), { settings });
     await expect(started).rejects.toThrow(/does not start: .*shared_buffers.* Logs: /);
   });
 
-  test('a data folder that is a file', async () => {
+  test('for a data folder that is a file', async () => {
     writeFileSync(join(root, 'file'), '');
     await expect(start(join(root, 'file'))).rejects.toThrow(/data folder .* cannot be used/);
   });
 });
 
 describe('users', slow, () => {
-  test('root without a user postgres hands the server to nobody', async (context) => {
+  test('root runs the server as the user nobody if there is no user postgres', async (context) => {
     context.skip(!isRoot, 'only root can hand the server to another user');
-    const machine = { passwdFile: passwdFile(`nobody:x:${nobody?.uid}:${nobody?.gid}::/:`) };
-    const dataFolder = join(root, 'nobody');
+    const machine = { passwdFile: passwdFile(`nobody:x:${plainUser?.uid}:${plainUser?.gid}::/:`) };
+    const dataFolder = join(root, 'plain-user');
     const server = await start(dataFolder, { machine });
     expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
-    expect(statSync(join(dataFolder, 'pg')).uid).toBe(nobody?.uid);
+    expect(statSync(join(dataFolder, 'pg')).uid).toBe(plainUser?.uid);
     await server.stop();
-    // Now there is a user postgres, but the data are nobody's.
+    // Now there may be a user postgres, but the data belong to the other user.
     const again = await start(dataFolder);
     expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('root without any user to hand the server to', async () => {
+  test('root without any other user is refused with what to do', async () => {
     const machine = { userId: 0, passwdFile: passwdFile() };
     const started = start(join(root, 'only-root'), { machine });
     await expect(started).rejects.toThrow(/does not run as root, .* or set DATABASE_URL/);
   });
 
-  test('an ordinary user needs nobody else', async (context) => {
-    if (!isRoot || !nobody) return context.skip('only root can become another user');
+  test('an ordinary user runs the server as the same user', async (context) => {
+    if (!isRoot || !plainUser) return context.skip('only root can become another user');
     const script = `fs.accessSync(${JSON.stringify(childFile())})`;
-    const reading = spawnSync(process.execPath, ['-e', script], { cwd: '/', ...nobody });
-    context.skip(reading.status !== 0, 'the repository is closed to the user nobody');
+    const reading = spawnSync(process.execPath, ['-e', script], { cwd: '/', ...plainUser });
+    context.skip(reading.status !== 0, 'the user nobody cannot read the repository');
     const dataFolder = join(root, 'own');
     mkdirSync(dataFolder);
-    chownSync(dataFolder, nobody.uid, nobody.gid);
-    const child = await startChild({ dataFolder, binFolder, runAs: nobody });
+    chownSync(dataFolder, plainUser.uid, plainUser.gid);
+    const child = await startChild({ dataFolder, binFolder, runAs: plainUser });
     expect(child.report).toMatchObject({ startedHere: true });
-    // Root beside it uses the same server.
+    // Root uses the same server at the same time.
     expect((await start(dataFolder)).startedHere).toBe(false);
   });
 
-  test('a umask that closes everything does not close the server out', async () => {
+  test('a strict umask does not lock the server out of its folder', async () => {
     const dataFolder = join(root, 'umask', 'below', 'it');
     const child = await startChild({ dataFolder, umask: '077' });
     expect(child.report).toMatchObject({ startedHere: true, folder: dataFolder });
     await child.leave();
   });
 
-  test('root whose folder the server cannot reach gets another one, and keeps it', async (context) => {
+  test('root gets another folder if the server cannot reach theirs, and keeps it', async (context) => {
     context.skip(!isRoot, 'only root hands the server to another user');
     const closed = join(root, 'closed');
     mkdirSync(closed, { mode: 0o700 });
@@ -367,7 +370,7 @@ describe('users', slow, () => {
     expect(await query(again, 'select * from kept')).toEqual([{ one: 1 }]);
   });
 
-  test('root is told when a folder with data was closed afterwards', async (context) => {
+  test('root gets an error with what to do if a folder with data was closed later', async (context) => {
     context.skip(!isRoot, 'only root hands the server to another user');
     const dataFolder = folderWithData('closed-later');
     chmodSync(dataFolder, 0o700);
@@ -409,7 +412,7 @@ function passwdFile(...lines: string[]): string {
   return file;
 }
 
-/** What looks like a database from afar. */
+/** A folder with the files by which a database is recognised. */
 function folderWithData(name: string): string {
   const dataFolder = join(root, name);
   mkdirSync(join(dataFolder, 'pg', 'data'), { recursive: true });

@@ -1,4 +1,4 @@
-// Two nodes on one PostgreSQL.
+// Several nodes on one PostgreSQL, and nodes of both modes.
 import { onTestFinished, expect, test } from 'vitest';
 import { eventually, mandate, request, sandboxKey, startServer } from '../support/processes/program.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/database/test-database.ts';
 
 const masterKey = Buffer.alloc(32, 9).toString('base64');
 
-test('two nodes started at once on an empty database share everything, and each overdue invoice ends once', async () => {
+test('two nodes started together on an empty database share everything, and each overdue invoice ends once', async () => {
   const testDatabase = await createTestDatabase('empty');
   onTestFinished(() => testDatabase.drop());
   const environments = [1, 2].map(() => {
@@ -18,7 +18,7 @@ test('two nodes started at once on an empty database share everything, and each 
   const token = sandboxKey(environments[0]!);
   const on = (node: typeof one, path = '') => `${node!.url}/v2/processing/invoices${path}`;
 
-  // Made on one node, a moment before it is overdue; read on the other with the token the first one signed.
+  // Created on one node shortly before it is overdue, and read on the other with the token that the first signed.
   const dueDate = new Date(Date.now() + 1_500).toISOString();
   const body = { shopID: 'TEST', dueDate, amount: 100, currency: 'RUB', product: 'Soon overdue' };
   const created = await Promise.all(
@@ -56,7 +56,7 @@ test('two nodes started at once on an empty database share everything, and each 
     ]);
   }
 
-  // Both sweep on; nothing happens a second time.
+  // Both nodes poll on, and no invoice ends twice.
   const { rows } = await testDatabase.database.withClient((client) =>
     client.query<{ events: number }>('select count(*)::int as events from event'),
   );
@@ -64,7 +64,7 @@ test('two nodes started at once on an empty database share everything, and each 
   expect(await Promise.all([one!.stop(), two!.stop()])).toEqual([0, 0]);
 });
 
-test('a node given another master key than the database was made with refuses to start, and says so', async () => {
+test('a node refuses to start with another master key than the one that created the database', async () => {
   const { environment } = await nothingYet();
   expect((await mandate(['migrate'], { ...environment, MANDATE_MASTER_KEY: masterKey })).code).toBe(0);
   const other = Buffer.alloc(32, 8).toString('base64');
@@ -73,7 +73,7 @@ test('a node given another master key than the database was made with refuses to
   expect(errors).toContain('Start the program with the master key that this database was created with');
 });
 
-test('there are no keys to show or to revoke in a database without tables, and it is told so', async () => {
+test('listing and revoking keys fail on a database without tables, and the message says so', async () => {
   const { environment } = await nothingYet();
   for (const command of [
     ['keys', 'list', '--party', 'SANDBOX'],
@@ -87,7 +87,7 @@ test('there are no keys to show or to revoke in a database without tables, and i
   }
 });
 
-test('neither mode works on a database of the other, but for showing and revoking its keys', async () => {
+test('neither mode works on a database of the other, except to list and revoke its keys', async () => {
   const { testDatabase, environment: empty } = await nothingYet();
   const environment = { ...empty, MANDATE_MASTER_KEY: masterKey };
   const sandbox = await startServer(environment);
@@ -100,7 +100,7 @@ test('neither mode works on a database of the other, but for showing and revokin
   );
 
   const list = ['keys', 'list', '--party', 'SANDBOX'];
-  // Whoever goes live has a master key of his own by now, and the sandbox made one for itself.
+  // The operator has their own master key in live mode, which is another one than the sandbox's.
   const asFound = { ...inLiveMode, MANDATE_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') };
   for (const { keyId } of JSON.parse((await mandate([...list, '--json'], asFound)).output))
     expect((await mandate(['keys', 'revoke', keyId], asFound)).code).toBe(0);
@@ -116,7 +116,7 @@ test('neither mode works on a database of the other, but for showing and revokin
     const { errors } = await mandate(command, { ...environment, PORT: '0' });
     expect(errors).toContain('Set MANDATE_MODE=live');
   }
-  // Nor does it bring the migrations of its own version there before it refuses.
+  // The refusal comes before the migrations of this version.
   const newest = 'select max(number) as newest from migration';
   const forgotten = `delete from migration where number = (${newest}) returning number - 1 as newest`;
   const query = (text: string) => testDatabase.database.withClient((client) => client.query(text));

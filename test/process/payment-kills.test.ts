@@ -1,5 +1,5 @@
-// kill -9 while payments are made, captured and refunded: the bank is a process of its own and stays. What was acknowledged is
-// there; what was not is there wholly or not at all; and the bank's book, the payments and the ledger say the same.
+// kill -9 while payments are created, captured and refunded, with a bank in another process that stays.
+// Acknowledged payments exist, and the bank's report, the payments and the ledger agree.
 import { expect, onTestFinished, test } from 'vitest';
 import { readSandboxFacts } from '../../src/sandbox/sandbox-setup.ts';
 import { often } from '../support/service/campaign.ts';
@@ -16,13 +16,13 @@ const kills = 2;
 const acknowledgedBeforeKill = often(24, 40);
 const hours = 3_600_000;
 
-test('a service killed in the middle of its payments has lost and doubled no money', async () => {
+test('a service killed in the middle of payments loses and doubles no money', async () => {
   const testDatabase = await createTestDatabase('empty');
   onTestFinished(() => testDatabase.drop());
   const folders = [temporaryFolder(), temporaryFolder()] as const;
   for (const { remove } of folders) onTestFinished(remove);
   const bank = await startBank({ MANDATE_DATA: folders[0].folder, BANK_SECRET: secret });
-  // Slow enough that some of its work is under way at every moment.
+  // Slow enough that operations are in progress at every moment.
   await fetch(`${bank.url}/faults`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -44,9 +44,9 @@ test('a service killed in the middle of its payments has lost and doubled no mon
   const call = (method: 'GET' | 'POST', path: string, body?: unknown) =>
     request(method, `${server.url}${path}`, { token, ...(body === undefined ? {} : { body }) });
 
-  /** Invoice by the payment's name. */
+  /** Invoice IDs by the payment's external ID. */
   const acknowledged = new Map<string, string>();
-  /** An order, its payment, and what the merchant does next; thrown out of it by the death of the service. */
+  /** An invoice, its payment, and what the merchant does next. Throws if the service dies. */
   async function trade(name: string, flow: 'PaymentFlowInstant' | 'PaymentFlowHold'): Promise<void> {
     const { body: made } = await call('POST', invoicesUrl, order);
     const { body: card } = await call('POST', paymentResourcesUrl, cardBody());
@@ -77,7 +77,7 @@ test('a service killed in the middle of its payments has lost and doubled no mon
     const client = async (number: number) => {
       for (let n = 0; running; n++) {
         const flow = n % 2 ? 'PaymentFlowInstant' : 'PaymentFlowHold';
-        // Nobody answers any more: that is the end of this client's trade.
+        // The service is down, so this trade ends.
         await trade(`${round}-${number}-${n}`, flow).catch((error: unknown) => {
           if (!(error instanceof TypeError)) throw error;
         });
@@ -99,12 +99,12 @@ test('a service killed in the middle of its payments has lost and doubled no mon
 
   await start();
   const left = await notFinal(testDatabase.database);
-  // The leases of the dead run out, and what they had begun is brought to its end.
+  // The leases of the killed nodes expire, and their jobs run to the end.
   const now = Date.parse((await call('GET', '/sandbox/clock')).body.now);
   for (const afterMs of [hours, 2 * hours]) {
     await call('POST', '/sandbox/clock', { now: new Date(now + afterMs).toISOString() });
   }
-  expect(left.length, 'something was under way when it died').toBeGreaterThan(0);
+  expect(left.length, 'something was in progress when it died').toBeGreaterThan(0);
   expect(await notFinal(testDatabase.database)).toEqual([]);
   for (const [name, invoiceId] of acknowledged) {
     const { body } = await call('GET', `/v2/processing/payments?externalID=${name}`);

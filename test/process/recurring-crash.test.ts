@@ -1,5 +1,5 @@
-// kill -9 while cards are charged without their payers: afterwards every charge has ended once in its series, as its payment
-// says, and a series is failing if and only if its last charge failed.
+// kill -9 during recurring charges: afterwards every charge has ended once in its series, with the outcome of its payment.
+// A series is failing if and only if its last charge failed.
 import { onTestFinished, expect, test } from 'vitest';
 import { often } from '../support/service/campaign.ts';
 import { cardBody } from '../support/worlds/cards.ts';
@@ -20,7 +20,7 @@ const cards = [
 
 type Name = { readonly invoiceID: string; readonly paymentID: string };
 
-test('a service killed while it charges has its counters right afterwards', async () => {
+test('a service killed during recurring charges has correct counters afterwards', async () => {
   const { folder, remove } = temporaryFolder();
   onTestFinished(remove);
   const environment = { MANDATE_DATA: folder, LOG_LEVEL: 'info', REQUESTS_PER_SECOND: '0' };
@@ -49,7 +49,7 @@ test('a service killed while it charges has its counters right afterwards', asyn
     const card = await post(`${server.url}/v2/processing/payment-resources`, cardBody({ cardNumber }));
     const payer = { payerType: 'PaymentResourcePayer', paymentToolToken: card.body.paymentToolToken };
     const name = await payment(100, payer);
-    if (!name) throw new Error('no parent was made');
+    if (!name) throw new Error('no parent payment was created');
     const url = `${name.invoiceID}/payments/1`;
     await eventually(async () => (await get(url)).status === 'captured' || undefined, 60_000, 'a parent');
     return name;
@@ -63,7 +63,7 @@ test('a service killed while it charges has its counters right afterwards', asyn
       while (running) {
         const mine = await parent();
         parents.push(mine);
-        // A card bears nine declines a day, so that failures are few and the cards are many.
+        // A card may have nine declines a day, so failures are few and cards are many.
         for (const amount of [100, 200, 300, 400, 500, insufficientFunds]) {
           const payer = { payerType: 'RecurrentPayer', recurrentParentPayment: mine };
           if (running && (await payment(amount, payer))) charged += 1;
@@ -78,7 +78,7 @@ test('a service killed while it charges has its counters right afterwards', asyn
     server = await startServer(environment);
   }
 
-  // What was under way is taken up again when the lease of the dead is over.
+  // Jobs in progress are resumed when the lease of the killed node expires.
   const { now } = (await request('GET', `${server.url}/sandbox/clock`, { token })).body;
   const later = new Date(Date.parse(now) + 120_000).toISOString();
   expect((await post(`${server.url}/sandbox/clock`, { now: later })).status).toBe(200);

@@ -1,5 +1,4 @@
-// Sandboxes with a simulated bank inside, as payers and several nodes meet it: the issuer's page is reached through the
-// service's own address, and nodes that bring a bank each do not take each other's away.
+// Sandboxes with a built-in simulated bank, used by payers and several nodes.
 import { expect, onTestFinished, test } from 'vitest';
 import { cardBody } from '../support/worlds/cards.ts';
 import { order } from '../support/worlds/invoices.ts';
@@ -28,7 +27,7 @@ async function environments(count: number): Promise<Environment[]> {
   });
 }
 
-/** A payment as a shop's server makes it; answers where it can be read. */
+/** Pays as a shop's server does and answers the paths of the payment and its invoice. */
 async function pay(node: Server, token: string, more: object = {}, cardNumber = '4242424242424242') {
   const api = (path: string) => `${node.url}/v2/processing/${path}`;
   const { body } = await request('POST', api('invoices'), { token, body: order });
@@ -49,7 +48,7 @@ function reaches(node: Server, token: string, path: string, status: string): Pro
   return eventually(look, 60_000, `${path} is ${status}`);
 }
 
-test('a payer far away reaches the issuer’s page under the address of the service, on any node', async () => {
+test('a remote payer reaches the issuer’s page under the address of the service, on any node', async () => {
   const [one, two] = (await environments(2)) as [Environment, Environment];
   const publicUrl = 'https://pay.example/mandate';
   const nodes = [
@@ -68,13 +67,13 @@ test('a payer far away reaches the issuer’s page under the address of the serv
         .find(({ changeType }: any) => changeType === 'PaymentInteractionRequested')?.userInteraction.request;
     },
     10_000,
-    'the payer is asked for',
+    'the challenge is requested',
   );
   expect(asked.uriTemplate).toMatch(
     /^https:\/\/pay\.example\/mandate\/sandbox\/banks\/SIMULATED_[0-9a-f]{8}\/issuer\/challenge$/,
   );
 
-  // The proxy in front cuts its prefix off and takes either node.
+  // The reverse proxy removes its prefix and uses either node.
   const at = (node: Server, url: string) => url.replace(publicUrl, node.url);
   const form = new URLSearchParams(
     Object.fromEntries(asked.form.map(({ key, template }: any) => [key, template])),
@@ -104,19 +103,19 @@ test('a payer far away reaches the issuer’s page under the address of the serv
     expect((await fetch(`${nodes[0].url}/sandbox/banks/${wrong}`)).status, wrong).toBe(404);
   }
   const elsewhere = challenge.replace('/issuer/challenge', '/issuer/health');
-  expect((await fetch(elsewhere)).status, 'nothing but the pages').toBe(404);
+  expect((await fetch(elsewhere)).status, 'only the pages are served').toBe(404);
   expect(await nodes[1].stop()).toBe(0);
   expect(await nodes[0].stop()).toBe(0);
 }, 180_000);
 
-test('of two nodes with a bank each, one can die: what it knows waits for it, the rest goes on', async () => {
+test('if one of two nodes with a bank each dies, only its bank’s payments wait until it is back', async () => {
   const [one, two] = (await environments(2)) as [Environment, Environment];
   const first = await startServer(one);
   const token = sandboxKey(one);
   const early = await pay(first, token, hold);
   await reaches(first, token, early.path, 'processed');
 
-  // The last to start brings its bank to the front, and the first uses it too.
+  // The bank of the last node to start comes first, and the other node uses it too.
   const second = await startServer(two);
   const { output } = await mandate(['terminal', 'list', '--party', 'SANDBOX', '--json'], two);
   const own = (await mandate(['sandbox', 'bankUrl'], two)).output.trim();
@@ -138,7 +137,7 @@ test('of two nodes with a bank each, one can die: what it knows waits for it, th
     'processed',
   );
 
-  // Its book is in its folder: with that it is back, and its own payments go on.
+  // The bank's state is in the node's folder, so after a restart its payments continue.
   const again = await startServer(two);
   await reaches(first, token, held.path, 'captured');
   expect(await again.stop()).toBe(0);

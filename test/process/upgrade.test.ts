@@ -1,5 +1,5 @@
-// An upgrade as operators do it: a node of a newer version, which brings a migration, is started beside one of the old version
-// while merchants trade; then the old one is stopped, and not a request fails. A database of before the first release is refused.
+// An upgrade as operators do it: a newer node with a migration starts next to an old one while merchants trade.
+// Then the old one is stopped, and no request may fail.
 import { cp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -19,7 +19,7 @@ import { createTestDatabase } from '../support/database/test-database.ts';
 const masterKey = Buffer.alloc(32, 9).toString('base64');
 const salesInEachPart = 10;
 
-/** What a version after this one may bring: to tables that are in use, and with a default for the rows of old nodes. */
+/** What a later version may migrate: tables in use, with defaults for the rows that old nodes insert. */
 const migration = `
 alter table invoice add column colour text not null default 'blue';
 alter table payment add column weight int;
@@ -28,7 +28,7 @@ create table palette (invoice_id id primary key, shade text not null);
 create or replace function shade_of(colour text) returns text language sql as $$ select 'light ' || colour $$;
 `;
 
-test('a newer node migrates beside an old one, and not a request fails', async () => {
+test('a newer node migrates next to an old one, and no request fails', async () => {
   const testDatabase = await createTestDatabase('empty');
   onTestFinished(() => testDatabase.drop());
   const folders = [1, 2, 3].map(() => {
@@ -36,7 +36,7 @@ test('a newer node migrates beside an old one, and not a request fails', async (
     onTestFinished(remove);
     return folder;
   });
-  // A bank of its own, which outlives every node.
+  // A separate bank, which outlives every node.
   const signing = { BANK_SECRET: 'what the bank and the nodes sign with' };
   const bank = await startBank({ MANDATE_DATA: folders[2]!, ...signing });
   const environments = folders.slice(0, 2).map((folder) => ({
@@ -51,7 +51,7 @@ test('a newer node migrates beside an old one, and not a request fails', async (
   const sold: string[] = [];
   const sell = async (node: Server) => void sold.push(await sellOn(node, token));
 
-  // A backup reads the table all the while, so that the migration cannot have it at once.
+  // A backup reads the table meanwhile, so the migration has to wait for its lock.
   const starting = await testDatabase.database.withClient(async (client) => {
     await client.query('set idle_in_transaction_session_timeout = 0');
     await client.query('begin');
@@ -59,7 +59,7 @@ test('a newer node migrates beside an old one, and not a request fails', async (
     const newer = startServer(environments[1]!, { file: await newerProgram() });
     newer.catch(() => undefined); // it is waited for below
     for (let n = 0; n < salesInEachPart; n++) await sell(older);
-    await eventually(() => someoneWaits(testDatabase.database), 60_000, 'the migration waits');
+    await eventually(() => isLockAwaited(testDatabase.database), 60_000, 'the migration waits');
     for (let n = 0; n < salesInEachPart; n++) await sell(older);
     await client.query('commit');
     return { newer };
@@ -71,7 +71,7 @@ test('a newer node migrates beside an old one, and not a request fails', async (
     client.query<{ name: string }>('select name from migration order by number desc limit 1'),
   );
   expect(rows[0]?.name).toMatch(/_made_up\.sql$/);
-  // Both serve, each also what the other has made.
+  // Both serve, also the objects that the other created.
   await Promise.all(Array.from({ length: salesInEachPart }, (_, n) => sell(n % 2 === 0 ? older : newer)));
   expect((await fetch(`${older.url}/health/ready`)).status).toBe(200);
   for (const [n, id] of sold.entries()) await expectCaptured(n % 2 === 0 ? newer : older, token, id);
@@ -80,12 +80,12 @@ test('a newer node migrates beside an old one, and not a request fails', async (
   for (const id of sold) await expectCaptured(newer, token, id);
   expect((await mandate(['ledger', 'check'], environments[1]!)).code).toBe(0);
 
-  // Back again, should it have to be: the old version starts on the new schema.
+  // A way back: the old version starts on the new schema.
   const again = await startServer(environments[0]!);
   await sell(again);
 }, 240_000);
 
-test('a database of before the first release is refused, with what to do', async () => {
+test('a database from before the first release is refused, with what to do', async () => {
   const testDatabase = await createTestDatabase();
   onTestFinished(() => testDatabase.drop());
   const { folder, remove } = temporaryFolder();
@@ -106,7 +106,7 @@ test('a database of before the first release is refused, with what to do', async
   }
 }, 60_000);
 
-/** The program as it is, with one more migration. */
+/** This program with one more migration. */
 async function newerProgram(): Promise<string> {
   const { folder, remove } = temporaryFolder();
   onTestFinished(remove);
@@ -162,7 +162,7 @@ async function expectCaptured({ url }: Server, token: string, id: string): Promi
   );
 }
 
-async function someoneWaits(database: DatabasePool): Promise<true | undefined> {
+async function isLockAwaited(database: DatabasePool): Promise<true | undefined> {
   const { rows } = await database.withClient((client) =>
     client.query<{ waits: boolean }>(
       `select exists (select from pg_stat_activity

@@ -1,6 +1,5 @@
-// A receiver that fails a third of what it is sent, is slow and is killed, and a sender that is killed with -9 three times: in
-// the end the receiver knows exactly what the log says, and it learned it in order, without a gap.
-//   WEBHOOK_INVOICES how many (30), each with 20 events
+// A slow receiver that rejects a third of its requests, and a sender; both are killed three times.
+// At the end the receiver has the 20 events of each of WEBHOOK_INVOICES invoices, in order.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -26,7 +25,7 @@ const receiverFile = join(inject('plainSources'), 'test/support/receivers/receiv
 
 type Entry = {
   id: string;
-  /** Of the very bytes. */
+  /** Of the bytes as received. */
   hash: string;
   eventID: number;
   eventType: string;
@@ -37,7 +36,7 @@ type Entry = {
 };
 
 test(
-  'a badly run receiver learns all of it in order from a sender that is killed',
+  'an unreliable receiver gets all webhook events in order from a sender that is killed',
   { timeout: 300_000 + timeoutMs },
   async () => {
     const testDatabase = await createTestDatabase('empty');
@@ -64,7 +63,7 @@ test(
       token,
       body: {
         scope: { topic: 'InvoicesTopic', shopID: 'TEST', eventTypes: invoicesTopic.eventTypes },
-        url: `http://127.0.0.1:${port}/notices`,
+        url: `http://127.0.0.1:${port}/webhook-events`,
       },
     });
     expect(created.status).toBe(201);
@@ -81,7 +80,7 @@ test(
 
     for (let kill = 0; kill < kills; kill++) {
       const before = journalOf(journal).length;
-      // In the middle of it, not before it and not after it.
+      // Kill in the middle of the deliveries.
       await eventually(
         () => Promise.resolve(journalOf(journal).length - before >= invoices ? true : undefined),
         60_000,
@@ -132,10 +131,10 @@ test(
       const expected = invoicesTopic.webhookEventsOf(log);
       let known = 0;
       for (const arrival of arrivals) {
-        const isThe = (notice: WebhookEvent | undefined) =>
-          notice !== undefined && arrival.id === messageIdOf(invoiceId, positionOf(notice));
+        const isThe = (event: WebhookEvent | undefined) =>
+          event !== undefined && arrival.id === messageIdOf(invoiceId, positionOf(event));
         const isNext = isThe(expected[known]);
-        // What was acknowledged but not written down before the kill comes once more, and nothing else does.
+        // Only an event that was acknowledged but not recorded before the kill comes again.
         const isRepeat = isThe(expected[known - 1]);
         expect(isNext || isRepeat, `${invoiceId}: ${arrival.eventType} after ${known}`).toBe(true);
         if (isNext && arrival.accepted) known += 1;
@@ -150,7 +149,7 @@ test(
     }
     const all = new Set(entries.map(({ eventID }) => eventID));
     expect(all.size).toBe(invoices * eventsEach);
-    console.log(`${entries.length} requests for ${all.size} notices, ${refused} of them refused`);
+    console.log(`${entries.length} requests for ${all.size} webhook events, ${refused} of them rejected`);
     expect(await sender.stop()).toBe(0);
   },
 );
@@ -162,7 +161,7 @@ function journalOf(file: string): Entry[] {
   } catch {
     return [];
   }
-  // The last line may have been cut by a kill; whoever wrote it never answered.
+  // A kill may have cut the last line, and then its request got no response.
   return text
     .split('\n')
     .slice(0, -1)
@@ -182,6 +181,6 @@ async function startReceiver(
     const line = await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
     if (Buffer.isBuffer(line[0]))
       return { child, port: (JSON.parse(line[0].toString()) as { port: number }).port };
-    await sleep(50); // the port of the one that was killed is still taken
+    await sleep(50); // the port of the killed receiver is still in use
   }
 }

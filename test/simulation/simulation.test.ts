@@ -1,6 +1,5 @@
-// The simulation in short: worlds of fixed seeds from their beginning to their peace, with every check, and once more beside
-// somebody who keeps the machine busy: all comes out the same. A planted mistake is found, made small, told as a story, and
-// found again elsewhere by the command that is printed. Longer worlds are for `npm run prove:traces` and `npm run simulate`.
+// Short worlds of fixed seeds, run once on a calm and once on a busy machine, and the search for a planted mistake.
+// Longer worlds are for `npm run prove:traces` and `npm run simulate`.
 import { spawn } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,18 +10,18 @@ import { themes } from '../../simulation/clients/themes.ts';
 import { often } from '../support/service/campaign.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
 
-/** No test depends on how quick the machine is: what is bounded is how many worlds there are. */
+/** Generous: the number of worlds bounds these tests, not the speed of the machine. */
 const timeoutMs = 900_000;
-/** Of a world. */
+/** Steps of a world. */
 const steps = process.env['WORLD_STEPS'] ?? String(often(80, 700));
-/** How many worlds are gone through again on a busy machine. */
+/** Worlds to repeat on a busy machine. */
 const repeated = Number(process.env['WORLDS_REPEATED'] ?? often(1, 2));
 
 type Run = { readonly code: number | null; readonly text: string };
 
-/** In a process of its own: the simulation rules over time and chance of all that is in one. */
-async function simulate(told: readonly string[], folder = inject('plainSources')): Promise<Run> {
-  const child = spawn(execPath, ['simulation/simulate.js', ...told], {
+/** In its own process, because the simulation replaces the time and chance of the process. */
+async function simulate(args: readonly string[], folder = inject('plainSources')): Promise<Run> {
+  const child = spawn(execPath, ['simulation/simulate.js', ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -35,7 +34,7 @@ async function simulate(told: readonly string[], folder = inject('plainSources')
 const tracesIn = (text: string) => [...text.matchAll(/^trace ([0-9a-f]{16})$/gm)].map(([, trace]) => trace);
 
 test(
-  'worlds do not break the service, and go the same way on a busy machine',
+  'worlds do not break the service and have the same traces on a busy machine',
   { timeout: timeoutMs },
   async () => {
     // One of each theme.
@@ -51,7 +50,7 @@ test(
       spawn(execPath, ['-e', 'for (;;);'], { stdio: 'ignore', timeout: timeoutMs }),
     );
     try {
-      // The first one went otherwise on a busy machine as long as statements could go on side by side.
+      // The first world had another trace on a busy machine while statements could continue at the same time.
       const busy = await asked(repeated);
       expect(tracesIn(busy.text)).toEqual(traces.slice(0, repeated));
     } finally {
@@ -60,7 +59,7 @@ test(
   },
 );
 
-/** The sources, with a mistake in them. */
+/** A copy of the sources with a mistake. */
 async function plant(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const { folder, remove } = temporaryFolder();
   cpSync(inject('plainSources'), folder, { recursive: true, verbatimSymlinks: true });
@@ -77,7 +76,7 @@ async function plant(): Promise<{ folder: string; remove: () => Promise<void> }>
 }
 
 test(
-  'a mistake is found, made small and told, and found again elsewhere',
+  'a planted mistake is found, shrunk and printed, and the printed command finds it in another folder',
   { timeout: timeoutMs },
   async () => {
     const here = await plant();
@@ -87,12 +86,11 @@ test(
       const first = await simulate(asked, here.folder);
       expect(first.code, first.text).toBe(1);
       const [, seed = ''] = /^seed (\d+) fails after \d+ steps:$/m.exec(first.text) ?? [];
-      const [, command = ''] =
-        /^The smallest that was found: npm run simulate -- (.*)$/m.exec(first.text) ?? [];
+      const [, command = ''] = /^Smallest failing world: npm run simulate -- (.*)$/m.exec(first.text) ?? [];
       expect(command).toMatch(new RegExp(`^--seed ${seed} --steps \\d+`));
-      const [, told = ''] = first.text.split('The smallest that was found');
-      expect(told).toMatch(/^ {2}client(?: → node \d+)?: /m);
-      const [, trace] = /^ {2}and its trace is ([0-9a-f]{16})$/m.exec(told) ?? [];
+      const [, story = ''] = first.text.split('Smallest failing world');
+      expect(story).toMatch(/^ {2}client(?: → node \d+)?: /m);
+      const [, trace] = /^ {2}trace of the smallest: ([0-9a-f]{16})$/m.exec(story) ?? [];
 
       const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
         ([, quoted, plain]) => quoted ?? plain ?? '',

@@ -1,9 +1,9 @@
-// What a client was told is true for ever: what was made is there, with its amount; what was taken on has been begun; and a state
-// that was shown is the state still, or one that can come after it.
+// What a response assured stays true: created objects exist with their amounts, and accepted requests have started.
+// A state that a client saw is still the state, or a later one has followed.
 import type { Check, Problem, Seen } from '../check.ts';
 import type { Assurance } from './assurances.ts';
 
-/** As the API shows states: what may come after each. */
+/** States as the API shows them, each with those that may follow. */
 const later: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   invoice: {
     unpaid: ['paid', 'fulfilled', 'cancelled'],
@@ -48,7 +48,7 @@ type Row = { readonly status?: string; readonly amount_minor?: number };
 
 export const acknowledged: Check = {
   name: 'acknowledged',
-  says: 'what a client was told is never lost, and what was final never changes',
+  says: 'what a response assured is never lost, and what was final never changes',
   find(seen) {
     const rows = rowsOf(seen);
     return seen.assurances.flatMap((assurance) => breachOf(seen, assurance, rows.get(assurance.about)));
@@ -58,20 +58,20 @@ export const acknowledged: Check = {
 function breachOf({ histories }: Seen, assurance: Assurance, row: Row | undefined): Problem[] {
   const { about, status, amount, fact } = assurance;
   const [kind = '', name = ''] = about.split(' ');
-  if (!row) return [[about, 'a client was told of it, and it is not there']];
+  if (!row) return [[about, 'a response named it, and it does not exist']];
   if (amount !== undefined && row.amount_minor !== undefined && row.amount_minor !== amount)
-    return [[about, `a client was told of ${amount}, and it is of ${row.amount_minor}`]];
+    return [[about, `a response had the amount ${amount}, and it has ${row.amount_minor}`]];
   if (status !== undefined && row.status !== undefined) {
     const now = shownAs[kind]?.[row.status] ?? row.status;
     const canBe = now === status || later[kind] === undefined || later[kind][status]?.includes(now);
-    if (!canBe) return [[about, `a client was told that it is ${status}, and it is ${now}`]];
+    if (!canBe) return [[about, `a response had the status ${status}, and it is ${now}`]];
   }
   if (fact === undefined) return [];
   const [aggregate = '', part] = name.split('.');
   const happened = histories
     .get(aggregate)
     ?.facts.some((one) => one.type === fact && (part === undefined || isAbout(one, part)));
-  return happened ? [] : [[about, `a client was told of ${fact}, and it has not happened`]];
+  return happened ? [] : [[about, `a response assured ${fact}, and its log does not have it`]];
 }
 
 function isAbout(fact: Readonly<Record<string, unknown>>, part: string): boolean {

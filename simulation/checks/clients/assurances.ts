@@ -1,5 +1,5 @@
-// What a client may hold us to after an answer: that there is such an object, of that amount, which has been in that state, or
-// that what he asked for has been begun. By the paths and bodies of the public API.
+// What a response assures, by the paths and bodies of the public API: an object exists, with an amount and a state.
+// Or it assures that what the client requested has started.
 import type { Acknowledged } from '../world.ts';
 import { defined } from '../../../src/defined.ts';
 
@@ -13,7 +13,7 @@ export type Assurance = {
   readonly fact?: string;
 };
 
-/** What we look at of bodies. */
+/** The members of bodies that are read here. */
 type Body = {
   readonly id?: string;
   readonly status?: unknown;
@@ -23,7 +23,7 @@ type Body = {
   readonly customer?: Body;
 };
 
-/** Of one answer; none of one that promises nothing. */
+/** The assurances of one response, often none. */
 export function assurancesOf({ method, path, status, body }: Acknowledged): Assurance[] {
   if (status < 200 || status >= 300) return [];
   const [, side, version, ...steps] = path.split('?')[0]!.split('/').map(decodeURIComponent);
@@ -31,7 +31,7 @@ export function assurancesOf({ method, path, status, body }: Acknowledged): Assu
   return version === 'processing' ? ofProcessing(method, steps, body as Body) : [];
 }
 
-/** The aggregates an answer is about. */
+/** The aggregate an assurance is about. */
 export function aggregateOf({ about }: Assurance): string {
   return (about.split(' ')[1] ?? '').split('.')[0] ?? '';
 }
@@ -87,7 +87,7 @@ function ofWallets(method: string, [things = '', id, part]: readonly string[], b
 
 function payment(invoiceId: string, body: Body): Assurance {
   const { about, status } = object('payment', `${invoiceId}.${body.id}`, body);
-  // Its amount changes with a capture of a part.
+  // A partial capture changes its amount.
   return { about, ...defined({ status }) };
 }
 

@@ -1,16 +1,16 @@
-// Under one Idempotency-Key the same request has one answer: whoever did not hear it, or asks again for whatever reason, is told the
-// same, and nothing is done a second time. Keys are kept for a week.
+// Under one Idempotency-Key the same request gets the same response, however often it is repeated.
+// Keys are kept for a week.
 import type { Problem } from '../check.ts';
 import type { Acknowledged } from '../world.ts';
 
 const keptMs = 7 * 24 * 3_600_000;
-/** No two clocks are further apart. */
+/** The largest difference between the clocks of two nodes. */
 const clocksDifferMs = 4_000;
-/** These take no key, as the API's document says: asked for again they are done again. */
+/** These take no key, as the API's document says: a repeat is executed again. */
 const takeNoKey = /^\/sandbox\/clock$|\/webhooks\/[^/]+\/(?:test|replay|resume)$/;
 
 export type Repeats = {
-  /** What is wrong with these answers, which come after all that were heard before. */
+  /** What is wrong with these responses, which follow those of earlier calls. */
   hear(answers: readonly Acknowledged[]): Problem[];
 };
 
@@ -20,7 +20,7 @@ export function openRepeats(): Repeats {
     hear: (answers) =>
       answers.flatMap(({ method, path, status, body, at, repeatable }): Problem[] => {
         if (!repeatable || takeNoKey.test(path)) return [];
-        // These are given before anybody looks at the key, or for now: then the key is free again.
+        // These come before the key is read, or are retryable and leave the key free.
         if (status === 401 || status === 429 || status >= 500 || isForNow(body)) return [];
         const { request, firstAskedAt } = repeatable;
         if (Date.parse(at) - Date.parse(firstAskedAt) >= keptMs - clocksDifferMs) return [];
@@ -28,7 +28,7 @@ export function openRepeats(): Repeats {
         const before = first.get(request) ?? answer;
         first.set(request, before);
         if (before === answer) return [];
-        return [[`${method} ${path}`, `under one key it was answered ${before}, and then ${answer}`]];
+        return [[`${method} ${path}`, `under one key its response was ${before}, and then ${answer}`]];
       }),
   };
 }

@@ -1,5 +1,5 @@
-// What receivers were sent, beside the log: each webhook was told of each object in the order in which things happened, the same
-// notice always in the same words, and in the end of everything it asked for.
+// Compares accepted webhook events with the log: each webhook receives an object's events in order, always with the same bytes.
+// At the end it has received every event of its types.
 import { groupedBy } from '../books.ts';
 import type { Problem, Seen } from '../check.ts';
 import type { CheckWorld, Delivery } from '../world.ts';
@@ -7,7 +7,7 @@ import type { CheckWorld, Delivery } from '../world.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 export type Queues = {
-  /** What is wrong with the order or the words of these, which come after all that were heard before. */
+  /** What is wrong with the order or content of these deliveries, which follow those of earlier calls. */
   hear(deliveries: readonly Delivery[]): Problem[];
 };
 
@@ -27,14 +27,14 @@ export function openQueues(): Queues {
         const text = JSON.stringify(delivery.body);
         const before = queue.texts.get(id);
         if (before !== undefined)
-          return before === text ? [] : [[name, `notice ${id} was sent in two versions`]];
+          return before === text ? [] : [[name, `event ${id} was sent in two versions`]];
         queue.texts.set(id, text);
         const { earliest, latest } = queue;
-        // A replay begins further back than anything was told before. That there was one, `toldAgain` knows.
+        // Only a replay starts further back than any event before; `redelivered` checks that there was one.
         const begins = Number(id) < earliest;
         queue.earliest = Math.min(earliest, Number(id));
         queue.latest = begins ? Number(id) : Math.max(latest, Number(id));
-        return !begins && Number(id) < latest ? [[name, `notice ${id} came after ${latest}`]] : [];
+        return !begins && Number(id) < latest ? [[name, `event ${id} came after ${latest}`]] : [];
       }),
   };
 }
@@ -50,21 +50,21 @@ type ConcernRow = {
   readonly webhook_id: string;
   readonly aggregate_id: string;
   readonly sequences: number[];
-  /** Those of them that may be older than the webhook after all. */
+  /** Those of them that may be older than the webhook. */
   readonly early: number[];
 };
 
 const readWebhooks = 'select webhook_id, topic, owner_id, wallet_id, event_types from webhook';
 
-/** Whether the server says of each transaction when it was committed. */
+/** Whether the server keeps the time of each commit. */
 const readMeans = `select current_setting('track_commit_timestamp') as says_when`;
-/** Whoever was committed before the webhook need not be told of it, even where the webhook did not see it when it was made. */
+/** An event committed before the webhook need not be sent, even if the webhook's transaction did not see it. */
 const committedBefore = `not coalesce(
   pg_xact_commit_timestamp(event.written_in::xid) > pg_xact_commit_timestamp(webhook.written_in::xid), false)`;
-/** Where nobody knows, who is as quick as its maker cannot say who was first. */
+/** Without commit times, events within a minute of the webhook's creation may be older than it. */
 const nearlyBefore = `event.created_at <= webhook.created_at + interval '1 minute'`;
 
-/** The events that were not there when the webhook was made, of what it is about. */
+/** The events in the webhook's scope that did not exist when it was created. */
 const readConcerns = (isEarly: string) => `
   with object as (
     select invoice_id as id, party_id, shop_id as owner_id, null as wallet_id, 'InvoicesTopic' as topic from invoice
@@ -78,14 +78,14 @@ const readConcerns = (isEarly: string) => `
   join event on event.aggregate_id = object.id and not pg_visible_in_snapshot(event.written_in, webhook.created_snapshot::pg_snapshot)
   group by 1, 2`;
 
-/** What is subscribed by another name than it bears. */
+/** Event types that are registered under another name than they are sent with. */
 const registeredType: Readonly<Record<string, string>> = {
   RefundCreated: 'PaymentRefundCreated',
   RefundSucceeded: 'PaymentRefundSucceeded',
   RefundFailed: 'PaymentRefundFailed',
 };
 
-/** What was never told, though all is quiet; and what was told of a state that was not. */
+/** Finds events that were never sent once everything is settled, and events that show a state which never was. */
 export async function silence(query: CheckWorld['query'], { histories, received }: Seen): Promise<Problem[]> {
   const webhooks = new Map(
     (await query(readWebhooks)).map((row) => [String(row['webhook_id']), row as WebhookRow]),
@@ -100,19 +100,19 @@ export async function silence(query: CheckWorld['query'], { histories, received 
   const queues = groupedBy(received, queueOf);
   return concerns.flatMap(({ webhook_id: webhookId, aggregate_id: id, sequences, early }): Problem[] => {
     const types = webhooks.get(webhookId)?.event_types.split(' ') ?? [];
-    const all = (histories.get(id)?.notices ?? []).filter(
+    const all = (histories.get(id)?.webhookEvents ?? []).filter(
       ({ type, sequence }) => sequences.includes(sequence) && types.includes(registeredType[type] ?? type),
     );
-    const told = once(queues.get(`${webhookId} ${id}`) ?? []).sort(
+    const accepted = once(queues.get(`${webhookId} ${id}`) ?? []).sort(
       (a, b) => Number(a.eventID) - Number(b.eventID),
     );
-    const untold = Math.max(0, all.length - told.length);
-    const due = all.slice(0, untold).every(({ sequence }) => early.includes(sequence))
-      ? all.slice(untold)
+    const missing = Math.max(0, all.length - accepted.length);
+    const due = all.slice(0, missing).every(({ sequence }) => early.includes(sequence))
+      ? all.slice(missing)
       : all;
     const expected = due.map(({ type, statuses }) => `${type} ${statusesIn(statuses)}`);
-    // A replay may have gone further back than the webhook is old.
-    const has = told
+    // A replay may start before the webhook was created.
+    const has = accepted
       .map(({ body }) => `${String((body as Body)['eventType'])} ${statusesIn(shownIn(body as Body))}`)
       .slice(-due.length || Infinity);
     return expected.join(', ') === has.join(', ')
@@ -120,25 +120,22 @@ export async function silence(query: CheckWorld['query'], { histories, received 
       : [
           [
             `webhook ${webhookId} of ${id}`,
-            `it was told ${has.join(', ') || 'nothing'}, not ${expected.join(', ')}`,
+            `it received ${has.join(', ') || 'nothing'}, not ${expected.join(', ')}`,
           ],
         ];
   });
 }
 
-/**
- * The next notice is not sent before the one before it was heard: whoever has had the later one is not told the earlier one, were it
- * again, unless his queue was put back.
- */
+/** Without a rewind, a queue sends no earlier event once a later one was accepted. */
 const readNeverPutBack = 'select webhook_id, aggregate_id from webhook_queue where rewinds = 0';
 
-export async function toldAgain(query: CheckWorld['query'], { received }: Seen): Promise<Problem[]> {
+export async function redelivered(query: CheckWorld['query'], { received }: Seen): Promise<Problem[]> {
   const queues = groupedBy(received, queueOf);
   return (await query(readNeverPutBack)).flatMap(({ webhook_id: webhookId, aggregate_id: id }): Problem[] => {
     let latest = -Infinity;
     for (const { eventID } of queues.get(`${webhookId} ${id}`) ?? []) {
       if (Number(eventID) < latest)
-        return [[`webhook ${webhookId} of ${id}`, `notice ${eventID} came after ${latest}`]];
+        return [[`webhook ${webhookId} of ${id}`, `event ${eventID} came after ${latest}`]];
       latest = Number(eventID);
     }
     return [];
@@ -163,12 +160,12 @@ function aggregateOf(body: Body): string {
     (body['withdrawalID'] as string | undefined) ??
     idOf('destination') ??
     (body['destinationID'] as string | undefined) ??
-    // What is sent to try a webhook out is about nothing, and comes in no order.
+    // A test event has no object and comes in no order.
     `test ${String(body['eventID'])}`
   );
 }
 
-/** The states of invoices, payments and refunds as notices show them. */
+/** The states of invoices, payments and refunds as webhook events show them. */
 function shownIn(body: Body): Readonly<Record<string, string | undefined>> {
   const statusOf = (name: string) => (body[name] as { status?: string } | undefined)?.status;
   return { invoice: statusOf('invoice'), payment: statusOf('payment'), refund: statusOf('refund') };

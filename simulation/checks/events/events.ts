@@ -1,7 +1,7 @@
-// The log has no gaps, and whoever reads it from its beginning knows what the rows say.
+// The log has no gaps, and its facts give the rows.
 import type { Check, Problem, Seen } from '../check.ts';
 import { groupedBy } from '../books.ts';
-import type { Told } from './history.ts';
+import type { ObjectState } from './history.ts';
 
 export const events: Check = {
   name: 'events',
@@ -41,12 +41,17 @@ type Stated = Readonly<Record<string, unknown>>;
 function differences({ books, histories }: Seen): Problem[] {
   const problems: Problem[] = [];
   const counted = new Map<string, number>();
-  const compare = (kind: Told['kind'], name: string, row: Stated, told: (of: Told) => Stated) => {
+  const compare = (
+    kind: ObjectState['kind'],
+    name: string,
+    row: Stated,
+    stated: (of: ObjectState) => Stated,
+  ) => {
     const aggregate = name.split('.')[0] ?? '';
     counted.set(aggregate, (counted.get(aggregate) ?? 0) + 1);
     const object = histories.get(aggregate)?.objects.get(`${kind} ${name}`);
-    if (!object) return void problems.push([`${kind} ${name}`, 'no event tells of it']);
-    for (const [what, says] of Object.entries(told(object))) {
+    if (!object) return void problems.push([`${kind} ${name}`, 'it is in no event']);
+    for (const [what, says] of Object.entries(stated(object))) {
       if (row[what] !== says)
         problems.push([
           `${kind} ${name}`,
@@ -90,7 +95,7 @@ function differences({ books, histories }: Seen): Problem[] {
   for (const [id, { objects, aggregate }] of histories) {
     const rows = counted.get(id) ?? 0;
     if (objects.size > rows)
-      problems.push([`${aggregate} ${id}`, `its events tell of ${objects.size} objects, ${rows} have rows`]);
+      problems.push([`${aggregate} ${id}`, `its events have ${objects.size} objects, ${rows} have rows`]);
   }
   return problems;
 }

@@ -1,13 +1,13 @@
-// The objects of an aggregate as its log tells them: every fact is followed by a table of legal moves of our own, and what the
-// table does not know is noted and passed over. The names of states are those of the rows.
+// Folds an aggregate's log into the states of its objects, by a table of legal moves of its own.
+// Facts the table does not allow are noted; states have the names that the rows use.
 import type { EventRow, Fact } from '../books.ts';
 
 export type Kind = 'invoice' | 'payment' | 'refund' | 'customer' | 'binding' | 'withdrawal' | 'destination';
 
-/** An object as its log says it is. */
-export type Told = {
+/** An object by its log. */
+export type ObjectState = {
   readonly kind: Kind;
-  /** `I.1`: its aggregate, its number there, its refund's number. */
+  /** Its aggregate's ID, then its own, then its refund's, as in `I.1`. */
   readonly name: string;
   readonly status: string;
   readonly amount?: number;
@@ -17,22 +17,22 @@ export type Told = {
   readonly active?: string;
 };
 
-/** What a merchant is told of a fact, if he is. */
-export type Notice = { readonly type: string; readonly sequence: number; readonly statuses: Statuses };
+/** The webhook event that a fact causes. */
+export type WebhookEvent = { readonly type: string; readonly sequence: number; readonly statuses: Statuses };
 type Statuses = Readonly<Partial<Record<Kind, string>>>;
 
 export type History = {
   readonly aggregate: string;
-  readonly objects: ReadonlyMap<string, Told>;
+  readonly objects: ReadonlyMap<string, ObjectState>;
   readonly illegal: readonly string[];
   readonly last: number;
-  readonly notices: readonly Notice[];
+  readonly webhookEvents: readonly WebhookEvent[];
   readonly facts: readonly (Fact & { readonly at: string })[];
 };
 
-type Move = readonly [kind: Kind, from: readonly string[], to: string, told?: string];
+type Move = readonly [kind: Kind, from: readonly string[], to: string, eventType?: string];
 
-/** Every move there is, by the fact that makes it. */
+/** Every legal move, by its fact. */
 const legalMoves: Readonly<Record<string, Move>> = {
   invoice_created: ['invoice', ['nothing'], 'unpaid', 'InvoiceCreated'],
   invoice_paid: ['invoice', ['unpaid'], 'paid', 'InvoicePaid'],
@@ -46,7 +46,7 @@ const legalMoves: Readonly<Record<string, Move>> = {
   payment_processed: ['payment', ['authorising', 'challenged'], 'held', 'PaymentProcessed'],
   payment_capture_started: ['payment', ['held'], 'capturing'],
   payment_captured: ['payment', ['held', 'capturing'], 'captured', 'PaymentCaptured'],
-  // Of a hold, and of one that the bank will not capture.
+  // From capturing: the bank did not capture the hold.
   payment_cancel_started: ['payment', ['held', 'capturing'], 'cancelling'],
   payment_cancelled: ['payment', ['cancelling'], 'cancelled', 'PaymentCancelled'],
   payment_failed: ['payment', ['authorising', 'challenged', 'reversing'], 'failed', 'PaymentFailed'],
@@ -89,21 +89,21 @@ const legalMoves: Readonly<Record<string, Move>> = {
 
 const ledAlone = new Set(['invoice', 'customer', 'withdrawal', 'destination']);
 
-/** Of one aggregate; its events in order. */
+/** The history of one aggregate from its events, in order. */
 export function historyOf(events: readonly EventRow[]): History {
-  const objects = new Map<string, Told>();
+  const objects = new Map<string, ObjectState>();
   const illegal: string[] = [];
-  const notices: Notice[] = [];
+  const webhookEvents: WebhookEvent[] = [];
   const { aggregate_id: id = '', aggregate = '' } = events[0] ?? {};
   for (const { sequence, facts } of events) {
     const types = facts.map(({ type }) => type);
     for (const fact of facts) {
       const move = legalMoves[fact.type];
       if (!move) {
-        if (ledAlone.has(aggregate)) illegal.push(`${fact.type} is no fact we know`);
+        if (ledAlone.has(aggregate)) illegal.push(`${fact.type} is not a known fact`);
         continue;
       }
-      const [kind, from, status, told] = move;
+      const [kind, from, status, eventType] = move;
       const name = nameOf(kind, id, fact);
       const before = objects.get(`${kind} ${name}`);
       if (!from.includes(before?.status ?? 'nothing'))
@@ -120,16 +120,16 @@ export function historyOf(events: readonly EventRow[]): History {
         ...given('binding', kind === 'binding' ? status : undefined),
         ...given('refund', kind === 'refund' ? status : undefined),
       };
-      if (told !== undefined) notices.push({ type: told, sequence, statuses });
-      if (told === 'DestinationCreated')
-        notices.push({ type: 'DestinationUnauthorized', sequence, statuses: {} });
+      if (eventType !== undefined) webhookEvents.push({ type: eventType, sequence, statuses });
+      if (eventType === 'DestinationCreated')
+        webhookEvents.push({ type: 'DestinationUnauthorized', sequence, statuses: {} });
     }
   }
-  // The bank charges what is instant in one step: it may be held only between two events of one transaction.
+  // The bank charges an instant payment in one step, so it is held only between two events of one transaction.
   for (const { name, isInstant, status } of objects.values())
     if (isInstant && status === 'held') illegal.push(`${name} is instant, and only held`);
   const facts = events.flatMap((event) => event.facts.map((fact) => ({ ...fact, at: event.created_at })));
-  return { aggregate, objects, illegal, last: events.at(-1)?.sequence ?? 0, notices, facts };
+  return { aggregate, objects, illegal, last: events.at(-1)?.sequence ?? 0, webhookEvents, facts };
 }
 
 function nameOf(kind: Kind, id: string, fact: Fact): string {
@@ -141,8 +141,8 @@ function nameOf(kind: Kind, id: string, fact: Fact): string {
   return `${id}.${paymentId}.${refund?.id ?? String(fact['refundId'])}`;
 }
 
-/** What a fact says of money. */
-function moreOf(before: Told | undefined, fact: Fact): Partial<Told> {
+/** The amounts that a fact sets, and the active binding. */
+function moreOf(before: ObjectState | undefined, fact: Fact): Partial<ObjectState> {
   const terms = fact['terms'] as Record<string, unknown> | undefined;
   const amountIn = (of: unknown) => (of as { minor: number } | undefined)?.minor ?? 0;
   switch (fact.type) {
@@ -172,8 +172,8 @@ function moreOf(before: Told | undefined, fact: Fact): Partial<Told> {
   }
 }
 
-/** A refund is a state of its payment too. */
-function follow(objects: Map<string, Told>, fact: Fact, id: string): void {
+/** A refund also changes the state of its payment. */
+function follow(objects: Map<string, ObjectState>, fact: Fact, id: string): void {
   if (!fact.type.startsWith('refund_')) return;
   const key = `payment ${id}.${String(fact['paymentId'])}`;
   const payment = objects.get(key);
@@ -184,10 +184,10 @@ function follow(objects: Map<string, Told>, fact: Fact, id: string): void {
   objects.set(key, { ...payment, status, refunded: (payment.refunded ?? 0) + given });
 }
 
-/** What is legal of each object alone, and not beside the others. */
+/** What a fact breaks among the other objects of its aggregate. */
 function breachesOf(
-  objects: ReadonlyMap<string, Told>,
-  { name, amount = 0, captured = 0 }: Told,
+  objects: ReadonlyMap<string, ObjectState>,
+  { name, amount = 0, captured = 0 }: ObjectState,
   fact: Fact,
   together: readonly string[],
   id: string,
@@ -202,19 +202,19 @@ function breachesOf(
       require(invoice?.status === 'unpaid', `a payment of an invoice that is ${invoice?.status}`);
       require(others.every(
         ({ status }) => status === 'failed' || status === 'cancelled',
-      ), 'a payment beside another');
+      ), 'a payment next to another');
       require(amount === invoice?.amount, `${amount} is paid of ${invoice?.amount}`);
       break;
     case 'payment_captured':
       require(captured <= amount, `${captured} is captured of ${amount}`);
-      require(together.includes('invoice_paid'), 'captured, and the invoice is not paid with it');
+      require(together.includes('invoice_paid'), 'captured without the invoice being paid');
       break;
     case 'invoice_paid':
-      require(together.includes('payment_captured'), 'the invoice is paid by nothing');
+      require(together.includes('payment_captured'), 'the invoice is paid without a capture');
       break;
     case 'payment_capture_started':
     case 'payment_cancel_started':
-      require(payment?.isInstant !== true, 'an instant payment is captured or cancelled by itself');
+      require(payment?.isInstant !== true, 'an instant payment is captured or cancelled separately');
       break;
     case 'refund_started': {
       const left = (payment?.captured ?? 0) - (payment?.refunded ?? 0);

@@ -1,4 +1,4 @@
-// Time only moves forward within an aggregate, whatever the clocks of nodes say: in its log and in the ledger.
+// Within an aggregate time never decreases, in its log and in the ledger, although the nodes' clocks differ.
 import { groupedBy, type EventRow, type LedgerRow } from '../books.ts';
 import type { Check, Problem } from '../check.ts';
 
@@ -21,17 +21,17 @@ function backwards(log: readonly EventRow[]): Problem[] {
     if (!before || before.created_at <= event.created_at) return [];
     const { aggregate, aggregate_id: id, sequence, created_at: at } = event;
     return [
-      [`${aggregate} ${id}`, `its event ${sequence} is of ${at}, and the one before of ${before.created_at}`],
+      [`${aggregate} ${id}`, `its event ${sequence} is of ${at}, the one before of ${before.created_at}`],
     ];
   });
 }
 
-/** A transfer is written with an event, and happened when that did. */
+/** A transfer is written with an event and has its time. */
 function ofNoEvent(transfer: LedgerRow, log: readonly EventRow[]): Problem[] {
   const { happened_at: at } = transfer;
   return log.some(({ created_at }) => created_at === at)
     ? []
-    : [[nameOf(transfer), `it happened at ${at}, and no event of its aggregate did`]];
+    : [[nameOf(transfer), `its time is ${at}, and no event of its aggregate has that time`]];
 }
 
 function resolvedEarly(ledger: readonly LedgerRow[]): Problem[] {
@@ -39,7 +39,7 @@ function resolvedEarly(ledger: readonly LedgerRow[]): Problem[] {
     const pending = legs.find(({ phase }) => phase === 'pending');
     return legs.flatMap(({ phase, happened_at: at }): Problem[] =>
       pending && at < pending.happened_at
-        ? [[name, `${phase} at ${at}, and pending since ${pending.happened_at}`]]
+        ? [[name, `${phase} at ${at}, pending since ${pending.happened_at}`]]
         : [],
     );
   });

@@ -1,18 +1,19 @@
-// The balances of the ledger, added up a second time from its transfers by a sum of our own that is carried from look to look.
+// Adds up the ledger's transfers again and compares the sums with its balances.
+// The sums are carried from one run of the check to the next.
 import type { BalanceRow, LedgerRow } from '../books.ts';
 import type { Check, Problem } from '../check.ts';
 
 type Sums = { debitsPosted: bigint; creditsPosted: bigint; debitsPending: bigint; creditsPending: bigint };
 
-/** Codes of accounts on which nothing below zero may ever be available. */
+/** Codes of accounts that may never have less than zero available. */
 const floors = ['wallet.own', 'merchant.settlement'];
 
 export type OwnSums = {
-  /** Those seen before are not added again. */
+  /** Adds transfers that were not seen before. */
   add(transfers: readonly LedgerRow[]): void;
-  /** Where a balance is not the sum of its transfers, or debits are not credits. */
+  /** Balances that are not the sum of their transfers, and debits that differ from credits. */
   compare(balances: readonly BalanceRow[]): Problem[];
-  /** Accounts with a floor on which less than nothing is available. */
+  /** Accounts with a floor that have less than zero available. */
   belowZero(): Problem[];
 };
 

@@ -1,5 +1,5 @@
-// The bank's own book beside our rows, operation by operation: what we say is done is in it once, what we say never happened is
-// not, or was taken back; and in all the bank has for us what our ledger says.
+// Compares the bank's report with the rows, operation by operation, and at the end in sum with the ledger.
+// What the rows say is done is there once; what failed is not there, or was reversed.
 import { groupedBy, type BindingRow, type PaymentRow, type RefundRow, type WithdrawalRow } from '../books.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 import type { BankEntry } from '../world.ts';
@@ -8,7 +8,7 @@ type Line = Pick<BankEntry, 'operationId' | 'kind' | 'sign' | 'amount' | 'curren
 
 export const bank: Check = {
   name: 'bank',
-  says: "the bank's book has what our objects say, operation by operation, and the same sums as our ledger",
+  says: "the bank's report agrees with Mandate's objects, operation by operation, and has the same sums as the ledger",
   find: (seen) => [...objects(seen), ...strangers(seen), ...(seen.isSettled ? sums(seen) : [])],
 };
 
@@ -44,7 +44,7 @@ function objects({ books, bank: lines }: Seen): Problem[] {
   return problems;
 }
 
-/** Every set of lines the bank may have, by the state of the payment. What is under way it may have done, or not yet. */
+/** Every set of entries the bank may have for a payment of that state; an operation in progress may be there or not. */
 function ofPayment(payment: PaymentRow, name: string, refunds: readonly RefundRow[]): Line[][] {
   const { status, currency, is_instant: isInstant, amount_minor: minor } = payment;
   const line = (suffix: string, kind: Line['kind'], sign: Line['sign'], amount: number): Line => ({
@@ -122,7 +122,7 @@ function ofWithdrawal({
   return status === 'failed' ? [[]] : [[], [paid]];
 }
 
-/** Aggregates in the book that are none of ours. */
+/** Entries of objects that Mandate does not have. */
 function strangers({ books, bank: lines }: Seen): Problem[] {
   const known = new Set([
     ...books.payments.map((one) => `${one.invoice_id}.${one.payment_id}`),
@@ -131,11 +131,11 @@ function strangers({ books, bank: lines }: Seen): Problem[] {
   ]);
   return [...lines.values()].flat().flatMap(({ operationId }): Problem[] => {
     const name = operationId.split('.').slice(0, 2).join('.');
-    return known.has(name) ? [] : [[operationId, "it is in the bank's book, and nobody here knows it"]];
+    return known.has(name) ? [] : [[operationId, "it is in the bank's report, and no row has it"]];
   });
 }
 
-/** What all banks have for us, and what they have paid out for us, by their book and by our ledger. */
+/** Compares what the banks took and paid out by their reports with the ledger. */
 function sums({ books, bank: lines }: Seen): Problem[] {
   const byBank = new Map<string, bigint>();
   const byUs = new Map<string, bigint>();
@@ -151,7 +151,7 @@ function sums({ books, bank: lines }: Seen): Problem[] {
   }
   return [...new Set([...byBank.keys(), ...byUs.keys()])].flatMap((what): Problem[] => {
     const [theirs, ours] = [byBank.get(what) ?? 0n, byUs.get(what) ?? 0n];
-    return theirs === ours ? [] : [[what, `${theirs} by the bank's book, ${ours} by our ledger`]];
+    return theirs === ours ? [] : [[what, `${theirs} by the bank's report, ${ours} by the ledger`]];
   });
 }
 

@@ -1,12 +1,12 @@
-// Nobody is charged, credited or paid twice, by the bank's book alone, whatever we believe: an operation stands in it once, an
-// object has one charge, and what goes back is never more than what came.
+// By the bank's report alone, no card is charged, credited or paid out to twice.
+// Each operation is there once, each object has one charge, and no more is refunded than was charged.
 import { groupedBy } from '../books.ts';
 import type { Check, Problem } from '../check.ts';
 import type { BankEntry } from '../world.ts';
 
 export const doubles: Check = {
   name: 'doubles',
-  says: 'the bank did each operation once, charged once for an object, and gave back no more than it took',
+  says: 'the bank did each operation once, charged an object once, and refunded no more than it charged',
   find: ({ bank }) => {
     const lines = [...bank.values()].flat();
     return [
@@ -37,16 +37,18 @@ function problemsOf(lines: readonly BankEntry[]): string[] {
     ...(charges > 1 ? [`the card was charged ${charges} times`] : []),
     ...(count('authorise') > 1 ? ['it was authorised more than once'] : []),
     ...(count('payout') > 1 ? ['it was paid out more than once'] : []),
-    ...(count('payout') === 0 && takenBy(lines) < 0 ? [`${-takenBy(lines)} more went back than came`] : []),
+    ...(count('payout') === 0 && takenBy(lines) < 0
+      ? [`${-takenBy(lines)} more was refunded than charged`]
+      : []),
   ];
 }
 
-/** What the payer is without: charges and captures, less refunds; of a reversal, all of it. */
+/** What the payer has paid: charges and captures less refunds and reversals. */
 function takenBy(lines: readonly BankEntry[]): number {
   return lines.reduce((sum, { sign, amount }) => sum + sign * amount, 0);
 }
 
-/** Payments have numbers; a refund of several in parts leaves one payment, however much is left of it. */
+/** A payment's operation ID has a number in second place; a payout's has none. */
 function isOfInvoice(operationId: string): boolean {
   return /^\d+$/.test(operationId.split('.')[1] ?? '');
 }

@@ -1,10 +1,10 @@
-// A bank is asked for nothing that a crash could still undo: what it follows from was committed before the message left, whether it
-// arrived or not. The log is read as it stood then.
+// No request leaves for a bank before its cause is committed, so that a crash cannot undo the cause.
+// The log is read as of the moment the request left.
 import type { Fact } from '../books.ts';
 import type { Problem } from '../check.ts';
 import type { Asked, CheckWorld } from '../world.ts';
 
-/** Each operation by the end of its name, and the facts one of which it follows from. A refund's name ends with its number. */
+/** The facts that may cause an operation, by the end of its ID. A refund's operation ID ends with the refund's ID. */
 const followsFrom: Readonly<Record<string, readonly string[]>> = {
   a: ['payment_started'],
   c: ['payment_capture_started'],
@@ -33,14 +33,14 @@ export async function tooEarly(query: CheckWorld['query'], asked: readonly Asked
     const facts = JSON.parse(String(logs[place]?.['facts'])) as Fact[];
     return facts.some((fact) => isReasonFor(operationId, fact))
       ? []
-      : [[operationId, 'the bank was asked for it, and what it follows from was not committed']];
+      : [[operationId, 'it was sent to the bank before its cause was committed']];
   });
 }
 
 function isReasonFor(operationId: string, fact: Fact): boolean {
   const [, ...names] = operationId.split('.');
   const end = names.at(-1) ?? '';
-  // Of a destination's check the name ends with its version.
+  // The operation ID of a destination check ends with the version.
   if (fact.type === 'destination_created') return true;
   const isOfPart = names.length === 1 || names[0] === (fact['paymentId'] ?? fact['bindingId']);
   const refund = fact['refund'] as { readonly id: string } | undefined;

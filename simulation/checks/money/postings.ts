@@ -1,5 +1,5 @@
-// Every object has exactly the transfers its state demands, between the right accounts, with fees worked out anew: the chart of
-// postings once more, as a table from states to lines. So nothing is posted twice, left open, or forgotten (I6, I7, I8).
+// Every object has exactly the transfers its state requires, between the right accounts, with recalculated fees.
+// A second table from states to transfers finds what is posted twice, left open or missing (I6, I7, I8).
 import {
   groupedBy,
   type BindingRow,
@@ -21,7 +21,7 @@ type Line = {
   readonly posted: number;
   readonly pending: number;
 };
-/** The lines an object must have, or may have instead. */
+/** The alternative sets of transfers an object may have. */
 type Expected = {
   readonly about: string;
   readonly id: string;
@@ -47,12 +47,12 @@ export const postings: Check = {
       }),
       ...[...written.keys()]
         .filter((name) => !known.has(name))
-        .map((name) => [name, 'the ledger has transfers of what nobody knows'] as const),
+        .map((name) => [name, 'the ledger has transfers of an object that does not exist'] as const),
     ];
   },
 };
 
-/** `firstOf` knows what the rows do not: the mode, and where a deposit came from. */
+/** `firstOf` gives what the rows lack: the mode, and the source of a deposit. */
 function expectedOf(
   books: Books,
   firstOf: (id: string, operation: string) => LedgerRow | undefined,
@@ -133,17 +133,17 @@ function ofRefund(refund: RefundRow, payment: PaymentRow): Expected {
 }
 
 function ofBinding(binding: BindingRow): Expected {
-  const { status, realm, currency, bank_id: bankId, amount_minor: minor } = binding;
+  const { status, mode, currency, bank_id: bankId, amount_minor: minor } = binding;
   const operation = `binding/${binding.binding_id}`;
-  const uncleared = `${realm}:${currency}:acq.uncleared:${bankId}`;
-  const clearing = `${realm}:${currency}:binding.clearing`;
-  const owed = held(operation, 'return', clearing, uncleared, minor);
-  const charged = [single(operation, 'charge', uncleared, clearing, minor), owed];
-  const returned = [...charged, posted(owed, minor)];
+  const uncleared = `${mode}:${currency}:acq.uncleared:${bankId}`;
+  const clearing = `${mode}:${currency}:binding.clearing`;
+  const refundLine = held(operation, 'return', clearing, uncleared, minor);
+  const charged = [single(operation, 'charge', uncleared, clearing, minor), refundLine];
+  const returned = [...charged, posted(refundLine, minor)];
   const either = () => {
     if (status === 'returning' || status === 'refunding') return [charged];
     if (status === 'succeeded' || status === 'withdrawn') return [returned];
-    // It failed without a charge, or with one that was given back.
+    // It failed without a charge, or with one that was refunded.
     return status === 'failed' ? [[], returned] : [[]];
   };
   return object('binding', binding.customer_id, operation, either(), binding.binding_id);
@@ -160,12 +160,12 @@ function ofWithdrawal(withdrawal: WithdrawalRow, kind: string): Expected {
     ),
   ];
   const lines = ended(begun, status === 'sending' ? 'pending' : status);
-  // Without the money, or a bank, it has failed before anything was set aside.
+  // Without enough money or a bank it failed before anything was reserved.
   const either = status === 'failed' ? [lines, []] : [lines];
   return object('withdrawal', withdrawal.withdrawal_id, 'withdrawal', either);
 }
 
-/** The money rule: a share rounded half up, and a fixed part, within bounds. */
+/** A share rounded half up plus a fixed amount, within bounds. */
 function feeOf(minor: number, fee: Fee | undefined): number {
   if (!fee) return 0;
   const share = BigInt(minor) * BigInt(fee.basisPoints);
@@ -173,8 +173,8 @@ function feeOf(minor: number, fee: Fee | undefined): number {
   return Math.min(Math.max(whole, fee.leastMinor ?? 0), fee.mostMinor ?? Number.MAX_SAFE_INTEGER);
 }
 
-function accountsOf({ realm, currency, bank_id: bankId, party_id: partyId, shop_id: shopId }: PaymentRow) {
-  const kind = `${realm}:${currency}`;
+function accountsOf({ mode, currency, bank_id: bankId, party_id: partyId, shop_id: shopId }: PaymentRow) {
+  const kind = `${mode}:${currency}`;
   return {
     kind,
     uncleared: `${kind}:acq.uncleared:${bankId}`,

@@ -1,7 +1,7 @@
-// Nothing is forgotten: whatever has not come to its end has a time at which somebody looks at it, or waits for an operator.
+// Every object that is not final has a due time or waits for an operator.
 import type { Check, Problem } from '../check.ts';
 
-/** Where nothing more happens by itself. */
+/** States in which no job is left to run. */
 const ended: Readonly<Record<string, readonly string[]>> = {
   payment: ['captured', 'cancelled', 'refunded', 'failed'],
   binding: ['succeeded', 'withdrawn', 'failed'],
@@ -18,15 +18,15 @@ type Row = {
 
 export const due: Check = {
   name: 'due',
-  says: 'whatever has not come to its end has a time at which somebody looks at it, or waits for an operator',
+  says: 'every object that is not final has a due time or waits for an operator',
   find({ books }) {
     const problems: Problem[] = [];
     const look = (kind: string, name: string, { status, wake_at: wakeAt, stuck_at: stuckAt }: Row) => {
       if (wakeAt === null && stuckAt === null && !ended[kind]?.includes(status))
-        problems.push([`${kind} ${name}`, `it is ${status}, and nobody will look at it`]);
+        problems.push([`${kind} ${name}`, `it is ${status}, and no job will run on it`]);
     };
     for (const row of books.payments) look('payment', `${row.invoice_id}.${row.payment_id}`, row);
-    for (const row of books.letters) look('payer_email', `${row.invoice_id}.${row.payment_id}`, row);
+    for (const row of books.payerEmails) look('payer_email', `${row.invoice_id}.${row.payment_id}`, row);
     for (const row of books.bindings) look('binding', `${row.customer_id}.${row.binding_id}`, row);
     for (const row of books.withdrawals) look('withdrawal', row.withdrawal_id, row);
     for (const row of books.destinations) look('destination', row.destination_id, row);

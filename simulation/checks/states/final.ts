@@ -1,7 +1,7 @@
-// Once faults have stopped and all that was due is done, nothing is half done: every object is in a state it may stay in.
+// Once faults have stopped and nothing is due, every object is in a state it may stay in.
 import type { Check, Problem } from '../check.ts';
 
-/** A hold may stand until its time is up, and an invoice until its due date. */
+/** A hold may stay until it expires, and an invoice until its due date. */
 const restful: Readonly<Record<string, readonly string[]>> = {
   payment: ['held', 'captured', 'cancelled', 'refunded', 'failed'],
   refund: ['succeeded', 'failed'],
@@ -32,7 +32,7 @@ export const final: Check = {
     look('payment', books.payments, (row) => `${row.invoice_id}.${row.payment_id}`);
     look('refund', books.refunds, (row) => `${row.invoice_id}.${row.payment_id}.${row.refund_id}`);
     look('binding', books.bindings, (row) => `${row.customer_id}.${row.binding_id}`);
-    look('payer_email', books.letters, (row) => `${row.invoice_id}.${row.payment_id}`);
+    look('payer_email', books.payerEmails, (row) => `${row.invoice_id}.${row.payment_id}`);
     look('withdrawal', books.withdrawals, (row) => row.withdrawal_id);
     look('destination', books.destinations, (row) => row.destination_id);
     look('transfer', books.transfers, (row) => row.transfer_id);

@@ -1,4 +1,4 @@
-// An invoice and its payments, by their rows: it is paid by one payment and by no second, and knows whether one is under way.
+// An invoice is paid by one payment at most, and its row says whether one is in progress.
 import { groupedBy } from '../books.ts';
 import type { Check, Problem } from '../check.ts';
 
@@ -7,7 +7,7 @@ const ended = [...takes, 'cancelled', 'failed'];
 
 export const invoices: Check = {
   name: 'invoices',
-  says: 'an invoice is paid by exactly one payment, and has one under way at most, which it knows of',
+  says: 'an invoice is paid by exactly one payment, has at most one in progress, and says so',
   find({ books }) {
     const payments = groupedBy(books.payments, ({ invoice_id: id }) => id);
     return books.invoices.flatMap((invoice): Problem[] => {
@@ -20,7 +20,7 @@ export const invoices: Check = {
         taken + open > 1 && `${taken + open} of its payments have or may take its money`,
         isPaid !== (taken === 1) && `it is ${invoice.status} with ${taken} payments taken`,
         invoice.payment_in_progress !== (open === 1) &&
-          `${open} of its payments are under way, and it does not know`,
+          `${open} of its payments are in progress, and its row says otherwise`,
         invoice.payments_made !== own.length &&
           `it counts ${invoice.payments_made} payments of ${own.length}`,
       ];

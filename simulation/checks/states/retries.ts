@@ -1,6 +1,5 @@
-// The rules of charging without the payer, stated over the attempts that were made: whatever let one through, these must hold of
-// it. After a failure one attempt a day, for 31 days; none beside another; none after a stop; the networks' counters kept.
-// Nodes' clocks differ: what came before what is read from the series' log, and only how long something took from the clocks.
+// The rules for recurring charges, checked on the attempts that were made.
+// Nodes' clocks differ, so order comes from the series' log and only durations come from clocks.
 import { groupedBy, type AttemptRow } from '../books.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 import { defined } from '../../../src/defined.ts';
@@ -8,12 +7,12 @@ import { defined } from '../../../src/defined.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const windowMs = 31 * dayMs;
-/** No two clocks are further apart. */
+/** The largest difference between the clocks of two nodes. */
 const clocksDifferMs = 4_000;
 
 export const retries: Check = {
   name: 'retries',
-  says: 'charges without the payer keep the rules: once a day after a failure, for 31 days, none after a stop',
+  says: 'recurring charges keep the rules: once a day after a failure, for 31 days, none after a stop',
   find: (seen) => [...episodes(seen), ...stops(seen), ...counters(seen)],
 };
 
@@ -21,14 +20,14 @@ type Attempt = {
   readonly about: string;
   readonly at: number;
   readonly end: number;
-  /** Its places in the log of its series. */
+  /** Its positions in the log of its series. */
   readonly began: number;
   readonly ended: number;
   readonly outcome: string;
   readonly invoiceAt: number;
 };
 
-/** By its row, and by the log it is told in. */
+/** An attempt from its row and the log of its series. */
 function attemptOf(row: AttemptRow, { histories }: Seen): Attempt {
   const facts = histories.get(row.series_id)?.facts ?? [];
   const place = (types: readonly string[]) => {
@@ -58,15 +57,15 @@ function episodes(seen: Seen): Problem[] {
   });
 }
 
-/** Of an attempt, by those made before it. */
+/** What an attempt breaks, given those before it. */
 function breachesOf(one: Attempt, before: readonly Attempt[]): Problem[] {
-  if (one.began === Infinity) return [[one.about, 'its series does not know of it']];
+  if (one.began === Infinity) return [[one.about, 'the log of its series does not have it']];
   const { failingSince, deadUntil } = standingAt(one, before);
   if (deadUntil !== undefined && one.invoiceAt <= deadUntil - clocksDifferMs)
     return [[one.about, 'it retries what has been failing for more than 31 days']];
   if (failingSince === undefined) return [];
   return before.flatMap((other): Problem[] => {
-    if (other.ended > one.began) return [[one.about, `it retries while ${other.about} is under way`]];
+    if (other.ended > one.began) return [[one.about, `it retries while ${other.about} is in progress`]];
     const isRecent = other.outcome !== 'unsent' && one.at - other.at < dayMs - clocksDifferMs;
     return isRecent
       ? [[one.about, `it retries ${(one.at - other.at) / hourMs} hours after ${other.about}`]]
@@ -74,7 +73,7 @@ function breachesOf(one: Attempt, before: readonly Attempt[]): Problem[] {
   });
 }
 
-/** Since when charges fail, by what had ended when that one began; and which invoices are past saving. */
+/** Since when charges fail, by what had ended when that one started, and which invoices may not be retried. */
 function standingAt(one: Attempt, before: readonly Attempt[]): { failingSince?: number; deadUntil?: number } {
   let failingSince: number | undefined;
   let deadUntil: number | undefined;
@@ -107,7 +106,7 @@ function standingAt(one: Attempt, before: readonly Attempt[]): { failingSince?: 
   };
 }
 
-/** No charge of a series that was stopped or whose consent was withdrawn, until the payer has agreed again. */
+/** No charge follows a stop or a revoked consent until the payer has consented again. */
 function stops(seen: Seen): Problem[] {
   return seen.books.attempts.flatMap((row): Problem[] => {
     const { about, began } = attemptOf(row, seen);
@@ -120,7 +119,7 @@ function stops(seen: Seen): Problem[] {
   });
 }
 
-/** So many declines of the same charge in 30 days, by network. */
+/** The networks' limits on declines of the same charge in 30 days. */
 function counters(seen: Seen): Problem[] {
   const charge = (row: AttemptRow) => [row.card_key, row.shop, row.amount_minor, row.currency].join(' ');
   return [...groupedBy(seen.books.attempts, charge).values()].flatMap((rows) => {

@@ -1,6 +1,5 @@
-// Connections to PostgreSQL, and the rule that only one of its processes moves at a time. One that waits for a lock is stopped by a
-// signal; when locks are free those that had waited for them go on one after the other. Left alone they would go on side by
-// side, and who is first would be the machine's affair.
+// Connections to PostgreSQL, of whose processes only one runs at a time: one that waits for a lock is stopped by a signal.
+// Otherwise several would continue at the same time when a lock is free, and the machine would decide the order.
 import pg from 'pg';
 import { typeParsers } from '../../../src/platform/database/statement.ts';
 import type { Place } from './cluster.ts';
@@ -10,28 +9,28 @@ import { defined } from '../../../src/defined.ts';
 export type Outcome = { readonly result: pg.QueryResult } | { readonly error: Error };
 export type Question = { readonly name?: string; readonly text: string; readonly values?: unknown[] };
 
-/** A connection, and the process of the server at its other end. */
+/** A connection and its server process. */
 export type Backend = { readonly client: pg.Client; readonly pid: number };
 
-/** A statement that waits for a lock which another transaction holds. Its process stands still. */
+/** A statement that waits for another transaction's lock. Its server process is stopped. */
 export type Stopped = { readonly backend: Backend; readonly outcome: Promise<Outcome> };
 
 export type Backends = {
-  /** One that nobody uses. */
+  /** A connection that is not in use. */
   take(): Promise<Backend>;
   giveBack(backend: Backend): void;
-  /** `mayWait`: whether anybody else has anything open that it could have to wait for. */
+  /** `mayWait`: whether another session has a transaction open that could hold a lock. */
   run(backend: Backend, question: Question, mayWait: boolean): Promise<Outcome | Stopped>;
-  /** Of these the ones whose locks are free, in the order given. */
+  /** Those whose locks are free, in the order given. */
   free(stopped: readonly Stopped[]): Promise<readonly Stopped[]>;
-  /** It goes on: to its end, or to the next lock. */
+  /** Continues it to its end or to the next lock. */
   goOn(stopped: Stopped): Promise<Outcome | Stopped>;
-  /** It ends without having done anything. */
+  /** Ends it without an effect. */
   cancel(stopped: Stopped): Promise<void>;
   end(): Promise<void>;
 };
 
-/** Few statements wait for a lock, and on a busy machine every look takes time from the one that is looked at. */
+/** Polls seldom: few statements wait for a lock, and a poll slows the polled statement down on a busy machine. */
 const firstLookMs = 4;
 const longestLookMs = 64;
 
@@ -39,7 +38,7 @@ export async function openBackends(place: Place): Promise<Backends> {
   const all = new Set<Backend>();
   const spare: Backend[] = [];
   const standing = new Set<number>();
-  // From another database: what it has open must not decide what is swept from the world's pages.
+  // From another database, so that its snapshots do not decide which dead rows are removed in the world's.
   const watcher = new pg.Client({ ...place, database: 'postgres' });
   watcher.on('error', () => undefined);
   await watcher.connect();
@@ -54,7 +53,7 @@ export async function openBackends(place: Place): Promise<Backends> {
     return backend;
   }
 
-  /** Whom each of them waits for. */
+  /** The processes that each of them waits for. */
   async function blockersOf(pids: readonly number[]): Promise<number[][]> {
     const { rows } = await watcher.query<{ blockers: string }>(
       `select array_to_string(pg_blocking_pids(pid), ',') as blockers
@@ -64,8 +63,8 @@ export async function openBackends(place: Place): Promise<Backends> {
     return rows.map(({ blockers }) => blockers.split(',').filter(Boolean).map(Number));
   }
 
-  /** Whether, in the end, somebody who is waited for waits for that one himself. */
-  async function isInCircle(pid: number): Promise<boolean> {
+  /** Whether a process that it waits for, directly or not, waits for it. */
+  async function isInDeadlock(pid: number): Promise<boolean> {
     const seen = new Set<number>();
     for (let asked = [pid]; asked.length > 0;) {
       const next = new Set((await blockersOf(asked)).flat());
@@ -90,14 +89,14 @@ export async function openBackends(place: Place): Promise<Backends> {
     for (let lookMs = firstLookMs; ; lookMs = Math.min(2 * lookMs, longestLookMs)) {
       const come = await within(lookMs, outcome);
       if (come) return come;
-      // Nobody else moves: it waits for a transaction that stays as it is.
+      // No other process runs, so the transaction it waits for stays as it is.
       const [blockers = []] = await blockersOf([backend.pid]);
       if (blockers.length === 0) continue;
-      if (!(await isInCircle(backend.pid))) {
+      if (!(await isInDeadlock(backend.pid))) {
         stand(backend);
         return { backend, outcome };
       }
-      // The server would find that out by itself, at a moment of its own choice.
+      // The server would detect the deadlock at a moment that the world does not decide.
       await cancelStatement(backend);
       await outcome;
       return { error: Object.assign(new Error('deadlock detected'), { code: '40P01' }) };
@@ -109,7 +108,7 @@ export async function openBackends(place: Place): Promise<Backends> {
   }
 
   async function cancel({ backend, outcome }: Stopped): Promise<void> {
-    // In this order: it finds the wish to end before anything else, also when its lock is free by now.
+    // In this order: the process sees the cancellation first, even if its lock is free by now.
     await cancelStatement(backend);
     move(backend);
     await outcome;
@@ -119,7 +118,7 @@ export async function openBackends(place: Place): Promise<Backends> {
     take: async () => spare.pop() ?? (await open()),
     giveBack: (backend) => void spare.push(backend),
     async run(backend, { name, text, values }, mayWait) {
-      // Without how long the driver would wait: that is no time of the world.
+      // Without the driver's timeout, which does not follow the world's time.
       const outcome = backend.client
         .query({ text, ...defined({ name }), ...(values ? { values } : {}) })
         .then(
@@ -146,7 +145,7 @@ export async function openBackends(place: Place): Promise<Backends> {
   };
 }
 
-/** Undefined when it has not come by then. */
+/** Undefined if the outcome does not come in time. */
 async function within(ms: number, outcome: Promise<Outcome>): Promise<Outcome | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<undefined>((resolve) => {

@@ -1,5 +1,5 @@
-// A PostgreSQL of the simulation's own: nobody else is in it, or what others have open would show in snapshots. One world after
-// the other is in it, each in a new database, copied from a migrated one.
+// The simulation's PostgreSQL server, which no other program uses: open transactions of others would show in snapshots.
+// Worlds use it one after the other, each with a new database copied from a migrated one.
 import pg from 'pg';
 import { openDatabase, type Connection } from '../../../src/platform/database/database.ts';
 import { migrate } from '../../../src/platform/database/migrate.ts';
@@ -18,12 +18,12 @@ const template = 'simulation_template';
 
 const settings = {
   ...throwAwaySettings,
-  // Written out at once, though not to the disk: until a commit is, its marks on rows wait for a process that comes by the clock.
+  // Commits are written immediately, though not to the disk. Otherwise hint bits on rows wait for a process that runs by the clock.
   synchronous_commit: 'on',
   max_connections: '100',
-  // Who is the victim of a deadlock is decided by the simulation, not by who looks first.
+  // The simulation decides which transaction a deadlock ends, not the server process that detects it first.
   deadlock_timeout: '1h',
-  // Plans follow from the rows alone.
+  // Plans depend on the rows alone.
   jit: 'off',
   plan_cache_mode: 'force_generic_plan',
   max_parallel_workers_per_gather: '0',
@@ -36,7 +36,7 @@ const settings = {
 const aheadOfTheClock = `update webhook_event_number_counter set last_base =
   extract(epoch from timestamptz '2050-01-01Z' - timestamptz '2025-01-01Z')::bigint * 8192`;
 
-/** A server of its own. */
+/** Starts a server. */
 export async function startCluster(): Promise<Cluster & { readonly place: Place }> {
   const { folder, remove } = temporaryFolder();
   const { connection } = await startEmbedded({
@@ -57,7 +57,7 @@ export async function startCluster(): Promise<Cluster & { readonly place: Place 
   };
 }
 
-/** One that was started by somebody else, who stops it. No other process may have a world in it meanwhile. */
+/** Uses a server that another process started and stops. No other process may run a world in it meanwhile. */
 export async function enterCluster(place: Place): Promise<Cluster> {
   const administration = new pg.Client(place);
   await administration.connect();
@@ -66,7 +66,7 @@ export async function enterCluster(place: Place): Promise<Cluster> {
     async newDatabase() {
       const name = `world_${process.pid}_${++made}`;
       await administration.query(`create database ${name} template ${template} strategy wal_log`);
-      await lookFromHereOn({ ...place, database: name });
+      await readFeedFromNow({ ...place, database: name });
       return {
         place: { ...place, database: name },
         async drop() {
@@ -79,8 +79,8 @@ export async function enterCluster(place: Place): Promise<Cluster> {
   };
 }
 
-/** Transactions are numbered by the server: how many there were in other worlds must not decide when the log is looked through. */
-async function lookFromHereOn(place: Place): Promise<void> {
+/** The server numbers transactions over all worlds, and those of earlier worlds must not decide when the feed is read. */
+async function readFeedFromNow(place: Place): Promise<void> {
   const client = new pg.Client(place);
   await client.connect();
   await client.query('update webhook_feed set seen = pg_current_snapshot()');
@@ -94,7 +94,7 @@ async function makeTemplate(place: Place): Promise<void> {
   await administration.end();
   const database = openDatabase({ connection: { ...place, database: template }, maxConnections: 3 });
   await migrate(database);
-  // Numbers of notices run with the server's clock, and never back: from there on they run by themselves.
+  // Event numbers follow the server's clock and never go back, so a base in the future makes them independent of it.
   await database.withClient((client) => client.query(aheadOfTheClock));
   await database.end();
 }

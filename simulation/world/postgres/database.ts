@@ -1,5 +1,5 @@
-// The database as nodes see it: PostgreSQL itself, but each statement waits until the scheduler lets it go. One runs at a time.
-// A statement that has to wait for a lock stays where it is until the other transaction ends; the others go on meanwhile.
+// The database as nodes see it: PostgreSQL, but each statement waits for the scheduler and one runs at a time.
+// A statement that waits for a lock is stopped until the other transaction ends, while others run.
 import type pg from 'pg';
 import type { ConnectionPool } from '../../../src/platform/database/idle-connections.ts';
 import { openBackends, type Backend, type Outcome, type Question, type Stopped } from './backends.ts';
@@ -11,14 +11,14 @@ import type { Trace } from '../trace.ts';
 export type WorldDatabase = {
   /** The connections of one node. */
   poolOf(node: string, maxConnections: number): ConnectionPool;
-  /** The node is gone, and its transactions with it. */
+  /** Rolls back the transactions of a node that has died. */
   cutOff(node: string): Promise<void>;
-  /** Of an observer: at once, outside the order of things. */
+  /** A query of an observer, which runs immediately and outside the order of events. */
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   statements(): number;
-  /** Steps of due work that were begun. */
+  /** Job runs that were started. */
   steps(): number;
-  /** Whether a statement of that node waits for a transaction of somebody else. */
+  /** Whether a statement of that node waits for another transaction. */
   waitsForLock(node: string): boolean;
   end(): Promise<void>;
 };
@@ -26,22 +26,22 @@ export type WorldDatabase = {
 type Session = {
   readonly node: string;
   backend: Backend | undefined;
-  /** It said `begin`; the server hears of it with what comes next. */
+  /** The session sent `begin`, which goes to the server with the next statement. */
   wantsTransaction: boolean;
   inTransaction: boolean;
-  /** A statement that waits for a lock, and whom what comes of it is told. */
+  /** A statement that waits for a lock, and the function that takes its outcome. */
   waiting: { stopped: Stopped; readonly question: Question; settle: (outcome: Outcome) => void } | undefined;
   broken: boolean;
 };
 
-/** Each row of their answers is a step of due work: one that was claimed, or that its maker has claimed already. */
+/** Each row these statements return is a job run, claimed by the statement or by the node that created the row. */
 const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|binding|withdrawal|destination))$/;
-/** How much it changes follows from the server's clock, which is the machine's; nothing that nodes do follows from it. */
+/** Its row count follows from the server's clock, which is the machine's. Nothing that nodes do depends on it. */
 const byServersClock = 'advance_ledger_watermark';
 const acquireTimeoutMs = 5_000;
-/** A look for due work, and which of its parameters is the time. */
-const looksForDue = /^claim_(?:due_([a-z_]+?)(?:_of_party|_\d+)?|(webhook_queue)s)$/;
-const timeOfLook = /wake_at <= (?:\(select )?\$(\d+)/;
+/** Polls for due jobs, and which of their parameters is the time. */
+const pollsForDue = /^claim_(?:due_([a-z_]+?)(?:_of_party|_\d+)?|(webhook_queue)s)$/;
+const timeOfPoll = /wake_at <= (?:\(select )?\$(\d+)/;
 const dueTables = [
   'invoice',
   'payment',
@@ -69,10 +69,10 @@ export async function openWorldDatabase(options: {
   const sessions = new Set<Session>();
   let statements = 0;
   let steps = 0;
-  /** When something is due in each table: as long as no statement has gone to the server since this was read. */
+  /** When something is due in each table. Valid until the next statement goes to the server. */
   let dueMs: ReadonlyMap<string, number> | undefined;
 
-  /** Undefined when it waits for a lock. */
+  /** Undefined if it waits for a lock. */
   async function execute(session: Session, question: Question): Promise<Outcome | undefined> {
     session.backend ??= await backends.take();
     dueMs = undefined;
@@ -95,7 +95,7 @@ export async function openWorldDatabase(options: {
     return come;
   }
 
-  /** Outside a transaction it leaves nothing behind in the server's process, which serves whoever comes next. */
+  /** Outside a transaction a statement leaves no state in the server process, so any session may use it next. */
   function letGoOf(session: Session): void {
     if (session.inTransaction || !session.backend) return;
     backends.giveBack(session.backend);
@@ -107,8 +107,8 @@ export async function openWorldDatabase(options: {
     if ('result' in outcome && beginsSteps.test(name)) steps += outcome.result.rowCount ?? 0;
   }
 
-  /** Whoever waited for what has just ended goes on, one after the other; what comes of it waits to be let go like anything else. */
-  async function letOthersGoOn(): Promise<void> {
+  /** Continues the statements that waited for what has ended, one after the other. Their outcomes wait for the scheduler. */
+  async function continueWaiting(): Promise<void> {
     dueMs = undefined;
     for (;;) {
       const waiting = [...sessions].flatMap((session) =>
@@ -150,17 +150,14 @@ export async function openWorldDatabase(options: {
     if (waiting) await backends.cancel(waiting.stopped);
     if (inTransaction) await backend.client.query('rollback');
     backends.giveBack(backend);
-    if (inTransaction || waiting) await letOthersGoOn();
+    if (inTransaction || waiting) await continueWaiting();
   }
 
-  /**
-   * Whether a look for due work would find nothing: then it needs no turn of its own, and the server is not asked. Nine looks for
-   * nothing, one after the other, are most of what nodes do. What is due but locked is no such case.
-   */
+  /** Whether a poll would find nothing. Such polls are most of what nodes do, so they get no turn and no statement. */
   function findsNothing(session: Session, { name = '', text, values = [] }: Question): boolean {
-    const [, table, queues] = looksForDue.exec(name) ?? [];
+    const [, table, queues] = pollsForDue.exec(name) ?? [];
     const at = dueMs?.get(table ?? queues ?? '');
-    const [, place] = timeOfLook.exec(text) ?? [];
+    const [, place] = timeOfPoll.exec(text) ?? [];
     if (at === undefined || place === undefined || session.inTransaction || session.wantsTransaction)
       return false;
     return at > Date.parse(String(values[Number(place) - 1]));
@@ -211,8 +208,8 @@ export async function openWorldDatabase(options: {
             await breakOff(session);
             return settle({ error: lost() });
           }
-          const isLook = looksForDue.test(what);
-          if (isLook && !dueMs) await readWhatIsDue();
+          const isPoll = pollsForDue.test(what);
+          if (isPoll && !dueMs) await readWhatIsDue();
           if (findsNothing(session, question)) {
             trace.add(`  ${what}: nothing is due`);
             return resolve(nothing);
@@ -224,7 +221,7 @@ export async function openWorldDatabase(options: {
             return;
           }
           const mayFree = !session.inTransaction;
-          if (mayFree) await letOthersGoOn();
+          if (mayFree) await continueWaiting();
           if (isLost('after')) {
             await breakOff(session);
             return settle({ error: lost() });
@@ -312,9 +309,9 @@ export async function openWorldDatabase(options: {
     poolOf,
     async cutOff(node) {
       const own = [...sessions].filter((session) => session.node === node);
-      // All of them first: the end of one transaction must not let another one of the dead go on.
+      // Remove all sessions first: the end of one transaction must not continue another of the same node.
       for (const session of own) sessions.delete(session);
-      // And first those that wait: else they would go on for the moment between the end of what they wait for and their own.
+      // End those that wait first, because they would continue when the transaction they wait for ends.
       for (const session of own.filter(({ waiting }) => waiting)) await hangUp(session);
       for (const session of own) await hangUp(session);
     },
@@ -329,7 +326,7 @@ export async function openWorldDatabase(options: {
   };
 }
 
-/** What the server answers to a statement that changed and found nothing. */
+/** The server's response to a statement that changed and found nothing. */
 const nothing = { command: '', rowCount: 0, oid: 0, rows: [], fields: [] } satisfies pg.QueryResult;
 
 function nameOf({ name, text }: Question): string {

@@ -1,5 +1,5 @@
-// The bank and the way to it. The bank is the sandbox's simulated one, with its messages, signatures and pages, but without
-// sockets: what is sent to it and what it answers are things that wait. What goes wrong goes wrong on the way.
+// The sandbox's simulated bank, with its messages, signatures and pages, but without sockets.
+// Requests and responses wait for the scheduler, and faults happen on their way.
 import type { FastifyInstance } from 'fastify';
 import type { Exchange, Headers, OpenLink, BankRequest } from '../../../src/acquiring/adapters/http/link.ts';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
@@ -26,15 +26,15 @@ const awayMs = 60_000;
 export type Challenge = { readonly ticket: string; readonly returnUrl?: string };
 
 export type WorldBank = {
-  /** For a node of that name. */
+  /** The link of that node. */
   linkOf(node: string): OpenLink;
-  /** All of it, in order. */
+  /** All entries of the bank's report, in order. */
   book(): Promise<readonly BookEntry[]>;
-  /** Challenges whose payer has not come yet, with where his browser goes then. */
+  /** Challenges without a decision, each with the URL the payer's browser returns to. */
   openChallenges(): readonly Challenge[];
-  /** What a payer does at his issuer, who comes once. */
+  /** The payer's decision at the issuer, made once. */
   decide(ticket: string, ending: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
-  /** Ends what has waited for too long. */
+  /** Ends operations that have waited too long. */
   endOverdue(): Promise<void>;
   close(): Promise<void>;
 };
@@ -43,13 +43,13 @@ export async function openWorldBank(options: {
   bank: { readonly id: string; readonly url: string };
   scheduler: Scheduler;
   faults: Faults;
-  /** Brings a callback to a node that is up. It is not repeated: nobody may count on it. */
+  /** Brings a callback to a running node. It is not repeated, so no node may rely on it. */
   callBack: (what: string, path: string, headers: Record<string, string>, body: string) => void;
-  /** Of each message that asks it to do something, before the first byte leaves the node. */
+  /** Called for each operation request before its first byte leaves the node. */
   isSent: (operationId: string) => Promise<void>;
 }): Promise<WorldBank> {
   const { bank, scheduler, faults, callBack } = options;
-  /** Until then nobody can reach it. */
+  /** Until then the bank is unreachable. */
   let awayUntilMs = 0;
   const clock: Clock = { now: () => instantAt(scheduler.nowMs()) };
   const challenges = new Map<string, Challenge>();
@@ -111,7 +111,7 @@ export async function openWorldBank(options: {
       ask: (question) =>
         new Promise((resolve) => {
           const what = `${bank.id} ${question.method} ${question.target}`;
-          // The caller wipes what it has sent when it is answered; copies that are still on their way are the network's.
+          // The caller wipes the body once it has a response, so the network keeps its own copy.
           const { body } = question;
           const sent: BankRequest = body ? { ...question, body: Buffer.from(body) } : question;
           let isOver = false;

@@ -1,4 +1,4 @@
-// Two banks, so that a payment may go to the second while the first cannot be reached. Whoever looks at their books sees one.
+// Two banks, so that a payment can be rerouted while the first is unreachable. Their reports are read as one.
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { openWorldBank, type WorldBank } from './bank.ts';
 
@@ -13,7 +13,7 @@ export async function openWorldBanks(
   const opened = await Promise.all(
     banks.map(async (bank) => ({ ...bank, at: await openWorldBank({ ...options, bank }) })),
   );
-  const told = opened.map(() => 0);
+  const read = opened.map(() => 0);
   const lines: BookEntry[] = [];
   const bankWith = (ticket: string) =>
     opened.find(({ at }) => at.openChallenges().some((challenge) => challenge.ticket === ticket));
@@ -24,12 +24,12 @@ export async function openWorldBanks(
       if (!found) throw new Error(`there is no bank at ${origin}`);
       return found.at.linkOf(node)(origin, connectMs);
     },
-    /** What was there before stays where it was. */
+    /** Entries keep their positions from one call to the next. */
     async book() {
       for (const [place, { at }] of opened.entries()) {
         const book = await at.book();
-        lines.push(...book.slice(told[place]));
-        told[place] = book.length;
+        lines.push(...book.slice(read[place]));
+        read[place] = book.length;
       }
       return lines;
     },

@@ -1,16 +1,16 @@
-// A mail server that takes letters, or does not, or takes them and does not say so. What it has taken is kept.
+// A mail server that accepts emails, rejects them, or accepts them without a response. It keeps what it accepted.
 import type { OpenMailServer } from '../../../src/platform/mail/mail-server.ts';
 import type { Mail } from '../../checks/world.ts';
 import type { Faults } from '../faults.ts';
 import type { Scheduler } from '../scheduler.ts';
 
 export type PostOffice = {
-  /** For a node of that name. */
+  /** The mail server as that node reaches it. */
   serverOf(node: string): OpenMailServer;
   readonly taken: readonly Mail[];
 };
 
-/** Where letters are handed in; nothing listens there. */
+/** The address of the mail server, where nothing listens. */
 export const mailSettings = { SMTP_URL: 'smtps://mail.example', SMTP_FROM: 'receipts@shop.example' };
 
 export function openPostOffice(options: { scheduler: Scheduler; faults: Faults }): PostOffice {
@@ -25,7 +25,7 @@ export function openPostOffice(options: { scheduler: Scheduler; faults: Faults }
           new Promise((resolve, reject) => {
             const fail = (why: string): void => {
               clearTimeout(timer);
-              reject(new Error(`the mail server did not take the letter: ${why}`));
+              reject(new Error(`the mail server did not take the email: ${why}`));
             };
             const hangsUpAtMs = scheduler.nowMs() + timeoutMs;
             const timer = setTimeout(() => fail('timeout'), timeoutMs);

@@ -1,5 +1,4 @@
-// Merchants' servers that are told what happened. They take what they are sent, or fail, or take it and do not say so; what
-// they answered for is kept.
+// Merchants' servers that accept webhook events, fail, or accept without a response. They keep what they accepted.
 import type { OpenSender } from '../../../src/webhooks/delivery/http-sender.ts';
 import type { Chance } from '../chance.ts';
 import type { Delivery } from '../../checks/world.ts';
@@ -7,7 +6,7 @@ import type { Faults } from '../faults.ts';
 import type { Scheduler } from '../scheduler.ts';
 
 export type Receivers = {
-  /** For a node of that name. */
+  /** The sender of that node. */
   senderOf(node: string): OpenSender;
   readonly received: readonly Delivery[];
 };
@@ -16,7 +15,7 @@ export function openReceivers(options: {
   scheduler: Scheduler;
   faults: Faults;
   chance: Chance;
-  /** Whose address that is. */
+  /** The ID of the webhook with that URL. */
   webhookAt: (url: string) => Promise<string>;
 }): Receivers {
   const { scheduler, faults, chance, webhookAt } = options;
@@ -38,7 +37,7 @@ export function openReceivers(options: {
               owner: node,
               what: `tells ${url.pathname} ${headers['webhook-id']}`,
               async run() {
-                // Whoever has hung up sends nothing any more.
+                // The node has given up on this request.
                 if (scheduler.nowMs() >= hangsUpAtMs) return;
                 if (faults.happens('receiver fails')) return answer(chance.oneOf([500, 503, 302, 410]));
                 const content = JSON.parse(body.toString()) as { eventID: number | string };
