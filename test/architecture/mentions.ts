@@ -78,7 +78,7 @@ function hasCommand(command: Command, words: readonly string[]): boolean {
   return isArgument && options.every((one) => ['--help', ...known].includes(one));
 }
 
-/** The files of this repository that a text names and that do not exist; named by full path, from src or pages, or as an import. */
+/** The missing files of this repository that a text names: by full path, from src or pages, or as an import. */
 export function missingFiles(file: string, text: string): string[] {
   const spoken = file.endsWith('.md') ? text : commentsOf(text);
   return [...spoken.matchAll(/(?<![\w./@:-])(?:[\w-]+\/)+[\w.-]+\.(?:ts|js|sql|md|svg|json)\b(?!\/)/g)]
