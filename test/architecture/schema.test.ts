@@ -115,6 +115,15 @@ test('a table without a rule is found, and so is a key with another first column
   expect(await afterChange(turned, firstKeyColumns)).toEqual({ ...distributedBy, shop: 'shop_id' });
 });
 
+test('every table with jobs has an index of due rows and one of stuck rows', async () => {
+  expect(await db.database.withClient(missingJobIndexes)).toEqual([]);
+  const bare = 'create table errand (errand_id id primary key, wake_at timestamptz, stuck_at timestamptz)';
+  const missing = ['errand: stuck_at', 'errand: wake_at'];
+  expect(await afterChange(bare, missingJobIndexes)).toEqual(missing);
+  const whole = `${bare}; create index errand_due on errand (wake_at); create index errand_stuck on errand (stuck_at)`;
+  expect(await afterChange(whole, missingJobIndexes)).toEqual(missing);
+});
+
 /** Null for a table without a primary key. */
 async function firstKeyColumns(client: pg.ClientBase): Promise<Record<string, string | null>> {
   const { rows } = await client.query<{ name: string; first: string | null }>(`
@@ -123,6 +132,18 @@ async function firstKeyColumns(client: pg.ClientBase): Promise<Record<string, st
        where indrelid = pg_class.oid and indisprimary) as first
     from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`);
   return Object.fromEntries(rows.map(({ name, first }) => [name, first]));
+}
+
+/** Columns of jobs without a partial index of the rows in which they have a value. */
+async function missingJobIndexes(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(`
+    select relname || ': ' || attname as name
+    from pg_class join pg_attribute on attrelid = pg_class.oid
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and attname in ('wake_at', 'stuck_at')
+      and not exists (select from pg_index where indrelid = pg_class.oid and attnum = any (indkey)
+        and pg_get_expr(indpred, indrelid) = '(' || attname || ' IS NOT NULL)')
+    order by name`);
+  return rows.map(({ name }) => name);
 }
 
 /** What is read with the change, before it is rolled back. */

@@ -13,6 +13,7 @@ import {
   type ChargeOutcome,
   type Series,
 } from '../../src/recurring/domain/series.ts';
+import { rulePacks } from '../../src/retry-rules/domain/rule-packs.ts';
 import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
 import { chosenSeed } from '../support/service/chosen-seed.ts';
 import { defined } from '../../src/defined.ts';
@@ -24,26 +25,10 @@ const day = 24 * hour;
 const shops = ['one shop', 'another shop'];
 const systems = { visa: 'visa', mastercard: 'mastercard', mir: 'nspkmir' } as const;
 const codes = [
-  '51',
-  '05',
-  '51',
-  '05',
-  '91',
-  '51',
-  '62',
-  '83',
-  '5C',
-  '57',
-  '41',
-  '12',
-  '78',
-  '79',
-  'R0',
-  'R1',
-  'R3',
-  '30',
-];
-const advices = ['02', '24', '25', '27', '30', '40', '03', '21'];
+  '51 05 51 05 91 51 62 83 5C 57 41 12 78 79 R0 R1 R3 30',
+  '04 07 14 15 36 39 43 46 52 53 56 93',
+].flatMap((some) => some.split(' '));
+const advices = ['02', '24', '25', '27', '30', '40', '03', '21', '26', '28', '29'];
 const moves = [
   1,
   hour,
@@ -62,6 +47,12 @@ const moves = [
   31 * day + 1,
   32 * day,
 ];
+
+test('the histories draw every code and every advice that has a rule', () => {
+  const ruled = (of: 'codes' | 'advice') => [...new Set(rulePacks.flatMap((pack) => Object.keys(pack[of])))];
+  expect(ruled('codes').filter((code) => !codes.includes(code))).toEqual([]);
+  expect(ruled('advice').filter((advice) => !advices.includes(advice))).toEqual([]);
+});
 
 /** A series as the program stores it, with what it reads with it. */
 type Kept = { series: Series; attempts: (Attempt & { outcome: 'pending' | ChargeOutcome['outcome'] })[] };

@@ -66,7 +66,7 @@ const visaCodes = {
   '5C': wait(7 * dayMs),
 };
 
-const rulePacks: readonly RulePack[] = [
+export const rulePacks: readonly RulePack[] = [
   {
     name: 'house',
     from: '2026-01-01T00:00:00.000000Z' as Instant,
