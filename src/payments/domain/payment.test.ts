@@ -12,14 +12,17 @@ import {
 } from './commands.ts';
 import { failureOfDecline, merchantError, payerError } from './payment-failure.ts';
 import {
+  amountOf,
   evolve,
   isInProgress,
+  isTaken,
   operationIdOf,
   paymentOfOperation,
   publicStatus,
   wakeOf,
   type Payment,
   type PaymentFact,
+  type PaymentState,
   type PaymentStateName,
 } from './payment.ts';
 
@@ -177,6 +180,31 @@ describe('the payment lifecycle', () => {
   ] as const)('state %s has public status %s and blocks other payments: %s', (state, status, busy) => {
     expect(publicStatus[state]).toBe(status);
     expect(isInProgress(inState(state))).toBe(busy);
+  });
+
+  test.each(['captured', 'refunding', 'refunded'] as const)(
+    'a %s payment counts the captured amount',
+    (name) => {
+      const payment = inState(name);
+      expect(isTaken(payment.state)).toBe(true);
+      const state = { ...payment.state, amount: rub(1n) } as PaymentState;
+      expect(amountOf({ ...payment, state })).toEqual(rub(1n));
+    },
+  );
+
+  test.each([
+    'authorising',
+    'challenged',
+    'reversing',
+    'held',
+    'capturing',
+    'cancelling',
+    'cancelled',
+    'failed',
+  ] as const)('a payment that is %s has taken nothing, and counts its whole amount', (name) => {
+    const payment = inState(name);
+    expect(isTaken(payment.state)).toBe(false);
+    expect(amountOf(payment)).toEqual(payment.amount);
   });
 
   test('succeeded refunds add up, and a failed refund releases its amount', () => {
