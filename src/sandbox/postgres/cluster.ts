@@ -61,9 +61,12 @@ export function explainRefusal(error: unknown, folder: string): unknown {
   };
   const wanted = advice[codeOf(error)];
   if (wanted === undefined) return error;
-  return new Error(`The data folder ${folder} cannot be used: ${error.message}. Please ${wanted}.`, {
-    cause: error,
-  });
+  return new Error(
+    `The data folder ${folder} cannot be used: ${error.message}. In MANDATE_DATA, ${wanted}.`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** The major version of PostgreSQL that wrote the data; undefined without data. */
