@@ -1,11 +1,17 @@
 # Shell helpers for the guides. Run `. examples/api.sh` in bash or zsh, in the folder the sandbox was started in.
 
 # field NAME: print one field of the JSON on standard input: `field id`, `field invoice.id`, `field '[0].status'`.
+# Without that field it prints the response to standard error instead.
 field() {
   case $1 in
-    \[*) node -p "JSON.parse(fs.readFileSync(0))$1" ;;
-    *) node -p "JSON.parse(fs.readFileSync(0)).$1" ;;
+    \[*) set -- "$1" ;;
+    *) set -- ".$1" ;;
   esac
+  node -e "
+    const body = fs.readFileSync(0, 'utf8').trim() || 'an empty body. After a 401, set KEY again';
+    const fail = () => { console.error('Unexpected response: ' + body); process.exit(1); };
+    const value = (() => { try { return JSON.parse(body)$1; } catch { fail(); } })();
+    value === undefined ? fail() : console.log(value);"
 }
 
 SANDBOX=$(npx mandate sandbox --json)

@@ -11,22 +11,15 @@ const reportColumns = ['externalID', 'withdrawal', 'wallet', 'amount', 'currency
 /** Final. A refusal is not: a limit frees up, for instance. */
 const isFinal = (status) => status === 'Succeeded' || status === 'Failed';
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    report: { type: 'string' },
-    parallel: { type: 'string', default: '8' },
-    wait: { type: 'string', default: '120' },
-  },
-});
+const usage = 'node pay-csv.mjs payouts.csv [--report FILE] [--parallel 8] [--wait 120]';
+const { values: options, positionals } = readOptions();
 const [file] = positionals;
 const key = process.env.MANDATE_API_KEY;
 const url = (process.env.MANDATE_URL ?? 'http://127.0.0.1:8080').replace(/\/$/, '');
 const parallel = Number(options.parallel);
 const waitMs = Number(options.wait) * 1_000;
 const problems = [
-  file === undefined &&
-    'Name a CSV file: node pay-csv.mjs payouts.csv [--report FILE] [--parallel 8] [--wait 120]',
+  file === undefined && `Name a CSV file: ${usage}`,
   !key && 'Set MANDATE_API_KEY to the API key of your server.',
   !(Number.isInteger(parallel) && parallel >= 1 && parallel <= 256) &&
     `--parallel "${options.parallel}" is not valid. Use a number from 1 to 256.`,
@@ -351,6 +344,21 @@ function parseCsv(name, text) {
     cells = Object.assign([], { line });
   }
   return parsed;
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        report: { type: 'string' },
+        parallel: { type: 'string', default: '8' },
+        wait: { type: 'string', default: '120' },
+      },
+    });
+  } catch (error) {
+    return exitOn([`${error.message.split('. ')[0]}. Use: ${usage}`]);
+  }
 }
 
 function exitOn(reasons) {

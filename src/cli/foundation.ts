@@ -22,6 +22,8 @@ async function withOpened<O extends { close(): Promise<void> }, T>(
   const interrupted = firstSignal().then((signal) => {
     throw new Error(`Stopped by ${signal}.`);
   });
+  // Until something waits for it, a signal must not end the process with a stack trace.
+  interrupted.catch(() => undefined);
   const config = settingsHere();
   const opened = await open(config, openLog({ level: 'error', human: true }));
   try {

@@ -1,6 +1,7 @@
 // The program and its commands as definitions: nothing runs until it parses. Each command loads what it needs when it runs, so that
 // --help is quick.
 import { readFileSync } from 'node:fs';
+import { Help, type Command } from 'commander';
 import { assetPath } from '../asset-paths.ts';
 import { addBankCommands } from './banks/commands.ts';
 import { MandateCommand } from './mandate-command.ts';
@@ -21,7 +22,7 @@ export function createProgram(): MandateCommand {
     })
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .configureHelp({ commandDescription: descriptionOf });
+    .configureHelp({ commandDescription: descriptionOf, visibleCommands: listedCommands });
   program.commandsGroup('Start and set up:').helpCommand('help [command]', 'Print the help of a command');
   addServiceCommands(program);
   program.commandsGroup('Merchants and payments:');
@@ -67,11 +68,18 @@ function addServiceCommands(program: MandateCommand): void {
     .subcommand('config', {
       summary: 'List every setting, its value and its source',
       details:
-        'The source is environment, default or sandbox. Secrets are masked. It checks all settings and connects to nothing.',
+        'It reads the environment of your shell, so give it that of the service. The source is environment, default or sandbox. ' +
+        'Secrets are masked. It checks all settings and connects to nothing.',
       examples: ['mandate config', 'mandate config --json'],
     })
     .json()
     .action(async (options: { json?: true }) => (await import('./config.ts')).showConfig(options));
+}
+
+/** `help` is listed once, by the program: its heading would be wrong in the help of a command. */
+function listedCommands(command: Command): Command[] {
+  const commands = new Help().visibleCommands(command);
+  return command.parent ? commands.filter((one) => one.name() !== 'help') : commands;
 }
 
 function descriptionOf(command: { summary(): string; description(): string }): string {

@@ -58,7 +58,11 @@ function statusTable(): string {
     [
       ['400, 422', '`code`, `message`', 'Correct the request. If there is a `retryAfter`, repeat it then.'],
       ['401', 'empty', 'Send a token that is valid for this operation: see [access](access.md).'],
-      ['404', '`message`', 'Check the ID. The object does not exist, or this token cannot see it.'],
+      [
+        '404',
+        '`message`',
+        'Check the ID. The object does not exist, or this token cannot see it. With the message `Not found` alone the path is wrong.',
+      ],
       ['405, 415', 'empty', 'Use a method from `Allow`. Send the body as `application/json`.'],
       [
         '409',

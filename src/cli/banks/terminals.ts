@@ -49,9 +49,10 @@ function shopOf({ shop, payouts }: Owner): string | undefined {
 }
 
 export async function listAllTerminals(options: { party: string; json?: true }): Promise<void> {
-  const rows = await withFoundation(({ database }) =>
-    database.run(listTerminals, { party_id: options.party }),
-  );
+  const rows = await withFoundation(async ({ database }) => {
+    await requireParty(database, options.party);
+    return database.run(listTerminals, { party_id: options.party });
+  });
   const terminals = rows.map((row) => ({
     terminalId: row.terminal_id,
     shopId: row.shop_id,

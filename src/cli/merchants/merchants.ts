@@ -97,10 +97,13 @@ export async function createShop(options: {
 }
 
 export async function listShops(options: { party: string; json?: true }): Promise<void> {
-  const { rows, livemode } = await withFoundation(async ({ config, database }) => ({
-    rows: await database.run(listShopsOf, { party_id: options.party }),
-    livemode: livemodeOf(config.mode),
-  }));
+  const { rows, livemode } = await withFoundation(async ({ config, database }) => {
+    await requireParty(database, options.party);
+    return {
+      rows: await database.run(listShopsOf, { party_id: options.party }),
+      livemode: livemodeOf(config.mode),
+    };
+  });
   const shops = rows.map((row) => ({
     shopId: row.shop_id,
     name: row.name,

@@ -20,7 +20,10 @@ export async function createKey(options: { party: string; name: string; scopes?:
 }
 
 export async function listKeys(options: { party: string; json?: true }): Promise<void> {
-  const keys = await withDatabase((database) => apiKeysOf(database, options.party));
+  const keys = await withDatabase(async (database) => {
+    await requireParty(database, options.party);
+    return apiKeysOf(database, options.party);
+  });
   if (options.json) {
     return printJson(
       'keys list',
@@ -44,22 +47,35 @@ export async function rotateKey(keyId: string, options: { overlap: string }): Pr
   const hours = Number(options.overlap);
   if (options.overlap.trim() === '' || !(hours >= 0 && hours <= 24 * 365))
     throw new Error(`--overlap is "${options.overlap}". Use a number of hours from 0 to 8760.`);
+  requireKeyId(keyId);
   const text = await withFoundation(({ apiKeys }) => apiKeys.rotate(keyId, hours * 3_600_000));
   if (text === undefined)
-    throw new Error(`Key ${keyId} not found, or no longer valid. Create a key with "mandate keys create".`);
+    throw new Error(
+      `Key ${keyId} not found, or no longer valid. List keys with "mandate keys list --party <id>", or create one with "mandate keys create".`,
+    );
   showOnce(text);
   console.error(`The old key works for another ${hours} hours, or until it expires if that is earlier.`);
 }
 
 export async function revokeKey(keyId: string): Promise<void> {
+  requireKeyId(keyId);
   const found = await withDatabase((database) => endApiKey(database, keyId, systemClock.now()));
-  if (!found) throw new Error(`Key ${keyId} not found. List keys with "mandate keys list".`);
+  if (!found) throw new Error(`Key ${keyId} not found. List keys with "mandate keys list --party <id>".`);
   console.log(`Revoked ${keyId}.`);
 }
 
 export async function rotateSigningKey(): Promise<void> {
   const keyVersion = await withFoundation(({ keyring }) => keyring.rotate('access_token'));
   console.log(`Every node signs new access tokens with key version ${keyVersion} within a minute.`);
+}
+
+/** A whole key is not repeated: a terminal or a log may keep the message. */
+function requireKeyId(text: string): void {
+  const [, keyId] = /^mandate_[a-z]+_([^_]+)/.exec(text) ?? [];
+  if (keyId !== undefined)
+    throw new Error(
+      `This is an API key. Use its ID, the part between the second and third underscore: ${keyId}.`,
+    );
 }
 
 /** Only the key goes to standard output, so that a script can store it. */

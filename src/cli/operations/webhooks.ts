@@ -9,13 +9,16 @@ import { resetCursor } from '../../webhooks/feed/reset-cursor.store.ts';
 import { rewind } from '../../webhooks/feed/replay.store.ts';
 import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/registration/webhooks.store.ts';
 import { firstSignal } from '../signals.ts';
-import { printTable, withFoundation } from '../foundation.ts';
+import { printTable, requireParty, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 
 const maxShown = 1_000;
 
 export async function listWebhooks(options: { party: string; json?: true }): Promise<void> {
-  const found = await withFoundation(({ database }) => findWebhooks(database, [options.party]));
+  const found = await withFoundation(async ({ database }) => {
+    await requireParty(database, options.party);
+    return findWebhooks(database, [options.party]);
+  });
   const list = found.map(({ webhook }) => webhook);
   if (options.json) return printJson('webhooks list', list);
   printTable(

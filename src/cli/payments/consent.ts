@@ -4,26 +4,26 @@ import { verifyBundle } from '../../recurring/consent-bundle.ts';
 import { sealKeysOf } from '../../recurring/consent-seal.ts';
 import { consentSheet } from '../../recurring/domain/consent-sheet.ts';
 import { findWithoutEvidence } from '../../recurring/store/missing-evidence.ts';
-import { printTable, sentence, withFoundation } from '../foundation.ts';
+import { printTable, requireParty, sentence, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 
 type Verifying = { sealedBy?: string[]; sealedHere?: true };
 
 export async function printConsent(file: string): Promise<void> {
-  const verified = verifyBundle(await readFile(file, 'utf8'));
+  const verified = verifyBundle(await bundleIn(file));
   if (!verified.ok) throw notVerified(file, verified.why);
   process.stdout.write(consentSheet(verified.bundle));
 }
 
 /** Opens the database only for --sealed-here. */
 export async function verifyConsent(file: string, { sealedBy, sealedHere }: Verifying): Promise<void> {
-  const text = await readFile(file, 'utf8');
+  const text = await bundleIn(file);
   const ours = sealedHere ? await withFoundation(({ keyring }) => sealKeysOf(keyring)) : [];
   const trusted = [...(sealedBy ?? []), ...ours.map(({ publicKey }) => publicKey)];
   const verified = verifyBundle(text, trusted);
   if (!verified.ok) throw notVerified(file, verified.why);
   const { seriesId, entries, sealedAt, publicKey } = verified.bundle;
-  console.log(`Unchanged: ${entries.length} entries of ${seriesId}, sealed at ${sealedAt}.`);
+  console.log(`Unchanged: series ${seriesId}, entries 1 to ${entries.length}, sealed at ${sealedAt}.`);
   if (trusted.length === 0) {
     console.log(
       `Sealed with ${publicKey}. Compare it with "mandate consent keys", or pass it with --sealed-by.`,
@@ -39,7 +39,10 @@ export async function listMissingConsents(options: {
   json?: true;
 }): Promise<void> {
   const asked = { partyId: options.party, shopId: options.shop, limit: maxShown };
-  const found = await withFoundation(({ database }) => findWithoutEvidence(database, asked));
+  const found = await withFoundation(async ({ database }) => {
+    await requireParty(database, options.party);
+    return findWithoutEvidence(database, asked);
+  });
   if (options.json) return printJson('consent missing', found);
   if (found.length === 0) return console.log('Every active series has evidence of consent.');
   printTable(
@@ -75,6 +78,18 @@ export async function rotateConsentKey(): Promise<void> {
   });
 }
 
+async function bundleIn(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const why = isMissing ? 'not found. Check the path.' : `not readable: ${(error as Error).message}.`;
+    throw new Error(`File ${file} is ${why}`, { cause: error });
+  }
+}
+
 function notVerified(file: string, why: string): Error {
-  return new Error(`${file} is not a valid consent bundle: ${sentence(why)} Download it again from the API.`);
+  return new Error(
+    `${file} is not a valid consent bundle: ${sentence(why)} Download the bundle again from the API.`,
+  );
 }

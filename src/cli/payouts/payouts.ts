@@ -24,9 +24,10 @@ type Transaction = Parameters<Parameters<Foundation['database']['transaction']>[
 
 export async function listIdentities(options: { party: string; json?: true }): Promise<void> {
   const all = { provider: null, class: null, level: null, limit: 1_000, before_at: null, before_id: null };
-  const found = await withFoundation(({ database }) =>
-    readIdentities(database, { party_id: options.party, ...all }),
-  );
+  const found = await withFoundation(async ({ database }) => {
+    await requireParty(database, options.party);
+    return readIdentities(database, { party_id: options.party, ...all });
+  });
   const identities = found.map((one) => ({
     identityId: one.id,
     name: one.name,

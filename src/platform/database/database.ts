@@ -36,7 +36,8 @@ export type DatabasePool = Database & {
 /** The database cannot be reached or accepts no writes. Nothing was done there, so the request can safely be repeated. */
 export class DatabaseUnavailable extends Error {
   constructor(cause: unknown, what = 'cannot be reached') {
-    super(`The database ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`The database ${what}: ${why}. Check that PostgreSQL runs, and DATABASE_URL if it is set.`, {
       cause,
     });
   }

@@ -27,7 +27,10 @@ export function mailServerIn({
     !isBare ||
     credentials === 'unreadable'
   ) {
-    return { fault: 'SMTP_URL must be smtps://user:password@host:port or smtp://…, without a path or query' };
+    return {
+      fault:
+        'SMTP_URL is not the address of a mail server. Write it as smtps://user:password@host:port or smtp://…, without a path or query.',
+    };
   }
   const sender = senderIn(from ?? '');
   if (!sender) {

@@ -22,7 +22,7 @@ export type Cluster = {
 
 const initdbTimeoutMs = 120_000;
 const spaceWantedMegabytes = 250;
-const ownerAdvice = 'make the user that runs this program its owner, or choose another folder';
+const ownerAdvice = 'Make the user that runs this program its owner, or set MANDATE_DATA to another folder';
 /** Log names repeat every week, but the server empties an old file only if it runs at midnight. */
 const logAgeMs = 6 * 24 * 3_600_000;
 
@@ -52,16 +52,16 @@ export function openCluster(place: Place): Cluster {
 export function explainRefusal(error: unknown, folder: string): unknown {
   if (!(error instanceof Error)) return error;
   const advice: Record<string, string> = {
-    ENOSPC: `free about ${spaceWantedMegabytes} MB on its disk`,
+    ENOSPC: `Free about ${spaceWantedMegabytes} MB on its disk`,
     EACCES: ownerAdvice,
     EPERM: ownerAdvice,
-    EROFS: 'choose a writable folder',
-    ENOTDIR: 'choose a folder',
-    EEXIST: 'choose a folder',
+    EROFS: 'Set MANDATE_DATA to a writable folder',
+    ENOTDIR: 'Set MANDATE_DATA to a folder',
+    EEXIST: 'Set MANDATE_DATA to a folder',
   };
   const wanted = advice[codeOf(error)];
   if (wanted === undefined) return error;
-  return new Error(`The data folder ${folder} cannot be used: ${error.message}. Please ${wanted}.`, {
+  return new Error(`The data folder ${folder} cannot be used: ${error.message}. ${wanted}.`, {
     cause: error,
   });
 }

@@ -8,11 +8,12 @@ export const errorCatalogue = {
     invalidRequest: {
       message: 'Invalid request',
       advice:
-        'The request does not match the schema. The message names the parameter. Correct it and send it again.',
+        'The request does not match the schema, or one of its values is wrong. Correct what the message names and send it again.',
     },
     invalidDeadline: {
       message: 'Invalid data in X-Request-Deadline header',
-      advice: 'Send a future RFC 3339 date-time, or a number with a unit: `500ms`, `30s`, `1m`.',
+      advice:
+        'Send a future RFC 3339 date-time, or a number with a unit: `500ms`, `30s`, `1m`. More than a minute counts as one.',
     },
     invalidPartyID: {
       message: 'Party not found',
@@ -55,7 +56,7 @@ export const errorCatalogue = {
     invalidPaymentToolToken: {
       message: 'Specified payment tool token is invalid',
       advice:
-        'Tokenise the card again. A token is valid for one hour, for one party, and for the invoice or customer it was created for.',
+        'Store the card again and send the new token. It is valid for one hour, for one party, and for the invoice or customer it was created for.',
     },
     invalidPaymentSession: {
       message: 'Specified payment session is invalid',
@@ -141,7 +142,8 @@ export const errorCatalogue = {
     },
     invoicePaymentAmountExceeded: {
       message: 'Payment amount exceeded',
-      advice: 'Refund at most the captured amount minus earlier refunds.',
+      advice:
+        'Refund at most the captured amount minus earlier refunds. List the refunds of the payment to see them.',
     },
     insufficentAccountBalance: {
       message: 'Insufficient account balance',
@@ -163,7 +165,8 @@ export const errorCatalogue = {
     invalidResourceToken: {
       errorType: 'InvalidResourceToken',
       message: 'Specified resource token is invalid',
-      advice: 'Tokenise the card again. A token is valid for one hour and only for your party.',
+      advice:
+        'Store the card again and send the new token. It is valid for one hour and only for your party.',
     },
     invalidContinuationToken: {
       errorType: 'InvalidToken',
@@ -233,7 +236,7 @@ export const errorCatalogue = {
     },
     bankCardNotFound: {
       message: 'Bank card not found',
-      advice: 'The token is unknown or older than one hour. Tokenise the card again.',
+      advice: 'The token is unknown or older than one hour. Store the card again.',
     },
     destinationNotFound: {
       message: 'Destination not found',
@@ -243,7 +246,7 @@ export const errorCatalogue = {
       message: 'Withdrawal not found',
       advice: 'Check the ID. `GET /wallet/v0/withdrawals` lists your withdrawals.',
     },
-    transferNotFound: { message: 'Transfer not found', advice: 'Check the ID.' },
+    transferNotFound: { message: 'Transfer not found', advice: 'Send the `id` that the creation returned.' },
     providerNotFound: {
       message: 'Provider not found',
       advice: 'Check the ID. `GET /wallet/v0/providers` lists the providers.',
@@ -254,7 +257,7 @@ export const errorCatalogue = {
     },
     currencyNotFound: {
       message: 'Currency not found',
-      advice: 'Send an ISO 4217 code of a supported currency.',
+      advice: 'Send an ISO 4217 code in capitals, such as `RUB`.',
     },
   }),
   ...withStatus(409, {

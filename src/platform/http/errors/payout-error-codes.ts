@@ -23,7 +23,7 @@ export const payoutErrorCodes = {
     },
     currencyNotSupported: {
       message: 'Currency not supported',
-      advice: 'Send an ISO 4217 code of a supported currency.',
+      advice: 'Send an ISO 4217 code in capitals, such as `RUB`.',
     },
     unsupportedCard: {
       message: 'Unsupported card',

@@ -39,12 +39,39 @@ export function compileCheck(schema: TSchema): Check {
   const compiled = Compile(schema);
   return (value) => {
     if (compiled.Check(value)) return undefined;
-    const [first] = compiled.Errors(value);
+    const first = mostTelling(compiled.Errors(value));
     if (!first) return { where: 'body', keyword: 'schema', description: 'does not fit the schema' };
     const missing = first.keyword === 'required' ? `/${first.params.requiredProperties[0]}` : '';
     const where = readablePath(first.instancePath + missing);
-    return { where, keyword: first.keyword, description: first.message };
+    return { where, keyword: first.keyword, description: describe(first) };
   };
+}
+
+type SchemaErrors = ReturnType<ReturnType<typeof Compile>['Errors']>;
+type SchemaError = SchemaErrors[number];
+
+/** A member such as `payerType` names the branch of a union that is meant. What is wrong with other branches says nothing. */
+function mostTelling(errors: SchemaErrors): SchemaError | undefined {
+  const notMeant = errors.flatMap(({ keyword, schemaPath }) =>
+    keyword === 'const' ? (/^.*\/anyOf\/\d+(?=\/|$)/.exec(schemaPath)?.[0] ?? []) : [],
+  );
+  const meant = errors.filter(({ schemaPath }) =>
+    notMeant.every((branch) => schemaPath !== branch && !schemaPath.startsWith(`${branch}/`)),
+  );
+  if (meant[0] && meant[0].keyword !== 'anyOf') return meant[0];
+  const choice = errors.find(({ keyword }) => keyword === 'const');
+  if (!choice) return errors[0];
+  const allowedValues = errors.flatMap(({ instancePath, params }) =>
+    instancePath === choice.instancePath && 'allowedValue' in params ? [params.allowedValue] : [],
+  );
+  return { ...choice, keyword: 'enum', params: { allowedValues } };
+}
+
+const maxValuesShown = 20;
+
+function describe(error: SchemaError): string {
+  if (error.keyword !== 'enum' || error.params.allowedValues.length > maxValuesShown) return error.message;
+  return `must be equal to one of the allowed values: ${error.params.allowedValues.join(', ')}`;
 }
 
 export function validationMessageOf({ where, keyword, description }: ValidationError): string {
