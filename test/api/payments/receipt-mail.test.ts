@@ -350,7 +350,7 @@ describe('the connection to the mail server', () => {
     const { port } = dripping.address() as AddressInfo;
     const began = performance.now();
     await expect(openMailServer({ ...settings, port, timeoutMs: 300 }).send(email)).rejects.toThrow(
-      'not take',
+      'not accept',
     );
     expect(performance.now() - began).toBeLessThan(30_000);
     await new Promise((resolve) => dripping.close(resolve));
