@@ -10,22 +10,38 @@ if (!secret?.startsWith('whsec_')) {
   process.exit(1);
 }
 
-/** In memory here. Keep them in your database, in the transaction that does the work. */
+const maxBodyBytes = 1_048_576;
+/** In memory here. Keep them in your database, in the transaction that stores the event. */
 const seen = new Set();
 
-createServer(async (request, response) => {
+// A connection that breaks must not end the receiver.
+const server = createServer((request, response) => {
+  receive(request, response).catch(() => response.destroy());
+});
+server.listen(Number(port), '127.0.0.1');
+
+async function receive(request, response) {
   const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) return response.writeHead(413, { connection: 'close' }).end();
+    chunks.push(chunk);
+  }
   const rawBody = Buffer.concat(chunks);
   if (!isGenuine(rawBody, request.headers)) return response.writeHead(401).end();
-  // Respond first and work afterwards: Mandate waits ten seconds at most.
-  response.writeHead(204).end();
   const id = request.headers['webhook-id'];
-  if (seen.has(id)) return;
-  seen.add(id);
-  const { eventType, invoice } = JSON.parse(rawBody);
+  if (!seen.has(id)) {
+    store(JSON.parse(rawBody));
+    seen.add(id);
+  }
+  // After a 2xx the event is not sent again. Store it first, respond within ten seconds, and work on it afterwards.
+  response.writeHead(204).end();
+}
+
+function store({ eventType, invoice }) {
   console.log([eventType, invoice?.id, invoice?.status].filter(Boolean).join(' '));
-}).listen(Number(port), '127.0.0.1');
+}
 
 function isGenuine(rawBody, headers) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;

@@ -26,7 +26,7 @@ const maxWaitSeconds = 60;
 const facts = JSON.parse(existing('facts', HTMLElement).textContent) as CheckoutFacts;
 const { words } = facts;
 const session = openSession(facts.kind, facts.id);
-const banner = existing('banner', HTMLElement);
+const banner = existing('message', HTMLElement);
 const amount = document.querySelector<HTMLElement>('#amount');
 
 let shown: View = facts.view;

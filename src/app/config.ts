@@ -203,8 +203,11 @@ type WholeNumber = Extract<(typeof settings)[number], { readonly range: unknown 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 class ConfigurationFault extends Error {
-  constructor(faults: readonly string[]) {
-    super(`Correct these settings in the environment:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  constructor(faults: readonly string[], misspelt: readonly string[]) {
+    const list = (lines: readonly string[]) => lines.map((line) => `\n  - ${line}`).join('');
+    const ignored =
+      misspelt.length > 0 ? `\nThese names are not settings, and are ignored:${list(misspelt)}` : '';
+    super(`Correct these settings in the environment:${list(faults)}${ignored}`);
   }
 }
 
@@ -353,8 +356,7 @@ export function readConfig(environment: Environment, workingFolder: string) {
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };
-  if (faults.length > 0)
-    throw new ConfigurationFault([...faults, ...misspeltIn(environment).map(textOfMisspelt)]);
+  if (faults.length > 0) throw new ConfigurationFault(faults, misspeltIn(environment).map(textOfMisspelt));
   return config;
 }
 

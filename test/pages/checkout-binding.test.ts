@@ -32,7 +32,7 @@ describeInBrowser('the checkout for customers', () => {
     await expect.poll(() => heading().textContent(), soon).toBe(text);
   }
   async function expectBanner(text: string): Promise<void> {
-    await expect.poll(() => page.locator('#banner').textContent(), soon).toContain(text);
+    await expect.poll(() => page.locator('#message').textContent(), soon).toContain(text);
   }
 
   async function openNew(more: Record<string, string> = {}, viewport = desktop): Promise<CreatedCustomer> {

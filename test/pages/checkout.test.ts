@@ -26,7 +26,7 @@ describeInBrowser('the checkout', () => {
   afterAll(() => world?.close());
   afterEach(() => world.leave());
 
-  const banner = () => page.locator('#banner');
+  const banner = () => page.locator('#message');
   const heading = () => page.locator('h2:visible');
   const payButton = () => page.locator('#pay');
   const bank = () => page.frameLocator('iframe.challenge');

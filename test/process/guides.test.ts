@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -61,6 +62,28 @@ test('the commands of every page run, and print what the page shows', async () =
     }
   }
 }, 300_000);
+
+test('the receiver to copy survives a request that breaks off', async () => {
+  const port = await freePort();
+  const child = spawn(process.execPath, [join(repository, 'examples/receive-webhooks.mjs')], {
+    env: { WEBHOOK_SECRET: 'whsec_c2VjcmV0', RECEIVER_PORT: String(port) },
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const statusOfForgery = () =>
+    fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: '{}' }).then(
+      ({ status }) => status,
+      () => 'unreachable',
+    );
+  await expect.poll(statusOfForgery, { timeout: 20_000 }).toBe(401);
+
+  const socket = connect(port, '127.0.0.1');
+  socket.end('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc');
+  socket.resume();
+  await once(socket, 'close');
+  expect(await statusOfForgery()).toBe(401);
+  expect(child.exitCode).toBeNull();
+});
 
 test('controls: blocks that run and those that do not, output that is printed and that is not', () => {
   const page = 'A\n\n```sh\necho a\n```\n\n```text\na…c\n```\n\n```sh by-hand\nnpm test\n```\n';

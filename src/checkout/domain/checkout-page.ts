@@ -83,8 +83,8 @@ ${networkSigns}
 <button id="close" class="close" type="button" aria-label="${escaped(words.page.close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>
 ${summary(shown, words, shopName)}
 <main>
-<p id="banner" class="banner" role="status" aria-live="polite" tabindex="-1"></p>
-<noscript><p class="banner shown">${escaped(words.page.noScript)}</p></noscript>
+<p id="message" class="message" role="status" aria-live="polite" tabindex="-1"></p>
+<noscript><p class="message shown">${escaped(words.page.noScript)}</p></noscript>
 ${section('loading', view, `<div class="spinner"></div><p class="off-screen">${escaped(words.page.loading)}</p>`)}
 ${section('form', view, cardForm(shown, words, shopName))}
 ${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escaped(waiting.lead)}</p>`)}

@@ -95,8 +95,8 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     const durationMs = performance.now() - request.startedAtMs;
     metrics.observeRequest(request.operation, reply.statusCode, durationMs / 1000);
     const caller = request.context?.caller;
-    // Load balancers check the health every few seconds, so those lines would bury the others.
-    const level = request.operation === 'health' ? 'debug' : 'info';
+    // Load balancers check the health every few seconds, so lines of healthy nodes would bury the others.
+    const level = request.operation === 'health' && reply.statusCode < 400 ? 'debug' : 'info';
     // One literal with all members, because it is created for each request. Members without a value are left out of the line.
     requestLog[level](
       {

@@ -131,7 +131,7 @@ function evidenceRows({ evidence, consent }: Mandate): Row[] {
     ['Evidence', 'attested by the merchant'],
     ['Text', consent.text],
     ['SHA-256 of the text', consent.textHash],
-    ['Ticked', `by the payer,  ${moment(consent.tickedAt)}`],
+    ['Ticked', `by the payer, ${moment(consent.tickedAt)}`],
     ['Checkbox', consent.checkbox],
     ['Language', consent.locale],
     ['Version', consent.version],

@@ -141,7 +141,7 @@ describe('limits', () => {
     expect(await pay(100)).toEqual(
       refused(
         'payoutLimitNumberPerDay',
-        'The daily number of payouts is reached. Wait until retryAfter, or raise the level of the identity.',
+        'The daily number of payouts is reached. Wait until retryAfter, if there is one, or raise the level of the identity.',
         {
           retryAfter: tomorrow,
         },

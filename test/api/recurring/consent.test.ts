@@ -517,6 +517,7 @@ describe('the printable page', () => {
       'Charge failed',
       'visa 51',
       'by the merchant: asked us by phone',
+      'by the payer, 20',
     ]) {
       expect(page).toContain(said);
     }

@@ -228,6 +228,10 @@ describe('without its database the service', () => {
     await withoutDatabase(service, () => Promise.resolve());
     const ready = await service.call('GET', '/health/ready');
     expect(ready).toMatchObject({ status: 503, body: { notReady: [expect.stringContaining('read-only')] } });
+    const logged = service.logged.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(logged).toContainEqual(
+      expect.objectContaining({ level: 'info', operation: 'health', status: 503 }),
+    );
     expectEmpty(await create(), 503);
 
     await operator.query(`alter database ${rows[0].name} reset default_transaction_read_only`);

@@ -45,7 +45,7 @@ function paymentSteps(page: Page, link: string): Steps {
     declined: async () => {
       await page.goto(link);
       await payBy(declined);
-      await seen('#banner.shown');
+      await seen('#message.shown');
     },
     waiting: async () => {
       await page.route('**/payments', (route) => answered.then(() => route.continue()));
@@ -58,7 +58,7 @@ function paymentSteps(page: Page, link: string): Steps {
     },
     offline: async () => {
       await page.context().setOffline(true);
-      await seen('#banner.shown');
+      await seen('#message.shown');
     },
     left: async () => {
       await page.context().setOffline(false);
@@ -121,7 +121,7 @@ export async function walkThroughBinding(
     declined: async () => {
       await page.locator('#consent').check();
       await payBy(declined);
-      await seen('#banner.shown');
+      await seen('#message.shown');
     },
     left: async () => {
       await payBy(challenged);

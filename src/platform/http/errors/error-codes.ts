@@ -90,7 +90,8 @@ export const errorCatalogue = {
         'Name a captured payment of the same shop created with `makeRecurrent: true`, preferably the latest of the series.',
     },
     recurrentStopped: {
-      message: 'The issuer or card network has stopped this charge permanently. Ask the payer to pay again.',
+      message:
+        'Charges of this card are stopped permanently by the issuer, the card network or the payer. Ask the payer to pay again.',
       advice:
         'Do not retry. Ask the payer for a new payment with `makeRecurrent`, authenticated with 3-D Secure.',
     },
@@ -114,11 +115,13 @@ export const errorCatalogue = {
     recurrentRetryTooEarly: {
       message:
         'Too early to retry this charge. Wait until retryAfter, or until the pending charge has ended.',
-      advice: 'Retry at `retryAfter`. Without `retryAfter`, another charge is pending: follow its events.',
+      advice:
+        'Retry at `retryAfter`. Without `retryAfter`, a charge is pending, or the card or the consent ends before.',
     },
     recurrentRetryLimitReached: {
-      message: 'The card was declined too often. Wait until retryAfter.',
-      advice: 'Retry at `retryAfter`, or ask the payer to pay. Card networks limit the declines of one card.',
+      message: 'The card was declined too often. Wait until retryAfter, or ask the payer to pay.',
+      advice:
+        'Retry at `retryAfter`. Without it, ask the payer for a new payment. Card networks limit the declines of one card.',
     },
     recurrentParentStale: {
       message: 'The last charge was more than six months ago. Ask the payer for a new payment.',

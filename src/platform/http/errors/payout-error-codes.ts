@@ -67,7 +67,7 @@ export const payoutErrorCodes = {
     },
     payoutLimitNumberPerDay: {
       message:
-        'The daily number of payouts is reached. Wait until retryAfter, or raise the level of the identity.',
+        'The daily number of payouts is reached. Wait until retryAfter, if there is one, or raise the level of the identity.',
       advice:
         'Wait until `retryAfter`, raise the level of the identity, or ask the operator. Without `retryAfter`, waiting does not help.',
     },
