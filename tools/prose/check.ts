@@ -11,7 +11,7 @@ import { wordsToReview } from './words.ts';
 const { options, words } = readOptions(
   `npm run prose -- [--review] [paths…]: checks words, sentences, comments, headings and page lengths.
 
-Without paths it reads every text of the repository, and the subjects of commits.
+Without paths it reads every document, source and page, and the subjects of commits. YAML, SQL and shell are left out.
   --review  lists words that need judgement instead; it never fails
 Example: npm run prose -- docs/guide src/webhooks`,
   { review: { type: 'boolean' } },
@@ -23,12 +23,11 @@ const rulesSince = '2026-11-23T12:05:00Z';
 
 const texts = projectTexts();
 const allowed = projectAllowed();
-const chosen = [...texts].filter(
-  ([path]) =>
-    words.length === 0 ||
-    words.some((word) => path === word || path.startsWith(`${word.replace(/\/$/, '')}/`)),
-);
-if (chosen.length === 0) refuse(`no text lies under ${words.join(', ')}`);
+const isUnder = (path: string, word: string) =>
+  path === word || path.startsWith(`${word.replace(/\/$/, '')}/`);
+const unknown = words.filter((word) => ![...texts.keys()].some((path) => isUnder(path, word)));
+if (unknown.length > 0) refuse(`No text lies under ${unknown.join(', ')}. Give paths from the root`);
+const chosen = [...texts].filter(([path]) => words.length === 0 || words.some((word) => isUnder(path, word)));
 
 const found = chosen.flatMap(([path, text]) =>
   (options.review ? reviewOf(path, text, wordsToReview) : faultsIn(path, text, allowed)).map(

