@@ -271,6 +271,10 @@ export function readConfig(environment: Environment, workingFolder: string) {
 
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     faults.push('DATABASE_URL is not a PostgreSQL address. Begin it with postgres:// or postgresql://.');
+  } else if (databaseUrl !== undefined && !canDriverParse(databaseUrl)) {
+    faults.push(
+      'DATABASE_URL cannot be parsed. Percent-encode reserved characters of user and password, such as `@` as `%40`.',
+    );
   }
   if (keyText !== undefined && !masterKey) {
     faults.push('MANDATE_MASTER_KEY is not 32 bytes in base64. Create one with `openssl rand -base64 32`.');
@@ -287,9 +291,8 @@ export function readConfig(environment: Environment, workingFolder: string) {
   }
 
   const publicUrl = text('PUBLIC_URL') ?? `http://${reachable(host)}:${port}`;
-  if (!/^https?:\/\//.test(publicUrl) || !URL.canParse(publicUrl)) {
-    faults.push(`PUBLIC_URL is "${publicUrl}". Use an address that begins with http:// or https://.`);
-  }
+  const bankUrl = text('BANK_URL');
+  faults.push(...addressFaults('PUBLIC_URL', publicUrl), ...addressFaults('BANK_URL', bankUrl));
 
   const trustedProxies = (text('TRUSTED_PROXIES') ?? '').split(',').flatMap((entry) => entry.trim() || []);
   for (const entry of trustedProxies.filter((entry) => !isNetwork(entry))) {
@@ -315,11 +318,8 @@ export function readConfig(environment: Environment, workingFolder: string) {
     return found;
   }
 
-  const mail = mailServerIn({
-    url: text('SMTP_URL'),
-    from: text('SMTP_FROM'),
-    timeoutMs: integer('SMTP_TIMEOUT_SECONDS', 20) * 1_000,
-  });
+  const smtpTimeoutMs = integer('SMTP_TIMEOUT_SECONDS', 20) * 1_000;
+  const mail = mailServerIn({ url: text('SMTP_URL'), from: text('SMTP_FROM'), timeoutMs: smtpTimeoutMs });
   if (mail && 'fault' in mail) faults.push(mail.fault);
 
   const config = {
@@ -341,7 +341,7 @@ export function readConfig(environment: Environment, workingFolder: string) {
     bindingVerificationCharges: verificationCharges(),
     bindingsPerCustomer: integer('BINDINGS_PER_CUSTOMER_PER_DAY', mode === 'live' ? 5 : 0),
     bindingsPerCard: integer('BINDINGS_PER_CARD_PER_DAY', mode === 'live' ? 9 : 0),
-    bankUrl: text('BANK_URL'),
+    bankUrl,
     bankSecret: text('BANK_SECRET'),
     bankPort: integer('BANK_PORT', 0),
     webhookAddresses: oneOf(
@@ -352,12 +352,30 @@ export function readConfig(environment: Environment, workingFolder: string) {
     webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_SECONDS', 10) * 1_000,
     webhookDelaysSeconds: secondsList('WEBHOOK_DELAYS_SECONDS'),
     mailServer: mail && 'server' in mail ? mail.server : undefined,
+    smtpTimeoutMs,
     openingDepositMinor: BigInt(integer('OPENING_DEPOSIT', 100_000_000)),
     metricsToken: text('METRICS_TOKEN'),
     logLevel: oneOf('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   };
   if (faults.length > 0) throw new ConfigurationFault(faults, misspeltIn(environment).map(textOfMisspelt));
   return config;
+}
+
+/** A fault does not repeat the address, which may contain a password. */
+function addressFaults(name: SettingName, text: string | undefined): string[] {
+  if (text === undefined) return [];
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    return [`${name} is not a valid http or https address. Write it as https://host:port.`];
+  const { username, password } = new URL(text);
+  if (username === '' && password === '') return [];
+  return [`${name} contains a user name or password. Remove them.`];
+}
+
+/** The driver also accepts spaces, and a user without a host, as for a Unix socket. */
+function canDriverParse(databaseUrl: string): boolean {
+  return [databaseUrl, encodeURI(databaseUrl)].some(
+    (text) => URL.canParse(text) || URL.canParse(text.replace('@/', '@socket/')),
+  );
 }
 
 /** If the service listens on all addresses, this one reaches it from the same machine. */

@@ -39,7 +39,7 @@ const valueInForce: Readonly<Record<SettingName, (config: Config) => string | un
   MANDATE_MODE: ({ mode }) => mode,
   HOST: ({ host }) => host,
   PORT: ({ port }) => String(port),
-  PUBLIC_URL: ({ publicUrl }) => publicUrl,
+  PUBLIC_URL: ({ publicUrl }) => withoutSecrets(publicUrl),
   MANDATE_DATA: ({ dataFolder }) => dataFolder,
   DATABASE_URL: ({ databaseUrl, dataFolder }) =>
     databaseUrl === undefined ? `private PostgreSQL in ${dataFolder}` : withoutSecrets(databaseUrl),
@@ -57,7 +57,10 @@ const valueInForce: Readonly<Record<SettingName, (config: Config) => string | un
     [...bindingVerificationCharges].map(([currency, minor]) => `${currency}=${minor}`).join(','),
   BINDINGS_PER_CUSTOMER_PER_DAY: ({ bindingsPerCustomer }) => String(bindingsPerCustomer),
   BINDINGS_PER_CARD_PER_DAY: ({ bindingsPerCard }) => String(bindingsPerCard),
-  BANK_URL: ({ bankUrl, mode }) => bankUrl ?? (mode === 'sandbox' ? 'the simulated bank' : undefined),
+  BANK_URL: ({ bankUrl, mode }) => {
+    if (bankUrl !== undefined) return withoutSecrets(bankUrl);
+    return mode === 'sandbox' ? 'the simulated bank' : undefined;
+  },
   BANK_SECRET: ({ bankSecret, mode, dataFolder }) => {
     if (bankSecret !== undefined) return mask;
     return mode === 'sandbox' ? `in ${join(dataFolder, 'bank')}` : undefined;
@@ -74,7 +77,7 @@ const valueInForce: Readonly<Record<SettingName, (config: Config) => string | un
     if (mailServer?.from.name === undefined) return mailServer?.from.address;
     return `${mailServer.from.name} <${mailServer.from.address}>`;
   },
-  SMTP_TIMEOUT_SECONDS: ({ mailServer }) => mailServer && String(mailServer.timeoutMs / 1_000),
+  SMTP_TIMEOUT_SECONDS: ({ smtpTimeoutMs }) => String(smtpTimeoutMs / 1_000),
   OPENING_DEPOSIT: ({ openingDepositMinor }) => String(openingDepositMinor),
   METRICS_TOKEN: ({ metricsToken }) => metricsToken && mask,
   LOG_LEVEL: ({ logLevel }) => logLevel,
@@ -88,5 +91,5 @@ function onOrOff(isOn: boolean): string {
 function withoutSecrets(text: string): string {
   if (!URL.canParse(text)) return mask;
   const { protocol, host, pathname } = new URL(text);
-  return `${protocol}//${host}${pathname}`;
+  return `${protocol}//${host}${pathname}`.replace(/\/$/, '');
 }

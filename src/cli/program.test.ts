@@ -165,6 +165,12 @@ describe('mandate config', () => {
     expect(of('MANDATE_MASTER_KEY')).toEqual(['in /srv/data/master.key', 'sandbox']);
     expect(of('CARD_TESTING_LIMITS')).toEqual(['off', 'default']);
     expect(of('SMTP_URL')).toEqual([null, 'default']);
+    expect(of('SMTP_TIMEOUT_SECONDS')).toEqual(['20', 'default']);
+  });
+
+  test('shows SMTP_TIMEOUT_SECONDS without a mail server too', async () => {
+    const { of } = await shown({ SMTP_TIMEOUT_SECONDS: '7' });
+    expect(of('SMTP_TIMEOUT_SECONDS')).toEqual(['7', 'environment']);
   });
 
   test('masks secrets', async () => {
@@ -179,6 +185,22 @@ describe('mandate config', () => {
     const text = await commandLine(['config'], secrets);
     expect(text.output).not.toMatch(/hush|aHVz/);
     expect(text.output).toMatch(/^PORT +default +8080$/m);
+  });
+
+  test('shows an address without its parameters', async () => {
+    const { of } = await shown({
+      BANK_URL: 'https://bank.example/mandate?key=hush',
+      PUBLIC_URL: 'https://pay.example/?key=hush',
+    });
+    expect(of('BANK_URL')).toEqual(['https://bank.example/mandate', 'environment']);
+    expect(of('PUBLIC_URL')).toEqual(['https://pay.example', 'environment']);
+  });
+
+  test.each(['BANK_URL', 'PUBLIC_URL'])('refuses credentials in %s', async (name) => {
+    const { code, errors, output } = await commandLine(['config'], { [name]: 'http://me:hush@host.example' });
+    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect(errors).toContain(`${name} contains a user name or password.`);
+    expect(errors).not.toContain('hush');
   });
 
   test('warns of a misspelt name on standard error', async () => {

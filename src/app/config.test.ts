@@ -1,0 +1,63 @@
+// The addresses among the settings: which are refused, and that no refusal repeats a password.
+import { describe, expect, test } from 'vitest';
+import { readConfig } from './config.ts';
+
+const read = (environment: Record<string, string>) => () => readConfig(environment, '/');
+
+function refusalOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment, '/');
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'none';
+}
+
+test.each(['BANK_URL', 'PUBLIC_URL'])('%s with credentials is refused without repeating them', (name) => {
+  for (const url of ['https://user:hush@host.example', 'https://hush@host.example', 'ftp://user:hush@host']) {
+    const refusal = refusalOf({ [name]: url });
+    expect(refusal).toContain(`- ${name} `);
+    expect(refusal).not.toContain('hush');
+  }
+  expect(refusalOf({ [name]: 'https://user:hush@host.example' })).toContain(
+    `${name} contains a user name or password. Remove them.`,
+  );
+});
+
+test.each(['foo:hush', 'hush', 'http://', 'ftp://bank.example/hush', 'https://bank.example:hush'])(
+  'BANK_URL=%s is refused without repeating it',
+  (url) => {
+    const refusal = refusalOf({ BANK_URL: url });
+    expect(refusal).toContain(
+      'BANK_URL is not a valid http or https address. Write it as https://host:port.',
+    );
+    expect(refusal).not.toContain('hush');
+  },
+);
+
+test.each(['http://127.0.0.1:9000', 'https://bank.example/mandate/'])('BANK_URL=%s is accepted', (url) => {
+  expect(read({ BANK_URL: url })).not.toThrow();
+});
+
+describe('DATABASE_URL', () => {
+  test.each(['postgres://me:hush@db:port/mandate', 'postgres://me:hu/sh@db/mandate'])(
+    'that cannot be parsed is refused without repeating it: %s',
+    (url) => {
+      const refusal = refusalOf({ DATABASE_URL: url });
+      expect(refusal).toContain('DATABASE_URL cannot be parsed. Percent-encode reserved characters');
+      expect(refusal).not.toContain('hu');
+    },
+  );
+
+  test.each([
+    'postgres://me:secret@db.internal:5433/mandate?sslmode=verify-full',
+    'postgresql:///mandate?host=/var/run/postgresql',
+    'postgres://me:secret@/mandate?host=/var/run/postgresql',
+    'postgres://me:secret@%2Fvar%2Frun%2Fpostgresql/mandate',
+    'postgres://me:50%-50@127.0.0.1:5432/db',
+    'postgres://me:with space@127.0.0.1:5432/my db',
+    'postgres://me@[::1]:5432/db',
+  ])('in a form that the driver accepts is accepted: %s', (url) => {
+    expect(read({ DATABASE_URL: url })).not.toThrow();
+  });
+});
