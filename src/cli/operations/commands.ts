@@ -171,10 +171,12 @@ function addReplayCommands(webhooks: MandateCommand): void {
       summary: 'Reset the webhook cursor after a restore',
       details:
         'Run it once, with no node running, after you restored a dump into another PostgreSQL. ' +
-        'Events before it count as sent: use replay for those that were not.',
+        'Events before it count as sent: use replay for those that were not. ' +
+        'It refuses when the event log fits this PostgreSQL.',
       examples: ['mandate webhooks reset-cursor'],
     })
-    .action(async () => (await import('./webhooks.ts')).resetWebhookCursor());
+    .option('--force', 'reset also when the event log fits this PostgreSQL')
+    .action(async (options: { force?: true }) => (await import('./webhooks.ts')).resetWebhookCursor(options));
 }
 
 function addLedgerCommands(program: MandateCommand): void {

@@ -5,7 +5,7 @@ import { openMerchants } from '../../merchants/merchants.ts';
 import { livemodeOf } from '../../livemode.ts';
 import { addressOf, listen as listenTo } from '../../webhooks/listen.ts';
 import { queuesOf, resume } from '../../webhooks/inspection/inspection.store.ts';
-import { resetCursor } from '../../webhooks/feed/reset-cursor.store.ts';
+import { isFromAnotherCluster, resetCursor } from '../../webhooks/feed/reset-cursor.store.ts';
 import { rewind } from '../../webhooks/feed/replay.store.ts';
 import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/registration/webhooks.store.ts';
 import { firstSignal } from '../signals.ts';
@@ -110,8 +110,14 @@ export async function listen(options: { party: string; shop?: string; forward?: 
   });
 }
 
-export async function resetWebhookCursor(): Promise<void> {
-  const events = await withFoundation(({ database }) => resetCursor(database));
+export async function resetWebhookCursor({ force }: { force?: true }): Promise<void> {
+  const events = await withFoundation(async ({ database }) => {
+    if (!force && !(await isFromAnotherCluster(database)))
+      throw new Error(
+        'The event log belongs to this PostgreSQL. Nothing to reset. To reset it anyway, give --force.',
+      );
+    return resetCursor(database);
+  });
   console.log(
     `Reset the cursor: ${events} events count as sent. Send others again with "mandate webhooks replay".`,
   );
