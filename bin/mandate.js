@@ -4,7 +4,19 @@
 const needed = [20, 19];
 const found = process.versions.node.split('.').map(Number);
 
-if (found[0] > needed[0] || (found[0] === needed[0] && found[1] >= needed[1])) {
+function hasWorkingFolder() {
+  try {
+    process.cwd();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+if (!hasWorkingFolder()) {
+  console.error('mandate: The working folder does not exist any more. Change to another folder.');
+  process.exitCode = 1;
+} else if (found[0] > needed[0] || (found[0] === needed[0] && found[1] >= needed[1])) {
   void import('./start.js');
 } else {
   console.error(

@@ -1,7 +1,9 @@
 // The program: runs the command that its arguments name.
+import { endOnLostOutput } from './cli/lost-output.ts';
 import { createProgram } from './cli/program.ts';
 import { presentNames } from './cli/renamed.ts';
 
+endOnLostOutput();
 try {
   const program = createProgram();
   await program.parseAsync(presentNames(process.argv.slice(2), program), { from: 'user' });

@@ -11,6 +11,7 @@ async function mandate(...words: readonly string[]): Promise<string> {
     return true;
   };
   const { argv, exitCode } = process;
+  const listeners = process.stdout.rawListeners('error');
   const spies = [
     vi.spyOn(process.stdout, 'write').mockImplementation(print),
     vi.spyOn(process.stderr, 'write').mockImplementation(print),
@@ -23,6 +24,9 @@ async function mandate(...words: readonly string[]): Promise<string> {
     process.argv = argv;
     process.exitCode = exitCode;
     for (const spy of spies) spy.mockRestore();
+    // Each import of the program adds one, because the modules are reset.
+    for (const added of process.stdout.rawListeners('error').filter((one) => !listeners.includes(one)))
+      process.stdout.removeListener('error', added as () => void);
   };
   onTestFinished(restore);
   vi.resetModules();
