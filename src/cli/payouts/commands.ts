@@ -109,7 +109,8 @@ function addPayoutTerms(payout: MandateCommand): void {
   payout
     .subcommand('limits', {
       summary: 'Set the payout limits of a merchant',
-      details: 'They replace the default limits. A limit that is not given does not apply.',
+      details:
+        'They replace all limits for this level and currency. A limit that is not given does not apply.',
       examples: ['mandate payout limits --party P1 --level identified --currency RUB --per-day 60000000'],
     })
     .requiredOption('--party <id>', 'the merchant')
@@ -121,17 +122,19 @@ function addPayoutTerms(payout: MandateCommand): void {
     .option('--per-day <number>', 'most per wallet and day, in minor units')
     .option('--per-month <number>', 'most per wallet and month, in minor units')
     .option('--number-per-day <number>', 'most payouts per wallet and day')
+    .option('--none', 'no limits, in place of the options above')
     .action(async (options) => (await import('./payouts.ts')).setLimits(options));
   payout
     .subcommand('fee', {
       summary: 'Set the payout fee of a merchant',
-      details: 'The fee is charged on top of the amount. It does not change payouts already created.',
+      details:
+        'The fee is charged on top of the amount. It does not change payouts already created. A part that is not given is 0.',
       examples: ['mandate payout fee --party P1 --currency RUB --basis-points 50 --fixed 3000'],
     })
     .requiredOption('--party <id>', 'the merchant')
     .requiredOption('--currency <code>', 'an ISO 4217 code such as RUB')
-    .option('--basis-points <number>', 'hundredths of a percent of the amount', '0')
-    .option('--fixed <number>', 'in minor units', '0')
+    .option('--basis-points <number>', 'hundredths of a percent of the amount')
+    .option('--fixed <number>', 'in minor units; 0 alone for no fee')
     .action(async (options) => (await import('./payouts.ts')).setFee(options));
 }
 

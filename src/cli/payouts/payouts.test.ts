@@ -1,7 +1,8 @@
 // mandate wallet, payout and identity, while the service runs.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPayoutWorld, type PayoutWorld } from '../../../test/support/worlds/payout-world.ts';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { readPayoutTerms } from '../../payouts/store/payout-terms.ts';
 import { brokenInvariants } from '../../../test/support/database/ledger.ts';
 
 let world: PayoutWorld;
@@ -104,6 +105,36 @@ test('limits and fees of a merchant can be set', { timeout: 120_000 }, async () 
     expect(errors).toContain(`Party ${world.merchant.partyId}X not found`);
     expect(code).toBe(1);
   }
+});
+
+describe('without a value', () => {
+  const party = () => ['--party', world.merchant.partyId, '--currency', 'USD'];
+  const limits = (...more: string[]) => run('payout', 'limits', ...party(), '--level', 'partial', ...more);
+  const stored = () => readPayoutTerms(world.service.database, world.merchant.partyId);
+  const storedLimits = async () => (await stored()).limits.find(({ currency }) => currency === 'USD')?.limits;
+
+  test('limits are kept, and only --none removes them', { timeout: 120_000 }, async () => {
+    expect(await limits('--per-day', '900')).toMatchObject({ code: 0 });
+    const refused = await limits();
+    expect(refused).toMatchObject({ code: 1, output: '' });
+    expect(refused.errors).toContain('No limit is given. Give at least one, or --none for no limits.');
+    expect((await limits('--none', '--per-day', '5')).errors).toContain(
+      '--none is given with a limit. Give either.',
+    );
+    expect(await storedLimits()).toEqual({ perDayMinor: 900n });
+    expect(await limits('--none')).toMatchObject({ code: 0 });
+    expect(await storedLimits()).toEqual({});
+  });
+
+  test('a fee is kept', { timeout: 120_000 }, async () => {
+    expect(await run('payout', 'fee', ...party(), '--fixed', '20')).toMatchObject({ code: 0 });
+    const refused = await run('payout', 'fee', ...party());
+    expect(refused).toMatchObject({ code: 1, output: '' });
+    expect(refused.errors).toContain(
+      'No fee is given. Give --basis-points or --fixed; --fixed 0 for no fee.',
+    );
+    expect((await stored()).fees.get('USD')).toEqual({ basisPoints: 0n, fixedMinor: 20n });
+  });
 });
 
 /** As the engine leaves one whose step has failed for the last time. */

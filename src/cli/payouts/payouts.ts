@@ -147,6 +147,7 @@ export async function setLimits(options: {
   perDay?: string;
   perMonth?: string;
   numberPerDay?: string;
+  none?: true;
 }): Promise<void> {
   const { level } = options;
   const currency = checkedCurrency(options.currency);
@@ -158,6 +159,10 @@ export async function setLimits(options: {
     ...limit('perMonthMinor', '--per-month', options.perMonth),
     ...limit('payoutsPerDay', '--number-per-day', options.numberPerDay),
   };
+  const isEmpty = Object.keys(limits).length === 0;
+  if (isEmpty && !options.none)
+    throw new Error('No limit is given. Give at least one, or --none for no limits.');
+  if (!isEmpty && options.none) throw new Error('--none is given with a limit. Give either.');
   await withFoundation(async ({ database }) => {
     await requireParty(database, options.party);
     await storePayoutLimits(database, options.party, { level, currency, limits });
@@ -168,13 +173,15 @@ export async function setLimits(options: {
 export async function setFee(options: {
   party: string;
   currency: string;
-  basisPoints: string;
-  fixed: string;
+  basisPoints?: string;
+  fixed?: string;
 }): Promise<void> {
+  if (options.basisPoints === undefined && options.fixed === undefined)
+    throw new Error('No fee is given. Give --basis-points or --fixed; --fixed 0 for no fee.');
   const currency = checkedCurrency(options.currency);
   const fee = {
-    basisPoints: minorOf('--basis-points', options.basisPoints),
-    fixedMinor: minorOf('--fixed', options.fixed),
+    basisPoints: minorOf('--basis-points', options.basisPoints ?? '0'),
+    fixedMinor: minorOf('--fixed', options.fixed ?? '0'),
   };
   await withFoundation(async ({ database }) => {
     await requireParty(database, options.party);
