@@ -59,6 +59,10 @@ export function requireReason(reason: string): void {
     throw new Error('--reason is empty. Say how you know it: the reason is kept in the event log.');
 }
 
+export function requireName(name: string): void {
+  if (name.trim() === '') throw new Error('--name is empty. Give a name.');
+}
+
 /** With a full stop, whether the text has one or not. */
 export function sentence(text: string): string {
   return text.replace(/\.?$/, '.');

@@ -16,6 +16,7 @@ import { originOf, maxOrigins } from '../../merchants/domain/party.ts';
 import {
   partyNotFound,
   printTable,
+  requireName,
   requireParty,
   requireShop,
   shopNotFound,
@@ -24,6 +25,7 @@ import {
 import { printJson } from '../json-members.ts';
 
 export async function createParty(options: { name: string; id?: string }): Promise<void> {
+  requireName(options.name);
   await withFoundation(async ({ database, ports }) => {
     const party_id = checkedId(options.id) ?? ports.ids.next();
     const rows = await database.run(insertParty, {
@@ -69,6 +71,7 @@ export async function createShop(options: {
   category: string;
   id?: string;
 }): Promise<void> {
+  requireName(options.name);
   if (!isKnownCurrency(options.currency))
     throw new Error(`Unknown currency "${options.currency}". Use an ISO 4217 code such as RUB.`);
   if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url)) {

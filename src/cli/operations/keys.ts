@@ -3,10 +3,11 @@ import { modeName } from '../../livemode.ts';
 import { systemClock } from '../../clock.ts';
 import { allScopes, scopes } from '../../platform/http/access.ts';
 import { apiKeysOf, endApiKey } from '../../merchants/api-keys.ts';
-import { printTable, requireParty, withDatabase, withFoundation } from '../foundation.ts';
+import { printTable, requireName, requireParty, withDatabase, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 
 export async function createKey(options: { party: string; name: string; scopes?: string }): Promise<void> {
+  requireName(options.name);
   const wanted = options.scopes?.split(',').map((scope) => scope.trim()) ?? [allScopes];
   const unknown = wanted.filter((scope) => ![allScopes, ...scopes].includes(scope));
   if (unknown.length > 0) {
