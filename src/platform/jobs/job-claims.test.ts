@@ -12,7 +12,7 @@ let db: TestDatabase;
 beforeEach(async () => void (db = await createTestDatabase()));
 afterEach(() => db.drop());
 
-const { claims } = dueStatements('errand', ['errand_id']);
+const { claims } = dueStatements('planned', ['planned_id']);
 const now = '2026-01-01T00:00:00Z';
 
 async function plansOf(client: pg.ClientBase, name: string): Promise<{ made: number; kept: number }> {
@@ -25,16 +25,16 @@ async function plansOf(client: pg.ClientBase, name: string): Promise<{ made: num
 
 test.each([
   ['without statistics', 'select'],
-  ['with statistics', 'vacuum analyze errand'],
+  ['with statistics', 'vacuum analyze planned'],
 ])('the plan of a claim is kept and uses the index on a table %s', async (_, prepare) => {
   await db.database.withClient(async (client) => {
     await client.query(`
-      create table errand (errand_id text primary key, party_id text not null, wake_at timestamptz, attempts int not null default 0,
+      create table planned (planned_id text primary key, party_id text not null, wake_at timestamptz, attempts int not null default 0,
         note text);
-      create index errand_due on errand (wake_at) where wake_at is not null;
-      insert into errand select n, 'P', timestamptz '${now}' + (n + 60) * interval '1 minute', 0, repeat('x', 200)
+      create index planned_due on planned (wake_at) where wake_at is not null;
+      insert into planned select n, 'P', timestamptz '${now}' + (n + 60) * interval '1 minute', 0, repeat('x', 200)
         from generate_series(1, ${rows}) as n;
-      insert into errand select 'ended ' || n, 'P', null, 0, repeat('x', 200) from generate_series(1, ${rows}) as n`);
+      insert into planned select 'ended ' || n, 'P', null, 0, repeat('x', 200) from generate_series(1, ${rows}) as n`);
     // The default setting: the tests' server keeps every plan immediately.
     await client.query('set plan_cache_mode = auto');
     await client.query(prepare);
@@ -46,8 +46,8 @@ test.each([
         `explain execute ${claim.name} ('${now}', 60000)`,
       );
       const text = plan.map((line) => line['QUERY PLAN']).join('\n');
-      expect(text).toContain('Index Scan using errand_due');
-      expect(text).not.toContain('Seq Scan on errand');
+      expect(text).toContain('Index Scan using planned_due');
+      expect(text).not.toContain('Seq Scan on planned');
     }
   });
 });
