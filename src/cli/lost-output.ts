@@ -6,9 +6,11 @@ export function endOnLostOutput(): void {
   if (!process.stdout.listeners('error').includes(end)) process.stdout.on('error', end);
 }
 
-/** A reader such as `head` has what it wants, so its end is no error. */
+/** As a shell reports the end by SIGPIPE. With 0 a check that was cut short would count as passed. */
+const exitClosedPipe = 141;
+
 function end(error: Error): void {
-  if (codeOf(error) === 'EPIPE') process.exit();
+  if (codeOf(error) === 'EPIPE') process.exit(exitClosedPipe);
   console.error(`mandate: Cannot write the output: ${error.message}.`);
   process.exit(2);
 }

@@ -24,9 +24,9 @@ const programs: [string, () => string][] = [
 ];
 
 describe.each(programs)('of %s', (_, program) => {
-  test('standard output closed by its reader ends a command silently with 0', () => {
+  test('standard output closed by its reader ends a command silently with 141', () => {
     const ended = shell(`${closedPipe}; exec "$0" "$1" config >&4`, program());
-    expect(ended).toEqual({ code: 0, output: '', errors: '' });
+    expect(ended).toEqual({ code: 141, output: '', errors: '' });
   });
 
   test.runIf(process.platform === 'linux')('standard output on a full disk gets one line and 2', () => {
