@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFileJournal } from '../../src/sandbox/bank/journal.ts';
 import { openSimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
 import { openTeller } from '../../src/sandbox/bank/operation-processor.ts';
+import { freePort } from '../../tools/free-port.ts';
 import {
   authorise,
   bankSecret,
@@ -30,7 +31,7 @@ const bankFolder = () => join(temporaryPlace(), 'bank');
 test('a restarted bank repeats its responses and has the same report', async () => {
   const folder = bankFolder();
   const clock = testClock();
-  const first = await startBank({ folder, clock });
+  const first = await startBank({ folder, clock, port: await freePort() });
   const agreement = { initiation: { by: 'payer', storesCard: true } } as const;
   const root = (await first.put('root', authorise(agreement))).body.networkTransactionId;
   await first.put('hold', authorise({ capture: false }));
@@ -161,7 +162,8 @@ describe('a folder', () => {
   test('belongs to one bank at a time; a second uses its address and takes over when the first stops', async () => {
     const folder = bankFolder();
     const clock = testClock();
-    const first = await startBank({ folder, clock });
+    // The second waits for this port, so no outgoing connection may take it.
+    const first = await startBank({ folder, clock, port: await freePort() });
     const second = await startBank({ folder, clock });
     expect([first.isOurs(), second.isOurs()]).toEqual([true, false]);
     expect(second.url).toBe(first.url);
@@ -182,7 +184,7 @@ describe('a folder', () => {
 
   test('gets another port when another program has its port', async () => {
     const folder = bankFolder();
-    const first = await startBank({ folder });
+    const first = await startBank({ folder, port: await freePort() });
     await first.put('a', authorise());
     await first.stop();
     const stranger = await startBank({ port: Number(new URL(first.url).port) });

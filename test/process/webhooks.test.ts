@@ -11,6 +11,7 @@ import { instantAt } from '../../src/clock.ts';
 import { positionOf, type WebhookEvent } from '../../src/platform/events/domain/topic.ts';
 import { messageIdOf } from '../../src/webhooks/feed/message.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { often } from '../support/service/campaign.ts';
 import { eventually, request, sandboxKey, type Server, startServer } from '../support/processes/program.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
@@ -56,9 +57,7 @@ test(
     const scratch = mkdtempSync(join(tmpdir(), 'mandate-receiver-'));
     onTestFinished(() => rmSync(scratch, { recursive: true }));
     const journal = join(scratch, 'journal');
-    const first = await startReceiver({});
-    first.child.kill('SIGKILL');
-    const { port } = first;
+    const port = await freePort();
     const created = await request('POST', `${sender.url}/v2/processing/webhooks`, {
       token,
       body: {
@@ -87,7 +86,7 @@ test(
         'something has been delivered',
       );
       await sender.stop('SIGKILL');
-      receiver.child.kill('SIGKILL');
+      receiver.kill('SIGKILL');
       receiver = await startReceiver(badly);
       sender = await startServer(environment);
     }
@@ -168,9 +167,7 @@ function journalOf(file: string): Entry[] {
     .map((line) => JSON.parse(line) as Entry);
 }
 
-async function startReceiver(
-  environment: Record<string, string>,
-): Promise<{ child: ChildProcess; port: number }> {
+async function startReceiver(environment: Record<string, string>): Promise<ChildProcess> {
   for (;;) {
     const { PATH = '' } = process.env;
     const child = fork(receiverFile, {
@@ -179,8 +176,7 @@ async function startReceiver(
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     const line = await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
-    if (Buffer.isBuffer(line[0]))
-      return { child, port: (JSON.parse(line[0].toString()) as { port: number }).port };
+    if (Buffer.isBuffer(line[0])) return child;
     await sleep(50); // the port of the killed receiver is still in use
   }
 }
