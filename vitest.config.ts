@@ -4,6 +4,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { keepTemporaryFilesInMemory } from './tools/tests/memory-folder.ts';
 import { testsByKind } from './tools/tests/test-kinds.ts';
 import { LongestFirst } from './tools/tests/test-order.ts';
+import { waitMs } from './tools/tests/waits.ts';
 
 const tests = testsByKind(fileURLToPath(new URL('.', import.meta.url)));
 
@@ -34,6 +35,7 @@ export default defineConfig({
     // Caches transformed files in node_modules, so that a file run alone starts in half the time.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
+    expect: { poll: { timeout: waitMs } },
     testTimeout: 120_000,
     hookTimeout: 240_000,
   },

@@ -16,6 +16,7 @@ import {
   reverse,
   startBank,
 } from '../support/bank/simulated-bank.ts';
+import { waitMs } from '../../tools/tests/waits.ts';
 import { eventually } from '../support/processes/program.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
 import { testClock } from '../support/service/test-service.ts';
@@ -169,7 +170,7 @@ describe('a folder', () => {
     expect(second.url).toBe(first.url);
     await first.put('a', authorise());
     await first.stop();
-    await eventually(async () => second.isOurs() || undefined, 5_000, 'the second has taken over');
+    await eventually(async () => second.isOurs() || undefined, waitMs, 'the second has taken over');
     expect((await second.get('a')).body.outcome).toBe('approved');
     expect(await second.outcome('b', authorise())).toBe('approved');
     expect((await second.book()).map(({ operationId }) => operationId)).toEqual(['a', 'b']);
@@ -192,7 +193,7 @@ describe('a folder', () => {
     expect(second.isOurs()).toBe(true);
     expect(second.url).not.toBe(stranger.url);
     expect((await second.get('a')).body.outcome).toBe('approved');
-  }, 15_000);
+  });
 
   test('is opened on a requested port if it is free', async () => {
     const folder = bankFolder();
