@@ -14,16 +14,17 @@ keepTemporaryFilesInMemory();
 /** `npx vitest run --project unit` runs one project alone. */
 function project(
   name: keyof typeof tests,
-  setUp: { setupFiles?: string; globalSetup?: string },
+  setUp: { setupFiles?: string[]; globalSetup?: string },
 ): TestProjectInlineConfiguration {
-  return { extends: true, test: { name, include: tests[name], ...setUp } };
+  const setupFiles = ['test/support/fixed-seed.ts', ...(setUp.setupFiles ?? [])];
+  return { extends: true, test: { name, include: tests[name], ...setUp, setupFiles } };
 }
 
 export default defineConfig({
   test: {
     projects: [
       project('campaign', { globalSetup: 'test/support/global-setup.ts' }),
-      project('unit', { setupFiles: 'test/support/no-processes.ts' }),
+      project('unit', { setupFiles: ['test/support/no-processes.ts'] }),
       project('database', { globalSetup: 'test/support/global-setup.ts' }),
       project('process', { globalSetup: 'test/support/global-setup.ts' }),
     ],
