@@ -21,6 +21,8 @@ import { factsOfInvoice, writeInvoices } from '../support/database/seeded-events
 const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? often(30, 60));
 const eventsEach = 20;
 const kills = 3;
+/** The share of the requests that the receiver rejects. */
+const failing = 0.3;
 const timeoutMs = 300_000 + invoices * 600;
 const receiverFile = join(inject('plainSources'), 'test/support/receivers/receiver-child.js');
 
@@ -69,7 +71,7 @@ test(
     const badly = {
       RECEIVER_PORT: String(port),
       RECEIVER_JOURNAL: journal,
-      RECEIVER_FAILING: '0.3',
+      RECEIVER_FAILING: String(failing),
       RECEIVER_KEYS: JSON.stringify(created.body),
     };
     let receiver = await startReceiver(badly);
@@ -116,7 +118,8 @@ test(
     const entries = journalOf(journal);
     expect(entries.filter(({ isSigned }) => !isSigned)).toEqual([]);
     const refused = entries.filter(({ accepted }) => !accepted).length;
-    expect(refused).toBeGreaterThan(entries.length * 0.2);
+    // Each receiver counts from zero, and the last line of a killed one may be missing.
+    expect(refused).toBeGreaterThanOrEqual(Math.floor(entries.length * failing) - 2 * (kills + 1));
     const bytes = new Map<string, string>();
     for (const { id, hash } of entries) {
       expect(bytes.get(id) ?? hash, `${id} came with other bytes`).toBe(hash);
