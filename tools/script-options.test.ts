@@ -64,6 +64,16 @@ test.each([
   ],
   ['simulation/simulate.ts', ['--seed', '0x7'], '--seed must be a whole number of 0 or more, not "0x7"'],
   ['simulation/simulate.ts', ['--for', '5'], '--for is a time such as 20s, 5m or 1h, not 5'],
+  [
+    'simulation/simulate.ts',
+    ['--for', '5m', '--worlds', '3'],
+    '--for and --worlds exclude each other: worlds end by time or by their number',
+  ],
+  [
+    'simulation/simulate.ts',
+    ['--processes', '0'],
+    '--processes must be a whole number of 1 or more, not "0"',
+  ],
   ['simulation/torture.ts', ['--kills', '2.5'], '--kills must be a whole number of 0 or more, not "2.5"'],
 ])('%s refuses %j in one line, and starts nothing', { timeout: 120_000 }, async (file, args, problem) => {
   const { code, stdout, stderr } = await run(file, ...args);
