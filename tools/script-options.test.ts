@@ -75,6 +75,11 @@ test.each([
     '--processes must be a whole number of 1 or more, not "0"',
   ],
   ['simulation/torture.ts', ['--kills', '2.5'], '--kills must be a whole number of 0 or more, not "2.5"'],
+  [
+    'simulation/torture.ts',
+    ['--seconds', '60', '--operations', '300'],
+    '--seconds and --operations exclude each other: the torture ends by time or by count',
+  ],
 ])('%s refuses %j in one line, and starts nothing', { timeout: 120_000 }, async (file, args, problem) => {
   const { code, stdout, stderr } = await run(file, ...args);
   expect({ code, stdout, stderr }).toEqual({
