@@ -19,7 +19,7 @@ test('two processes get the same number of few worlds', () => {
   ]);
 });
 
-test('batches go on without an end and stay small if no number is given', () => {
+test('batches have no end and stay small if no number is given', () => {
   const batches = batchesOf({ firstSeed: 100, worlds: undefined, processes: 2 });
   const first = Array.from({ length: 50 }, () => batches.next().value as Batch);
   expect(seedsIn(first)).toEqual(Array.from({ length: 400 }, (_, place) => 100 + place));

@@ -22,7 +22,7 @@ const { options: values } = readOptions(
 kills two nodes, a bank and PostgreSQL in turn while merchants trade, then checks rows, ledger and the bank's report
 
   --seconds 300    time of the disturbances
-  --operations N   goes on until the kills and N acknowledged operations instead, with twice the kills at most
+  --operations N   ends after the kills and N acknowledged operations instead; twice the kills without them is a failure
   --kills 30       processes to kill
   --traders 12     concurrent merchants
 

@@ -13,7 +13,7 @@ export type Died = { readonly kills: number; readonly problem?: string };
 const looksInRound = 600;
 
 /**
- * Goes on until both numbers are reached, so that a slow machine proves as much as a quick one. Twice the kills without enough
+ * Continues until both numbers are reached, so that a slow machine proves as much as a quick one. Twice the kills without enough
  * operations is a problem: the service hardly works.
  */
 export async function byCount(

@@ -31,9 +31,14 @@ async function nightOf(parts: readonly Part[], minutes: number, failing: readonl
 }
 
 test('parts run in their order, and again with further seeds until the time is used', async () => {
-  const { commands, night } = await nightOf([part('a'), part('b', { repeats: false }), part('c')], 6);
+  const { commands, night, printed } = await nightOf(
+    [part('a'), part('b', { repeats: false }), part('c')],
+    6,
+  );
   expect(commands).toEqual(['a 7', 'b 7', 'c 7', 'a 1007', 'c 1007', 'a 2007']);
   expect(night).toMatchObject({ seconds: 360, notReached: [] });
+  expect(printed).toContain('1:00 of 6:00 min  b: does b');
+  expect(printed).toContain('  ok   60 s  a 1007');
 });
 
 test('parts that time did not reach are named', async () => {

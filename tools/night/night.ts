@@ -41,7 +41,7 @@ export async function runNight(
       if (now() - beganMs >= ms) return night();
       const seedOfPart = seed + round * seedsOfRound;
       const command = part.command(seedOfPart);
-      print(`${minutes(now() - beganMs)} of ${minutes(ms)}  ${part.name}: ${part.does}`);
+      print(`${minutes(now() - beganMs)} of ${minutes(ms)} min  ${part.name}: ${part.does}`);
       const startedMs = now();
       const { isGood, lastLines } = await run(command, part);
       const seconds = secondsSince(startedMs);
@@ -61,7 +61,8 @@ export async function runNight(
 }
 
 function minutes(ms: number): string {
-  return `${Math.floor(ms / 60_000)} min`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
 /** One line for each part, then the failures with the commands that repeat them. */

@@ -64,12 +64,12 @@ test('a failing part ends the night with 1, and its output and command are print
 test('a part that hangs is stopped with its children', async () => {
   const { folder, remove } = temporaryFolder();
   try {
-    const [log, began, told] = ['log', 'began', 'told'].map((name) => join(folder, name)) as [
+    const [log, began, ended] = ['log', 'began', 'ended'].map((name) => join(folder, name)) as [
       string,
       string,
       string,
     ];
-    const child = `trap "touch ${told}; exit" TERM; touch ${began}; while :; do sleep 0.05; done`;
+    const child = `trap "touch ${ended}; exit" TERM; touch ${began}; while :; do sleep 0.05; done`;
     const tooLate = new AbortController();
     const outcome = runPart(`(${child}) & wait`, { log, folder, tooLate: tooLate.signal });
     await expect.poll(() => existsSync(began), { timeout: 30_000 }).toBe(true);
@@ -77,7 +77,7 @@ test('a part that hangs is stopped with its children', async () => {
     const { isGood, lastLines } = await outcome;
     expect(isGood).toBe(false);
     expect(lastLines).toContain('It was stopped because it took too long.');
-    await expect.poll(() => existsSync(told), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(ended), { timeout: 30_000 }).toBe(true);
   } finally {
     await remove();
   }
