@@ -23,7 +23,7 @@ const minute = 60_000;
 const atOnce = 16;
 /** The rate of each kind of fault, so that together a fifth of the messages is faulty. */
 const faultyShare = 0.2;
-/** Payments go on until so many faults and each kind of fault have occurred. Reaching the limit is a failure. */
+/** Payments continue until so many faults and each kind of fault have occurred. Reaching the limit is a failure. */
 const leastFaults = count / 2;
 const mostPayments = count * 2;
 const timeouts = { connectMs: 1_000, answerMs: 250, unattendedAnswerMs: 250 };

@@ -18,7 +18,7 @@ const oneOf = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
 const hourMs = 3_600_000;
 
 const clients = 16;
-/** Payouts go on until so many nodes have died, which takes about 290. Reaching the limit is a failure. */
+/** Payouts continue until so many nodes have died, which takes about 290. Reaching the limit is a failure. */
 const leastKills = 12;
 const mostPayouts = payouts + 300;
 /** On average. */
