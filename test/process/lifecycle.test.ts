@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { codeOf } from '../../src/error-code.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { waitMs } from '../../tools/tests/waits.ts';
 import { eventually, mandate, programOfSources, request, startServer } from '../support/processes/program.ts';
 
 const order = {
@@ -98,7 +99,7 @@ describe('the sandbox', () => {
         const me = await request('GET', `${server.url}/v2/processing/me`, { token: apiKey });
         return me.status === 200 ? me : undefined;
       },
-      20_000,
+      waitMs,
       'the service responds again',
     );
     expect(answer.body.id).toBe('SANDBOX');
