@@ -1,5 +1,5 @@
-// How long a test waits for what must happen: seconds are normal on a busy machine, so a shorter limit fails by chance.
-// Tests about time-outs set their own short ones in the program.
+// How long a test waits for what must happen. A socket or a process on a busy machine takes seconds, so a shorter limit fails by
+// chance.
 
-/** The default of `expect.poll` (vitest.config.ts) and of `eventually`. No wait is shorter (test/architecture/chance.ts). */
+/** The default of `expect.poll` (vitest.config.ts) and of `eventually`. No wait is shorter (test/architecture/chance/chance.ts). */
 export const waitMs = 30_000;
