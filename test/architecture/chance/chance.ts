@@ -33,11 +33,13 @@ export function chancesIn(text: string, timed?: TimedFile): Finding[] {
   visitAll(source, (node) => {
     const [name, value] = assignmentOf(node) ?? [];
     if (!name || !value) return;
-    if (!constants.has(textOf(name))) constants.set(textOf(name), value);
-    if (isDifference(value)) elapsed.add(textOf(name));
+    const text = textOf(name);
+    if (!constants.has(text)) constants.set(text, value);
+    if (mayBoundTime && isDifference(value)) elapsed.add(text);
   });
 
   function isDifference(value: ts.Node): boolean {
+    if (!readsClock.test(textOf(value))) return false;
     let is = false;
     visitAll(value, (node) => {
       const isMinus = ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.MinusToken;
