@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFileJournal } from '../../src/sandbox/bank/journal.ts';
 import { openSimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
 import { openTeller } from '../../src/sandbox/bank/operation-processor.ts';
-import { freePort } from '../../tools/free-port.ts';
+import { freePort, untilFree } from '../../tools/free-port.ts';
 import {
   authorise,
   bankSecret,
@@ -15,6 +15,7 @@ import {
   refund,
   reverse,
   startBank,
+  type TestBank,
 } from '../support/bank/simulated-bank.ts';
 import { waitMs } from '../../tools/tests/waits.ts';
 import { eventually } from '../support/processes/program.ts';
@@ -28,6 +29,11 @@ function temporaryPlace(): string {
 }
 
 const bankFolder = () => join(temporaryPlace(), 'bank');
+
+async function stopAndFreePort(bank: TestBank): Promise<void> {
+  await bank.stop();
+  await untilFree(Number(new URL(bank.url).port));
+}
 
 test('a restarted bank repeats its responses and has the same report', async () => {
   const folder = bankFolder();
@@ -46,7 +52,7 @@ test('a restarted bank repeats its responses and has the same report', async () 
   const ids = ['root', 'hold', 'capture', 'refund', 'declined', 'unseen', 'challenge', 'payout', 'slow'];
   const before = await Promise.all(ids.map((id) => first.get(id)));
   const book = await first.book();
-  await first.stop();
+  await stopAndFreePort(first);
 
   const second = await startBank({ folder, clock });
   expect(second.url, 'the port is the same, so that open challenges keep their page').toBe(first.url);
@@ -187,7 +193,7 @@ describe('a folder', () => {
     const folder = bankFolder();
     const first = await startBank({ folder, port: await freePort() });
     await first.put('a', authorise());
-    await first.stop();
+    await stopAndFreePort(first);
     const stranger = await startBank({ port: Number(new URL(first.url).port) });
     const second = await startBank({ folder });
     expect(second.isOurs()).toBe(true);
