@@ -1,6 +1,11 @@
 // The end of a world: without faults, time moves from one due job to the next until nothing is due.
-// An operator retries stuck jobs, releases holds and resumes queues, as the documents say.
-import { releaseHold } from '../../src/payments/resolve-payment.ts';
+// An operator retries stuck jobs, ends payouts that may not be sent and resumes queues, as the documents say.
+import { reverseTopUp, storeTopUp } from '../../src/merchants/store/top-ups.ts';
+import type { Currency } from '../../src/money.ts';
+import { whyBlocked } from '../../src/payouts/domain/bank-actions.ts';
+import { operationIdOf } from '../../src/payouts/domain/withdrawal.ts';
+import { resolveWithdrawal } from '../../src/payouts/resolve-withdrawal.ts';
+import { wakeFirstWaitingRefund } from '../../src/payments/store/waiting-refunds.ts';
 import { resume } from '../../src/webhooks/inspection/inspection.store.ts';
 import type { WorldBank } from './servers/bank.ts';
 import type { WorldDatabase } from './postgres/database.ts';
@@ -58,9 +63,9 @@ async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void
 }
 
 /** Lets the operator handle stuck jobs and parked queues. */
-async function attend(node: WorldNode, { scheduler, database }: Surroundings): Promise<void> {
+async function attend(node: WorldNode, { scheduler, database, bank }: Surroundings): Promise<void> {
   let isOver = false;
-  const attending = scheduler.as(node.name, () => mend(node, database)).finally(() => (isOver = true));
+  const attending = scheduler.as(node.name, () => mend(node, database, bank)).finally(() => (isOver = true));
   attending.catch(() => undefined);
   while (!isOver) {
     await runDry(scheduler, false);
@@ -69,21 +74,48 @@ async function attend(node: WorldNode, { scheduler, database }: Surroundings): P
   await attending;
 }
 
-async function mend({ service, foundation }: WorldNode, database: WorldDatabase): Promise<void> {
-  const { jobs, banks, recurring } = service;
+async function mend(node: WorldNode, database: WorldDatabase, bank: WorldBank): Promise<void> {
+  const { service, foundation } = node;
+  const { jobs } = service;
   const { database: db, ports } = foundation;
-  for (const { kind, id } of await jobs.stuckJobs()) {
-    const [invoiceId = '', paymentId = ''] = id.split('/');
-    // A hold that the bank does not capture is released; every other job is retried.
-    const release = async () =>
-      releaseHold({ db, clock: ports.clock, banks, recurring }, { invoiceId, paymentId }, 'the bank refuses');
-    if (kind !== 'payment' || !(await release().catch(() => undefined))) await jobs.retry(kind, id);
+  const paidOut = new Set((await bank.book()).map(({ operationId }) => operationId));
+  for (const { kind, id, reason } of await jobs.stuckJobs()) {
+    // The bank never received it, and it may not be sent any more.
+    if (kind === 'withdrawal' && reason.endsWith(whyBlocked) && !paidOut.has(operationIdOf({ id }))) {
+      const why = 'the bank has not received it';
+      await resolveWithdrawal({ db, clock: ports.clock, livemode: false }, id, 'failed', why);
+      continue;
+    }
+    await jobs.retry(kind, id);
   }
+  await topUpShops(node, database);
   const parked = await database.query(
     'select distinct webhook_id from webhook_queue where stuck_at is not null order by 1',
   );
   for (const { webhook_id } of parked) {
     await resume(db, String(webhook_id), ports.clock.now());
+  }
+}
+
+/** Books money for the shops whose refunds wait, as after a payment of the merchant; first with a zero too many, which is taken back. */
+async function topUpShops({ foundation }: WorldNode, database: WorldDatabase): Promise<void> {
+  const { database: db, ports } = foundation;
+  const short = await database.query(
+    `select distinct party_id, shop_id, currency from waiting_refund join shop using (party_id, shop_id) order by 1, 2`,
+  );
+  for (const { party_id, shop_id, currency } of short) {
+    const name = { partyId: String(party_id), shopId: String(shop_id) };
+    const now = ports.clock.now();
+    const book = async (minor: bigint) => {
+      const id = ports.ids.next();
+      const amount = { minor, currency: String(currency) as Currency };
+      const topUp = { id, ...name, reference: id, bankAccountId: 'NOSTRO', amount, createdAt: now };
+      return (await storeTopUp(db, topUp, false)).topUp;
+    };
+    const mistaken = await book(50_000_000n);
+    await reverseTopUp(db, mistaken, { livemode: false, reason: 'a zero too many', now });
+    await book(5_000_000n);
+    await wakeFirstWaitingRefund(db, name, now);
   }
 }
 

@@ -65,7 +65,9 @@ test.each(seen)('%s gives the outcome %s, and the operation was done: %s', async
   const adapter = adapterOf(bank, kind.startsWith('no-answer') || kind === 'slow-answer' ? 150 : 3_000);
   expect((await order(bank, { kind })).status).toBe(200);
   expect((await adapter.send(authorise('a'))).outcome).toBe(outcome);
-  expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
+  expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe(
+    isDone ? 'approved' : 'notFound',
+  );
   expect((await bank.book()).length).toBe(isDone ? 1 : 0);
   // A repeat does the operation once and is answered.
   expect((await adapter.send(authorise('a'))).outcome).toBe('approved');
@@ -89,7 +91,9 @@ test.each([
     const bank = await startBank();
     const adapter = adapterOf(bank, [99_901, 99_920].includes(amount) ? 150 : 3_000);
     expect((await adapter.send(authorise('a', BigInt(amount)))).outcome).toBe(outcome);
-    expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
+    expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe(
+      isDone ? 'approved' : 'notFound',
+    );
     expect((await adapter.send(authorise('a', BigInt(amount)))).outcome).toBe('approved');
     expect((await bank.book()).length).toBe(1);
   },
@@ -101,7 +105,7 @@ test('the reversal of 99913 is done on the first send and answered on the third'
   await adapter.send(authorise('a', 99_913n));
   const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
   expect((await adapter.send(reversal)).outcome).toBe('unknown');
-  expect((await adapter.inquire('r', terminal)).outcome).toBe('approved');
+  expect((await adapter.inquire({ operationId: 'r', terminal })).outcome).toBe('approved');
   expect((await adapter.send(reversal)).outcome).toBe('unknown');
   expect((await adapter.send(reversal)).outcome).toBe('approved');
 });
@@ -114,7 +118,7 @@ describe('a fault order', () => {
     const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
     expect((await adapter.send(authorise('a'))).outcome).toBe('approved');
     expect((await adapter.send(reversal)).outcome).toBe('unknown');
-    expect((await adapter.inquire('a', terminal)).outcome).toBe('approved');
+    expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('approved');
     expect((await adapter.send(reversal)).outcome).toBe('unknown');
     expect((await adapter.send(reversal)).outcome).toBe('approved');
   });
@@ -124,8 +128,8 @@ describe('a fault order', () => {
     const adapter = adapterOf(bank);
     await order(bank, { kind: 'reset-before-booking', operationKind: 'inquire' });
     await adapter.send(authorise('a'));
-    expect((await adapter.inquire('a', terminal)).outcome).toBe('unknown');
-    expect((await adapter.inquire('a', terminal)).outcome).toBe('approved');
+    expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('unknown');
+    expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('approved');
   });
 
   test('is listed until it is used up or cleared', async () => {
@@ -174,10 +178,10 @@ test('an outage breaks every connection until it ends, and no operation is done'
   const adapter = adapterOf(bank);
   await order(bank, { kind: 'outage', on: true });
   expect((await adapter.send(authorise('a'))).outcome).toBe('unknown');
-  expect((await adapter.inquire('a', terminal)).outcome).toBe('unknown');
+  expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('unknown');
   await expect(bank.book()).rejects.toThrow();
   await order(bank, { kind: 'outage', on: false });
-  expect((await adapter.inquire('a', terminal)).outcome).toBe('notFound');
+  expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('notFound');
 });
 
 test('a slow bank acts after the delay, so that an abandoned operation can be reversed first', async () => {

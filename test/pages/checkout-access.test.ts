@@ -82,7 +82,8 @@ describeInBrowser('the checkout', () => {
     const text = await page.locator('body').innerText();
     expect(text).toContain('RUB\u00a060.00');
     expect(text).toContain('This page needs JavaScript');
-    expect(await page.evaluate("performance.getEntriesByName('first-contentful-paint').length")).toBe(1);
+    const painted = () => page.evaluate("performance.getEntriesByName('first-contentful-paint').length");
+    await expect.poll(painted, soon).toBe(1);
     await page.locator('#number').fill('4242424242424242');
     await page.keyboard.press('Enter');
     await expect.poll(() => world.complaints.splice(0).join(), soon).toContain("form-action 'none'");

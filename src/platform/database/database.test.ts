@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openRelay } from '../../../test/support/database/relay.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
-import { DatabaseUnavailable, openDatabase, retryOnConflict } from './database.ts';
+import { openDatabase, retryOnConflict } from './database.ts';
+import { DatabaseUnavailable } from './connections/unavailable.ts';
 import { minorUnits, object, oneOf, optional, text, variants } from './codec.ts';
 import { isJoined, optional as optionalColumns, statement, stored, storedBeside } from './statement.ts';
 
@@ -177,32 +179,19 @@ test('a connection that dies in a transaction is an error, and the program conti
 });
 
 test('a silent connection is dropped, and the next statement runs on a new one', async () => {
-  // A proxy between the pool and the server can be made to swallow everything.
   const { host, port, ...login } = inject('cluster');
-  const frozen = new Set<Socket>();
-  const wires: Socket[] = [];
-  const proxy = createServer((near) => {
-    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-    wires.push(near, far);
-    near.on('data', (bytes) => frozen.has(near) || far.write(bytes));
-    far.on('data', (bytes) => frozen.has(near) || near.write(bytes));
-    near.on('close', () => far.destroy());
-    near.on('error', () => far.destroy());
-    far.on('error', () => near.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  const relay = await openRelay({ host, port });
   const through = openDatabase({
-    connection: { ...login, host: '127.0.0.1', port: (proxy.address() as AddressInfo).port },
+    connection: { ...login, host: relay.host, port: relay.port },
     maxConnections: 3,
     silenceTimeoutMs: 300,
   });
   await through.run(ownProcess, {});
-  for (const wire of wires) frozen.add(wire);
+  relay.silence();
   await expect(through.run(ownProcess, {})).rejects.toThrow('Query read timeout');
   expect(await through.run(ownProcess, {})).toHaveLength(1);
   await through.end();
-  proxy.close();
-  for (const wire of wires) wire.destroy();
+  relay.close();
 });
 
 test('options in the URL apply, but the service’s own settings win', async () => {
