@@ -9,6 +9,9 @@ export type EventRow = {
   readonly sequence: number;
   readonly created_at: string;
   readonly facts: readonly Fact[];
+  /** The transaction that wrote it, and the part since its last savepoint. Each got its number before its first write. */
+  readonly transaction: number;
+  readonly part: number;
 };
 /** Columns of every row that jobs run on. */
 type Due = { readonly wake_at: string | null; readonly stuck_at: string | null };
@@ -219,7 +222,9 @@ const factsOf = (
 
 const sources: Record<keyof Books, Source> = {
   events: {
-    text: 'select aggregate_id, aggregate, sequence, created_at, facts from event',
+    text: `select aggregate_id, aggregate, sequence, created_at, facts,
+        written_in::text::bigint as transaction, xmin::text::bigint as part
+      from event`,
     key: 'aggregate_id',
   },
   invoices: {
