@@ -10,6 +10,7 @@ import { resume } from '../../src/webhooks/inspection/inspection.store.ts';
 import type { WorldBank } from './servers/bank.ts';
 import type { WorldDatabase } from './postgres/database.ts';
 import type { WorldNode } from './node.ts';
+import { roundsFor } from './rounds.ts';
 import type { Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';
 import type { Trace } from './trace.ts';
@@ -24,7 +25,6 @@ const dueTables = [
   'payer_email',
   'webhook_queue',
 ];
-const maxRounds = 500;
 /** Rounds between runs of the operator and of periodic tasks; they also run when nothing is due. */
 const checkUpEvery = 10;
 /** The world ends after so many rounds with nothing due, because the last task or job may have written an event to send. */
@@ -38,6 +38,7 @@ type Surroundings = { scheduler: Scheduler; database: WorldDatabase; bank: World
 /** Runs the world to its end with that node alone. */
 export async function quiesce(node: WorldNode, surroundings: Surroundings): Promise<void> {
   const { scheduler, database, bank, trace } = surroundings;
+  const maxRounds = roundsFor(await countOpenPayouts(database));
   let quietRounds = 0;
   for (let round = 1; round <= maxRounds; round++) {
     const isCheckUp = quietRounds > 0 || round % checkUpEvery === 0;
@@ -52,6 +53,13 @@ export async function quiesce(node: WorldNode, surroundings: Surroundings): Prom
     trace.add(`${ms} ms pass`);
   }
   throw new Error(`after ${maxRounds} rounds this is still due: ${await whatIsDue(database)}`);
+}
+
+async function countOpenPayouts(database: WorldDatabase): Promise<number> {
+  const [row] = await database.query(
+    'select count(*)::int as open from withdrawal where wake_at is not null or stuck_at is not null',
+  );
+  return Number(row?.['open']);
 }
 
 async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void> {
