@@ -3,8 +3,8 @@
 /** For everything but payouts: most of it ends in the same few rounds. */
 const usual = 500;
 /**
- * A payout that is held back looks whether it may go: after as long as it has taken so far, then hourly for a day, then until it is
- * stuck. Each payout may have rounds of its own, because they began at different minutes.
+ * A payout that is held back is looked at hourly for a day, more often at first, and then until it is stuck. Each may have rounds of its
+ * own, because they began at different minutes.
  */
 const ofPayout = 55;
 

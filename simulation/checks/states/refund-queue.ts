@@ -2,7 +2,7 @@
 import { groupedBy, type Books, type Fact } from '../books.ts';
 import type { Check, Problem } from '../check.ts';
 
-/** Its order in the database is told by transaction numbers: a request's time may be long ago when it writes. */
+/** Transaction numbers give the order in the database. The time of a request may be long ago when it writes. */
 type Queued = {
   readonly about: string;
   readonly shop: string;
