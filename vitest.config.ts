@@ -4,6 +4,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { keepTemporaryFilesInMemory } from './tools/tests/memory-folder.ts';
 import { testsByKind } from './tools/tests/test-kinds.ts';
 import { LongestFirst } from './tools/tests/test-order.ts';
+import { waitMs } from './tools/tests/waits.ts';
 
 const tests = testsByKind(fileURLToPath(new URL('.', import.meta.url)));
 
@@ -13,16 +14,17 @@ keepTemporaryFilesInMemory();
 /** `npx vitest run --project unit` runs one project alone. */
 function project(
   name: keyof typeof tests,
-  setUp: { setupFiles?: string; globalSetup?: string },
+  setUp: { setupFiles?: string[]; globalSetup?: string },
 ): TestProjectInlineConfiguration {
-  return { extends: true, test: { name, include: tests[name], ...setUp } };
+  const setupFiles = ['test/support/fixed-seed.ts', ...(setUp.setupFiles ?? [])];
+  return { extends: true, test: { name, include: tests[name], ...setUp, setupFiles } };
 }
 
 export default defineConfig({
   test: {
     projects: [
       project('campaign', { globalSetup: 'test/support/global-setup.ts' }),
-      project('unit', { setupFiles: 'test/support/no-processes.ts' }),
+      project('unit', { setupFiles: ['test/support/no-processes.ts'] }),
       project('database', { globalSetup: 'test/support/global-setup.ts' }),
       project('process', { globalSetup: 'test/support/global-setup.ts' }),
     ],
@@ -34,6 +36,7 @@ export default defineConfig({
     // Caches transformed files in node_modules, so that a file run alone starts in half the time.
     experimental: { fsModuleCache: true },
     sequence: { sequencer: LongestFirst },
+    expect: { poll: { timeout: waitMs } },
     testTimeout: 120_000,
     hookTimeout: 240_000,
   },

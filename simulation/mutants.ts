@@ -16,14 +16,14 @@ const { options: values, words: positionals } = readOptions(
   npm run simulate:mutants -- delivered-in-reverse  only the named ones
   npm run simulate:mutants -- --write               also renews their rows in docs/planted-faults.md
 
-  --seconds 50        time for each fault until its last world starts
+  --worlds 8          worlds for each fault
   --steps 1500        steps of a world
   --seed 1            first seed
   --side-by-side N    faults at the same time
 
 Exit code 1 if a fault was not found, cannot be planted, or does not compile. More: simulation/README.md`,
   {
-    seconds: { type: 'string', default: '50' },
+    worlds: { type: 'string', default: '8' },
     steps: { type: 'string', default: '1500' },
     seed: { type: 'string', default: '1' },
     'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
@@ -33,7 +33,7 @@ Exit code 1 if a fault was not found, cannot be planted, or does not compile. Mo
 );
 const wish = {
   steps: wholeNumber('--steps', values.steps),
-  seconds: wholeNumber('--seconds', values.seconds),
+  worlds: wholeNumber('--worlds', values.worlds),
   every: themes.length,
 };
 const fromSeed = wholeNumber('--seed', values.seed, 0);
@@ -59,7 +59,7 @@ async function searchFor(fault: PlantedFault): Promise<Outcome> {
   try {
     const firstSeed = firstSeedOf(fault.theme, fromSeed);
     const found = await search(planted.folder, { ...wish, firstSeed });
-    print(`${fault.name}: ${fault.does}\n  ${found ? textOf(found) : 'NOT FOUND'}`);
+    print(`${fault.name}: ${fault.does}\n  ${found ? textOf(found) : notFound(fault, firstSeed)}`);
     return { fault, ...(found ? { found } : {}) };
   } catch (error) {
     print(`${fault.name}: ${String(error)}`);
@@ -67,6 +67,12 @@ async function searchFor(fault: PlantedFault): Promise<Outcome> {
   } finally {
     planted.remove();
   }
+}
+
+function notFound({ name }: PlantedFault, firstSeed: number): string {
+  const { worlds, steps } = wish;
+  const again = `npm run simulate:mutants -- ${name} --seed ${fromSeed} --worlds ${worlds} --steps ${steps}`;
+  return `NOT FOUND in ${worlds} worlds from seed ${firstSeed} on: ${again}`;
 }
 
 function textOf({ check, problem, seed, operations, seconds }: Found): string {
@@ -79,7 +85,7 @@ async function wrongAnyway(seeds: readonly number[]): Promise<number[]> {
   const sources = copySources();
   try {
     const found = await sideBySide(seeds, (seed) =>
-      search(sources.folder, { ...wish, firstSeed: seed, maxWorlds: 1 }),
+      search(sources.folder, { ...wish, firstSeed: seed, worlds: 1 }),
     );
     return found.flatMap((one) => {
       if (one) print(`without any fault: ${textOf(one)}`);

@@ -3,7 +3,7 @@
 // Imported first, before the service is loaded.
 import { real } from './world/take-over.ts';
 import { availableParallelism } from 'node:os';
-import { forAWhile } from './for-a-while.ts';
+import { manyWorlds } from './many-worlds.ts';
 import type { Report, Story } from './run-world.ts';
 import { buildSerialisersOnce } from './world/built-once.ts';
 import { enterCluster, startCluster, type Place } from './world/postgres/cluster.ts';
@@ -12,12 +12,16 @@ import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 const { options: values } = readOptions(
   `Worlds that try to break the service, decided by a seed.
 
-  npm run simulate -- --seed 7 --steps 3000   one world; the last line is its trace
-  npm run simulate -- --for 5m                worlds of fresh seeds, until one fails
-  npm run simulate -- --for 5m --seed 7       worlds of the seeds from 7 on
+  npm run simulate -- --seed 7 --steps 3000    one world; the last line is its trace
+  npm run simulate -- --worlds 14 --seed 7     worlds of the seeds 7 to 20, until one fails
+  npm run simulate -- --for 5m                 worlds of fresh seeds, until one fails
+  npm run simulate -- --for 5m --seed 7        worlds of the seeds from 7 on
 
+  --seed N            first seed: 1, with --for a fresh one
+  --worlds N          number of worlds, which bounds what is proved on any machine
+  --for 5m            time in which worlds may start; not with --worlds
   --steps N           steps of a world: 3000, with --for 8000
-  --side-by-side N    number of processes, with --for
+  --processes N       number of processes: 1, with --for 2 if there are two cores
   --without KIND      leaves out a kind of fault or request; can be repeated
   --story             print every line of what happened
   --shrink-within 2m  time to search for a smaller world that fails in the same way
@@ -26,15 +30,14 @@ const { options: values } = readOptions(
 Exit code 1 if a world failed. More: simulation/README.md`,
   {
     seed: { type: 'string' },
-    steps: { type: 'string' },
+    worlds: { type: 'string' },
     for: { type: 'string' },
-    'side-by-side': { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    steps: { type: 'string' },
+    processes: { type: 'string' },
     without: { type: 'string', multiple: true, default: [] },
     story: { type: 'boolean', default: false },
     'shrink-within': { type: 'string', default: '2m' },
     'as-it-is': { type: 'boolean', default: false },
-    /** Internal: how many seeds from the first on. */
-    worlds: { type: 'string', default: '1' },
     /** Internal: the distance between seeds, so that worlds have one theme. */
     every: { type: 'string', default: '1' },
     /** Internal: the running PostgreSQL server to use. */
@@ -47,11 +50,15 @@ const { without } = values;
 /** With --for worlds are longer, so that starting and ending them costs a smaller share. */
 const steps = wholeNumber('--steps', values.steps ?? (values.for === undefined ? '3000' : '8000'));
 const seed = values.seed === undefined ? undefined : wholeNumber('--seed', values.seed, 0);
-const [worlds, every] = [wholeNumber('--worlds', values.worlds), wholeNumber('--every', values.every)];
-const sideBySide = wholeNumber('--side-by-side', values['side-by-side']);
+const worlds = wholeNumber('--worlds', values.worlds ?? '1');
+const every = wholeNumber('--every', values.every);
+const usualProcesses = values.for === undefined ? 1 : Math.min(2, availableParallelism());
+const processes = wholeNumber('--processes', values.processes ?? String(usualProcesses));
 const shrinkWithinMs = millisecondsIn('--shrink-within', values['shrink-within']);
 const withinMs = millisecondsIn('--within', values.within);
 const forMs = values.for === undefined ? undefined : millisecondsIn('--for', values.for);
+if (forMs !== undefined && values.worlds !== undefined)
+  refuse('--for and --worlds exclude each other: worlds end by time or by their number');
 
 function millisecondsIn(name: string, text: string): number {
   const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];
@@ -113,14 +120,15 @@ async function severalWorlds(): Promise<boolean> {
   }
 }
 
-async function manyWorlds(ms: number): Promise<boolean> {
-  const firstSeed = seed ?? Date.now() % 1_000_000_000;
-  print(`seeds from ${firstSeed} on`);
+/** In processes of their own. */
+async function elsewhere(end: { ms: number } | { worlds: number }): Promise<boolean> {
+  const firstSeed = seed ?? ('ms' in end ? Date.now() % 1_000_000_000 : 1);
+  print('ms' in end ? `seeds from ${firstSeed} on` : `seeds ${firstSeed} to ${firstSeed + end.worlds - 1}`);
   const common = ['--steps', String(steps), ...without.flatMap((name) => ['--without', name])];
-  return forAWhile({
-    ms,
+  return manyWorlds({
+    end,
     firstSeed,
-    sideBySide,
+    processes,
     args: [
       ...common,
       '--shrink-within',
@@ -130,5 +138,9 @@ async function manyWorlds(ms: number): Promise<boolean> {
   });
 }
 
-const isWell = forMs === undefined ? await severalWorlds() : await manyWorlds(forMs);
-process.exitCode = isWell ? 0 : 1;
+async function run(): Promise<boolean> {
+  if (forMs !== undefined) return elsewhere({ ms: forMs });
+  return processes === 1 ? severalWorlds() : elsewhere({ worlds });
+}
+
+process.exitCode = (await run()) ? 0 : 1;

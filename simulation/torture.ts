@@ -12,27 +12,35 @@ import { mortal, run, type Mortal } from './torture/mortal.ts';
 import { startPostgres, type TorturedPostgres } from './torture/postgres.ts';
 import { openProxy, type Proxy } from './torture/proxy.ts';
 import { startReceiver } from './torture/receiver.ts';
+import { byCount, byTime, type Died, type Round } from './torture/rounds.ts';
 import { startTrading } from './torture/trades.ts';
 import { freePort } from '../tools/free-port.ts';
-import { readOptions, wholeNumber } from '../tools/script-options.ts';
+import { readOptions, refuse, wholeNumber } from '../tools/script-options.ts';
 
 const { options: values } = readOptions(
-  `npm run torture -- [--seconds 300] [--kills 30] [--traders 12]
+  `npm run torture -- [--seconds 300 | --operations N] [--kills 30] [--traders 12]
 kills two nodes, a bank and PostgreSQL in turn while merchants trade, then checks rows, ledger and the bank's report
 
-  --seconds 300   time of the disturbances
-  --kills 30      processes to kill in that time
-  --traders 12    concurrent merchants
+  --seconds 300    time of the disturbances
+  --operations N   ends after the kills and N acknowledged operations instead; twice the kills without them is a failure
+  --kills 30       processes to kill
+  --traders 12     concurrent merchants
 
-Exit code 1 if a check found something or too few processes were killed. More: docs/reliability.md`,
+An operation is a request that changes something. Exit code 1 if a check found something, or if there were too few kills or
+operations. More: docs/reliability.md`,
   {
-    seconds: { type: 'string', default: '300' },
+    seconds: { type: 'string' },
+    operations: { type: 'string' },
     kills: { type: 'string', default: '30' },
     traders: { type: 'string', default: '12' },
   },
 );
-const seconds = wholeNumber('--seconds', values.seconds);
-const kills = wholeNumber('--kills', values.kills, 0);
+if (values.seconds !== undefined && values.operations !== undefined)
+  refuse('--seconds and --operations exclude each other: the torture ends by time or by count');
+const seconds = wholeNumber('--seconds', values.seconds ?? '300');
+const operations =
+  values.operations === undefined ? undefined : wholeNumber('--operations', values.operations);
+const kills = wholeNumber('--kills', values.kills, operations === undefined ? 0 : 1);
 const traders = wholeNumber('--traders', values.traders);
 const secret = 'a secret of the torture that is long enough';
 const settleWithinMs = 240_000;
@@ -216,25 +224,27 @@ function troublesOf(stage: Stage): { killings: readonly Trouble[]; others: reado
   return { killings, others };
 }
 
-/** Kills in turn, evenly over the time, with another disturbance after each. Answers how many processes were killed. */
-async function torment(stage: Stage): Promise<number> {
+/** Kills in turn, with another disturbance after each. */
+async function torment(stage: Stage, client: Client): Promise<Died> {
   const { killings, others } = troublesOf(stage);
   if (!stage.postgres.hasOwnDisk) say('the full disk is left out: this user may not mount a disk');
-  const until = Date.now() + seconds * 1_000;
-  let died = 0;
-  for (let turn = 0; died < kills && Date.now() < until; turn++) {
-    const roundEnds = Date.now() + Math.max(0, (until - Date.now()) / (kills - died));
-    const troubles = [killings[turn % killings.length]!, others[turn % others.length]!];
-    for (const [place, [name, happens]] of troubles.entries()) {
-      // Kills come first if time is short.
-      if (place > 0 && Date.now() > roundEnds) continue;
-      say(name);
-      await happens();
-      if (place === 0) died += 1;
-    }
-    await sleep(Math.max(0, roundEnds - Date.now()));
-  }
-  return died;
+  const takeTurn = (troubles: readonly Trouble[]) => async (turn: number) => {
+    const [name, happens] = troubles[turn % troubles.length]!;
+    say(name);
+    await happens();
+  };
+  const round: Round = { kill: takeTurn(killings), disturb: takeTurn(others) };
+  if (operations === undefined)
+    return byTime(round, { kills, ms: seconds * 1_000 }, { now: () => Date.now(), pause: sleep });
+  return byCount(
+    round,
+    { kills, operations },
+    { acknowledged: () => operationsOf(client), pause: () => sleep(100) },
+  );
+}
+
+function operationsOf({ acknowledged }: Client): number {
+  return acknowledged.filter(({ method }) => method !== 'GET').length;
 }
 
 const notFinal = `
@@ -292,7 +302,7 @@ try {
   const receiver = await startReceiver(client);
   await worsen(stage.bankUrl);
   const trading = await startTrading(client, traders);
-  const died = await torment(stage);
+  const died = await torment(stage, client);
   await trading.stop();
   await faults(stage.bankUrl, 'DELETE');
   say('the disturbances are over, and the merchants have stopped');
@@ -306,11 +316,13 @@ try {
   });
   await receiver.stop();
   for (const { check, about, problem } of findings.slice(0, 50)) print(`${check}: ${about}: ${problem}`);
+  print(`acknowledged operations ${operationsOf(client)}`);
   print(`requests without a response ${troubles.unanswered}, responses 5xx ${troubles.serverErrors}`);
+  if (died.problem !== undefined) print(died.problem);
   print(
-    `kills ${died}, acknowledged ${acknowledged.length}, webhook events ${receiver.received.length}, differences ${findings.length}`,
+    `kills ${died.kills}, acknowledged ${acknowledged.length}, webhook events ${receiver.received.length}, differences ${findings.length}`,
   );
-  process.exitCode = findings.length > 0 || died < kills ? 1 : 0;
+  process.exitCode = findings.length > 0 || died.problem !== undefined ? 1 : 0;
 } finally {
   await stage.close();
 }

@@ -39,6 +39,7 @@ async function run(file: string, ...args: string[]) {
 test.each([
   ['bench/resident-memory.ts', 'npm run bench:memory -- [--minutes 10] [--rate 20] [--only recurring]\n'],
   ['bench/month-of-retries.ts', 'npm run bench:retries -- [SERIES] [CHARGED]\n'],
+  ['tools/night/prove-night.ts', 'npm run prove:night -- [PART…] [--for 20m] [--seed N]\n'],
   ['simulation/simulate.ts', 'Worlds that try to break the service, decided by a seed.\n'],
 ])('%s --help prints its usage', { timeout: 120_000 }, async (file, beginning) => {
   const { code, stdout, stderr } = await run(file, '--help', '--rate');
@@ -64,7 +65,24 @@ test.each([
   ],
   ['simulation/simulate.ts', ['--seed', '0x7'], '--seed must be a whole number of 0 or more, not "0x7"'],
   ['simulation/simulate.ts', ['--for', '5'], '--for is a time such as 20s, 5m or 1h, not 5'],
+  [
+    'simulation/simulate.ts',
+    ['--for', '5m', '--worlds', '3'],
+    '--for and --worlds exclude each other: worlds end by time or by their number',
+  ],
+  [
+    'simulation/simulate.ts',
+    ['--processes', '0'],
+    '--processes must be a whole number of 1 or more, not "0"',
+  ],
+  ['tools/night/prove-night.ts', ['--for', '20'], '--for is a time such as 20m or 8h, not 20'],
+  ['tools/night/prove-night.ts', ['tortur'], 'unknown part "tortur"'],
   ['simulation/torture.ts', ['--kills', '2.5'], '--kills must be a whole number of 0 or more, not "2.5"'],
+  [
+    'simulation/torture.ts',
+    ['--seconds', '60', '--operations', '300'],
+    '--seconds and --operations exclude each other: the torture ends by time or by count',
+  ],
 ])('%s refuses %j in one line, and starts nothing', { timeout: 120_000 }, async (file, args, problem) => {
   const { code, stdout, stderr } = await run(file, ...args);
   expect({ code, stdout, stderr }).toEqual({

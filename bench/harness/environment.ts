@@ -2,11 +2,12 @@
 // Closing it ends every process and removes every file.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../tools/free-port.ts';
+import { makeTemporaryFolder } from '../../tools/temporary-folders.ts';
 import { mandateProgram, repository, startProgram } from './program.ts';
 import { openApi, type Api } from '../workloads/scenarios.ts';
 
@@ -46,7 +47,7 @@ export type Environment = {
 export function openEnvironment(name: string): Environment {
   if (!programs)
     throw new Error('PostgreSQL 15 to 18 is not in /usr/lib/postgresql. Run "apt-get install postgresql".');
-  const folder = mkdtempSync(join(tmpdir(), `mandate-${name}-`));
+  const folder = makeTemporaryFolder(name);
   chmodSync(folder, 0o755);
   const data = join(folder, 'postgres');
   mkdirSync(data);

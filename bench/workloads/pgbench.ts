@@ -2,10 +2,10 @@
 // JavaScript.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClientBase } from 'pg';
+import { makeTemporaryFolder } from '../../tools/temporary-folders.ts';
 import {
   captureCharge,
   insertCharge,
@@ -76,7 +76,7 @@ export async function runPgbench(
   seconds: number,
 ): Promise<number> {
   await processes.withClient(floorDatabase, makeSeries);
-  const folder = mkdtempSync(join(tmpdir(), 'mandate-pgbench-'));
+  const folder = makeTemporaryFolder('pgbench');
   try {
     const file = join(folder, 'charge.sql');
     writeFileSync(file, `${script}\n`);

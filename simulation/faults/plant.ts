@@ -1,9 +1,9 @@
 // Copies of the sources with planted faults.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTest, readSourceFiles, repository, type SourceFile } from '../../tools/source-files.ts';
+import { makeTemporaryFolder } from '../../tools/temporary-folders.ts';
 import { edited, locate } from './edits.ts';
 import type { PlantedFault } from './faults.ts';
 
@@ -42,7 +42,7 @@ export function plantedIn(files: readonly SourceFile[], faults: readonly Planted
 }
 
 export function copySources(): Sources {
-  const copy = mkdtempSync(join(tmpdir(), 'mandate-mutant-'));
+  const copy = makeTemporaryFolder('mutant');
   for (const name of copied) cpSync(join(repository, name), join(copy, name), { recursive: true });
   symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'));
   return { folder: copy, remove: () => rmSync(copy, { recursive: true, force: true }) };

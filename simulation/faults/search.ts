@@ -1,4 +1,4 @@
-// Runs a folder's simulation from one seed to the next until a world fails or time is up.
+// Runs a folder's simulation from one seed to the next until a world fails all have run.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -11,8 +11,6 @@ export type Found = {
   readonly seconds: number;
 };
 
-const worldsUsual = 8;
-
 export async function search(
   folder: string,
   wish: {
@@ -20,13 +18,12 @@ export async function search(
     /** The distance from one seed to the next. */
     readonly every: number;
     readonly steps: number;
-    readonly seconds: number;
-    readonly maxWorlds?: number;
+    readonly worlds: number;
   },
 ): Promise<Found | undefined> {
   const startedMs = Date.now();
-  const { firstSeed, every, steps, seconds, maxWorlds = worldsUsual } = wish;
-  const options = { seed: firstSeed, worlds: maxWorlds, every, within: `${seconds}s`, steps };
+  const { firstSeed, every, steps, worlds } = wish;
+  const options = { seed: firstSeed, worlds, every, steps };
   const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const program = join(folder, 'simulation/simulate.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', program, ...given, '--as-it-is'], {

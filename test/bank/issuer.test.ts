@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { authorise, bankSecret, reverse, startBank, type TestBank } from '../support/bank/simulated-bank.ts';
+import { waitMs } from '../../tools/tests/waits.ts';
 import { eventually } from '../support/processes/program.ts';
 
 const byPost = '4012888888881881';
@@ -295,7 +296,7 @@ describe('the bank sends a callback', () => {
     await decide('confirm', '1234');
     const [{ headers, body, url }] = (await eventually(
       async () => heard[0] && heard,
-      2_000,
+      waitMs,
       'the callback',
     )) as [any];
     expect(url).toBe('/bank/callbacks/one');
@@ -318,7 +319,7 @@ describe('the bank sends a callback', () => {
     const { heard, callbackUrl } = await listener((times) => (times === 1 ? 500 : 200));
     const { decide } = await challenge(bank, byPost, { callbackUrl });
     await decide('refuse');
-    expect(await eventually(async () => heard[1]?.url, 5_000, 'the second callback')).toContain(
+    expect(await eventually(async () => heard[1]?.url, waitMs, 'the second callback')).toContain(
       '/bank/callbacks',
     );
   });
@@ -328,7 +329,7 @@ describe('the bank sends a callback', () => {
     const { heard, callbackUrl } = await listener();
     await challenge(bank, byPost, { callbackUrl });
     bank.clock.advance(600_000);
-    await eventually(async () => heard.length === 1 || undefined, 5_000, 'the callback');
+    await eventually(async () => heard.length === 1 || undefined, waitMs, 'the callback');
     expect((await bank.get('a')).body.code).toBe('3ds-not-finished');
   });
 
@@ -343,7 +344,7 @@ describe('the bank sends a callback', () => {
     });
     const { decide } = await challenge(bank, byPost, { callbackUrl, amount: 99_905 });
     await decide('refuse');
-    await eventually(async () => heard.length === 2 || undefined, 2_000, 'both callbacks');
+    await eventually(async () => heard.length === 2 || undefined, waitMs, 'both callbacks');
     expect(heard.map(({ body }) => JSON.parse(body.toString()).operationId)).toEqual(['a', 'a']);
   });
 });

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFileJournal } from '../../src/sandbox/bank/journal.ts';
 import { openSimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
 import { openTeller } from '../../src/sandbox/bank/operation-processor.ts';
+import { freePort } from '../../tools/free-port.ts';
 import {
   authorise,
   bankSecret,
@@ -15,6 +16,7 @@ import {
   reverse,
   startBank,
 } from '../support/bank/simulated-bank.ts';
+import { waitMs } from '../../tools/tests/waits.ts';
 import { eventually } from '../support/processes/program.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
 import { testClock } from '../support/service/test-service.ts';
@@ -30,7 +32,7 @@ const bankFolder = () => join(temporaryPlace(), 'bank');
 test('a restarted bank repeats its responses and has the same report', async () => {
   const folder = bankFolder();
   const clock = testClock();
-  const first = await startBank({ folder, clock });
+  const first = await startBank({ folder, clock, port: await freePort() });
   const agreement = { initiation: { by: 'payer', storesCard: true } } as const;
   const root = (await first.put('root', authorise(agreement))).body.networkTransactionId;
   await first.put('hold', authorise({ capture: false }));
@@ -161,13 +163,14 @@ describe('a folder', () => {
   test('belongs to one bank at a time; a second uses its address and takes over when the first stops', async () => {
     const folder = bankFolder();
     const clock = testClock();
-    const first = await startBank({ folder, clock });
+    // The second waits for this port, so no outgoing connection may take it.
+    const first = await startBank({ folder, clock, port: await freePort() });
     const second = await startBank({ folder, clock });
     expect([first.isOurs(), second.isOurs()]).toEqual([true, false]);
     expect(second.url).toBe(first.url);
     await first.put('a', authorise());
     await first.stop();
-    await eventually(async () => second.isOurs() || undefined, 5_000, 'the second has taken over');
+    await eventually(async () => second.isOurs() || undefined, waitMs, 'the second has taken over');
     expect((await second.get('a')).body.outcome).toBe('approved');
     expect(await second.outcome('b', authorise())).toBe('approved');
     expect((await second.book()).map(({ operationId }) => operationId)).toEqual(['a', 'b']);
@@ -182,7 +185,7 @@ describe('a folder', () => {
 
   test('gets another port when another program has its port', async () => {
     const folder = bankFolder();
-    const first = await startBank({ folder });
+    const first = await startBank({ folder, port: await freePort() });
     await first.put('a', authorise());
     await first.stop();
     const stranger = await startBank({ port: Number(new URL(first.url).port) });
@@ -190,7 +193,7 @@ describe('a folder', () => {
     expect(second.isOurs()).toBe(true);
     expect(second.url).not.toBe(stranger.url);
     expect((await second.get('a')).body.outcome).toBe('approved');
-  }, 15_000);
+  });
 
   test('is opened on a requested port if it is free', async () => {
     const folder = bankFolder();

@@ -8,7 +8,9 @@ import { actionsOn, walkThroughBinding, walkThroughPayment } from './accessibili
 import { narrowPhone, type Looks } from './accessibility/obstacles.ts';
 
 const soon = { timeout: 30_000, interval: 100 };
-const maxUsableMs = 1_000;
+/** A slow phone on a slow network, of 1.6 Mbit/s, shows this much within a second. */
+const maxPageBytes = 24_000;
+const maxParsedBytes = 80_000;
 
 describeInBrowser('the checkout', () => {
   let world: CheckoutWorld;
@@ -90,22 +92,12 @@ describeInBrowser('the checkout', () => {
     expect(page.url()).not.toContain('4242');
   });
 
-  test('can be used within a second on a slow phone', async () => {
-    const link = world.link(await world.invoice());
-    // The first load warms the server: only the network and the page are measured.
-    page = await world.openAlone(link, { viewport: phone });
-    await page.goto('about:blank');
-    const tools = await page.context().newCDPSession(page);
-    await tools.send('Network.enable');
-    const [kilobits, latency] = [1_600, 150];
-    const throughput = (kilobits * 1_024) / 8;
-    await tools.send('Network.emulateNetworkConditions', {
-      offline: false,
-      latency,
-      downloadThroughput: throughput,
-      uploadThroughput: throughput,
-    });
-    await tools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  test('can be used after its first response, which is small', async () => {
+    page = await world.openAlone('about:blank', { viewport: phone });
+    // A slow network would bring anything else later.
+    await page.route('**/*', (route) =>
+      route.request().isNavigationRequest() ? route.continue() : new Promise(() => {}),
+    );
     // The form is usable once it is painted and groups the digits that are typed.
     await page.addInitScript(`
       addEventListener('DOMContentLoaded', () => {
@@ -113,20 +105,18 @@ describeInBrowser('the checkout', () => {
         number.focus();
         document.execCommand('insertText', false, '42424');
         window.typed = number.value;
-        window.usableAtMs = performance.now();
-      });
-      new PerformanceObserver((list) => { for (const { name, startTime } of list.getEntries())
-        if (name === 'first-contentful-paint') window.paintedAtMs = startTime; }).observe({ type: 'paint', buffered: true });`);
-    const times: number[] = [];
-    // The best of three, since other programs use this machine too.
-    for (let turn = 0; turn < 3 && !times.some((ms) => ms < maxUsableMs); turn++) {
-      await page.goto(link, { waitUntil: 'load' });
-      await expect.poll(() => page.evaluate('window.paintedAtMs > 0'), soon).toBe(true);
-      expect(await page.evaluate('window.typed')).toBe('4242 4');
-      times.push(await page.evaluate<number>('Math.max(window.paintedAtMs, window.usableAtMs)'));
-    }
-    console.info(`usable on a slow phone after ${times.map((ms) => Math.round(ms)).join(', ')} ms`);
-    expect(Math.min(...times)).toBeLessThan(maxUsableMs);
+      });`);
+    await page.goto(world.link(await world.invoice()), { waitUntil: 'load' });
+    const painted = () => page.evaluate("performance.getEntriesByName('first-contentful-paint').length");
+    await expect.poll(painted, soon).toBe(1);
+    expect(await page.evaluate('window.typed')).toBe('4242 4');
+    const { encodedBodySize, decodedBodySize } = await page.evaluate<{
+      encodedBodySize: number;
+      decodedBodySize: number;
+    }>("performance.getEntriesByType('navigation')[0].toJSON()");
+    expect(encodedBodySize).toBeGreaterThan(0);
+    expect(encodedBodySize).toBeLessThan(maxPageBytes);
+    expect(decodedBodySize).toBeLessThan(maxParsedBytes);
   });
 
   test('blocks foreign scripts, images and requests, and reports each to the console', async () => {

@@ -21,6 +21,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { binarySources, findBinaries } from '../../src/sandbox/postgres/binaries.ts';
 import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
 import type { EmbeddedOptions, EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { childFile, startChild } from '../support/processes/start-child.ts';
 import { temporaryFolder, throwAwaySettings } from '../support/database/test-cluster.ts';
 
@@ -107,14 +108,19 @@ describe('one program', slow, () => {
     expect(first.connection.host).toBe('127.0.0.1');
     await query(first, 'select 1');
     await first.stop();
+    const remembered = join(dataFolder, 'pg', 'port');
+    expect(readFileSync(remembered, 'utf8')).toBe(`${first.connection.port}\n`);
+    // From here on a port that no outgoing connection takes in between.
+    const port = await freePort();
+    writeFileSync(remembered, `${port}\n`);
     const second = await start(dataFolder);
-    expect(second.connection.port).toBe(first.connection.port);
+    expect(second.connection.port).toBe(port);
     await second.stop();
-    const usurper = createServer().listen(first.connection.port, '127.0.0.1');
+    const usurper = createServer().listen(port, '127.0.0.1');
     onTestFinished(() => void usurper.close());
     await once(usurper, 'listening');
     const third = await start(dataFolder);
-    expect(third.connection.port).not.toBe(first.connection.port);
+    expect(third.connection.port).not.toBe(port);
     await query(third, 'select 1');
   });
 

@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { codeOf } from '../../src/error-code.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { waitMs } from '../../tools/tests/waits.ts';
 import { eventually, mandate, programOfSources, request, startServer } from '../support/processes/program.ts';
 
 const order = {
@@ -99,7 +101,7 @@ describe('the sandbox', () => {
         const me = await request('GET', `${server.url}/v2/processing/me`, { token: apiKey });
         return me.status === 200 ? me : undefined;
       },
-      20_000,
+      waitMs,
       'the service responds again',
     );
     expect(answer.body.id).toBe('SANDBOX');
@@ -220,9 +222,11 @@ function postmasterOf(data: string): number {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-  } catch {
-    return false;
+    // A killed orphan may remain as a zombie.
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch (error) {
+    // It may end before its file is opened, or before it is read.
+    if (['ENOENT', 'EPERM', 'ESRCH'].includes(codeOf(error))) return false;
+    throw error;
   }
-  // A killed orphan may remain as a zombie.
-  return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { cardBody } from '../support/worlds/cards.ts';
 import { order } from '../support/worlds/invoices.ts';
+import { waitMs } from '../../tools/tests/waits.ts';
 import {
   eventually,
   mandate,
@@ -66,7 +67,7 @@ test('a remote payer reaches the issuer’s page under the address of the servic
         .flatMap(({ changes }: any) => changes)
         .find(({ changeType }: any) => changeType === 'PaymentInteractionRequested')?.userInteraction.request;
     },
-    10_000,
+    waitMs,
     'the challenge is requested',
   );
   expect(asked.uriTemplate).toMatch(

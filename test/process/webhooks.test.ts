@@ -11,6 +11,7 @@ import { instantAt } from '../../src/clock.ts';
 import { positionOf, type WebhookEvent } from '../../src/platform/events/domain/topic.ts';
 import { messageIdOf } from '../../src/webhooks/feed/message.ts';
 import { invoicesTopic } from '../../src/payments/webhook-events.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { often } from '../support/service/campaign.ts';
 import { eventually, request, sandboxKey, type Server, startServer } from '../support/processes/program.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
@@ -20,6 +21,8 @@ import { factsOfInvoice, writeInvoices } from '../support/database/seeded-events
 const invoices = Number(process.env['WEBHOOK_INVOICES'] ?? often(30, 60));
 const eventsEach = 20;
 const kills = 3;
+/** The share of the requests that the receiver rejects. */
+const failing = 0.3;
 const timeoutMs = 300_000 + invoices * 600;
 const receiverFile = join(inject('plainSources'), 'test/support/receivers/receiver-child.js');
 
@@ -56,9 +59,7 @@ test(
     const scratch = mkdtempSync(join(tmpdir(), 'mandate-receiver-'));
     onTestFinished(() => rmSync(scratch, { recursive: true }));
     const journal = join(scratch, 'journal');
-    const first = await startReceiver({});
-    first.child.kill('SIGKILL');
-    const { port } = first;
+    const port = await freePort();
     const created = await request('POST', `${sender.url}/v2/processing/webhooks`, {
       token,
       body: {
@@ -70,7 +71,7 @@ test(
     const badly = {
       RECEIVER_PORT: String(port),
       RECEIVER_JOURNAL: journal,
-      RECEIVER_FAILING: '0.3',
+      RECEIVER_FAILING: String(failing),
       RECEIVER_KEYS: JSON.stringify(created.body),
     };
     let receiver = await startReceiver(badly);
@@ -87,7 +88,7 @@ test(
         'something has been delivered',
       );
       await sender.stop('SIGKILL');
-      receiver.child.kill('SIGKILL');
+      receiver.kill('SIGKILL');
       receiver = await startReceiver(badly);
       sender = await startServer(environment);
     }
@@ -117,7 +118,8 @@ test(
     const entries = journalOf(journal);
     expect(entries.filter(({ isSigned }) => !isSigned)).toEqual([]);
     const refused = entries.filter(({ accepted }) => !accepted).length;
-    expect(refused).toBeGreaterThan(entries.length * 0.2);
+    // Each receiver counts from zero, and the last line of a killed one may be missing.
+    expect(refused).toBeGreaterThanOrEqual(Math.floor(entries.length * failing) - 2 * (kills + 1));
     const bytes = new Map<string, string>();
     for (const { id, hash } of entries) {
       expect(bytes.get(id) ?? hash, `${id} came with other bytes`).toBe(hash);
@@ -168,9 +170,7 @@ function journalOf(file: string): Entry[] {
     .map((line) => JSON.parse(line) as Entry);
 }
 
-async function startReceiver(
-  environment: Record<string, string>,
-): Promise<{ child: ChildProcess; port: number }> {
+async function startReceiver(environment: Record<string, string>): Promise<ChildProcess> {
   for (;;) {
     const { PATH = '' } = process.env;
     const child = fork(receiverFile, {
@@ -179,8 +179,7 @@ async function startReceiver(
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     const line = await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
-    if (Buffer.isBuffer(line[0]))
-      return { child, port: (JSON.parse(line[0].toString()) as { port: number }).port };
+    if (Buffer.isBuffer(line[0])) return child;
     await sleep(50); // the port of the killed receiver is still in use
   }
 }

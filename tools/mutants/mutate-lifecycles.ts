@@ -1,13 +1,13 @@
 // npm run mutate:lifecycles: checks that the tests of the lifecycles detect mistakes. It works in a copy of the sources, where
 // each mutant replaces its file while the tests next to it run.
-import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createVitest, type Vitest } from 'vitest/node';
 import { lifecyclesIn, mutantsToDetect } from './lifecycles.ts';
 import type { Mutant } from './mutants.ts';
 import { readOptions, refuse } from '../script-options.ts';
 import { readSourceFiles, repository } from '../source-files.ts';
+import { makeTemporaryFolder } from '../temporary-folders.ts';
 
 const { words } = readOptions(
   `npm run mutate:lifecycles -- [LIFECYCLE]
@@ -26,7 +26,7 @@ const chosen = lifecycles.filter(({ name }) => only === undefined || name === on
 if (chosen.length === 0)
   refuse(`unknown lifecycle "${only}"; use ${lifecycles.map(({ name }) => name).join(', ')}`);
 
-const folder = await mkdtemp(join(tmpdir(), 'mandate-mutants-'));
+const folder = makeTemporaryFolder('mutants');
 let survived = 0;
 let tried = 0;
 try {

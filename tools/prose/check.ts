@@ -1,11 +1,9 @@
 // npm run prose: what a program can judge of the texts and commit subjects, with the line and what to write instead.
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { readOptions, refuse } from '../script-options.ts';
 import { repository } from '../source-files.ts';
 import { faultsIn, projectAllowed, projectTexts, reviewOf, unusedAllowed } from './project.ts';
 import { subjectFaults } from './rules.ts';
+import { newSubjects } from './subjects.ts';
 import { wordsToReview } from './words.ts';
 
 const { options, words } = readOptions(
@@ -17,9 +15,6 @@ Example: npm run prose -- docs/guide src/webhooks`,
   { review: { type: 'boolean' } },
   { maxWords: Infinity },
 );
-
-/** Subjects of commits since then follow the rules. */
-const rulesSince = '2026-11-23T12:05:00Z';
 
 const texts = projectTexts();
 const allowed = projectAllowed();
@@ -39,20 +34,16 @@ if (words.length === 0 && !options.review) {
     ...unusedAllowed(allowed, texts).map(
       ({ files, phrase }) => `allowed.txt: nothing in ${files} says “${phrase}”`,
     ),
-    ...newSubjects().flatMap(subjectFaults),
+    ...subjectsToJudge().flatMap(subjectFaults),
   );
 }
 console.log(found.join('\n'));
 console.log(`${found.length === 0 ? 'No faults' : `${found.length} found`} in ${chosen.length} files.`);
 process.exitCode = found.length === 0 || options.review ? 0 : 1;
 
-function newSubjects(): string[] {
-  if (!existsSync(join(repository, '.git'))) {
-    console.log('Commit subjects are not checked: this is not a git checkout.');
-    return [];
-  }
-  const log = ['log', '--no-merges', '--format=%s', `--since=${rulesSince}`];
-  return execFileSync('git', log, { cwd: repository, encoding: 'utf8' })
-    .split('\n')
-    .filter((subject) => subject !== '');
+function subjectsToJudge(): string[] {
+  const subjects = newSubjects(repository);
+  if (subjects !== 'noCheckout') return subjects;
+  console.log('Commit subjects are not checked: this is not a git checkout.');
+  return [];
 }

@@ -1,7 +1,8 @@
 // npm run release: a version from the sources that are here. It ends with a commit and a tag; nothing leaves the machine.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nightFault, recordFolder } from '../night/record.ts';
 import { readOptions, refuse } from '../script-options.ts';
 import { repository } from '../source-files.ts';
 import { releaseChangelog, sectionOf, unexpectedChanges, versionFault, withVersion } from './version.ts';
@@ -11,7 +12,8 @@ const { options, words } = readOptions(
 
   --dry-run  prints the changelog section and changes nothing
 
-It needs a clean checkout on a branch, and a Chromium. It moves the "Unreleased" section of CHANGELOG.md under the version, records
+It needs a clean checkout on a branch, a Chromium, and a night ("npm run prove:night") of 20 minutes on this commit without a failure.
+It moves the "Unreleased" section of CHANGELOG.md under the version, records
 what the version writes (test/histories/<version>), runs "npm run check" with all campaigns, builds and tries release/, commits and
 tags. Nothing is pushed or published: it prints the commands for that. Example: npm run release -- 0.3.0`,
   { 'dry-run': { type: 'boolean' } },
@@ -28,12 +30,16 @@ if (git('status', '--porcelain') !== '') refuse('The checkout has changes. Commi
 if (git('branch', '--show-current') === '') refuse('No branch is checked out. Check out the one to release');
 if (git('tag', '--list', `v${version}`) !== '') refuse(`The tag v${version} exists already`);
 const start = git('rev-parse', 'HEAD');
+const record = `${recordFolder}/${start}.json`;
+const unproved = nightFault(start, existsSync(join(repository, record)) ? read(record) : undefined);
+if (unproved !== undefined && !options['dry-run']) refuse(unproved);
 
 try {
   const changelog = releaseChangelog(read('CHANGELOG.md'), version, new Date().toISOString().slice(0, 10));
   const notes = sectionOf(changelog, version).trim();
   console.log(`${current} → ${version}\n\n${notes}`);
   if (!options['dry-run']) release(changelog, notes);
+  else if (unproved !== undefined) console.log(`\nNot yet to be released. ${unproved}.`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   refuse(

@@ -3,12 +3,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { readOptions } from '../script-options.ts';
 import { repository } from '../source-files.ts';
+import { makeTemporaryFolder } from '../temporary-folders.ts';
 
 readOptions(
   `npm run package:try: installs the package that "npm run package" built, and runs it. It takes no options.`,
@@ -20,7 +20,7 @@ const description = JSON.parse(readFileSync(join(repository, 'package.json'), 'u
   readonly dependencies: Readonly<Record<string, string>>;
 };
 const packed = join(repository, `release/mandate-${description.version}`);
-const folder = await mkdtemp(join(tmpdir(), 'mandate-package-'));
+const folder = makeTemporaryFolder('package');
 const program = join(folder, 'node_modules/mandate/bin/mandate.js');
 
 try {

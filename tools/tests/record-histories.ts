@@ -2,21 +2,13 @@
 // of tests and simulated worlds that together show every stored form.
 //   npm run record:histories -- --into test/histories/0.2.0
 import { spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderVariable } from '../../test/histories/record-before-drop.ts';
 import { fileOfRowsWithoutLog, type Recorded } from '../../test/histories/recorded.ts';
 import { worthKeeping } from '../../test/histories/worth-keeping.ts';
 import { readOptions, refuse, wholeNumber } from '../script-options.ts';
+import { makeTemporaryFolder } from '../temporary-folders.ts';
 
 const { options } = readOptions(
   `Records histories of every kind of aggregate as this version writes them.
@@ -50,14 +42,16 @@ const steps = wholeNumber('--steps', options.steps);
 
 /** The histories in the databases of those tests and worlds. */
 async function recorded(): Promise<Recorded[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'mandate-histories-'));
+  const temporary = makeTemporaryFolder('histories');
+  const folder = join(temporary, 'recorded');
+  mkdirSync(folder);
   try {
     await run(folder, 'node_modules/vitest/vitest.mjs', 'run', ...options.tests);
     const some = ['--seed', '1', '--worlds', String(worlds), '--steps', String(steps)];
     if (worlds > 0) await run(folder, '--import', 'tsx', 'simulation/simulate.ts', ...some);
     return readdirSync(folder).flatMap((name) => linesOf(join(folder, name)));
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(temporary, { recursive: true });
   }
 }
 

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { openDatabase } from './database.ts';
-import { isMigrated, migrate, refuseEarlierSchema } from './migrate.ts';
+import { isMigrated, lockNumber, migrate, refuseEarlierSchema } from './migrate.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>();
@@ -28,6 +28,31 @@ test('nodes that start together on an empty database apply every file once in al
   await Promise.all(nodes.map((node) => node.end()));
   expect(applied).toEqual([...new Set(applied)]);
   expect(await isMigrated(db.database)).toBe(true);
+});
+
+test('a node that found no tables waits for another that is creating them', async () => {
+  const node = openDatabase({ connection: { url: db.url }, maxConnections: 1 });
+  onTestFinished(() => node.end());
+  await db.database.withClient(async (client) => {
+    await refuseEarlierSchema(node);
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock($1)', [lockNumber]);
+    const waiting = migrate(node);
+    const isWaiting = async () =>
+      (
+        await client.query(
+          `select from pg_locks join pg_database on pg_database.oid = database
+           where datname = current_database() and locktype = 'advisory' and not granted`,
+        )
+      ).rowCount;
+    await expect.poll(isWaiting, { timeout: 30_000, interval: 20 }).toBe(1);
+    await client.query(
+      `create table migration (
+         number int primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,
+    );
+    await client.query('commit');
+    expect((await waiting)[0]).toBe('0001_baseline.sql');
+  });
 });
 
 test('a file edited after it was applied is refused with what to do', async () => {

@@ -20,7 +20,7 @@ const folder = assetPath('platform/database/migrations/');
 const baseline = '0001_baseline.sql';
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** The program takes no other advisory lock. */
-const lockNumber = 7_305_226_013;
+export const lockNumber = 7_305_226_013;
 
 /**
  * A migration waits `lockWaitMs` for a table in use, then pauses so that the statements queued behind it can run. Nodes that start
@@ -169,9 +169,11 @@ function isLocked(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }
 
+/** Reads the catalogue, because `to_regclass` does not see what another node created while this transaction waited for it. */
 async function hasTable(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ is_there: boolean }>(
-    "select to_regclass('migration') is not null as is_there",
+    `select exists (select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+                    where relname = 'migration' and nspname = any (current_schemas(false))) as is_there`,
   );
   return rows[0]?.is_there ?? false;
 }

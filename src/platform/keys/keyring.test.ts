@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
+import { waitMs } from '../../../tools/tests/waits.ts';
 import { systemClock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { openKeyring } from './keyring.ts';
@@ -27,7 +28,7 @@ test('a key that another node created is found on first use', async () => {
   const keyVersion = await one.rotate('access_token');
   // The table is read at most once a second, or each made-up key version would cost a read.
   let found = await two.find('access_token', keyVersion);
-  for (const deadline = Date.now() + 5_000; !found && Date.now() < deadline;) {
+  for (const deadline = Date.now() + waitMs; !found && Date.now() < deadline;) {
     found = await two.find('access_token', keyVersion);
     await new Promise((resolve) => setImmediate(resolve));
   }

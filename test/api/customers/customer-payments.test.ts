@@ -1,7 +1,7 @@
 // Charging a customer by its bound card, over both prefixes. The card is the one that is active when the payment is created,
 // and the rules of recurring charges apply.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { laterBy } from '../../../src/clock.ts';
+import { dueAfter } from '../../support/worlds/due-date.ts';
 import { verifyBundle } from '../../../src/recurring/consent-bundle.ts';
 import {
   customersUrl,
@@ -342,7 +342,7 @@ describe('checking a charge in advance', () => {
           token: merchant.apiKey,
         })
       ).body;
-    const dueDate = laterBy(world.service.clock.now(), 90 * day);
+    const dueDate = dueAfter(world.service.clock.now(), 90 * day);
     for (let tries = 0; tries < 15; tries++) {
       const invoice = await makeInvoice(world.service, merchant, { ...declined, dueDate });
       const payer = { payerType: 'CustomerPayer', customerID: customer.id };

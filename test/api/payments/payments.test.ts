@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { epochMsOf } from '../../../src/clock.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
+import { dueAfter } from '../../support/worlds/due-date.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
 
 let world: PaymentWorld;
@@ -282,7 +283,7 @@ describe('a hold', () => {
 
 describe('an invoice', () => {
   test('with a payment in progress accepts no other, is not rescinded and not overdue', async () => {
-    const dueDate = new Date(Date.parse(world.service.clock.now()) + minute).toISOString();
+    const dueDate = dueAfter(world.service.clock.now(), minute);
     const invoice = await world.pay('4012888888881881', {}, { dueDate });
     await world.service.jobs.whenIdle();
     const { token: paymentToolToken } = await world.tokenize('4242424242424242');

@@ -39,6 +39,8 @@ beforeAll(async () => {
     token: world.merchant.apiKey,
     body: { amount: 1_500, currency: 'RUB' },
   });
+  // The refund's job has run, so that the refund is the second line of the bank's report.
+  await world.service.jobs.whenIdle();
   await world.paid(card, { flow: { type: 'PaymentFlowHold' } });
   await world.paid('4000000000000002');
 }, 120_000);

@@ -1,6 +1,7 @@
 // For tests of the ledger: merchants, payments and wallets that exist only in the ledger. Each has its own IDs, so that tests of one
 // file share no account.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitMs } from '../../../tools/tests/waits.ts';
 import { instantAt } from '../../../src/clock.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
@@ -61,7 +62,7 @@ const countWaiting = statement({
 
 /** Waits until that many sessions wait for another's lock. */
 export async function untilWaiting(db: Database, sessions: number): Promise<void> {
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await sleep(5)) {
+  for (const deadline = Date.now() + waitMs; Date.now() < deadline; await sleep(5)) {
     const [row] = await db.run(countWaiting, {});
     if (Number(row?.waiting) >= sessions) return;
   }

@@ -1,11 +1,10 @@
 // One PostgreSQL for a whole test run: fast because it may lose everything, and removed however the run ends. The code of the
 // program's private server starts it.
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync } from 'node:fs';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { startEmbedded } from '../../../src/sandbox/postgres/server.ts';
 import type { EmbeddedServer } from '../../../src/sandbox/postgres/server.ts';
+import { makeTemporaryFolder } from '../../../tools/temporary-folders.ts';
 import { watchFolder } from '../processes/watchdog.ts';
 
 export type TestCluster = { readonly connection: EmbeddedServer['connection']; stop(): Promise<void> };
@@ -26,7 +25,7 @@ const maxConnections = 200;
 
 /** A folder for databases that is removed with its content. The user that runs the server for root can enter it. */
 export function temporaryFolder(): { folder: string; remove: () => Promise<void> } {
-  const folder = mkdtempSync(join(tmpdir(), 'mandate-test-'));
+  const folder = makeTemporaryFolder('test');
   chmodSync(folder, 0o755);
   return { folder, remove: watchFolder(folder) };
 }

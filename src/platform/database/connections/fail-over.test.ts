@@ -20,7 +20,7 @@ const whereAmI = statement({
   text: 'select name, pg_backend_pid() as pid from fail_over_server',
 });
 
-const bound = { interval: 20, timeout: 10_000 };
+const bound = { interval: 20 };
 const silenceTimeoutMs = 300;
 const most = 6;
 /** All but the two for lookups. */
@@ -138,9 +138,7 @@ describe('while commits wait for a standby', () => {
     expect(database.connections().total).toBeLessThanOrEqual(most);
 
     await waitForStandby('');
-    await expect
-      .poll(() => errorOf(database.run(addEntry, { entry: 'after' })), { ...bound, timeout: 20_000 })
-      .toBeUndefined();
+    await expect.poll(() => errorOf(database.run(addEntry, { entry: 'after' })), bound).toBeUndefined();
     expect(await database.serverState()).toEqual({ isReadOnly: false, commitsWait: false });
     expect(await processes()).toBeLessThanOrEqual(most + 1);
     const expected = ['before', 'after', ...unknown.map(({ entry }) => entry)];

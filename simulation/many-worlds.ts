@@ -1,27 +1,29 @@
-// Runs worlds of fresh seeds for a given time, a few in each process, so that their memory is freed with it.
+// Runs worlds for a given time or a given number of them, a few in each process, so that their memory is freed with it.
 // Consecutive processes share a PostgreSQL server.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { batchesOf } from './batches.ts';
 import { startCluster, type Place } from './world/postgres/cluster.ts';
 import { real } from './world/take-over.ts';
 
-const worldsOfProcess = 8;
 /** A large young generation is collected seldom; most objects live for one step. */
 const memory = '--max-semi-space-size=64';
 const program = fileURLToPath(new URL('simulate.ts', import.meta.url));
 
 /** True if no world failed. Ends after the first that fails, never in the middle of a world. */
-export async function forAWhile(options: {
-  readonly ms: number;
+export async function manyWorlds(options: {
+  readonly end: { readonly ms: number } | { readonly worlds: number };
   readonly firstSeed: number;
-  readonly sideBySide: number;
+  readonly processes: number;
   /** Arguments of each process, as well as its seeds. */
   readonly args: readonly string[];
 }): Promise<boolean> {
-  const clusters = await Promise.all(Array.from({ length: options.sideBySide }, () => startCluster()));
+  const { end, firstSeed, processes, args } = options;
+  const asked = 'worlds' in end ? end.worlds : undefined;
+  const batches = batchesOf({ firstSeed, worlds: asked, processes });
+  const clusters = await Promise.all(Array.from({ length: processes }, () => startCluster()));
   const startedMs = real.nowMs();
-  const untilMs = startedMs + options.ms;
-  let seed = options.firstSeed;
+  const untilMs = startedMs + ('ms' in end ? end.ms : Infinity);
   let isWell = true;
   let worlds = 0;
   let operations = 0;
@@ -35,12 +37,11 @@ export async function forAWhile(options: {
 
   async function worker(cluster: (typeof clusters)[number]): Promise<void> {
     try {
-      while (isWell && real.nowMs() < untilMs) {
-        const from = seed;
-        seed += worldsOfProcess;
-        const within = `${Math.ceil((untilMs - real.nowMs()) / 1_000)}s`;
-        const bounds = ['--seed', String(from), '--worlds', String(worldsOfProcess), '--within', within];
-        if (!(await run([...bounds, ...options.args], cluster.place, count))) isWell = false;
+      for (const batch of batches) {
+        const within = 'ms' in end ? ['--within', `${Math.ceil((untilMs - real.nowMs()) / 1_000)}s`] : [];
+        const bounds = ['--seed', String(batch.seed), '--worlds', String(batch.worlds), ...within];
+        if (!(await run([...bounds, ...args], cluster.place, count))) isWell = false;
+        if (!isWell || real.nowMs() >= untilMs) return;
       }
     } finally {
       await cluster.stop();
@@ -50,10 +51,12 @@ export async function forAWhile(options: {
   await Promise.all(clusters.map(worker));
   const seconds = (real.nowMs() - startedMs) / 1_000;
   const rate = Math.round(operations / seconds);
+  const isShort = isWell && asked !== undefined && worlds < asked;
+  const verdict = isShort ? `ONLY ${worlds} OF ${asked} WORLDS RAN` : 'A WORLD FAILED, see above';
   process.stdout.write(
-    `${worlds} worlds, ${operations} operations in ${Math.round(seconds)} s (${rate}/s): ${isWell ? 'no world failed' : 'A WORLD FAILED, see above'}\n`,
+    `${worlds} worlds, ${operations} operations in ${Math.round(seconds)} s (${rate}/s): ${isWell && !isShort ? 'no world failed' : verdict}\n`,
   );
-  return isWell;
+  return isWell && !isShort;
 }
 
 /** Passes the output of each world on in one piece. */
