@@ -9,14 +9,14 @@ import type { PlantedFault } from './faults.ts';
 
 type Sources = { readonly folder: string; remove(): void };
 
-/** The files that a world needs. */
-const copied = [
+/** What a world needs. */
+export const copied = [
   'src',
   'simulation',
   'pages',
   'test/histories',
   'test/support',
-  'tools/script-options.ts',
+  'tools',
   'package.json',
   'tsconfig.json',
   'schema.sql',
