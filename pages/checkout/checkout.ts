@@ -35,6 +35,8 @@ let progress: Progress = nothingYet;
 /** Of a customer: the binding that began here or was in progress when the page opened. */
 let followed: string | undefined;
 let hasHeard = false;
+/** Called at the next answer to a request for events, also if there is none. */
+let answered: (() => void) | undefined;
 /** Set by this page, not read from events. */
 let isSending = false;
 /** Until the service confirms the request, the payment depends on this page. */
@@ -81,6 +83,7 @@ function run(token: string): void {
       draw();
     },
     connected(isConnected) {
+      answered?.();
       if (!isConnected) warn(words.banners.offline);
       else if (banner.textContent === words.banners.offline) warn('');
       sayWhileWaiting(isConnected ? 'lead' : 'offlineLead');
@@ -114,10 +117,18 @@ function run(token: string): void {
     if (!read) return;
     isSending = true;
     draw();
+    follower.rest();
+    // Earlier attempts must be known first, or the first events would show this one as an earlier one.
+    if (!hasHeard) await new Promise<void>((resolve) => (answered = resolve));
+    // The events may have shown something else: a payment in another window, or one that was made before.
+    if (shown !== 'waiting') {
+      isSending = false;
+      return follower.hurry();
+    }
     const attemptBefore = progress.attempt?.id;
     sayWhileWaiting('lead');
     isUnsent = true;
-    const problem = await begin(read.paymentTool, read.entered);
+    const problem = hasHeard ? await begin(read.paymentTool, read.entered) : words.banners.unreachable;
     isUnsent = false;
     form.clearCode();
     progress = ofBinding(heard, followed);

@@ -186,8 +186,11 @@ describeInBrowser('the checkout for customers', () => {
   test('a card saved in another window does not disturb a challenge in this one', async () => {
     const customer = await openNew();
     const first = page;
-    const second = await world.openAlone(world.linkToBind(customer));
-    await second.locator('#form').waitFor();
+    const second = await world.openAlone('about:blank');
+    // Without the first binding it shows a form, and with it the challenge.
+    const heard = second.waitForResponse('**/events*');
+    await second.goto(world.linkToBind(customer));
+    await heard;
     await bind(challenged);
     await bank().getByLabel('Code from your bank').fill('1234');
     page = second;

@@ -196,7 +196,10 @@ describeInBrowser('the checkout', () => {
   test('two windows pay once, and both show it', async () => {
     const invoice = await openNew();
     const other = await page.context().newPage();
+    // Without the first payment it shows a form, and with it the challenge.
+    const heard = other.waitForResponse('**/events*');
     await other.goto(world.link(invoice));
+    await heard;
     await pay('4012888888881881');
     await bank().getByLabel('Code from your bank').waitFor();
     await other.locator('#number').fill(good);
@@ -211,6 +214,22 @@ describeInBrowser('the checkout', () => {
     expect(
       (await world.changes(invoice)).filter(({ changeType }) => changeType === 'PaymentStarted'),
     ).toHaveLength(1);
+  });
+
+  test('sends no card before it knows of earlier payments', async () => {
+    const invoice = await world.invoice();
+    page = await world.open('about:blank');
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/events*', (route) => answered.then(() => route.continue()));
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+    await world.open(world.link(invoice));
+    await pay(good);
+    await page.locator('#waiting').waitFor();
+    expect(sent).toEqual([]);
+    answer();
+    await expectHeading('Paid');
   });
 
   test('shows no form to a payer who goes back after paying', async () => {
