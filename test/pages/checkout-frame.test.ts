@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
 import {
   desktop,
+  holdTimer,
   phone,
   startCheckoutWorld,
   startShopSite,
@@ -140,7 +141,8 @@ describeInBrowser('the checkout on a site', () => {
   test('adds a button to a form, and submits it after payment', async () => {
     const invoice = await world.invoice();
     shop.pages['/thanks'] = '<!doctype html><title>Thanks</title><h1>Thanks</h1>';
-    await visit(`<!doctype html><title>Shop</title><form action="/thanks" method="GET">
+    // It submits itself after five seconds: here the payer has to close the receipt.
+    await visit(`<!doctype html><title>Shop</title><script>${holdTimer(5_000)}</script><form action="/thanks" method="GET">
       <input type="hidden" name="order" value="17">
       <script src="${world.address}/checkout.js" class="rbkmoney-checkout" data-invoice-id="${invoice.id}"
         data-invoice-access-token="${invoice.token}" data-name="Shop" data-label="Buy it" data-pay-button-label="Go"
@@ -181,14 +183,15 @@ describeInBrowser('the checkout on a site', () => {
     shop.pages['/thanks'] = '<!doctype html><title>Thanks</title><h1>Thanks</h1>';
     const redirectUrl = `${shop.origin}/thanks`;
     shop.pages['/'] = opener(invoice, { mail: 'anna@example.com', metadata: { order: 17 }, redirectUrl });
-    page = await world.openAlone(`${shop.origin}/`);
-    await page.clock.install();
+    page = await world.openAlone('about:blank');
+    await page.addInitScript(holdTimer(5_000));
+    await page.goto(`${shop.origin}/`);
     await page.locator('#buy').click();
     await frame().getByText('RUB 60.00', { exact: true }).waitFor();
     expect(await frame().locator('#email').inputValue()).toBe('anna@example.com');
     await pay(frame());
     await frame().getByText('You will be taken back to the shop in a few seconds.').waitFor();
-    await page.clock.fastForward(5_000);
+    await frame().locator('body').evaluate('setTimeout(again)');
     await page.waitForURL(redirectUrl);
     expect((await world.payment(invoice)).metadata).toEqual({ order: 17 });
   });

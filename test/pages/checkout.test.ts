@@ -5,7 +5,13 @@ import { describeInBrowser } from '../support/processes/browser.ts';
 import { obstacles } from './accessibility/obstacles.ts';
 import { storeSettings } from '../../src/recurring/store/settings.ts';
 import { withoutDatabase } from '../support/database/database-away.ts';
-import { desktop, phone, startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
+import {
+  desktop,
+  holdTimer,
+  phone,
+  startCheckoutWorld,
+  type CheckoutWorld,
+} from '../support/worlds/checkout-world.ts';
 
 const good = '4242424242424242';
 const tokenLifeMs = 3 * 24 * 60 * 60_000;
@@ -342,7 +348,8 @@ describeInBrowser('the checkout', () => {
   test('explains that the database is unavailable, and loads once it is back', async () => {
     const invoice = await world.invoice();
     page = await world.openAlone('about:blank');
-    await page.clock.install();
+    // The page reloads after five seconds, and must not while it is judged.
+    await page.addInitScript(holdTimer(5_000));
     await withoutDatabase(world.service, async () => {
       await page.goto(
         `${world.address}/checkout?invoiceID=${invoice.id}#invoiceAccessToken=${invoice.token}`,
@@ -350,7 +357,7 @@ describeInBrowser('the checkout', () => {
       await page.getByRole('heading', { name: 'One moment, please' }).waitFor();
       expect(await obstacles(page)).toEqual([]);
     });
-    await page.clock.fastForward(5_000);
+    await page.evaluate('setTimeout(again)');
     await page.getByRole('button', { name: 'Pay RUB 60.00' }).waitFor();
     await pay(good);
     await expectHeading('Paid');
@@ -542,7 +549,10 @@ describeInBrowser('the checkout', () => {
   });
 
   test('returns only to an address on the shop’s list', async () => {
-    await openNew({ redirectUrl: `${shopOrigin}/thanks` });
+    // The page returns after five seconds, and must not before it is read.
+    page = await world.openAlone('about:blank');
+    await page.addInitScript(holdTimer(5_000));
+    await page.goto(world.link(await world.invoice(), { redirectUrl: `${shopOrigin}/thanks` }));
     await pay(good);
     await expectHeading('Paid');
     expect(await page.getByRole('link', { name: 'Back to the shop' }).getAttribute('href')).toBe(

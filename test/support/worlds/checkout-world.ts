@@ -142,6 +142,14 @@ export async function load(page: Page, url: string): Promise<void> {
   if (isMove) await page.reload();
 }
 
+/** A script for a page: its timer of this length waits until the test calls `again()`, however slow the machine is. */
+export function holdTimer(ms: number): string {
+  return `{
+    const later = setTimeout;
+    window.setTimeout = (act, after) => (after === ${ms} ? ((window.again = act), 0) : later(act, after));
+  }`;
+}
+
 function watch(context: BrowserContext, complaints: string[]): void {
   context.on('console', (message) => {
     // The simulated issuer tries to focus its field, which a frame of another origin may not.
