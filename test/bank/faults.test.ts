@@ -5,18 +5,21 @@ import { openHttpBank, type HttpBank } from '../../src/acquiring/adapters/http/h
 import type { Currency } from '../../src/money.ts';
 import { delayMs, openFaults, type FaultKind } from '../../src/sandbox/bank/faults.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
+import { waitMs } from '../../tools/tests/waits.ts';
 import { bankSecret, startBank, type TestBank } from '../support/bank/simulated-bank.ts';
+import { whenTimeIsUp } from '../support/service/time-limit.ts';
 
 const terminal = { id: 'T1', bankId: 'BANK', merchantId: 'SHOP', descriptor: 'A shop' };
 
-function adapterOf(bank: TestBank, answerMs = 1_000): HttpBank {
+/** Its time limits are longer than a busy machine takes. */
+function adapterOf(bank: TestBank): HttpBank {
   const adapter = openHttpBank({
     url: bank.url,
     secret: bankSecret,
     clock: bank.clock,
     log: { warn: () => {} },
     detokeniseCard: () => Promise.resolve({ number: '4242424242424242', expiry: '2030-12' }),
-    timeouts: { connectMs: 1_000, answerMs, unattendedAnswerMs: answerMs },
+    timeouts: { connectMs: waitMs, answerMs: waitMs, unattendedAnswerMs: waitMs },
   });
   onTestFinished(() => adapter.stop());
   return adapter;
@@ -35,6 +38,19 @@ function authorise(operationId: string, minor = 6_000n): BankOperation {
     returnUrl: 'https://merchant.example/return',
     payer: {},
   };
+}
+
+/** The time limit ends as soon as the bank has read the message and has, if it does the operation, done it. */
+function unanswered<T>(bank: TestBank, isDone: boolean, work: () => Promise<T>): Promise<T> {
+  const { faults } = bank;
+  const { ofRequest } = faults;
+  let isRead = false;
+  faults.ofRequest = (concerned) => {
+    isRead = true;
+    return ofRequest(concerned);
+  };
+  const isReached = async () => isRead && (!isDone || (await bank.get('a')).status === 200);
+  return whenTimeIsUp(waitMs, isReached, work);
 }
 
 async function order(bank: TestBank, body: unknown): Promise<Response> {
@@ -62,9 +78,11 @@ const seen: [FaultKind, outcome: string, isDone: boolean][] = [
 
 test.each(seen)('%s gives the outcome %s, and the operation was done: %s', async (kind, outcome, isDone) => {
   const bank = await startBank();
-  const adapter = adapterOf(bank, kind.startsWith('no-answer') || kind === 'slow-answer' ? 150 : 3_000);
+  const adapter = adapterOf(bank);
   expect((await order(bank, { kind })).status).toBe(200);
-  expect((await adapter.send(authorise('a'))).outcome).toBe(outcome);
+  const send = () => adapter.send(authorise('a'));
+  const isSilent = kind.startsWith('no-answer') || kind === 'slow-answer';
+  expect((await (isSilent ? unanswered(bank, isDone, send) : send())).outcome).toBe(outcome);
   expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
   expect((await bank.book()).length).toBe(isDone ? 1 : 0);
   // A repeat does the operation once and is answered.
@@ -87,8 +105,10 @@ test.each([
   'the amount %i gives %s first, the operation was done: %s, and a repeat is answered',
   async (amount, outcome, isDone) => {
     const bank = await startBank();
-    const adapter = adapterOf(bank, [99_901, 99_920].includes(amount) ? 150 : 3_000);
-    expect((await adapter.send(authorise('a', BigInt(amount)))).outcome).toBe(outcome);
+    const adapter = adapterOf(bank);
+    const send = () => adapter.send(authorise('a', BigInt(amount)));
+    const isSilent = [99_901, 99_920].includes(amount);
+    expect((await (isSilent ? unanswered(bank, isDone, send) : send())).outcome).toBe(outcome);
     expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
     expect((await adapter.send(authorise('a', BigInt(amount)))).outcome).toBe('approved');
     expect((await bank.book()).length).toBe(1);
@@ -182,10 +202,10 @@ test('an outage breaks every connection until it ends, and no operation is done'
 
 test('a slow bank acts after the delay, so that an abandoned operation can be reversed first', async () => {
   const bank = await startBank();
-  const adapter = adapterOf(bank, 100);
-  await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 400 } });
-  const late = adapter.send(authorise('a'));
-  expect((await late).outcome).toBe('unknown');
+  const adapter = adapterOf(bank);
+  await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 120_000 } });
+  const late = await unanswered(bank, false, () => adapter.send(authorise('a')));
+  expect(late.outcome).toBe('unknown');
   await order(bank, { kind: 'latency', curve: { shape: 'none' } });
   const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
   expect((await adapter.send(reversal)).outcome).toBe('approved');
@@ -200,7 +220,7 @@ test('a slow bank delays many requests in parallel without a listener warning', 
   process.on('warning', listen);
   onTestFinished(() => void process.off('warning', listen));
   const bank = await startBank();
-  const adapter = adapterOf(bank, 5_000);
+  const adapter = adapterOf(bank);
   await order(bank, { kind: 'latency', curve: { shape: 'fixed', ms: 50 } });
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, n) => adapter.send(authorise(`many-${n}`))),

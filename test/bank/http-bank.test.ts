@@ -2,7 +2,7 @@
 // It must never report `notSent` for a message that may have arrived, and never leak a card.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import { openHttpBank, type HttpBankOptions } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { isSigned, sign } from '../../src/acquiring/adapters/http/signature.ts';
@@ -12,6 +12,7 @@ import { waitMs } from '../../tools/tests/waits.ts';
 import { outcomeOf, startBank } from '../support/bank/simulated-bank.ts';
 import { eventually } from '../support/processes/program.ts';
 import { testClock } from '../support/service/test-service.ts';
+import { whenTimeIsUp } from '../support/service/time-limit.ts';
 
 const secret = 'a secret that only this test knows.';
 const clock = testClock();
@@ -99,19 +100,14 @@ function reply(
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Ends the time limit as soon as the server has the message: a short limit could end before. */
-async function whenTimeIsUp<T>(heard: readonly Heard[], work: () => Promise<T>): Promise<T> {
+/** The time limit ends as soon as the server has the message. */
+async function unanswered<T>(
+  heard: readonly Heard[],
+  work: () => Promise<T>,
+  limitMs = patient.answerMs,
+): Promise<T> {
   const before = heard.length;
-  const timers = vi.spyOn(globalThis, 'setTimeout');
-  try {
-    const working = work();
-    while (heard.length === before) await new Promise((resolve) => setImmediate(resolve));
-    const [timeIsUp] = timers.mock.calls.find(([, delayMs]) => delayMs === patient.answerMs)!;
-    timeIsUp();
-    return await working;
-  } finally {
-    timers.mockRestore();
-  }
+  return whenTimeIsUp(limitMs, () => heard.length > before, work);
 }
 
 const approval = { operationId: 'inv1.1.a', outcome: 'approved', reference: '900000000001' };
@@ -292,7 +288,7 @@ describe('the security code', () => {
   test('is not returned when there is no response', async () => {
     const { detokeniseCard, givenBack } = counting();
     const { url, heard } = await serve(() => {});
-    await whenTimeIsUp(heard, () => open(url, { detokeniseCard }).send(authorise()));
+    await unanswered(heard, () => open(url, { detokeniseCard }).send(authorise()));
     expect([heard.length, givenBack()]).toEqual([1, 0]);
   });
 
@@ -383,7 +379,7 @@ describe('the outcome is unknown when', () => {
     const { url, heard } = await serve(answer);
     const bank = open(url);
     const isSilent = [noResponse, halfResponse].includes(when);
-    const over = <T>(work: () => Promise<T>) => (isSilent ? whenTimeIsUp(heard, work) : work());
+    const over = <T>(work: () => Promise<T>) => (isSilent ? unanswered(heard, work) : work());
     expect(await over(() => bank.send(authorise()))).toMatchObject({ outcome: 'unknown' });
     const inquiry = () => bank.inquire('inv1.1.a', terminal);
     expect(await over(inquiry)).toMatchObject({ outcome: 'unknown' });
@@ -408,13 +404,17 @@ test('a 400 is declined as a format error, and the log names the field', async (
 });
 
 test('a charge without the payer has a longer time limit', async () => {
-  const { url } = await serve(
-    (_heard, response) => void setTimeout(() => reply(response, 200, approval), 220),
-  );
-  const bank = open(url, { timeouts: { ...patient, answerMs: 100 } });
+  const { url, heard } = await serve(() => {});
+  const unattendedAnswerMs = patient.answerMs + 1_000;
+  const bank = open(url, { timeouts: { ...patient, unattendedAnswerMs } });
   const initiation = { by: 'merchant', reason: 'recurring' } as const;
-  expect((await bank.send(authorise())).outcome).toBe('unknown');
-  expect((await bank.send(authorise({ initiation }))).outcome).toBe('approved');
+  const attended = await unanswered(heard, () => bank.send(authorise()));
+  expect(attended).toEqual({ outcome: 'unknown', why: `no answer within ${patient.answerMs} ms` });
+  const send = () => bank.send(authorise({ initiation }));
+  expect(await unanswered(heard, send, unattendedAnswerMs)).toEqual({
+    outcome: 'unknown',
+    why: `no answer within ${unattendedAnswerMs} ms`,
+  });
 });
 
 describe('the circuit breaker', () => {
