@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitMs } from '../../../tools/tests/waits.ts';
 import { guardedLookup, isOutside, systemDnsLookup, urlProblem, type DnsLookup } from './address-guard.ts';
 import { openSender } from '../delivery/http-sender.ts';
 
@@ -156,7 +157,7 @@ describe('a connection in live mode', () => {
   afterAll(() => new Promise((resolve) => inside.close(resolve)));
 
   async function post(url: string, resolve: DnsLookup, rule: 'outside' | 'anywhere' = 'outside') {
-    const sender = openSender({ rule, resolve, timeoutMs: 2_000 });
+    const sender = openSender({ rule, resolve, timeoutMs: waitMs });
     try {
       return await sender.post({ url: new URL(url), headers: {}, body: Buffer.from('{}') });
     } finally {
