@@ -1,9 +1,20 @@
 // Emailed receipts: the sandbox outbox, and a mail server on a real socket with faults. A failed email never affects the
 // payment.
 import { createServer, type AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { instantAt } from '../../../src/clock.ts';
 import { openMailServer, type MailServerSettings } from '../../../src/platform/mail/mail-server.ts';
+import { waitMs } from '../../../tools/tests/waits.ts';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { passesLuhn } from '../../../src/cards/domain/card.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
@@ -188,7 +199,7 @@ describe('with a mail server', () => {
     await open({
       SMTP_URL: `smtp://127.0.0.1:${server.port}`,
       SMTP_FROM: 'Example <receipts@shop.example>',
-      SMTP_TIMEOUT_SECONDS: '1',
+      SMTP_TIMEOUT_SECONDS: String(waitMs / 1_000),
     });
   });
   afterAll(async () => {
@@ -286,11 +297,16 @@ describe('with a mail server', () => {
   );
 
   test('does not block the payment, and is retried after a silent server', async () => {
-    server.behave({ saysNothing: true });
+    // The time limit ends as soon as the server has the connection.
+    const limit = new AbortController();
+    const limits = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal);
+    onTestFinished(() => limits.mockRestore());
+    server.behave({ saysNothing: () => limit.abort() });
     const parent = await parentOf();
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
     await look();
     expect(await mailOf(parent)).toMatchObject({ status: 'waiting' });
+    limits.mockRestore();
     server.behave({});
     world.service.clock.advance(1_000);
     await look();
@@ -312,7 +328,7 @@ describe('the connection to the mail server', () => {
     tls: 'ifOffered',
     from: { address: 'receipts@shop.example' },
     credentials: { user: 'shop', password: 'a secret word' },
-    timeoutMs: 1_000,
+    timeoutMs: waitMs,
   };
   let server: MailListener;
   beforeEach(

@@ -18,7 +18,8 @@ export type Mood = {
   readonly toRecipient?: string;
   /** Reads the whole email and disconnects without a response. */
   readonly hangsUpAfterEmail?: boolean;
-  readonly saysNothing?: boolean;
+  /** Says nothing to a connection, and calls this instead. */
+  readonly saysNothing?: () => void;
   /** Offers STARTTLS, and nothing else before it. */
   readonly startTls?: { readonly key: string; readonly cert: string };
   readonly wants?: { readonly user: string; readonly password: string };
@@ -43,7 +44,8 @@ export async function startMailListener(
   const converse = (socket: Socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket)).on('error', () => socket.destroy());
-    if (!mood.saysNothing) talk(socket, mood, emails, said);
+    if (mood.saysNothing) mood.saysNothing();
+    else talk(socket, mood, emails, said);
   };
   const server = certificate ? createTlsServer(certificate, converse) : createServer(converse);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
