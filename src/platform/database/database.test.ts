@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
+import { whenTimeIsUp } from '../../../test/support/service/time-limit.ts';
+import { waitMs } from '../../../tools/tests/waits.ts';
 import { DatabaseUnavailable, openDatabase, retryOnConflict } from './database.ts';
 import { minorUnits, object, oneOf, optional, text, variants } from './codec.ts';
 import { isJoined, optional as optionalColumns, statement, stored, storedBeside } from './statement.ts';
@@ -181,10 +183,14 @@ test('a silent connection is dropped, and the next statement runs on a new one',
   const { host, port, ...login } = inject('cluster');
   const frozen = new Set<Socket>();
   const wires: Socket[] = [];
+  let isSwallowed = false;
   const proxy = createServer((near) => {
     const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
     wires.push(near, far);
-    near.on('data', (bytes) => frozen.has(near) || far.write(bytes));
+    near.on('data', (bytes) => {
+      if (frozen.has(near)) isSwallowed = true;
+      else far.write(bytes);
+    });
     far.on('data', (bytes) => frozen.has(near) || near.write(bytes));
     near.on('close', () => far.destroy());
     near.on('error', () => far.destroy());
@@ -194,11 +200,16 @@ test('a silent connection is dropped, and the next statement runs on a new one',
   const through = openDatabase({
     connection: { ...login, host: '127.0.0.1', port: (proxy.address() as AddressInfo).port },
     maxConnections: 3,
-    silenceTimeoutMs: 300,
+    silenceTimeoutMs: waitMs,
   });
   await through.run(ownProcess, {});
   for (const wire of wires) frozen.add(wire);
-  await expect(through.run(ownProcess, {})).rejects.toThrow('Query read timeout');
+  const unanswered = whenTimeIsUp(
+    waitMs,
+    () => isSwallowed,
+    () => through.run(ownProcess, {}),
+  );
+  await expect(unanswered).rejects.toThrow('Query read timeout');
   expect(await through.run(ownProcess, {})).toHaveLength(1);
   await through.end();
   proxy.close();
