@@ -1,9 +1,11 @@
 // The feed misses no event, in any order of transaction starts and commits.
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { instantAt } from '../../clock.ts';
 import { openDatabase } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
+import { untilWaiting } from '../../../test/support/database/ledger.ts';
 import {
   currentSnapshot,
   feedState,
@@ -249,18 +251,44 @@ test('a cluster mismatch remains when the transaction numbers have passed the ol
   expect(await look()).toEqual([]);
 });
 
+const holdUp = statement({
+  name: 'test_hold_up',
+  parameters: {},
+  row: {},
+  text: 'select pg_advisory_xact_lock(77)',
+});
+
 test('reset-cursor is not limited by the usual statement timeout', async () => {
+  const usualMs = 31_000;
   await writeNow('a', 1);
   await db.database.withClient((client) =>
-    client.query(`create function take_long() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return null; end $$;
+    client.query(`create function take_long() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(77); return null; end $$;
       create trigger takes_long before update on event for each statement execute function take_long()`),
   );
   const impatient = openDatabase({
     connection: { url: db.url },
     maxConnections: 3,
-    silenceTimeoutMs: 1_000,
+    silenceTimeoutMs: usualMs,
   });
-  await expect(resetCursor(impatient)).resolves.toEqual(expect.any(Number));
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const cleared = vi.spyOn(globalThis, 'clearTimeout');
+  const limitsLeft = () => {
+    const over = new Set(cleared.mock.calls.map(([timer]) => timer));
+    return set.mock.calls.filter(
+      ([, ms], place) => ms === usualMs && !over.has(set.mock.results[place]?.value as NodeJS.Timeout),
+    );
+  };
+  const reset = await db.database.transaction(async (tx) => {
+    await tx.run(holdUp, {});
+    const resetting = resetCursor(impatient);
+    await untilWaiting(db.database, 1);
+    // While the update takes long, no time limit can end it.
+    expect(limitsLeft()).toEqual([]);
+    return { resetting };
+  });
+  set.mockRestore();
+  cleared.mockRestore();
+  expect(await reset.resetting).toEqual(expect.any(Number));
   await impatient.end();
   await db.database.withClient((client) => client.query('drop trigger takes_long on event'));
 });
