@@ -34,6 +34,8 @@ test('a receiver that does not answer delays only its own queues, ten at a time'
   await until(() => arrivals.filter(({ shop }) => shop === 'quick').length === 80);
   const slow = () => arrivals.filter(({ shop }) => shop === 'slow');
   const answerAll = (answer: PostResponse) => slow().forEach((arrival) => arrival.answer(answer));
+  await until(() => slow().length >= 10);
+  await world.roundTrips();
   expect(slow()).toHaveLength(10);
   // Nine of the ten failed deliveries are followed by others. After ten failures the webhook has two slots.
   for (const expected of [19, 21, 23]) {
