@@ -1,6 +1,5 @@
 // A shop with two banks, one of them unreachable: the verification charge of a binding is rerouted like a payment.
 // The bank that charged the payer also refunds them.
-import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
 import { everyInvariant } from '../../../src/app/compose.ts';
@@ -18,23 +17,17 @@ const first = { id: 'T0', merchantId: 'M0', descriptor: 'SHOP', bankId: 'AWAY' }
 const second = { id: 'T1', merchantId: 'TEST', descriptor: 'TEST SHOP', bankId: 'BANK' };
 const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
 
+/** No server listens there. A port that the kernel gave could be given again. */
+const nowhere = 'http://127.0.0.1:9';
+
 let world: CustomerWorld;
 beforeAll(async () => {
   world = await startCustomerWorld();
   const { banks } = world.service;
-  await banks.putBank({ id: 'AWAY', url: await nowhere(), secret });
+  await banks.putBank({ id: 'AWAY', url: nowhere, secret });
   await banks.putTerminal({ ...first, partyId: world.merchant.partyId, shopId: 'TEST', priority: 0 });
 });
 afterAll(() => world.close());
-
-/** An address without a server. */
-async function nowhere(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
-}
 
 async function query(text: string, values: unknown[]): Promise<any[]> {
   return (await world.service.database.withClient((client) => client.query(text, values))).rows;
