@@ -223,6 +223,9 @@ describe('after a disaster', slow, () => {
     const server = await start(dataFolder);
     expect(server.startedHere).toBe(false);
     expect(postmasterOf(dataFolder)).toBe(orphan);
+    // The killed program counts as present until its session on the server has ended.
+    const present = `select from pg_stat_activity where application_name = 'mandate presence'`;
+    await expect.poll(() => query(server, present)).toHaveLength(1);
     await server.stop();
     expect(postmasterOf(dataFolder)).toBeUndefined();
   });
