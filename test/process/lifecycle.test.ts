@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { codeOf } from '../../src/error-code.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
@@ -81,10 +82,14 @@ describe('the sandbox', () => {
     await first.stop('SIGKILL');
     const orphan = postmasterOf(data);
     expect(isRunning(orphan)).toBe(true);
+    const sessions = await sessionsIn(data);
 
     const second = await startServer({ MANDATE_DATA: data });
     expect(postmasterOf(data)).toBe(orphan);
     expect((await request('GET', `${second.url}/v2/processing/me`, { token: apiKey })).status).toBe(200);
+    // The killed program counts as present until its sessions on the server have ended.
+    const ofKilled = async () => (await sessionsIn(data)).filter((pid) => sessions.includes(pid));
+    await expect.poll(ofKilled).toEqual([]);
     expect(await second.stop()).toBe(0);
     await expectToEnd(orphan);
   });
@@ -196,6 +201,27 @@ function expectToEnd(pid: number): Promise<true> {
 
 function postmasterOf(data: string): number {
   return Number(readFileSync(join(data, 'pg/data/postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
+/** The processes of the server that have a client, or had one a moment ago. */
+async function sessionsIn(data: string): Promise<number[]> {
+  const [, , , port, host] = readFileSync(join(data, 'pg/data/postmaster.pid'), 'utf8').split('\n');
+  const client = new pg.Client({
+    host: host || '127.0.0.1',
+    port: Number(port),
+    user: 'mandate',
+    password: readFileSync(join(data, 'pg/password'), 'utf8').trim(),
+    database: 'mandate',
+  });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>(
+      'select pid from pg_stat_activity where datid is not null and pid <> pg_backend_pid()',
+    );
+    return rows.map(({ pid }) => pid);
+  } finally {
+    await client.end();
+  }
 }
 
 function isRunning(pid: number): boolean {
