@@ -72,6 +72,16 @@ test(
       Promise.resolve(merchant.deliveries.length === times ? true : undefined);
     await eventually(arrived(1), 60_000, 'the webhook is delivered too');
     expect(merchant.deliveries[0]!.raw.equals(handed!.raw)).toBe(true);
+    // Only what the service has noted as delivered is sent again.
+    const isNoted = () =>
+      testDatabase.database.withClient(async (client) => {
+        const { rowCount } = await client.query(
+          'select from webhook_queue where webhook_id = $1 and wake_at is null',
+          [webhook.body.id],
+        );
+        return rowCount === 1 || undefined;
+      });
+    await eventually(isNoted, 60_000, 'the delivery is noted');
     const replayed = await mandate(['webhooks', 'replay', webhook.body.id, '--since', '1h'], environment);
     expect(replayed.output).toContain('Queues to replay: 1.');
     await eventually(arrived(2), 60_000, 'it is sent again');
