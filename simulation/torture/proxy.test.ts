@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -28,6 +29,18 @@ async function caller(): Promise<Socket> {
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   return socket;
+}
+
+/** Resolves once the proxy has the next connection. The system connects a caller before that. */
+function nextAccepted(): Promise<void> {
+  return new Promise((resolve) => {
+    const seen = (message: unknown) => {
+      if ((message as { socket: Socket }).socket.localPort !== proxy.port) return;
+      unsubscribe('net.server.socket', seen);
+      resolve();
+    };
+    subscribe('net.server.socket', seen);
+  });
 }
 
 /** Resolves however the socket closes. */
@@ -63,7 +76,9 @@ test('a proxy cut silently keeps connections waiting until it is healed and lose
   const open = await caller();
   await said(open, 'hello');
   proxy.cut('silent');
+  const accepted = nextAccepted();
   const late = await caller();
+  await accepted;
   let heard = '';
   for (const socket of [open, late]) {
     socket.on('data', (bytes: Buffer) => (heard += bytes.toString()));
