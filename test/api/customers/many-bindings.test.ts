@@ -18,6 +18,8 @@ const mostRowsToEnd = many * 1.5;
 /** Every session from the first on: one that is not asked reports what it read in the middle of a later count. */
 const clients = new Set<pg.Client>();
 beforeAll(() => {
+  // Otherwise idle sessions are ended meanwhile, and what they have read is counted a moment later.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const query = pg.Client.prototype.query;
   vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...parameters: any[]) {
     if (!clients.has(this)) this.once('end', () => clients.delete(this));
@@ -25,7 +27,10 @@ beforeAll(() => {
     return (query as any).apply(this, parameters);
   });
 });
-afterAll(() => void vi.restoreAllMocks());
+afterAll(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 let world: CustomerWorld;
 let customer: MadeCustomer;
