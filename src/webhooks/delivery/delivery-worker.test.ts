@@ -59,15 +59,24 @@ test('two nodes never send from one queue in parallel, and together send everyth
   await world.route();
   const underWay = new Set<string>();
   const overlaps: string[] = [];
-  const reply = ({ invoice, answer }: Arrival) => {
-    if (underWay.has(invoice)) overlaps.push(invoice);
-    underWay.add(invoice);
-    setImmediate(() => {
-      underWay.delete(invoice);
-      answer(delivered);
-    });
-  };
-  const nodes = [world.node(reply), world.node(reply)];
+  const senders = new Set<string>();
+  let bothSend = () => {};
+  const whenBothSend = new Promise<void>((resolve) => (bothSend = resolve));
+  const replyTo =
+    (node: string) =>
+    ({ invoice, answer }: Arrival) => {
+      if (underWay.has(invoice)) overlaps.push(invoice);
+      underWay.add(invoice);
+      // The first deliveries of a node wait for those of the other, which would find nothing left if it came late.
+      if (senders.add(node).size === 2) bothSend();
+      void whenBothSend.then(() =>
+        setImmediate(() => {
+          underWay.delete(invoice);
+          answer(delivered);
+        }),
+      );
+    };
+  const nodes = [world.node(replyTo('one')), world.node(replyTo('other'))];
   for (const { deliveryWorker } of nodes) deliveryWorker.wake();
   await Promise.all(nodes.map(({ deliveryWorker }) => deliveryWorker.whenIdle()));
   await Promise.all(nodes.map(({ deliveryWorker }) => deliveryWorker.stop()));
