@@ -1,6 +1,6 @@
 // Two nodes and one payment: a bank that is slower than a lease makes both send, and a merchant may call one of each. In any order, the
 // bank does each operation once, and both nodes reach the same result.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
 import { notFinal } from '../../support/checks/ledger-check.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../../support/worlds/invoices.ts';
@@ -173,28 +173,50 @@ describe('concurrent requests on two nodes', () => {
   const rounds = Array.from({ length: 10 }, (_, round) => round);
   const inTurn = (round: number): readonly [Node, Node] => (round % 2 ? [slow, quick] : [quick, slow]);
 
-  test('for a capture and a cancel: one succeeds and the other is refused', async () => {
-    const winners = new Set<string>();
-    for (const round of rounds) {
-      const invoice = await readyTo('capture');
-      const [one, other] = inTurn(round);
-      const ends = ['capture', 'cancel'] as const;
-      // The first request has the better chances, so the order alternates.
-      const asked = round % 4 < 2 ? ends : ends.toReversed();
-      const answers = await Promise.all(
-        asked.map((end) => post(end === 'capture' ? one : other, invoice, `/1/${end}`, { reason: 'r' })),
-      );
-      expect(answers.map(({ status }) => status).sort()).toEqual([202, 400]);
-      expect(answers.find(({ status }) => status === 400)?.body.code).toBe('invalidPaymentStatus');
-      await nextSecond();
-      const won = asked[answers.findIndex(({ status }) => status === 202)];
-      const status = won === 'capture' ? 'captured' : 'cancelled';
-      expect(await world.payment(invoice)).toMatchObject({ status });
-      winners.add(status);
-    }
-    expect(winners.size).toBe(2);
-    await expectNoDifference();
-  });
+  /** Both requests read the payment before either writes it, and the given one writes first. */
+  function writtenInOrder(first: 'capture' | 'cancel') {
+    const { database } = world.service;
+    const { run } = database;
+    const firstStatus = first === 'capture' ? 'capturing' : 'cancelling';
+    let bothCame = () => {};
+    let firstWrote = () => {};
+    const whenBothCame = new Promise<void>((resolve) => (bothCame = resolve));
+    const whenFirstWrote = new Promise<void>((resolve) => (firstWrote = resolve));
+    let came = 0;
+    return vi.spyOn(database, 'run').mockImplementation(async (statement, parameters) => {
+      const { status } = parameters as { status?: unknown };
+      if (statement.name !== 'change_payment' || ++came > 2) return run(statement, parameters);
+      if (came === 2) bothCame();
+      await (status === firstStatus ? whenBothCame : whenFirstWrote);
+      return run(statement, parameters).finally(firstWrote);
+    });
+  }
+
+  test.each([
+    ['capture', 'cancel'],
+    ['cancel', 'capture'],
+  ] as const)(
+    'for a capture and a cancel: the %s, written first, succeeds and the other is refused',
+    async (...ends) => {
+      for (const round of rounds) {
+        const invoice = await readyTo('capture');
+        const [one, other] = inTurn(round);
+        const [won, lost] = ends;
+        const written = writtenInOrder(won);
+        const answers = await Promise.all([
+          post(one, invoice, `/1/${won}`, { reason: 'r' }),
+          post(other, invoice, `/1/${lost}`, { reason: 'r' }),
+        ]);
+        written.mockRestore();
+        expect(answers.map(({ status }) => status)).toEqual([202, 400]);
+        expect(answers[1].body.code).toBe('invalidPaymentStatus');
+        await nextSecond();
+        const status = won === 'capture' ? 'captured' : 'cancelled';
+        expect(await world.payment(invoice)).toMatchObject({ status });
+      }
+      await expectNoDifference();
+    },
+  );
 
   test('for two refunds of more than was captured together: one succeeds', async () => {
     for (const round of rounds) {
