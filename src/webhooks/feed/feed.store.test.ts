@@ -55,6 +55,8 @@ async function begin(party = 'P'): Promise<Writer> {
   const over = db.database.withClient(async (held) => {
     client = held;
     await held.query('begin');
+    // Otherwise the server ends the session if the polls before its next statement take five seconds.
+    await held.query('set local idle_in_transaction_session_timeout = 0');
     // Like a request with an Idempotency-Key, which gets its transaction number before it reads.
     await held.query('select pg_current_xact_id()');
     begun();
