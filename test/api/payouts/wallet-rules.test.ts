@@ -192,6 +192,8 @@ describe('identities and wallets', () => {
     const body = { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] };
     const answers = await database.withClient(async (holder) => {
       await holder.query('begin');
+      // Otherwise the server ends the session if the requests take five seconds to come here.
+      await holder.query('set local idle_in_transaction_session_timeout = 0');
       await holder.query('select from identity where identity_id = $1 for update', [identity]);
       const asked = [world.post(path, body), world.post(path, body)];
       await database.withClient(async (other) => {
