@@ -312,6 +312,8 @@ test('the incremental check finds what changed since the last one and reads noth
   await database.withClient(async (another) => {
     // A transaction in another database of the same cluster may have started before the latest event and still be open.
     await another.query('begin');
+    // Otherwise the server ends the session if the checks take five seconds.
+    await another.query('set local idle_in_transaction_session_timeout = 0');
     await another.query('select pg_current_xact_id()');
     await makeInvoice(world.service, world.merchant);
     await database.withClient(async (client) => {
