@@ -39,12 +39,14 @@ declare
   account_missing boolean;
   lowered         text[];
   lowered_by      numeric;
+  may_overdraw    boolean;
   written         int;
   change          record;
 begin
   with given as (
     select entry.*, entry.phase in ('post', 'void') as completes_pending
-    from json_to_recordset(entries) as entry (step text, phase text, debit text, credit text, minor bigint)
+    from json_to_recordset(entries) as entry (step text, phase text, debit text, credit text, minor bigint,
+      "mayOverdraw" boolean)
   ), matched as (
     -- Each entry with the pending transfer it completes, which gives it accounts and shards, and with what the same journal
     -- wrote before.
@@ -97,8 +99,9 @@ begin
     end),
     bool_or(debited.account_id is null or credited.account_id is null),
     (select array_agg(account_id) from target where is_lowered),
-    (select sum(raises) from target where is_lowered)
-  into moves, entry_count, distinct_count, written_before, objection, account_missing, lowered, lowered_by
+    (select sum(raises) from target where is_lowered),
+    (select coalesce(bool_or("mayOverdraw"), false) from given)
+  into moves, entry_count, distinct_count, written_before, objection, account_missing, lowered, lowered_by, may_overdraw
   from matched
   left join target as debited on debited.account_id = debit_account
   left join target as credited on credited.account_id = credit_account;
@@ -131,7 +134,8 @@ begin
     where main.account_id = lowered[1] and main.shard = 0 and needed.account_id = lowered[1] and needed.shard = 0
       and lowered_by + (
         select sum(part.credits_posted - part.debits_posted - part.debits_pending) from ledger_balance as part
-        where part.account_id = lowered[1]) >= 0;
+        where part.account_id = lowered[1])
+        >= (select case when may_overdraw then -overdraft_minor else 0 end from ledger_account where account_id = lowered[1]);
     -- Unless another transaction has written this same journal meanwhile, and that took the money.
     if not found and not exists (
       select from ledger_transfer where aggregate_id = for_aggregate and operation_id = for_operation
@@ -237,6 +241,20 @@ begin
   raise exception using errcode = 'PL001', message = 'a payout passes a limit of its wallet', detail = counted::text;
 end $$;
 
+create or replace function public.times_since(times timestamp with time zone[], since timestamp with time zone)
+ returns timestamp with time zone[]
+ language sql
+ immutable
+as $$ select array(select at from unnest(times) as at where at > since order by at desc limit 20) $$;
+
+create or replace function public.times_without(times timestamp with time zone[], at timestamp with time zone)
+ returns timestamp with time zone[]
+ language sql
+ immutable
+as $$
+  select coalesce(times[:array_position(times, at) - 1] || times[array_position(times, at) + 1:], times)
+$$;
+
 create or replace function public.version_conflict()
  returns integer
  language plpgsql
@@ -266,6 +284,17 @@ create table bank (
   secret_ciphertext bytea not null,
   key_version integer not null,
   created_at timestamp with time zone not null,
+  away_since timestamp with time zone,
+  away_seen_at timestamp with time zone,
+  away_because text,
+  updates_cursor bigint default 0 not null,
+  report_cursor bigint,
+  checked_at timestamp with time zone,
+  check_problem text,
+  stopped_at timestamp with time zone,
+  stopped_because text,
+  confirmed_because text,
+  is_shared boolean default false not null,
   constraint bank_pkey primary key (bank_id)
 );
 
@@ -291,6 +320,10 @@ create table binding (
   stuck_at timestamp with time zone,
   stuck_reason text,
   series_id id,
+  attempted_bin text,
+  attempted_at timestamp with time zone,
+  attempted_card bytea,
+  attempted_address bytea,
   constraint binding_pkey primary key (customer_id, binding_id),
   constraint binding_customer_id_number_key unique (customer_id, number),
   constraint binding_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
@@ -364,6 +397,8 @@ create table card_stop (
   stopped_at timestamp with time zone not null,
   rule text not null,
   pack text not null,
+  decline_class text,
+  is_of_charge boolean default false not null,
   constraint card_stop_pkey primary key (card_key, invoice_id, payment_id)
 );
 
@@ -372,6 +407,25 @@ create table category (
   name text not null,
   description text,
   constraint category_pkey primary key (category_id)
+);
+
+create table consent_link (
+  consent_link_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  series_id id not null,
+  terms json not null,
+  language text,
+  redirect_url text,
+  external_id text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  customer_id id,
+  binding_id id,
+  cancelled_at timestamp with time zone,
+  constraint consent_link_pkey primary key (consent_link_id),
+  constraint consent_link_check check ((customer_id is null) = (binding_id is null)),
+  constraint consent_link_check1 check (expires_at > created_at)
 );
 
 create table customer (
@@ -398,6 +452,7 @@ create table data_key (
   wrapped bytea not null,
   master_key_id text not null,
   created_at timestamp with time zone not null,
+  form integer default 1 not null,
   constraint data_key_pkey primary key (purpose, key_version)
 );
 
@@ -411,6 +466,8 @@ create table deposit (
   amount_minor bigint not null,
   currency text not null,
   description text,
+  reversed_at timestamp with time zone,
+  changed_at timestamp with time zone default now() not null,
   constraint deposit_pkey primary key (deposit_id),
   constraint deposit_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint deposit_currency_check check (currency ~ '^[A-Z]{3}$'::text)
@@ -436,6 +493,8 @@ create table destination (
   stuck_at timestamp with time zone,
   stuck_reason text,
   changed_at timestamp with time zone default now() not null,
+  card_hash bytea,
+  returns integer default 0 not null,
   constraint destination_pkey primary key (destination_id),
   constraint destination_check check ((failure is not null) = (status = 'refused'::text)),
   constraint destination_currency_check check (currency ~ '^[A-Z]{3}$'::text),
@@ -459,6 +518,43 @@ create table event (
 create index event_time on event using brin (created_at) with (pages_per_range='32');
 create index event_written_in on event using btree (written_in);
 create trigger event_is_append_only before delete or update on event for each row execute function forbid_change();
+
+create table exchange (
+  aggregate_id id not null,
+  operation text collate "C" not null,
+  bank_id id not null,
+  terminal_id text not null,
+  kind text not null,
+  amount_minor bigint,
+  currency text,
+  digest bytea not null,
+  card_token text,
+  wire_keys json not null,
+  not_after timestamp with time zone,
+  begun_at timestamp with time zone not null,
+  state text not null,
+  answer json,
+  far_reference text,
+  heard_at timestamp with time zone,
+  constraint exchange_pkey primary key (aggregate_id, operation),
+  constraint exchange_state_check check (state = any (array['begun'::text, 'challenged'::text, 'approved'::text, 'declined'::text, 'givenUp'::text, 'takenBack'::text, 'settled'::text]))
+) with (fillfactor=75);
+create index exchange_far_reference on exchange using btree (bank_id, far_reference) where far_reference is not null;
+create trigger exchange_is_kept before delete on exchange for each row when (old.begun_at > (now() - '540 days'::interval)) execute function forbid_change();
+create trigger exchange_keeps_what_is_proved before update on exchange for each row when (old.state = any (array['approved'::text, 'declined'::text, 'takenBack'::text, 'settled'::text])) execute function forbid_change();
+
+create table exchange_note (
+  bank_id id not null,
+  note_key text collate "C" not null,
+  operation_id text not null,
+  what text not null,
+  heard json not null,
+  meaning text not null,
+  noted_at timestamp with time zone not null,
+  constraint exchange_note_pkey primary key (bank_id, note_key),
+  constraint exchange_note_meaning_check check (meaning = any (array['nothing'::text, 'waits'::text, 'applied'::text, 'contradiction'::text]))
+);
+create index exchange_note_open on exchange_note using btree (noted_at) where meaning = any (array['waits'::text, 'contradiction'::text]);
 
 create table external_id (
   party_id id not null,
@@ -495,6 +591,7 @@ create table identity (
   external_id text,
   effective_challenge id,
   changed_at timestamp with time zone default now() not null,
+  sender json,
   constraint identity_pkey primary key (identity_id),
   constraint identity_level_check check (level = any (array['anonymous'::text, 'partial'::text, 'identified'::text]))
 );
@@ -539,6 +636,7 @@ create table invoice (
   payments_made integer default 0 not null,
   payment_in_progress boolean default false not null,
   changed_at timestamp with time zone default now() not null,
+  payer_attempts integer default 0 not null,
   constraint invoice_pkey primary key (invoice_id),
   constraint invoice_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),
@@ -547,6 +645,16 @@ create table invoice (
 );
 create index invoice_due on invoice using btree (wake_at) where wake_at is not null;
 create index invoice_stuck on invoice using btree (stuck_at) where stuck_at is not null;
+
+create table invoice_stop (
+  invoice_id id not null,
+  payment_id id not null,
+  stopped_at timestamp with time zone not null,
+  rule text not null,
+  pack text not null,
+  decline_class text,
+  constraint invoice_stop_pkey primary key (invoice_id, payment_id)
+);
 
 create table ledger_account (
   account_id text collate "C" not null,
@@ -558,7 +666,9 @@ create table ledger_account (
   forbids_overdraft boolean not null,
   shards integer not null,
   opened_at timestamp with time zone default now() not null,
+  overdraft_minor bigint default 0 not null,
   constraint ledger_account_pkey primary key (account_id),
+  constraint ledger_account_check check (overdraft_minor >= 0 and overdraft_minor <= '999999999999'::bigint and (overdraft_minor = 0 or code = 'merchant.settlement'::text)),
   constraint ledger_account_code_check check (code ~ '^[a-z]+\.[a-z_]+$'::text),
   constraint ledger_account_currency_check check (currency ~ '^[A-Z]{3}$'::text),
   constraint ledger_account_is_named_by_its_parts check (account_id = ((((((
@@ -636,6 +746,13 @@ create table ledger_watermark (
   constraint ledger_watermark_only_row_check check (only_row)
 );
 
+create table limits_reset (
+  only_row boolean default true not null,
+  resets bigint not null,
+  constraint limits_reset_pkey primary key (only_row),
+  constraint limits_reset_only_row_check check (only_row)
+);
+
 create table migration (
   number integer not null,
   name text not null,
@@ -652,6 +769,16 @@ create table party (
   created_at timestamp with time zone not null,
   constraint party_pkey primary key (party_id)
 );
+
+create table payer_attempt (
+  subject bytea not null,
+  open timestamp with time zone[] default '{}'::timestamp with time zone[] not null,
+  declined timestamp with time zone[] default '{}'::timestamp with time zone[] not null,
+  mismatched timestamp with time zone[] default '{}'::timestamp with time zone[] not null,
+  kept_until timestamp with time zone not null,
+  constraint payer_attempt_pkey primary key (subject)
+) with (fillfactor=50);
+create index payer_attempt_kept_until on payer_attempt using btree (kept_until);
 
 create table payer_email (
   invoice_id id not null,
@@ -703,6 +830,11 @@ create table payment (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  attempted_bin text,
+  attempted_at timestamp with time zone,
+  unsent_attempts integer default 0 not null,
+  attempted_card bytea,
+  attempted_address bytea,
   constraint payment_pkey primary key (invoice_id, payment_id),
   constraint payment_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint payment_check check (captured_minor >= 1 and captured_minor <= amount_minor),
@@ -756,6 +888,35 @@ create table payout_limit (
   constraint payout_limit_per_payout_minor_check check (per_payout_minor >= 0)
 );
 
+create table payout_limit_rule (
+  party_id id not null,
+  network text not null,
+  currency text not null,
+  level text not null,
+  min_minor bigint,
+  per_payout_minor bigint,
+  per_day_minor bigint,
+  per_month_minor bigint,
+  payouts_per_day bigint,
+  card_per_day_minor bigint,
+  card_per_month_minor bigint,
+  card_payouts_per_day bigint,
+  set_by text not null,
+  set_at timestamp with time zone not null,
+  reason text not null,
+  constraint payout_limit_rule_pkey primary key (party_id, currency, network, level),
+  constraint payout_limit_rule_card_payouts_per_day_check check (card_payouts_per_day >= 0),
+  constraint payout_limit_rule_card_per_day_minor_check check (card_per_day_minor >= 0),
+  constraint payout_limit_rule_card_per_month_minor_check check (card_per_month_minor >= 0),
+  constraint payout_limit_rule_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint payout_limit_rule_level_check check (level = any (array['*'::text, 'anonymous'::text, 'partial'::text, 'identified'::text])),
+  constraint payout_limit_rule_min_minor_check check (min_minor >= 1),
+  constraint payout_limit_rule_payouts_per_day_check check (payouts_per_day >= 0),
+  constraint payout_limit_rule_per_day_minor_check check (per_day_minor >= 0),
+  constraint payout_limit_rule_per_month_minor_check check (per_month_minor >= 0),
+  constraint payout_limit_rule_per_payout_minor_check check (per_payout_minor >= 0)
+);
+
 create table payout_terminal (
   party_id id not null,
   terminal_id id not null,
@@ -765,6 +926,7 @@ create table payout_terminal (
   priority integer default 1 not null,
   created_at timestamp with time zone not null,
   retired_at timestamp with time zone,
+  terms json default '{}'::json not null,
   constraint payout_terminal_pkey primary key (party_id, terminal_id)
 );
 
@@ -774,6 +936,15 @@ create table payout_turnover (
   amount_minor bigint not null,
   payouts bigint not null,
   constraint payout_turnover_pkey primary key (wallet_id, period)
+) with (fillfactor=50);
+
+create table payout_usage (
+  subject text collate "C" not null,
+  currency text collate "C" not null,
+  period text collate "C" not null,
+  amount_minor bigint not null,
+  payouts bigint not null,
+  constraint payout_usage_pkey primary key (subject, currency, period)
 ) with (fillfactor=50);
 
 create table recurring_settings (
@@ -797,6 +968,9 @@ create table refund (
   cart json,
   external_id text,
   failure json,
+  waits_until timestamp with time zone,
+  rrn text,
+  arn text,
   constraint refund_pkey primary key (invoice_id, payment_id, refund_id),
   constraint refund_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint refund_check check ((failure is not null) = (status = 'failed'::text)),
@@ -852,6 +1026,7 @@ create table series (
   stuck_at timestamp with time zone,
   stuck_reason text,
   changed_at timestamp with time zone default now() not null,
+  card_stops integer default 0 not null,
   constraint series_pkey primary key (series_id),
   constraint series_status_check check (status = any (array['active'::text, 'stopped'::text, 'withdrawn'::text]))
 );
@@ -876,6 +1051,9 @@ create table series_attempt (
   effect text,
   rule text,
   pack text,
+  captured_at timestamp with time zone,
+  decline_class text,
+  held_until timestamp with time zone,
   constraint series_attempt_pkey primary key (series_id, invoice_id, payment_id),
   constraint series_attempt_check check ((ended_at is null) = (outcome = 'pending'::text)),
   constraint series_attempt_outcome_check check (outcome = any (array['pending'::text, 'approved'::text, 'declined'::text, 'lost'::text, 'unsent'::text]))
@@ -897,10 +1075,56 @@ create table shop (
   created_at timestamp with time zone not null,
   fees json default '{}'::json not null,
   origins text default ''::text not null,
+  when_short text default 'refuse'::text not null,
+  strict_ids boolean default false not null,
+  three_d_secure text default 'whenTheBankSays'::text not null,
   constraint shop_pkey primary key (party_id, shop_id),
   constraint shop_category_id_fkey foreign key (category_id) references category(category_id),
-  constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text)
+  constraint shop_currency_check check (currency ~ '^[A-Z]{3}$'::text),
+  constraint shop_three_d_secure_check check (three_d_secure = any (array['always'::text, 'whenTheBankSays'::text, 'never'::text])),
+  constraint shop_when_short_check check (when_short = any (array['refuse'::text, 'overdraft'::text, 'wait'::text]))
 );
+
+create table shop_guard (
+  party_id id not null,
+  shop_id id not null,
+  bin text collate "C" not null,
+  mode text not null,
+  since timestamp with time zone not null,
+  until timestamp with time zone not null,
+  approved bigint not null,
+  declined bigint not null,
+  constraint shop_guard_pkey primary key (party_id, shop_id, bin),
+  constraint shop_guard_mode_check check (mode = any (array['challenge'::text, 'refuse'::text]))
+);
+
+create table shop_outcome (
+  party_id id not null,
+  shop_id id not null,
+  bin text collate "C" not null,
+  minute timestamp with time zone not null,
+  shard integer not null,
+  approved integer not null,
+  declined integer not null,
+  constraint shop_outcome_pkey primary key (party_id, shop_id, bin, minute, shard)
+) with (fillfactor=50);
+create index shop_outcome_minute on shop_outcome using btree (minute);
+
+create table shop_top_up (
+  top_up_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  reference text not null,
+  bank_account_id text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  created_at timestamp with time zone not null,
+  reversed_at timestamp with time zone,
+  constraint shop_top_up_pkey primary key (top_up_id),
+  constraint shop_top_up_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
+  constraint shop_top_up_currency_check check (currency ~ '^[A-Z]{3}$'::text)
+);
+create trigger shop_top_up_is_append_only before delete or update of top_up_id, party_id, shop_id, reference, bank_account_id, amount_minor, currency, created_at on shop_top_up for each row execute function forbid_change();
 
 create table terminal (
   party_id id not null,
@@ -912,7 +1136,21 @@ create table terminal (
   priority integer default 1 not null,
   created_at timestamp with time zone not null,
   retired_at timestamp with time zone,
+  paused_until timestamp with time zone,
+  paused_because text,
   constraint terminal_pkey primary key (party_id, shop_id, terminal_id)
+);
+
+create table terminal_hold (
+  party_id id not null,
+  shop_id id not null,
+  terminal_id id not null,
+  network text not null,
+  initiation text not null,
+  days integer not null,
+  constraint terminal_hold_pkey primary key (party_id, shop_id, terminal_id, network, initiation),
+  constraint terminal_hold_days_check check (days >= 1 and days <= 30),
+  constraint terminal_hold_initiation_check check (initiation = any (array['payerPresent'::text, 'withoutPayer'::text]))
 );
 
 create table test_clock (
@@ -921,6 +1159,17 @@ create table test_clock (
   constraint test_clock_pkey primary key (party_id),
   constraint test_clock_offset_ms_check check (offset_ms >= 0)
 );
+
+create table waiting_refund (
+  invoice_id id not null,
+  payment_id id not null,
+  refund_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  created_at timestamp with time zone not null,
+  constraint waiting_refund_pkey primary key (invoice_id, payment_id, refund_id)
+);
+create index waiting_refund_of_shop on waiting_refund using btree (party_id, shop_id, created_at, invoice_id, payment_id, refund_id);
 
 create table wallet (
   wallet_id id not null,

@@ -5,7 +5,7 @@ import { statement } from '../src/platform/database/statement.ts';
 import { randomIds } from '../src/ids.ts';
 import type { Currency } from '../src/money.ts';
 import { depositFromBank } from '../src/wallets/deposit.ts';
-import type { PayoutLimits } from '../src/payouts/domain/payout-limits.ts';
+import { countersOf, type PayoutLimits } from '../src/wallets/domain/payout-limits.ts';
 import { storeNewWithdrawal } from '../src/payouts/store/new-withdrawal.ts';
 import { storeEnd } from '../src/payouts/store/withdrawals.ts';
 import { compare, type Alternative } from './harness/compare.ts';
@@ -78,6 +78,7 @@ async function payouts(
     await fill(db, { ...owner, id, currency: amount.currency, createdAt: systemClock.now() });
   const destinationId = randomIds.next();
   const terminal = { id: 'T', bankId: currency, merchantId: 'M', descriptor: 'BENCH' };
+  const counters = countersOf(limits, { identityId: owner.identityId });
   let next = 0;
   const work = async () => {
     const walletId = all[next++ % all.length] ?? '';
@@ -91,7 +92,8 @@ async function payouts(
       createdAt: systemClock.now(),
       amount,
       feeMinor: 0n,
-      isCounted: limits.perDayMinor !== undefined,
+      isCounted: counters.length > 0,
+      countedFor: counters.map(({ subject }) => subject),
       cardToken: 'r1.bench',
       route: { bankId: currency, terminal },
       externalId: id,
@@ -101,7 +103,7 @@ async function payouts(
       { type: 'withdrawal_started', terms },
       {
         livemode: false,
-        limits,
+        counters,
         fingerprint: Buffer.alloc(32),
         claim: { wake_at: instantAt(Date.UTC(2100, 0)), attempts: 1 },
       },

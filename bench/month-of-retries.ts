@@ -166,6 +166,7 @@ function rulesAlone(): { readonly tookMs: number; readonly counts: string } {
       const history = {
         series,
         isAttemptPending: false,
+        timeZone: 'Europe/Moscow',
         declines,
         ...(lastAttemptAt ? { lastAttemptAt } : {}),
       };

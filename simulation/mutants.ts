@@ -14,7 +14,7 @@ const { options: values, words: positionals } = readOptions(
 
   npm run simulate:mutants                          all of simulation/faults
   npm run simulate:mutants -- delivered-in-reverse  only the named ones
-  npm run simulate:mutants -- --write               also renews their rows in docs/reliability.md
+  npm run simulate:mutants -- --write               also renews their rows in docs/planted-faults.md
 
   --worlds 8          worlds for each fault
   --steps 1500        steps of a world
@@ -38,7 +38,7 @@ const wish = {
 };
 const fromSeed = wholeNumber('--seed', values.seed, 0);
 const maxSideBySide = wholeNumber('--side-by-side', values['side-by-side']);
-const document = new URL('../docs/reliability.md', import.meta.url);
+const document = new URL('../docs/planted-faults.md', import.meta.url);
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -32,11 +32,15 @@ export async function runWorld(cluster: Cluster, story: Story): Promise<Report> 
   const { checkWorld, trace } = world;
   let findings: readonly Finding[] = [];
   let step = 0;
+  let unavailable = 0;
+  // At once after a 503, because its repeat may write what it should not have written.
+  const isDue = () => step % checkEvery === checkEvery - 1 || world.unavailable() > unavailable;
   try {
     for (; step < story.steps && findings.length === 0; step++) {
       await world.step();
       findings = world.findings;
-      if (findings.length === 0 && step % checkEvery === checkEvery - 1) {
+      if (findings.length === 0 && isDue()) {
+        unavailable = world.unavailable();
         findings = await incremental(checkWorld);
       }
       if (findings.length === 0 && step % checkWholeEvery === checkWholeEvery - 1) {

@@ -39,7 +39,7 @@ export const insertPayment = `${paymentParts}, retained as (
 /** A recurring charge writes its attempt, its series and the series' event as well. */
 export const insertCharge = `${paymentParts}, attempted as (
     insert into series_attempt (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-    values ($5, $1, '1', now(), $2, 'RUB', false, 'house@2026-01-01 visa@2026-10-25 advice@2025-01-01', 'pending')
+    values ($5, $1, '1', now(), $2, 'RUB', false, 'house@2026-11-23 visa@2026-10-25.2 advice@2025-01-01.2', 'pending')
   ), changed_series as (
     update series set version = version + 1, chain = $6, state = $7 where series_id = $5 returning version
   ), noted as (

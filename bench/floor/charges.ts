@@ -119,7 +119,7 @@ function seriesChange(invoiceId: string, what: 'started' | 'succeeded'): string[
     createdAt: new Date().toISOString(),
   };
   const more =
-    what === 'started' ? { packs: ['house@2026-01-01', 'visa@2026-10-25', 'advice@2025-01-01'] } : {};
+    what === 'started' ? { packs: ['house@2026-11-23', 'visa@2026-10-25.2', 'advice@2025-01-01.2'] } : {};
   return [
     createHash('sha256').update(invoiceId).digest('hex'),
     seriesState,

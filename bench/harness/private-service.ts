@@ -33,6 +33,7 @@ export async function openPrivateService(
     DATABASE_URL: 'postgresql://opened.already',
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     REQUESTS_PER_SECOND: '0',
+    CARD_TESTING_LIMITS: 'off',
   };
   const opened = { database: db, close: () => Promise.resolve() };
   const ports = { clock: systemClock, ids: randomIds };

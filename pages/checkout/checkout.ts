@@ -1,5 +1,6 @@
 // The page where payers pay and save cards. Its view follows from the service's events and the payer's actions, so that
 // a page that is reloaded or opened twice shows the current state.
+import { browserFacts } from './browser-facts.ts';
 import type { CheckoutFacts, View } from '../../src/checkout/domain/checkout-page.ts';
 import { printMoney, sizeOfPrinted } from '../../src/checkout/domain/format-money.ts';
 import { fill } from '../../src/checkout/domain/translations.ts';
@@ -11,7 +12,7 @@ import { connectChallenge } from './views/challenge.ts';
 import { follow } from './follow.ts';
 import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progress.ts';
 import { showReceipt } from './views/receipt.ts';
-import { openSession } from './session.ts';
+import { baseUrl, openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
 import { taskOf, type Entered, type Resource } from './task.ts';
 import { viewOf, type Ending } from './view-of.ts';
@@ -61,7 +62,12 @@ function run(token: string): void {
   const api = openApi(token);
   const task = taskOf(facts, session, api);
   const form = connectCardForm(facts, session.email);
-  const challenge = connectChallenge(facts, () => {
+  const bank = {
+    frame: words.challenge.frame,
+    starter: `${baseUrl}checkout/challenge`,
+    hasOpener: facts.hasOpener,
+  };
+  const challenge = connectChallenge(bank, () => {
     confirmedAttempt = progress.attempt?.id;
     draw();
     follower.hurry();
@@ -144,7 +150,8 @@ function run(token: string): void {
 
   /** Undefined when the attempt has begun or may have begun; else the banner to show. */
   async function begin(paymentTool: object, entered: Entered): Promise<string | undefined> {
-    const clientInfo = { fingerprint: fingerprint(), url: location.origin + location.pathname };
+    const url = location.origin + location.pathname;
+    const clientInfo = { fingerprint: fingerprint(), url, browser: browserFacts() };
     const made = await api.post<Resource>('payment-resources', { paymentTool, clientInfo });
     if (made.came === 'nothing') return words.banners.unreachable;
     if (made.came === 'wait')

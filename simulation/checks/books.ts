@@ -9,6 +9,9 @@ export type EventRow = {
   readonly sequence: number;
   readonly created_at: string;
   readonly facts: readonly Fact[];
+  /** The transaction that wrote it, and the part since its last savepoint. Each got its number before its first write. */
+  readonly transaction: number;
+  readonly part: number;
 };
 /** Columns of every row that jobs run on. */
 type Due = { readonly wake_at: string | null; readonly stuck_at: string | null };
@@ -35,6 +38,11 @@ export type PaymentRow = Due & {
   readonly mode: string;
   readonly bank_id: string;
   readonly is_instant: boolean;
+  /** The bank has refused the reversal for good. */
+  readonly is_refused: boolean;
+  readonly is_stepped_up: boolean;
+  /** What the refund in its place gave back. */
+  readonly given_back_minor: number | null;
   readonly fees: { readonly processing?: Fee; readonly refund?: Fee };
 };
 export type RefundRow = {
@@ -44,6 +52,8 @@ export type RefundRow = {
   readonly status: string;
   readonly amount_minor: number;
   readonly fee_minor: number;
+  readonly waits: boolean;
+  readonly failure: readonly string[] | null;
 };
 export type CustomerRow = {
   readonly customer_id: string;
@@ -69,7 +79,13 @@ export type WithdrawalRow = Due & {
   readonly fee_minor: number;
   readonly currency: string;
   readonly bank_id: string | null;
+  readonly terminal_id: string | null;
+  readonly returned_minor: number | null;
+  /** The banks it was to go to before. */
+  readonly moved_from: readonly string[];
 };
+/** What a card was paid in roubles on a day, over all wallets. */
+export type CardDayRow = { readonly card: string; readonly day: string; readonly amount_minor: number };
 export type DestinationRow = Due & {
   readonly destination_id: string;
   readonly version: number;
@@ -79,6 +95,16 @@ export type DepositRow = {
   readonly deposit_id: string;
   readonly wallet_id: string;
   readonly amount_minor: number;
+  readonly is_reversed: boolean;
+};
+export type TopUpRow = {
+  readonly top_up_id: string;
+  readonly party_id: string;
+  readonly shop_id: string;
+  readonly bank_account_id: string;
+  readonly amount_minor: number;
+  readonly currency: string;
+  readonly is_reversed: boolean;
 };
 export type TransferRow = {
   readonly transfer_id: string;
@@ -97,18 +123,44 @@ export type AttemptRow = {
   readonly ended_at: string | null;
   readonly outcome: string;
   readonly network: string | null;
+  readonly code: string | null;
+  readonly advice: string | null;
+  readonly terminal: string;
   readonly amount_minor: number;
   readonly currency: string;
   readonly invoice_created_at: string;
+  /** Of a hold. */
+  readonly held_until: string | null;
+  readonly captured_at: string | null;
+  readonly cancelled_at: string | null;
+  /** Of the shop, with its default. */
+  readonly time_zone: string;
+  readonly period_rule: string | null;
   readonly card_key: string;
   readonly shop: string;
   readonly payment_system: string;
+};
+export type SeriesRow = { readonly series_id: string; readonly failing_since: string | null };
+/** A decline of a payment whose payer was present. */
+export type PayerDeclineRow = {
+  readonly card_key: string;
+  readonly shop: string;
+  readonly invoice_id: string;
+  readonly payment_id: string;
+  readonly amount_minor: number;
 };
 export type PayerEmailRow = Due & {
   readonly invoice_id: string;
   readonly payment_id: string;
   readonly status: string;
   readonly recipient: string;
+};
+export type ConsentLinkRow = {
+  readonly consent_link_id: string;
+  readonly series_id: string;
+  readonly terms: Readonly<Record<string, unknown>>;
+  readonly customer_id: string | null;
+  readonly binding_id: string | null;
 };
 export type LedgerRow = {
   readonly aggregate_id: string;
@@ -138,12 +190,18 @@ export type Books = {
   readonly customers: readonly CustomerRow[];
   readonly bindings: readonly BindingRow[];
   readonly withdrawals: readonly WithdrawalRow[];
+  /** All of them, whichever aggregates were asked for. */
+  readonly cardDays: readonly CardDayRow[];
   readonly destinations: readonly DestinationRow[];
   readonly deposits: readonly DepositRow[];
+  readonly topUps: readonly TopUpRow[];
   readonly transfers: readonly TransferRow[];
   readonly others: readonly OtherRow[];
   readonly payerEmails: readonly PayerEmailRow[];
   readonly attempts: readonly AttemptRow[];
+  readonly series: readonly SeriesRow[];
+  readonly payerDeclines: readonly PayerDeclineRow[];
+  readonly consentLinks: readonly ConsentLinkRow[];
   readonly ledger: readonly LedgerRow[];
   /** All accounts, whichever aggregates were asked for. */
   readonly balances: readonly BalanceRow[];
@@ -157,9 +215,16 @@ type Source = {
   readonly of?: readonly string[];
 };
 
+const factsOf = (
+  type: string,
+) => `select fact, event.created_at from event, json_array_elements(facts) as fact
+          where aggregate_id = payment.invoice_id and fact ->> 'paymentId' = payment.payment_id and fact ->> 'type' = '${type}'`;
+
 const sources: Record<keyof Books, Source> = {
   events: {
-    text: 'select aggregate_id, aggregate, sequence, created_at, facts from event',
+    text: `select aggregate_id, aggregate, sequence, created_at, facts,
+        written_in::text::bigint as transaction, xmin::text::bigint as part
+      from event`,
     key: 'aggregate_id',
   },
   invoices: {
@@ -171,13 +236,17 @@ const sources: Record<keyof Books, Source> = {
   payments: {
     text: `select invoice_id, payment_id, party_id, shop_id, status, amount_minor, currency, captured_minor, refunded_minor,
         terms ->> 'realm' as mode, terms -> 'terminal' ->> 'bankId' as bank_id,
-        terms -> 'flow' ->> 'type' = 'instant' as is_instant, terms -> 'fees' as fees, wake_at, stuck_at
+        terms -> 'flow' ->> 'type' = 'instant' as is_instant, terms -> 'fees' as fees, wake_at, stuck_at,
+        exists (${factsOf('payment_reversal_refused')}) as is_refused,
+        exists (${factsOf('payment_stepped_up')}) as is_stepped_up,
+        (select max((fact -> 'amount' ->> 'minor')::float8) from (${factsOf('payment_given_back')}) as back) as given_back_minor
       from payment`,
     key: 'invoice_id',
     of: ['invoice'],
   },
   refunds: {
-    text: 'select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor from refund',
+    text: `select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, waits_until is not null as waits, failure
+      from refund`,
     key: 'invoice_id',
     of: ['invoice'],
   },
@@ -195,10 +264,18 @@ const sources: Record<keyof Books, Source> = {
   },
   withdrawals: {
     text: `select withdrawal_id, wallet_id, version, status, amount_minor, fee_minor, currency,
-        terms -> 'route' ->> 'bankId' as bank_id, wake_at, stuck_at
+        terms -> 'route' ->> 'bankId' as bank_id, terms -> 'route' -> 'terminal' ->> 'id' as terminal_id,
+        (result -> 'returned' -> 'amount' ->> 'minor')::int8 as returned_minor,
+        coalesce(terms -> 'movedFrom', '[]'::json) as moved_from, wake_at, stuck_at
       from withdrawal`,
     key: 'withdrawal_id',
     of: ['withdrawal'],
+  },
+  cardDays: {
+    text: `select card ->> 'mask' as card, to_char(withdrawal.created_at at time zone 'UTC', 'YYYY-MM-DD') as day,
+        sum(amount_minor)::int8 as amount_minor
+      from withdrawal join destination using (destination_id)
+      where withdrawal.status <> 'failed' and withdrawal.currency = 'RUB' group by 1, 2`,
   },
   destinations: {
     text: 'select destination_id, version, status, wake_at, stuck_at from destination',
@@ -206,9 +283,15 @@ const sources: Record<keyof Books, Source> = {
     of: ['destination'],
   },
   deposits: {
-    text: 'select deposit_id, wallet_id, amount_minor from deposit',
+    text: 'select deposit_id, wallet_id, amount_minor, reversed_at is not null as is_reversed from deposit',
     key: 'deposit_id',
     of: ['deposit'],
+  },
+  topUps: {
+    text: `select top_up_id, party_id, shop_id, bank_account_id, amount_minor, currency, reversed_at is not null as is_reversed
+      from shop_top_up`,
+    key: 'top_up_id',
+    of: ['shop_top_up'],
   },
   transfers: {
     text: 'select transfer_id, sender_id, receiver_id, amount_minor, status from wallet_transfer',
@@ -220,10 +303,11 @@ const sources: Record<keyof Books, Source> = {
         select series_id as id, 'series' as kind, version from series
         union all select identity_id, 'identity', version from identity
         union all select wallet_id, 'wallet', 1 from wallet
-        union all select deposit_id, 'deposit', 1 from deposit
+        union all select deposit_id, 'deposit', case when reversed_at is null then 1 else 2 end from deposit
+        union all select top_up_id, 'shop_top_up', case when reversed_at is null then 1 else 2 end from shop_top_up
         union all select transfer_id, 'transfer', 2 from wallet_transfer) as other`,
     key: 'id',
-    of: ['series', 'identity', 'wallet', 'deposit', 'wallet_transfer'],
+    of: ['series', 'identity', 'wallet', 'deposit', 'shop_top_up', 'wallet_transfer'],
   },
   payerEmails: {
     text: 'select invoice_id, payment_id, status, recipient, wake_at, stuck_at from payer_email',
@@ -232,11 +316,33 @@ const sources: Record<keyof Books, Source> = {
   },
   attempts: {
     text: `select attempt.series_id, invoice_id, payment_id, attempt.created_at, ended_at, outcome, network,
-        attempt.amount_minor, attempt.currency, invoice.created_at as invoice_created_at,
+        code, advice, payment.terms -> 'terminal' ->> 'id' as terminal, attempt.amount_minor, attempt.currency, invoice.created_at as invoice_created_at,
         encode(card_key, 'hex') as card_key, series.party_id || ' ' || series.shop_id as shop,
-        series.terms -> 'card' ->> 'paymentSystem' as payment_system
-      from series_attempt as attempt join series using (series_id) join invoice using (invoice_id)`,
+        series.terms -> 'card' ->> 'paymentSystem' as payment_system, payment.terms -> 'flow' ->> 'heldUntil' as held_until,
+        (select max(created_at) from (${factsOf('payment_captured')}) as captured) as captured_at,
+        (select max(created_at) from (${factsOf('payment_cancelled')}) as cancelled) as cancelled_at,
+        coalesce(settings ->> 'timeZone', case invoice.currency when 'RUB' then 'Europe/Moscow' else 'UTC' end) as time_zone,
+        settings ->> 'periodRule' as period_rule
+      from series_attempt as attempt join series using (series_id) join invoice using (invoice_id)
+        join payment using (invoice_id, payment_id)
+        left join recurring_settings as rules on rules.party_id = series.party_id and rules.shop_id = series.shop_id`,
     key: 'attempt.series_id',
+    of: ['series'],
+  },
+  series: {
+    text: `select series_id, state ->> 'failingSince' as failing_since from series`,
+    key: 'series_id',
+    of: ['series'],
+  },
+  payerDeclines: {
+    text: `select encode(card_key, 'hex') as card_key, party_id || ' ' || shop_id as shop, invoice_id, payment_id, amount_minor
+      from (select * from card_decline where not by_merchant) as declined`,
+    key: 'invoice_id',
+    of: ['invoice'],
+  },
+  consentLinks: {
+    text: 'select consent_link_id, series_id, terms, customer_id, binding_id from consent_link',
+    key: 'series_id',
     of: ['series'],
   },
   ledger: {
@@ -244,7 +350,7 @@ const sources: Record<keyof Books, Source> = {
         happened_at
       from ledger_transfer`,
     key: 'aggregate_id',
-    of: ['invoice', 'customer', 'withdrawal', 'deposit', 'wallet_transfer'],
+    of: ['invoice', 'customer', 'withdrawal', 'deposit', 'shop_top_up', 'wallet_transfer'],
   },
   balances: {
     text: `select account_id, sum(debits_posted)::text as debits_posted, sum(credits_posted)::text as credits_posted,

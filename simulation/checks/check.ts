@@ -3,6 +3,7 @@ import type { OwnSums } from './money/balances.ts';
 import type { Books } from './books.ts';
 import type { Assurance } from './clients/assurances.ts';
 import type { History } from './events/history.ts';
+import type { ClockMove } from '../clients/knowledge.ts';
 import type { BankEntry, Delivery, Finding } from './world.ts';
 
 export type Seen = {
@@ -17,6 +18,7 @@ export type Seen = {
   readonly sums: OwnSums;
   /** All webhook events that receivers accepted, from the start. */
   readonly received: readonly Delivery[];
+  readonly clockMoves: readonly ClockMove[];
   /** Faults have stopped and nothing is due. */
   readonly isSettled: boolean;
 };

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkWorldOf, startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
 import { makeInvoice } from '../../test/support/worlds/invoices.ts';
+import type { Left } from './world.ts';
 import { incremental, settledFindings, whole, type CheckWorld, type Finding } from './index.ts';
 
 let world: SmallWorld;
@@ -18,7 +19,7 @@ async function found(
   { sql, heard = {} }: Changes,
   look: (seen: CheckWorld) => Promise<Finding[]> = settledFindings,
 ): Promise<Finding[]> {
-  return world.service.database.withClient(async (client) => {
+  return world.service.testDatabase.database.withClient(async (client) => {
     await client.query('begin');
     try {
       for (const table of ['event', 'ledger_transfer', 'ledger_account'])
@@ -68,7 +69,7 @@ const tooEarlyBefore = (status: number, body: object) => {
 };
 /** Every operation of the bank, requested when the transactions of that snapshot had ended. */
 const askedAt = (snapshot: string) => ({
-  asked: world.entries.map(({ operationId }) => ({ operationId, snapshot })),
+  asked: world.entries.map(({ operationId }) => ({ operationId, snapshot, isLogged: true })),
 });
 const everythingCommitted = '9000000000:9000000000:';
 const nothingCommitted = '3:3:';
@@ -91,6 +92,39 @@ test('durable accepts bank requests whose cause was committed, and no others', a
   const early = await found({ heard: askedAt(nothingCommitted) });
   expect(early).toHaveLength(world.entries.length);
   expect(new Set(early.map(({ check }) => check))).toEqual(new Set(['durable']));
+});
+
+const started = () => world.entries.find(({ operationId }) => operationId === `${world.sold.id}.1.a`)!;
+const leaving = (more: Partial<Left>): Left => ({
+  operationId: started().operationId,
+  bankId: 'BANK',
+  kind: 'authorise',
+  isByPayer: true,
+  notAfter: started().at,
+  isRefused: false,
+  ...more,
+});
+
+test('one bank accepts the same bank again, and another one only for a payout that was refused', async () => {
+  const payout = { operationId: 'W.p', kind: 'payout', isRefused: true };
+  const twice = (more: Partial<Left>) => ({ left: [leaving(more), leaving({ ...more, bankId: 'OTHER' })] });
+  expect(await found({ heard: { left: [leaving({}), leaving({})] } })).toEqual([]);
+  expect(await found({ heard: twice(payout) })).toEqual([]);
+  for (const more of [{}, { isRefused: true }, { ...payout, isRefused: false }]) {
+    const [moved, ...others] = await found({ heard: twice(more) });
+    expect(moved).toMatchObject({ check: 'one bank', problem: expect.stringContaining('bank BANK before') });
+    expect(others).toEqual([]);
+  }
+});
+
+test('in time wants a limit of three minutes for a payer who is present, and for no other', async () => {
+  const after = (ms: number) => new Date(Date.parse(started().at) + ms).toISOString();
+  const heard = (more: Partial<Left>) => found({ heard: { left: [leaving(more)] } });
+  expect(await heard({ notAfter: after(170_000) })).toEqual([]);
+  expect(await heard({ notAfter: after(190_000) })).toMatchObject([{ check: 'in time' }]);
+  expect(await heard({ notAfter: after(190_000), isByPayer: false })).toEqual([]);
+  const { notAfter: _, ...endless } = leaving({});
+  expect(await found({ heard: { left: [endless] } })).toMatchObject([{ check: 'in time' }]);
 });
 
 test('webhooks finds an earlier event after a later one, unless the queue was rewound', async () => {
@@ -238,9 +272,40 @@ const plants: readonly Plant[] = [
     () => ({ heard: again({ other: 1 }, '2026-01-20T10:00:00.000Z') }),
   ],
   [
+    'an object of a request that was answered 503',
+    ['unavailable'],
+    () => ({
+      sql: `insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+        values ('P', 'createInvoice', 'lost', '${world.sold.id}', '')`,
+      heard: { unwritten: () => [{ partyId: 'P', externalId: 'lost' }] },
+    }),
+  ],
+  [
+    'a stored response of a request that was answered 503',
+    ['unavailable'],
+    () => ({
+      sql: `insert into idempotency_key (owner_id, idempotency_key, request_hash, status, created_at)
+        values ('P', 'lost', '', 201, now()), ('P', 'claimed', '', null, now())`,
+      heard: { unwritten: () => [{ key: 'lost' }, { key: 'claimed' }] },
+    }),
+  ],
+  [
     'a charge that the log does not have',
     ['durable'],
-    () => ({ heard: { asked: [{ operationId: `${world.sold.id}.2.a`, snapshot: everythingCommitted }] } }),
+    () => ({
+      heard: {
+        asked: [{ operationId: `${world.sold.id}.2.a`, snapshot: everythingCommitted, isLogged: true }],
+      },
+    }),
+  ],
+  [
+    'a charge that the exchange log does not have',
+    ['logged'],
+    () => ({
+      heard: {
+        asked: [{ operationId: `${world.sold.id}.1.a`, snapshot: everythingCommitted, isLogged: false }],
+      },
+    }),
   ],
   [
     'a retry an hour after a failure',
@@ -248,6 +313,81 @@ const plants: readonly Plant[] = [
     () => ({
       sql: `update series_attempt set outcome = 'declined', network = 'visa', code = '51'
         where created_at = (select min(created_at) from series_attempt)`,
+    }),
+  ],
+  [
+    'a charge after an expired card',
+    ['retries', 'declines'],
+    () => ({
+      sql: `update series_attempt set outcome = 'declined', network = 'visa', code = '54'
+        where created_at = (select min(created_at) from series_attempt)`,
+    }),
+  ],
+  [
+    'a charge through a paused terminal',
+    ['declines'],
+    () => ({
+      sql: `update series_attempt set outcome = 'declined', network = 'visa', code = '58',
+          ended_at = (select max(created_at) - interval '5 minutes' from series_attempt)
+        where created_at = (select min(created_at) from series_attempt)`,
+    }),
+  ],
+  [
+    'a series that counts as failing without a failure',
+    ['declines'],
+    () => ({
+      sql: `update series set state = (state::jsonb || '{"failingSince": "2026-01-19T10:00:00.000000Z"}')::json
+        where series_id in (select series_id from series_attempt)`,
+    }),
+  ],
+  [
+    'a charge above what the payer agreed to',
+    ['consent'],
+    () => agreed('"mandate":\\{', '"mandate":{"amountRule":{"kind":"fixed","amountMinor":5999},'),
+  ],
+  [
+    'a charge in another currency than the payer agreed to',
+    ['consent'],
+    () => agreed('"currency":"RUB"', '"currency":"USD"'),
+  ],
+  [
+    'a second charge in a period of a shop that refuses it',
+    ['consent'],
+    () => ({
+      sql: `${agreed('"schedule":"[^"]*"', '"schedule":"P1M"').sql};
+        insert into recurring_settings (party_id, shop_id, settings)
+        select party_id, shop_id, '{"periodRule": "refuse"}' from series where series_id = '${world.renewed.series}'`,
+    }),
+  ],
+  [
+    'a consent renewed with other terms than its link’s',
+    ['renewals'],
+    () => facts(world.renewed.series, '59900', '69900'),
+  ],
+  [
+    'a consent renewed without an authentication',
+    ['renewals'],
+    () => facts(world.renewed.series, '"eci"', '"other"'),
+  ],
+  [
+    'a consent renewed without a tick',
+    ['renewals'],
+    () => facts(world.renewed.series, '"receivedAt"', '"other"'),
+  ],
+  [
+    'a consent that is not renewed although its check succeeded',
+    ['renewals'],
+    () => facts(world.renewed.series, 'consent_renewed', 'parent_added'),
+  ],
+  [
+    'a consent renewed before the charge is refunded',
+    ['renewals', 'bank'],
+    () => ({
+      heard: {
+        entries: world.entries.filter(
+          ({ operationId, kind }) => !operationId.startsWith(world.renewed.customer) || kind === 'authorise',
+        ),
+      },
     }),
   ],
   [
@@ -341,6 +481,16 @@ test('the incremental check finds what changed since the last one and reads noth
     });
     await another.query('rollback');
   });
+});
+
+/** The facts of an aggregate with another text in them. */
+const facts = (id: string, from: string, to: string) => ({
+  sql: `update event set facts = regexp_replace(facts::text, '${from}', '${to}')::json where aggregate_id = '${id}'`,
+});
+
+/** The terms with which the series began. */
+const agreed = (from: string, to: string) => ({
+  sql: `${facts(world.renewed.series, from, to).sql} and sequence = 1`,
 });
 
 /** A webhook event after which the same webhook received another one of the same invoice. */

@@ -7,20 +7,28 @@ import { groupedBy, readBooks, type Books } from './books.ts';
 import { cardNumbersFound } from './card-numbers.ts';
 import { findingsOf, type Check, type Problem, type Seen } from './check.ts';
 import { aggregateOf, assurancesOf, type Assurance } from './clients/assurances.ts';
+import { consent } from './states/consent.ts';
 import { doubles } from './money/doubles.ts';
+import { declines } from './states/declines.ts';
+import { renewals } from './states/renewals.ts';
 import { due } from './states/due.ts';
 import { tooEarly } from './money/durable.ts';
+import { openLeaving, type Leaving } from './money/sent.ts';
 import { events } from './events/events.ts';
 import { final } from './states/final.ts';
 import { historyOf } from './events/history.ts';
 import { invoices } from './states/invoices.ts';
 import { payerEmails } from './clients/payer-emails.ts';
+import { unlogged } from './money/logged.ts';
 import { moves } from './events/moves.ts';
+import { payoutLimits } from './money/payout-limits.ts';
 import { postings } from './money/postings.ts';
 import { openRepeats, type Repeats } from './clients/repeats.ts';
+import { refundQueue } from './states/refund-queue.ts';
 import { retries } from './states/retries.ts';
 import { times } from './events/times.ts';
 import { transfers } from './money/transfers.ts';
+import { writtenAnyway } from './clients/unavailable.ts';
 import { openQueues, silence, redelivered, type Queues } from './clients/webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
 
@@ -37,8 +45,13 @@ const checks: readonly Check[] = [
   times,
   bank,
   doubles,
+  payoutLimits,
   acknowledged,
+  refundQueue,
   retries,
+  declines,
+  consent,
+  renewals,
   due,
   final,
 ];
@@ -50,6 +63,8 @@ type Memory = {
   bankLines: number;
   readonly bank: Map<string, BankEntry[]>;
   asked: number;
+  left: number;
+  readonly leaving: Leaving;
   answers: number;
   readonly repeats: Repeats;
   /** By aggregate, each assurance once. */
@@ -68,6 +83,8 @@ function memoryOf(world: CheckWorld): Memory {
     bankLines: 0,
     bank: new Map(),
     asked: 0,
+    left: 0,
+    leaving: openLeaving(),
     answers: 0,
     repeats: openRepeats(),
     assurances: new Map(),
@@ -156,13 +173,13 @@ function named(check: string, problems: readonly Problem[]): Finding[] {
   return problems.map(([about, problem]) => ({ check, about, problem }));
 }
 
-function seenIn(books: Books, { received }: CheckWorld) {
+function seenIn(books: Books, { received, clockMoves = () => [] }: CheckWorld) {
   const histories = new Map(
     [...groupedBy(books.events, ({ aggregate_id: id }) => id)].map(
       ([id, log]) => [id, historyOf(log)] as const,
     ),
   );
-  return { books, histories, received };
+  return { books, histories, received, clockMoves: clockMoves() };
 }
 
 /** Answers the aggregates of new entries. */
@@ -186,9 +203,16 @@ async function hear(
   const asked = (world.asked ?? []).slice(memory.asked);
   memory.answers += answers.length;
   memory.asked += asked.length;
+  const left = (world.left ?? []).slice(memory.left);
+  memory.left += left.length;
+  const { moved, late } = await memory.leaving.hear(world.query, left);
   const problems = [
     ...named('repeats', memory.repeats.hear(answers)),
     ...named('durable', await tooEarly(world.query, asked)),
+    ...named('one bank', moved),
+    ...named('in time', late),
+    ...named('logged', unlogged(asked)),
+    ...named('unavailable', await writtenAnyway(world.query, world.unwritten?.() ?? [])),
   ];
   const fresh = answers.flatMap(assurancesOf);
   for (const assurance of fresh) {

@@ -1,6 +1,9 @@
 // What the checks read: the database, the bank's report, the responses to clients, and accepted webhook events.
 // All of it is read from outside, so that no check relies on the service's own view.
 
+import type { ClockMove } from '../clients/knowledge.ts';
+import type { Unwritten } from './clients/unavailable.ts';
+
 /** Something that must never be. */
 export type Finding = {
   /** The check that found it. */
@@ -19,8 +22,14 @@ export type CheckWorld = {
   readonly bankBook: () => Promise<readonly BankEntry[]>;
   /** Requests to the bank, where the world records them; grows. */
   readonly asked?: readonly Asked[];
+  /** Messages of which bytes left for a bank, where the world records them; grows. */
+  readonly left?: readonly Left[];
   /** In the order in which the responses came; grows. */
   readonly acknowledged: readonly Acknowledged[];
+  /** What requests carried that were all answered 503, where the world records it. */
+  readonly unwritten?: () => readonly Unwritten[];
+  /** Moves of test clocks that clients have asked for; grows. */
+  readonly clockMoves?: () => readonly ClockMove[];
   /** In the order in which they were accepted, for each webhook; grows. */
   readonly received: readonly Delivery[];
   /** What the mail server has accepted, where there is one; grows. */
@@ -31,7 +40,7 @@ export type CheckWorld = {
 export type BankEntry = {
   readonly sequence: number;
   readonly operationId: string;
-  readonly kind: 'authorise' | 'capture' | 'reverse' | 'refund' | 'payout';
+  readonly kind: 'authorise' | 'capture' | 'reverse' | 'refund' | 'payout' | 'return';
   readonly originalOperationId?: string;
   readonly amount: number;
   readonly currency: string;
@@ -46,6 +55,20 @@ export type Asked = {
   readonly operationId: string;
   /** The database's snapshot before the first byte left: which transactions had ended. */
   readonly snapshot: string;
+  /** Whether the exchange log had it then. */
+  readonly isLogged: boolean;
+};
+
+/** A message with an operation that left for a bank. It may have arrived. */
+export type Left = {
+  readonly operationId: string;
+  readonly bankId: string;
+  readonly kind: string;
+  /** Of a charge whose payer is present. */
+  readonly isByPayer: boolean;
+  readonly notAfter?: string;
+  /** The bank has said that it did nothing. Known later than the rest. */
+  isRefused: boolean;
 };
 
 /** A response that a client of the API received completely. */

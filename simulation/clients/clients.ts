@@ -1,10 +1,12 @@
 // Clients of the API, whose requests are mostly sensible, sometimes contradictory, sometimes wrong.
 // They repeat requests under the same Idempotency-Key, without a response and with one, and send some twice at the same time.
 import type { Acknowledged } from '../checks/world.ts';
-import type { Chance } from '../world/chance.ts';
-import { knownTo, type Action, type Knowledge, type Wish } from './knowledge.ts';
+import type { Unwritten } from '../checks/clients/unavailable.ts';
+import { chanceOf, type Chance } from '../world/chance.ts';
+import { knownTo, type Action, type ClockMove, type Knowledge, type Wish } from './knowledge.ts';
 import { webhookActions } from './webhooks.ts';
 import { readActions } from './reads.ts';
+import { consentLinkActions } from './consent-links.ts';
 import { customerActions } from './customers.ts';
 import { shopActions, smoothShopActions } from './shop.ts';
 import type { Theme } from './themes.ts';
@@ -17,6 +19,8 @@ export type Request = Wish & {
   readonly headers: Readonly<Record<string, string>>;
   /** Set for requests with an Idempotency-Key. */
   readonly repeatable?: Acknowledged['repeatable'];
+  /** By which what it writes is found. */
+  readonly marks: readonly Unwritten[];
 };
 
 export type Clients = {
@@ -27,6 +31,7 @@ export type Clients = {
   next(now: () => string): Request | undefined;
   /** Takes the response to a request; undefined when none came. */
   hear(request: Request, answer: { readonly status: number; readonly body: unknown } | undefined): void;
+  clockMoves(): readonly ClockMove[];
 };
 
 export const actions: readonly Action[] = [
@@ -34,6 +39,7 @@ export const actions: readonly Action[] = [
   ...shopActions,
   ...smoothShopActions,
   ...customerActions,
+  ...consentLinkActions,
   ...walletActions,
   ...webhookActions,
 ];
@@ -64,6 +70,7 @@ export function openClients(options: {
       weight: action.weight * (theme.likelier[action.name] ?? theme.otherwise),
     }));
   let asked = 0;
+  const strangers = chanceOf(chance.below(2 ** 31), 'unknown members');
 
   function spoiled(wish: Wish): Wish {
     const { body } = wish;
@@ -85,18 +92,28 @@ export function openClients(options: {
   }
 
   function requestOf(known: Knowledge, action: Action, wish: Wish, firstAskedAt: string): Request {
-    const key = wish.method === 'POST' && chance.isTrue(0.6) ? `key-${++asked}` : undefined;
+    const { isOfPayer = false } = wish;
+    const hasKey = wish.method === 'POST' && !isOfPayer && chance.isTrue(0.6);
+    const key = hasKey ? `key-${++asked}` : undefined;
     return {
       ...wish,
       what: `${action.name}: ${wish.method} ${wish.path}`,
       headers: {
         'x-request-id': `request-${++asked}`,
-        authorization: `Bearer ${wish.token ?? known.apiKey}`,
+        ...(isOfPayer ? {} : { authorization: `Bearer ${wish.token ?? known.apiKey}` }),
         ...(wish.body ? { 'content-type': 'application/json' } : {}),
         ...defined({ 'idempotency-key': key }),
       },
       ...(key === undefined ? {} : { repeatable: { request: key, firstAskedAt } }),
+      marks: [...(key === undefined ? [] : [{ key }]), ...externalIdIn(known, wish)],
     };
+  }
+
+  /** A spoiled request may have the token of another merchant. */
+  function externalIdIn(known: Knowledge, { token, body }: Wish): Unwritten[] {
+    const externalId = body?.['externalID'];
+    const { partyId } = merchants.find(({ apiKey }) => apiKey === token) ?? known;
+    return typeof externalId === 'string' ? [{ partyId, externalId }] : [];
   }
 
   return {
@@ -124,7 +141,7 @@ export function openClients(options: {
       const action = chance.weighted(possible);
       const wanted = action?.wish(known, chance, theirNow);
       if (!action || !wanted) return undefined;
-      const wish = chance.isTrue(0.03) ? spoiled(wanted) : wanted;
+      const wish = withStrangers(chance.isTrue(0.03) ? spoiled(wanted) : wanted, strangers);
       if (wish.method !== 'GET' && chance.isTrue(0.08) && !wish.isUnique) twice.push({ known, action, wish });
       return requestOf(known, action, wish, now());
     },
@@ -139,12 +156,39 @@ export function openClients(options: {
       if (hasKey) answered.push({ ...request, learn: () => {} });
       if (answered.length > remembered) answered.shift();
     },
+    clockMoves: () => merchants.flatMap((known) => known.clockMoves),
   };
 }
 
 /** After a week the key expires, and a repeat would create an object that looks like the first. */
 function mayBeAskedAgain({ isUnique = false, repeatable }: Request, now: string): boolean {
   return !isUnique || !repeatable || Date.parse(now) - Date.parse(repeatable.firstAskedAt) < almostAWeekMs;
+}
+
+/** Names of the inside, none of which a request declares. The service ignores them. */
+const internalNames = ['externalId', 'amountMinor', 'id', 'shopId', 'constructor'];
+
+function withStrangers(wish: Wish, chance: Chance): Wish {
+  if (!wish.body || !chance.isTrue(0.2)) return wish;
+  const name = chance.oneOf(internalNames);
+  return { ...wish, body: withStranger(wish.body, name, chance.oneOf(['x', -100]), chance) };
+}
+
+/** In the object itself, or in one that it has. Metadata is returned as it was sent, so it stays as it is. */
+function withStranger(
+  body: Record<string, unknown>,
+  stranger: string,
+  value: unknown,
+  chance: Chance,
+): Record<string, unknown> {
+  const inner = Object.entries(body).filter(([name, member]) => name !== 'metadata' && isObject(member));
+  if (inner.length === 0 || chance.isTrue(0.5)) return { ...body, [stranger]: value };
+  const [name, member] = chance.oneOf(inner);
+  return { ...body, [name]: withStranger(member as Record<string, unknown>, stranger, value, chance) };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const wrongValues = [null, -1, 0, 1.5, '', 'x', [], {}, 9_007_199_254_740_992, '\u0000', true];

@@ -12,10 +12,16 @@ export type Knowledge = {
   readonly holds: (Name & { amount: number; currency: string })[];
   readonly parents: Name[];
   readonly cards: { token: string; session: string }[];
+  /** The IDs of series, by which consent links name them. */
+  readonly series: string[];
+  /** Their pages are opened by payers, who then know what they show. */
+  readonly consentLinks: { id: string; path: string; textHash?: string }[];
   readonly customers: { id: string; token: string }[];
   readonly bindings: { customerId: string; id: string }[];
   readonly identities: string[];
   readonly wallets: string[];
+  /** Of wallets and destinations. */
+  readonly currencies: Map<string, string>;
   readonly payoutCards: string[];
   readonly destinations: string[];
   readonly withdrawals: string[];
@@ -25,9 +31,14 @@ export type Knowledge = {
   readonly walletWebhooks: { identity: string; id: string }[];
   /** How far ahead their test clock is, by the responses they received. */
   aheadMs: number;
+  /** Where their test clock may have jumped. */
+  readonly clockMoves: ClockMove[];
   /** How many external IDs they have used. */
   named: number;
 };
+
+/** A move of a test clock that a merchant has asked for, in their time. */
+export type ClockMove = { readonly fromMs: number; readonly toMs: number };
 
 export type Wish = {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -35,6 +46,8 @@ export type Wish = {
   readonly body?: Record<string, unknown>;
   /** Set where it is not their API key. */
   readonly token?: string;
+  /** Sent by a browser, with no key of any kind. */
+  readonly isOfPayer?: boolean;
   /** A second one would look the same as the first. */
   readonly isUnique?: boolean;
   /** What the merchant learns from a successful response. */
@@ -58,10 +71,13 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     holds: [],
     parents: [],
     cards: [],
+    series: [],
+    consentLinks: [],
     customers: [],
     bindings: [],
     identities: [],
     wallets: [],
+    currencies: new Map(),
     payoutCards: [],
     destinations: [],
     withdrawals: [],
@@ -70,6 +86,7 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     webhooks: [],
     walletWebhooks: [],
     aheadMs: 0,
+    clockMoves: [],
     named: 0,
   };
 }

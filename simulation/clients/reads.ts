@@ -60,9 +60,17 @@ export const readActions: readonly Action[] = [
       const path = '/sandbox/clock';
       if (chance.isTrue(0.2)) return { method: 'GET', path, learn };
       const ms = hourMs * chance.oneOf([1, 1, 23, 25, 25, 5 * 24, 8 * 24, 32 * 24]);
-      const to = new Date(Date.parse(now()) + ms).toISOString();
+      const fromMs = Date.parse(now());
+      const toMs = fromMs + ms;
+      const to = new Date(toMs).toISOString();
+      known.clockMoves.push({ fromMs, toMs });
       return { method: 'POST', path, body: { now: to }, learn };
     },
+  },
+  {
+    name: 'reset the limits of attempts',
+    weight: 0.05,
+    wish: () => ({ method: 'POST', path: '/sandbox/limits/reset' }),
   },
   {
     name: 'ask for a quote',

@@ -18,10 +18,29 @@ const cardNumbers = [
   '4000000000000002',
 ];
 
-/** The bank declines the last ones, each with another code. */
-const amounts = [100, 1_000, 6_000, 6_000, 6_000, 25_000, 1_000_000, 199_051, 199_908, 199_909, 199_914];
+/** The bank declines these, each with another code. */
+const declinedAmounts = [199_051, 199_054, 199_058, 199_101, 199_908, 199_909, 199_914];
+/** The bank refuses for good to reverse these. */
+const notReversed = 199_918;
+/** The bank declines it unless the payer is challenged. */
+const wantsChallenge = 199_935;
+const amounts = [
+  100,
+  1_000,
+  6_000,
+  6_000,
+  6_000,
+  25_000,
+  1_000_000,
+  notReversed,
+  wantsChallenge,
+  ...declinedAmounts,
+];
 /** The bank also declines a capture or refund of this amount. */
 const declinedPart = 99_051;
+
+/** The payer of a saved card is there. */
+const present = { present: true, clientInfo: { fingerprint: 'a browser' } };
 
 const hourMs = 3_600_000;
 
@@ -102,7 +121,28 @@ function invoiceToPay(known: Knowledge, chance: Chance) {
   return (chance.isTrue(0.8) ? recent(untried, chance) : undefined) ?? recent(known.invoices, chance);
 }
 
-function payment(known: Knowledge, chance: Chance, who: object | undefined, agreesToMore: number) {
+const dayMs = 24 * hourMs;
+
+/** What a payer agrees to. Later charges are of any amount, so many are above it. */
+function terms(chance: Chance, now: () => string): Record<string, unknown> {
+  if (chance.isTrue(0.4)) return {};
+  const amount = chance.oneOf([100, 6_000, 25_000, 200_000]);
+  const trialEnd = new Date(Date.parse(now()) + chance.oneOf([0, 1, 3]) * dayMs).toISOString().slice(0, 10);
+  const recurrentTerms = {
+    ...(chance.isTrue(0.6) ? { schedule: chance.oneOf(['P1D', 'P1W', 'P1M', 'every month']) } : {}),
+    ...(chance.isTrue(0.8) ? { amountRule: { kind: chance.oneOf(['fixed', 'upTo']), amount } } : {}),
+    ...(chance.isTrue(0.5) ? { trialEnd, amountAfterTrial: chance.oneOf([100, 1_000, 25_000]) } : {}),
+  };
+  return { recurrentTerms };
+}
+
+function payment(
+  known: Knowledge,
+  chance: Chance,
+  who: Readonly<Record<string, unknown>> | undefined,
+  now: () => string,
+  agreesToMore: number,
+) {
   const invoice = invoiceToPay(known, chance);
   if (!invoice || !who) return undefined;
   const { id: invoiceId, amount, currency } = invoice;
@@ -117,6 +157,7 @@ function payment(known: Knowledge, chance: Chance, who: object | undefined, agre
       flow,
       payer: who,
       ...(makeRecurrent ? { makeRecurrent } : {}),
+      ...(makeRecurrent && who['payerType'] === 'PaymentResourcePayer' ? terms(chance, now) : {}),
       ...(chance.isTrue(0.1) ? { processingDeadline: chance.oneOf(['1m', '30m']) } : {}),
       ...externalId(known, chance),
     },
@@ -141,22 +182,36 @@ export const smoothShopActions: readonly Action[] = [
   {
     name: 'create an ordinary invoice',
     weight: 0,
+    // Most of a theme's own ones are of the shop whose refunds wait for money.
     wish: (known, _chance, now) =>
-      newInvoice(known, now, { shop: 'TEST', amount: 250_000, lifeMs: 30 * 24 * hourMs }),
+      newInvoice(known, now, {
+        shop: known.invoices.length < 2 ? 'TEST' : 'TEST_EUR',
+        amount: known.invoices.length % 4 === 3 ? notReversed : 250_000,
+        lifeMs: 30 * 24 * hourMs,
+      }),
   },
   {
     name: 'agree to more',
     weight: 0,
-    wish: (known) => {
+    wish: (known, _chance, now) => {
       const card = known.cards[0];
       const invoice = known.invoices[known.parents.length];
+      // The first price of one ends today in UTC, which is over in the shop's zone, and that of the other tomorrow. Afterwards an
+      // ordinary invoice is above what was agreed.
+      const days = known.parents.length === 0 ? 0 : 1;
+      const trialEnd = new Date(Date.parse(now()) + days * dayMs).toISOString().slice(0, 10);
+      const upTo = (amount: number) => ({ trialEnd, amountRule: { kind: 'upTo', amount } });
+      const recurrentTerms =
+        known.parents.length === 0
+          ? { ...upTo(1_000_000), amountAfterTrial: 200_000 }
+          : { ...upTo(300_000), amountAfterTrial: 6_000, schedule: 'P1W' };
       if (!card || !invoice) return undefined;
       const { id: invoiceId, amount, currency } = invoice;
       const who = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token, contactInfo: payer };
       return {
         method: 'POST',
         path: `${base}/invoices/${invoiceId}/payments`,
-        body: { flow: { type: 'PaymentFlowInstant' }, payer: who, makeRecurrent: true },
+        body: { flow: { type: 'PaymentFlowInstant' }, payer: who, makeRecurrent: true, recurrentTerms },
         learn: ({ id }) => {
           known.payments.push({ invoiceId, paymentId: id, amount, currency });
           known.parents.push({ invoiceId, paymentId: id });
@@ -164,29 +219,32 @@ export const smoothShopActions: readonly Action[] = [
       };
     },
   },
-  {
-    name: 'hold money',
-    weight: 0,
-    wish: (known) => {
-      const card = known.cards[0];
-      const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
-      const invoice = known.invoices.find(({ id }) => !tried.has(id));
-      if (!card || !invoice) return undefined;
-      const { id: invoiceId, amount, currency } = invoice;
-      const who = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token, contactInfo: payer };
-      return {
-        method: 'POST',
-        path: `${base}/invoices/${invoiceId}/payments`,
-        body: { flow: { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' }, payer: who },
-        learn: ({ id }) => {
-          const made = { invoiceId, paymentId: id, amount, currency };
-          known.payments.push(made);
-          known.holds.push(made);
-        },
-      };
-    },
-  },
+  { name: 'hold money', weight: 0, wish: (known) => untriedInvoice(known, 'hold') },
+  { name: 'sell', weight: 0, wish: (known) => untriedInvoice(known, 'sale') },
 ];
+
+function untriedInvoice(known: Knowledge, kind: 'hold' | 'sale'): Wish | undefined {
+  const card = known.cards[0];
+  const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
+  const invoice = known.invoices.find(({ id }) => !tried.has(id));
+  if (!card || !invoice) return undefined;
+  const { id: invoiceId, amount, currency } = invoice;
+  const who = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token, contactInfo: payer };
+  const flow =
+    kind === 'hold'
+      ? { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' }
+      : { type: 'PaymentFlowInstant' };
+  return {
+    method: 'POST',
+    path: `${base}/invoices/${invoiceId}/payments`,
+    body: { flow, payer: who },
+    learn: ({ id }) => {
+      const made = { invoiceId, paymentId: id, amount, currency };
+      known.payments.push(made);
+      if (kind === 'hold') known.holds.push(made);
+    },
+  };
+}
 
 export const shopActions: readonly Action[] = [
   {
@@ -194,7 +252,7 @@ export const shopActions: readonly Action[] = [
     weight: 10,
     wish: (known, chance, now) =>
       newInvoice(known, now, {
-        shop: chance.oneOf(['TEST', 'TEST', 'TEST', 'TEST_USD', 'TEST_EUR']),
+        shop: chance.oneOf(['TEST', 'TEST', 'TEST_USD', 'TEST_EUR', 'TEST_EUR']),
         amount: chance.oneOf(amounts),
         lifeMs: chance.oneOf([10 * 60_000, hourMs, 24 * hourMs, 30 * 24 * hourMs]),
         ...externalId(known, chance),
@@ -208,34 +266,39 @@ export const shopActions: readonly Action[] = [
   {
     name: 'pay',
     weight: 14,
-    wish: (known, chance) => payment(known, chance, payerWithCard(known, chance), 0.25),
+    wish: (known, chance, now) => payment(known, chance, payerWithCard(known, chance), now, 0.25),
   },
   {
     name: 'pay and agree to more',
     weight: 2,
-    wish: (known, chance) => payment(known, chance, payerWithCard(known, chance), 1),
+    wish: (known, chance, now) => payment(known, chance, payerWithCard(known, chance), now, 1),
   },
   {
     name: 'charge without the payer',
     weight: 6,
-    wish: (known, chance) => {
+    wish: (known, chance, now) => {
       // The first parents are approved payments.
       const parent = chance.isTrue(0.6) ? known.parents[chance.below(2)] : recent(known.parents, chance);
       if (!parent) return undefined;
       const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
       const who = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
-      return payment(known, chance, who, 0.25);
+      return payment(known, chance, who, now, 0.25);
     },
   },
   {
     name: 'charge a customer',
     weight: 5,
-    wish: (known, chance) => {
+    wish: (known, chance, now) => {
       const customer = recent(known.customers, chance);
       return payment(
         known,
         chance,
-        customer && { payerType: 'CustomerPayer', customerID: customer.id },
+        customer && {
+          payerType: 'CustomerPayer',
+          customerID: customer.id,
+          ...(chance.isTrue(0.2) ? present : {}),
+        },
+        now,
         0.25,
       );
     },

@@ -33,15 +33,16 @@ export const holdsAndRefunds: Theme = {
   beginnings: [
     ...forPayments,
     ['agree to more', 'parents'],
-    ['create an ordinary invoice', 'invoices', 6],
+    ['create an ordinary invoice', 'invoices', 10],
     ['hold money', 'holds', 4],
+    ['sell', 'payments', 10],
   ],
   likelier: {
     'create an invoice': 1.5,
     pay: 1.5,
     'capture a payment': 3,
     'cancel a payment': 2,
-    'refund a payment': 3,
+    'refund a payment': 6,
     'fulfill an invoice': 2,
     'rescind an invoice': 2,
     'enter a card': 1,
@@ -67,7 +68,15 @@ export const payouts: Theme = {
 
 export const recurring: Theme = {
   name: 'recurring charges',
-  beginnings: [...forPayments, ['agree to more', 'parents'], ...forCustomers, ['bind a card', 'bindings']],
+  beginnings: [
+    ...forPayments,
+    ['agree to more', 'parents'],
+    ...forCustomers,
+    ['bind a card', 'bindings'],
+    ['create an ordinary invoice', 'invoices', 10],
+    ['look up a series', 'series'],
+    ['ask for new terms', 'consentLinks'],
+  ],
   likelier: {
     'create an invoice': 2,
     'enter a card': 0.7,
@@ -77,6 +86,10 @@ export const recurring: Theme = {
     'bind a card': 1,
     'move the test clock': 6,
     'withdraw a consent': 1,
+    'look up a series': 0.7,
+    'ask for new terms': 1.5,
+    'open a consent link': 3,
+    'agree to new terms': 3,
   },
   otherwise: 0.1,
 };

@@ -1,8 +1,18 @@
 // Requests of merchants who pay out: identities, wallets, destinations, withdrawals, transfers.
-import { externalId, recent, type Action } from './knowledge.ts';
+import type { Chance } from '../world/chance.ts';
+import { externalId, recent, type Action, type Knowledge } from './knowledge.ts';
 
 const base = '/wallet/v0';
 const hourMs = 3_600_000;
+
+/** Mostly roubles; the others have no minor units, or three digits of them. */
+function oneCurrency(chance: Chance): string {
+  return chance.oneOf(['RUB', 'RUB', 'RUB', 'JPY', 'KWD']);
+}
+
+function currencyOf(known: Knowledge, id: string | undefined): string {
+  return known.currencies.get(id ?? '') ?? 'RUB';
+}
 
 export const walletActions: readonly Action[] = [
   {
@@ -25,8 +35,11 @@ export const walletActions: readonly Action[] = [
         : {
             method: 'POST',
             path: `${base}/wallets`,
-            body: { name: 'Payouts', identity, currency: 'RUB', ...externalId(known, chance) },
-            learn: ({ id }) => known.wallets.push(id),
+            body: { name: 'Payouts', identity, currency: oneCurrency(chance), ...externalId(known, chance) },
+            learn: ({ id, currency }) => {
+              known.wallets.push(id);
+              known.currencies.set(id, currency);
+            },
           };
     },
   },
@@ -51,7 +64,8 @@ export const walletActions: readonly Action[] = [
     weight: 1.5,
     wish: (known, chance) => {
       const wallet = recent(known.wallets, chance);
-      const body = { amount: chance.oneOf([1_000, 1_000_000]), currency: 'RUB' };
+      const currency = currencyOf(known, wallet);
+      const body = { amount: chance.oneOf([1_000, 1_000_000]), currency };
       return wallet === undefined
         ? undefined
         : { method: 'POST', path: `${base}/test/deposits`, body: { wallet, body } };
@@ -88,8 +102,17 @@ export const walletActions: readonly Action[] = [
       return {
         method: 'POST',
         path: `${base}/destinations`,
-        body: { name: 'Card', identity, currency: 'RUB', resource, ...externalId(known, chance) },
-        learn: ({ id }) => known.destinations.push(id),
+        body: {
+          name: 'Card',
+          identity,
+          currency: oneCurrency(chance),
+          resource,
+          ...externalId(known, chance),
+        },
+        learn: ({ id, currency }) => {
+          known.destinations.push(id);
+          known.currencies.set(id, currency);
+        },
       };
     },
   },
@@ -98,13 +121,15 @@ export const walletActions: readonly Action[] = [
     weight: 8,
     wish: (known, chance) => {
       const wallet = recent(known.wallets, chance);
-      const destination = recent(known.destinations, chance);
+      const currency = currencyOf(known, wallet);
+      const alike = known.destinations.filter((id) => currencyOf(known, id) === currency);
+      const destination = recent(alike, chance);
       if (!wallet || !destination) return undefined;
-      const amount = chance.oneOf([100, 1_500, 1_500, 20_000, 5_000_000, 60_000_000, 99_051, 99_051]);
+      const amount = chance.oneOf([100, 1_500, 1_500, 20_000, 5_000_000, 60_000_000, 99_051, 99_051, 99_928]);
       return {
         method: 'POST',
         path: `${base}/withdrawals`,
-        body: { wallet, destination, body: { amount, currency: 'RUB' }, ...externalId(known, chance) },
+        body: { wallet, destination, body: { amount, currency }, ...externalId(known, chance) },
         learn: ({ id }) => known.withdrawals.push(id),
       };
     },
@@ -115,7 +140,7 @@ export const walletActions: readonly Action[] = [
     wish: (known, chance) => {
       const sender = recent(known.wallets, chance);
       const receiver = chance.oneOf(known.wallets);
-      const body = { amount: chance.oneOf([1, 500, 3_000_000]), currency: 'RUB' };
+      const body = { amount: chance.oneOf([1, 500, 3_000_000]), currency: currencyOf(known, sender) };
       return sender === undefined
         ? undefined
         : {
@@ -134,7 +159,7 @@ export const walletActions: readonly Action[] = [
       const destination = recent(known.destinations, chance);
       const validUntil = new Date(Date.parse(now()) + hourMs).toISOString();
       if (wallet && chance.isTrue(0.5)) {
-        const asset = { amount: 100, currency: 'RUB' };
+        const asset = { amount: 100, currency: currencyOf(known, wallet) };
         return { method: 'POST', path: `${base}/wallets/${wallet}/grants`, body: { asset, validUntil } };
       }
       return destination === undefined

@@ -1,7 +1,7 @@
 import type { Edit } from './edits.ts';
 
 export type Fault = {
-  /** A sentence for the table in docs/reliability.md. */
+  /** A sentence for the table in docs/planted-faults.md. */
   readonly does: string;
   readonly edits: readonly Edit[];
   /** Names that the replacements introduce. Every other word must be in the sources. */

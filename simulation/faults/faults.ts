@@ -1,6 +1,7 @@
 // All planted faults, each with the theme of the worlds that search for it.
 import { holdsAndRefunds, payouts, recurring, webhooks, type Theme } from '../clients/themes.ts';
 import type { Fault, Faults } from './fault.ts';
+import { faultsOfExchanges } from './exchanges.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
 import { faultsOfPayouts } from './payouts.ts';
 import { faultsOfRecurringCharges } from './recurring-charges.ts';
@@ -10,6 +11,7 @@ export type PlantedFault = Fault & { readonly name: string; readonly theme: Them
 
 export const plantedFaults: readonly PlantedFault[] = [
   ...soughtIn(holdsAndRefunds, faultsOfHoldsAndRefunds),
+  ...soughtIn(payouts, faultsOfExchanges),
   ...soughtIn(payouts, faultsOfPayouts),
   ...soughtIn(recurring, faultsOfRecurringCharges),
   ...soughtIn(webhooks, faultsOfWebhooks),

@@ -26,6 +26,32 @@ export const faultsOfHoldsAndRefunds: Faults = {
       },
     ],
   },
+  'charge-moves-after-silence': {
+    does: 'A charge moves to the next terminal although its bank may have received it.',
+    edits: [
+      {
+        within: 'mayReroute',
+        replace: "const neverSent = answer.outcome === 'notSent' && answer.noBytesSent === true;",
+        by: "const neverSent = answer.outcome === 'notSent' || answer.outcome === 'unknown';",
+      },
+      {
+        within: 'openBanks',
+        replace: 'const row = notAway(idsOf ? await takingIdsOf(idsOf.bankId, open) : open);',
+        by: 'const row = notAway((idsOf ? await takingIdsOf(idsOf.bankId, open) : open).toReversed());',
+      },
+    ],
+    newNames: ['toReversed'],
+  },
+  'charge-sent-late': {
+    does: 'A charge is sent until its deadline, long after its payer has left.',
+    edits: [
+      {
+        within: 'sendUntil',
+        replace: 'return patience < deadline ? patience : deadline;',
+        by: 'return patience < deadline ? deadline : patience;',
+      },
+    ],
+  },
   'charge-unknown-is-failed': {
     does: 'A charge with an unknown outcome counts as failed.',
     edits: [
@@ -149,12 +175,62 @@ const changeInvoiceRow =`,
       },
     ],
   },
+  'refused-capture-stays-open': {
+    does: 'A capture that the bank refuses stays in progress, and its hold is not released.',
+    edits: [
+      {
+        within: 'interpret',
+        replace: 'return one(captureRefusedWith(answer.code, state.amount));',
+        by: 'return notFinal(answer, now);',
+      },
+    ],
+  },
+  'refund-under-the-reversals-id': {
+    does: 'The refund after a refused reversal has the ID of the reversal.',
+    edits: [
+      {
+        within: 'followUpOf',
+        replace: "operationIdOf(payment, 'undo')",
+        by: "operationIdOf(payment, 'reverse')",
+      },
+    ],
+  },
+  'refused-reversal-not-refunded': {
+    does: 'A charge that the bank does not reverse is left there, and the payment fails.',
+    edits: [
+      {
+        within: 'meaningForReversal',
+        replace: "return one({ type: 'payment_reversal_refused', code: answer.code });",
+        by: 'return one(endOf(state));',
+      },
+    ],
+  },
   'refused-refund-not-voided': {
     does: 'The reserved money of a failed refund is not released in the ledger.',
     edits: [
       {
         within: 'journalOf',
-        replace: 'return refundFailed({ ...payment, refundId: fact.refundId }, refundFeeMinor(before));',
+        replace: '? refundFailed({ ...payment, refundId: fact.refundId }, feeMinor)',
+        by: '? undefined',
+      },
+    ],
+  },
+  'refund-overtakes-the-queue': {
+    does: 'A refund that waits takes the money although an earlier one waits for it.',
+    edits: [
+      {
+        within: 'fundRefund',
+        replace: 'first?.invoiceId === payment.invoiceId && first.paymentId === payment.id',
+        by: 'first !== undefined',
+      },
+    ],
+  },
+  'refund-without-the-shops-money': {
+    does: 'A refund that waits is sent to the bank without reserving its money.',
+    edits: [
+      {
+        within: 'journalOf',
+        replace: 'return refundRequested({ ...payment, refundId: fact.refundId }, amount, feeMinor);',
         by: 'return undefined;',
       },
     ],

@@ -25,9 +25,9 @@ export const faultsOfPayouts: Faults = {
     does: 'A payout that is sent again has another operation ID.',
     edits: [
       {
-        within: 'ask',
-        replace: "bank.send({ kind: 'payout', operationId, terminal",
-        by: "bank.send({ kind: 'payout', operationId: `${operationId}${Math.floor(Math.random() * 9)}`, terminal",
+        within: 'payoutOf',
+        replace: 'operationId: operationIdOf(withdrawal),',
+        by: 'operationId: `${operationIdOf(withdrawal)}${Math.floor(Math.random() * 9)}`,',
       },
     ],
   },
@@ -38,6 +38,51 @@ export const faultsOfPayouts: Faults = {
         within: 'interpret',
         replace: 'return notYet(withdrawal, now, answer.why);',
         by: "return { fact: { type: 'withdrawal_failed', failure: failureOfDecline({ code: '96' }) } };",
+      },
+    ],
+  },
+  'limit-not-counted-for-card': {
+    does: 'A payout is counted for its identity only, and not for its card.',
+    edits: [
+      {
+        within: 'countersOf',
+        replace: '...(cardHash ? [{ subject:',
+        by: '...(cardHash && identityId === any ? [{ subject:',
+      },
+    ],
+  },
+  'doubtful-commit-is-unavailable': {
+    does: 'A request whose commit got no answer gets 503, as if nothing was done.',
+    edits: [
+      {
+        within: 'explained',
+        replace: 'if (mayHaveCommitted && !provesNothingDone(error))',
+        by: 'if (mayHaveCommitted && provesNothingDone(error))',
+      },
+    ],
+  },
+  'payout-through-any-terminal': {
+    does: 'A payout goes through the first terminal, whatever its currency.',
+    edits: [{ within: 'serviceOf', replace: "return 'noCurrency';", by: "return 'served';" }],
+  },
+  'payout-returned-twice': {
+    does: 'The same return of a payout is recorded and posted each time the bank calls.',
+    edits: [
+      { within: 'expectReturn', replace: "and result -> 'returned' is null", by: '' },
+      {
+        within: 'runWithdrawalJob',
+        replace: "(state.status === 'succeeded' && state.returned)",
+        by: "(state.status === 'succeeded' && now === '')",
+      },
+      {
+        within: 'withReturn',
+        replace: "state.status !== 'succeeded' || state.returned",
+        by: "state.status !== 'succeeded'",
+      },
+      {
+        within: 'withdrawalReturned',
+        replace: "step: 'returned',",
+        by: 'step: `returned${Math.floor(Math.random() * 99)}`,',
       },
     ],
   },

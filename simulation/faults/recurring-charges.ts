@@ -1,6 +1,16 @@
 import type { Faults } from './fault.ts';
 
 export const faultsOfRecurringCharges: Faults = {
+  'amount-not-compared': {
+    does: 'A charge without the payer may have any amount.',
+    edits: [
+      {
+        within: 'compareWithConsent',
+        replace: 'if (amount.minor > agreed.minor) {',
+        by: 'if (amount.minor < 0n) {',
+      },
+    ],
+  },
   'binding-return-not-posted': {
     does: 'The refund of a verification charge is not posted to the ledger.',
     edits: [
@@ -8,6 +18,16 @@ export const faultsOfRecurringCharges: Faults = {
         within: 'journalOf',
         replace: "if (type === 'binding_succeeded') return bindingReturned(binding);",
         by: "if (type === 'binding_succeeded') return undefined;",
+      },
+    ],
+  },
+  'configuration-starts-failures': {
+    does: 'A decline for a wrong set-up starts the 31 days.',
+    edits: [
+      {
+        within: 'afterFailure',
+        replace: "isRetry || declineClass === 'configuration'",
+        by: 'isRetry',
       },
     ],
   },
@@ -21,6 +41,64 @@ export const faultsOfRecurringCharges: Faults = {
       },
     ],
   },
+  'held-charge-forgotten': {
+    does: 'A charge is made while its period has a hold, where the shop refuses it.',
+    edits: [
+      {
+        within: 'undecidedCharge',
+        replace: 'now < laterBy(heldUntil, captureUnknownMs)',
+        by: 'now > laterBy(heldUntil, captureUnknownMs)',
+      },
+    ],
+  },
+  'expired-card-tried-again': {
+    does: 'A decline that only another card or the payer can heal does not stop the series.',
+    edits: [{ within: 'untilPayer', replace: "stop('series')", by: 'wait(1)' }],
+  },
+  'paused-terminal-charged': {
+    does: 'A terminal that is set up wrongly keeps taking charges without the payer.',
+    edits: [
+      {
+        within: 'notPaused',
+        replace: 'until === null || until <= now',
+        by: 'until === null || now !== until',
+      },
+    ],
+  },
+  'payers-stop-ignored': {
+    does: 'A final decline with the payer present does not stop charges of the card.',
+    edits: [
+      {
+        within: 'stopOfDecline',
+        replace: 'finalStop(answer, packsInForce(answer.network, now))',
+        by: "finalStop({ network: 'bank' }, packsInForce(answer.network, now))",
+      },
+    ],
+  },
+  'new-terms-without-authentication': {
+    does: 'A payer who agrees to new terms is not authenticated.',
+    edits: [
+      {
+        within: 'chargeOf',
+        replace: "authentication: 'required',",
+        by: "authentication: binding.renews ? 'none' : 'required',",
+      },
+    ],
+  },
+  'new-terms-not-kept': {
+    does: 'A consent that the payer renews by a link keeps its old terms.',
+    edits: [
+      {
+        within: 'openRecurring',
+        replace: `await storeRenewal(tx, stored, terms, now);
+      const`,
+        by: `const { mandate: before } = stored.series;
+      const { consent: given } = terms.mandate;
+      await storeRenewal(tx, stored, { ...terms, mandate: { ...before, ...(given ? { consent: given } : {}) } }, now);
+      const`,
+      },
+    ],
+  },
   'recurring-without-rules': {
     does: 'A recurring charge is always allowed.',
     edits: [
@@ -28,6 +106,36 @@ export const faultsOfRecurringCharges: Faults = {
         within: 'mayCharge',
         replace: 'if (verdict.may) return verdict;',
         by: "if (verdict.may || now > '2000') return { may: true, isRetry: false, packs: [], warnings: [] };",
+      },
+    ],
+  },
+  'trial-price-not-applied': {
+    does: 'The amount after a trial is not the largest one.',
+    edits: [
+      {
+        within: 'agreedAmountAt',
+        replace: 'now >= trialEndsAt',
+        by: "now >= trialEndsAt && now > '9999'",
+      },
+    ],
+  },
+  'period-not-refused': {
+    does: 'A second charge in one period is made where the shop refuses it.',
+    edits: [
+      {
+        within: 'verdictAt',
+        replace: "if (period && periodRule === 'refuse') {",
+        by: "if (period && periodRule === 'warn') {",
+      },
+    ],
+  },
+  'zone-ignored': {
+    does: 'Days are those of UTC, whatever the time zone of the shop.',
+    edits: [
+      {
+        within: 'timeZoneOf',
+        replace: "timeZone ?? (currency === 'RUB' ? 'Europe/Moscow' : 'UTC')",
+        by: "(timeZone ?? currency) && 'UTC'",
       },
     ],
   },

@@ -1,5 +1,6 @@
 // Requests of clients, from sending until a response or the end of the node.
 import type { Acknowledged, Finding } from '../checks/world.ts';
+import { openMarks, type Marks } from '../checks/clients/unavailable.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { Faults } from './faults.ts';
 import type { WorldNode } from './node.ts';
@@ -17,6 +18,9 @@ export type Calls = {
   /** How many requests have ended. */
   ended(): number;
   readonly acknowledged: readonly Acknowledged[];
+  readonly unwritten: Marks['unwritten'];
+  /** How many requests were answered 503. */
+  unavailable(): number;
   /** What is wrong with the responses alone. */
   readonly findings: readonly Finding[];
 };
@@ -33,9 +37,11 @@ export function openCalls(options: {
   const { scheduler, faults, trace, clients } = options;
   const acknowledged: Acknowledged[] = [];
   const findings: Finding[] = [];
+  const marks = openMarks();
   const open = new Map<string, Set<() => void>>();
   let inProgress = 0;
   let ended = 0;
+  let unavailable = 0;
 
   const now = () => new Date(scheduler.nowMs()).toISOString();
 
@@ -45,6 +51,7 @@ export function openCalls(options: {
     const { name } = node;
     const { what, method, path, headers, body, repeatable } = request;
     trace.add(`client → ${name}: ${what} ${JSON.stringify(body ?? '')}`);
+    marks.sent(request.marks);
     const lostBefore = faults.lostConnections();
     const waiters = open.get(name) ?? new Set();
     open.set(name, waiters);
@@ -63,11 +70,15 @@ export function openCalls(options: {
       }
       const { status, text } = answer;
       trace.add(`client: ${what} → ${status} ${text}`);
+      if (status === 503) {
+        unavailable += 1;
+        marks.answered503(request.marks);
+      }
       if (status === 500 && faults.lostConnections() === lostBefore) {
         const problem = 'the response was 500, and no connection was lost';
         findings.push({ check: 'answers', about: what, problem });
       }
-      const content: unknown = /^[[{]/.test(text) ? JSON.parse(text) : undefined;
+      const content = contentOf(text);
       const about = { method, path: path.replace(/\?.*/, ''), status, body: content, at: now() };
       acknowledged.push({ ...about, ...(repeatable ? { repeatable } : {}) });
       clients.hear(request, { status, body: content });
@@ -89,6 +100,7 @@ export function openCalls(options: {
       if (!request) return;
       const { method, path, headers, body } = request;
       const sent = { method, url: path, headers, ...(body ? { payload: JSON.stringify(body) } : {}) };
+      marks.sent(request.marks);
       const { status, text } = await node.call(sent);
       last = `${request.what} → ${status} ${text}`;
       trace.add(`client: ${last}`);
@@ -109,6 +121,15 @@ export function openCalls(options: {
     inProgress: () => inProgress,
     ended: () => ended,
     acknowledged,
+    unwritten: marks.unwritten,
+    unavailable: () => unavailable,
     findings,
   };
+}
+
+/** Of a page, what its script reads. */
+function contentOf(text: string): unknown {
+  if (/^[[{]/.test(text)) return JSON.parse(text);
+  const [, facts] = /<script type="application\/json" id="facts">(.*)<\/script>/.exec(text) ?? [];
+  return facts === undefined ? undefined : JSON.parse(facts);
 }

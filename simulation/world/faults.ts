@@ -9,6 +9,7 @@ export const faultKinds = {
   'connection lost after the commit': 0.06,
   'bank cannot be reached': 0.05,
   'bank goes away': 0.01,
+  'bank hangs': 0.01,
   'bank request lost': 0.05,
   'bank reply lost': 0.08,
   'bank request twice': 0.05,
@@ -35,6 +36,8 @@ export type Faults = {
   /** After this no fault happens. */
   stop(): void;
   count(): number;
+  /** The server has ended a connection by its own rule. */
+  loseConnection(): void;
   /** Database connections lost so far. */
   lostConnections(): number;
 };
@@ -64,6 +67,7 @@ export function openFaults(options: { chance: Chance; trace: Trace; without: rea
     begin: () => void (isOn = true),
     stop: () => void (isOn = false),
     count: () => count,
+    loseConnection: () => void (lostConnections += 1),
     lostConnections: () => lostConnections,
   };
 }

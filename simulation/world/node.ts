@@ -27,6 +27,7 @@ const config = readConfig(
     DATABASE_URL: 'postgresql://simulation',
     MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     REQUESTS_PER_SECOND: '0',
+    CARD_TESTING_LIMITS: 'off',
     FAILED_AUTHENTICATIONS_PER_MINUTE: '0',
     WEBHOOK_ADDRESSES: 'anywhere',
     ...mailSettings,
@@ -51,6 +52,7 @@ export async function startNode(options: {
       database: databaseOn({
         pool: database.poolOf(name, connections.statements),
         lookupPool: database.poolOf(name, connections.lookups),
+        probePool: database.poolOf(name, 1),
       }),
       close: () => Promise.resolve(),
     },

@@ -1,10 +1,16 @@
 // The end of a world: without faults, time moves from one due job to the next until nothing is due.
-// An operator retries stuck jobs, releases holds and resumes queues, as the documents say.
-import { releaseHold } from '../../src/payments/resolve-payment.ts';
+// An operator retries stuck jobs, ends payouts that may not be sent and resumes queues, as the documents say.
+import { reverseTopUp, storeTopUp } from '../../src/merchants/store/top-ups.ts';
+import type { Currency } from '../../src/money.ts';
+import { whyBlocked } from '../../src/payouts/domain/bank-actions.ts';
+import { operationIdOf } from '../../src/payouts/domain/withdrawal.ts';
+import { resolveWithdrawal } from '../../src/payouts/resolve-withdrawal.ts';
+import { wakeFirstWaitingRefund } from '../../src/payments/store/waiting-refunds.ts';
 import { resume } from '../../src/webhooks/inspection/inspection.store.ts';
 import type { WorldBank } from './servers/bank.ts';
 import type { WorldDatabase } from './postgres/database.ts';
 import type { WorldNode } from './node.ts';
+import { roundsFor } from './rounds.ts';
 import type { Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';
 import type { Trace } from './trace.ts';
@@ -19,7 +25,6 @@ const dueTables = [
   'payer_email',
   'webhook_queue',
 ];
-const maxRounds = 500;
 /** Rounds between runs of the operator and of periodic tasks; they also run when nothing is due. */
 const checkUpEvery = 10;
 /** The world ends after so many rounds with nothing due, because the last task or job may have written an event to send. */
@@ -33,6 +38,7 @@ type Surroundings = { scheduler: Scheduler; database: WorldDatabase; bank: World
 /** Runs the world to its end with that node alone. */
 export async function quiesce(node: WorldNode, surroundings: Surroundings): Promise<void> {
   const { scheduler, database, bank, trace } = surroundings;
+  const maxRounds = roundsFor(await countOpenPayouts(database));
   let quietRounds = 0;
   for (let round = 1; round <= maxRounds; round++) {
     const isCheckUp = quietRounds > 0 || round % checkUpEvery === 0;
@@ -49,6 +55,13 @@ export async function quiesce(node: WorldNode, surroundings: Surroundings): Prom
   throw new Error(`after ${maxRounds} rounds this is still due: ${await whatIsDue(database)}`);
 }
 
+async function countOpenPayouts(database: WorldDatabase): Promise<number> {
+  const [row] = await database.query(
+    'select count(*)::int as open from withdrawal where wake_at is not null or stuck_at is not null',
+  );
+  return Number(row?.['open']);
+}
+
 async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void> {
   for (;;) {
     const choice = scheduler.choices().find(({ isPeriodic = false }) => withPeriodic || !isPeriodic);
@@ -58,9 +71,9 @@ async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void
 }
 
 /** Lets the operator handle stuck jobs and parked queues. */
-async function attend(node: WorldNode, { scheduler, database }: Surroundings): Promise<void> {
+async function attend(node: WorldNode, { scheduler, database, bank }: Surroundings): Promise<void> {
   let isOver = false;
-  const attending = scheduler.as(node.name, () => mend(node, database)).finally(() => (isOver = true));
+  const attending = scheduler.as(node.name, () => mend(node, database, bank)).finally(() => (isOver = true));
   attending.catch(() => undefined);
   while (!isOver) {
     await runDry(scheduler, false);
@@ -69,21 +82,48 @@ async function attend(node: WorldNode, { scheduler, database }: Surroundings): P
   await attending;
 }
 
-async function mend({ service, foundation }: WorldNode, database: WorldDatabase): Promise<void> {
-  const { jobs, banks, recurring } = service;
+async function mend(node: WorldNode, database: WorldDatabase, bank: WorldBank): Promise<void> {
+  const { service, foundation } = node;
+  const { jobs } = service;
   const { database: db, ports } = foundation;
-  for (const { kind, id } of await jobs.stuckJobs()) {
-    const [invoiceId = '', paymentId = ''] = id.split('/');
-    // A hold that the bank does not capture is released; every other job is retried.
-    const release = async () =>
-      releaseHold({ db, clock: ports.clock, banks, recurring }, { invoiceId, paymentId }, 'the bank refuses');
-    if (kind !== 'payment' || !(await release().catch(() => undefined))) await jobs.retry(kind, id);
+  const paidOut = new Set((await bank.book()).map(({ operationId }) => operationId));
+  for (const { kind, id, reason } of await jobs.stuckJobs()) {
+    // The bank never received it, and it may not be sent any more.
+    if (kind === 'withdrawal' && reason.endsWith(whyBlocked) && !paidOut.has(operationIdOf({ id }))) {
+      const why = 'the bank has not received it';
+      await resolveWithdrawal({ db, clock: ports.clock, livemode: false }, id, 'failed', why);
+      continue;
+    }
+    await jobs.retry(kind, id);
   }
+  await topUpShops(node, database);
   const parked = await database.query(
     'select distinct webhook_id from webhook_queue where stuck_at is not null order by 1',
   );
   for (const { webhook_id } of parked) {
     await resume(db, String(webhook_id), ports.clock.now());
+  }
+}
+
+/** Books money for the shops whose refunds wait, as after a payment of the merchant; first with a zero too many, which is taken back. */
+async function topUpShops({ foundation }: WorldNode, database: WorldDatabase): Promise<void> {
+  const { database: db, ports } = foundation;
+  const short = await database.query(
+    `select distinct party_id, shop_id, currency from waiting_refund join shop using (party_id, shop_id) order by 1, 2`,
+  );
+  for (const { party_id, shop_id, currency } of short) {
+    const name = { partyId: String(party_id), shopId: String(shop_id) };
+    const now = ports.clock.now();
+    const book = async (minor: bigint) => {
+      const id = ports.ids.next();
+      const amount = { minor, currency: String(currency) as Currency };
+      const topUp = { id, ...name, reference: id, bankAccountId: 'NOSTRO', amount, createdAt: now };
+      return (await storeTopUp(db, topUp, false)).topUp;
+    };
+    const mistaken = await book(50_000_000n);
+    await reverseTopUp(db, mistaken, { livemode: false, reason: 'a zero too many', now });
+    await book(5_000_000n);
+    await wakeFirstWaitingRefund(db, name, now);
   }
 }
 

@@ -1,6 +1,7 @@
 // A world: nodes of the service, two banks, receivers, merchants and payers, with one seed that decides what happens.
 // In each step something that waited happens, a client sends a request, time passes, or a node dies or starts.
-import type { Asked, CheckWorld, Finding } from '../checks/world.ts';
+import type { Asked, CheckWorld, Left, Finding } from '../checks/world.ts';
+import { pageFiles } from '../../src/platform/http/pages/pages.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/webhooks.ts';
 import { themeOf } from '../clients/themes.ts';
@@ -34,6 +35,8 @@ export type World = {
   operations(): number;
   /** What is wrong with the responses alone. */
   readonly findings: readonly Finding[];
+  /** How many requests were answered 503. */
+  unavailable(): number;
   faults(): number;
   statements(): number;
   step(): Promise<void>;
@@ -50,8 +53,17 @@ const hourMs = 3_600_000;
 /** Longer than any lease of the service. */
 const leaseMs = 61 * secondMs;
 
+const askedAt = `select pg_current_snapshot()::text as snapshot,
+  exists (select from exchange where aggregate_id || '.' || operation = $1) as is_logged`;
+
+/** Another process bundles them, and would finish at a random moment of the world. */
+async function bundlePages(): Promise<void> {
+  for (const name of ['checkout', 'consent', 'embed']) await pageFiles(name)();
+}
+
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { cluster, seed, without } = options;
+  await bundlePages();
   const chance = chanceOf(seed, 'order');
   const trace = openTrace();
   const scheduler: Scheduler = openScheduler({ startMs, chance: chanceOf(seed, 'program'), trace });
@@ -84,13 +96,20 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   }
 
   const asked: Asked[] = [];
+  const left: Left[] = [];
   const bank: WorldBank = await openWorldBanks({
     scheduler,
     faults,
+    chance: chanceOf(seed, 'banks'),
     async isSent(operationId) {
-      const [row] = await database.query('select pg_current_snapshot()::text as snapshot');
-      asked.push({ operationId, snapshot: String(row?.['snapshot']) });
+      const [row] = await database.query(askedAt, [operationId]);
+      asked.push({
+        operationId,
+        snapshot: String(row?.['snapshot']),
+        isLogged: row?.['is_logged'] === true,
+      });
     },
+    hasLeft: (message) => void left.push(message),
     callBack(what, path, headers, body) {
       const node = anyNode();
       if (!node) return;
@@ -189,6 +208,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
   async function step(): Promise<void> {
     scheduler.pass(chance.below(3));
+    await database.endOverdue();
     if (nodes.size < nodesUsual && chance.isTrue(nodes.size === 0 ? 1 : 0.01)) return bringUp();
     if (nodes.size > 0 && faults.happens('node dies')) return die(chance.oneOf([...nodes.keys()]));
     if (standing && --standing.steps === 0) standing = undefined;
@@ -213,6 +233,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   async function settle(): Promise<void> {
     trace.add('nothing goes wrong any more');
     faults.stop();
+    bank.forgetNothing();
     await bringUp();
     const last = `node ${born}`;
     for (const name of [...nodes.keys()].filter((other) => other !== last)) await die(name);
@@ -237,12 +258,16 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return {
     trace,
     findings: calls.findings,
+    unavailable: calls.unavailable,
     checkWorld: {
       query: database.query as CheckWorld['query'],
       bankBook: () => bank.book(),
       asked,
+      left,
       acknowledged: calls.acknowledged,
+      unwritten: calls.unwritten,
       received: receivers.received,
+      clockMoves: clients.clockMoves,
       mails: postOffice.taken,
     },
     operations: () => calls.ended() + database.steps(),

@@ -1,30 +1,122 @@
-// The banks this node has found unreachable: new payments avoid such a bank for 10 s, then one of them probes it.
-// Kept in memory only, so each node pays one failed attempt, and a restart forgets it.
+// The one place that knows whether a bank takes new operations; those avoid a bank that is away.
+// Kept in memory only: each node finds out for its own part, and a restart forgets it.
 import type { BankResponse } from './domain/bank-port.ts';
+import type { Asked } from './observed-bank.ts';
 
 export type BankHealth = {
-  /** False while the bank is unreachable. After the pause, the first caller gets true and becomes the probe. */
+  /** False while the bank is away. When it may be back, one caller at a time gets true and finds out. */
   mayTry(bankId: string): boolean;
-  hear(bankId: string, answer: BankResponse): void;
+  /** `startedMs`: when the request was begun. */
+  hear(bankId: string, asked: Asked, answer: BankResponse, startedMs?: number): void;
+  /** The silent banks: one that answers an inquiry gets a new operation to prove itself. */
+  toProbe(): readonly string[];
+  away(): readonly AwayBank[];
 };
 
-const awayMs = 10_000;
+export type AwayBank = {
+  readonly bankId: string;
+  readonly sinceMs: number;
+  readonly because: 'unreachable' | 'silent';
+};
+
+type Standing = {
+  /** Requests in a row without an answer: new operations, and inquiries, captures and the like. */
+  silent: { started: number; other: number };
+  /** When the last requests went without an answer. */
+  silentAtMs: number[];
+  away?: {
+    readonly sinceMs: number;
+    readonly because: AwayBank['because'];
+    nextTryMs: number;
+    pauseMs: number;
+    /** When the silent bank has answered an inquiry since. */
+    answeredAtMs: number | undefined;
+  };
+};
+
+const pauseMs = 10_000;
+/** Longer than any wait for an answer. It holds the others back if the caller does not send after all. */
+const trialMs = 60_000;
+const longestPauseMs = 60 * 60_000;
+const silencesInARow = 3;
+const silencesInAMinute = 5;
+const minuteMs = 60_000;
 
 export function openBankHealth(nowMs: () => number): BankHealth {
-  const awayUntilMs = new Map<string, number>();
+  const standings = new Map<string, Standing>();
+
+  function standingOf(bankId: string): Standing {
+    const known = standings.get(bankId) ?? { silent: { started: 0, other: 0 }, silentAtMs: [] };
+    standings.set(bankId, known);
+    return known;
+  }
 
   return {
     mayTry(bankId) {
-      const until = awayUntilMs.get(bankId);
-      if (until === undefined) return true;
-      if (nowMs() < until) return false;
-      awayUntilMs.set(bankId, nowMs() + awayMs);
+      const away = standings.get(bankId)?.away;
+      if (!away) return true;
+      const isSilent = away.because === 'silent';
+      if ((isSilent && away.answeredAtMs === undefined) || nowMs() < away.nextTryMs) return false;
+      away.nextTryMs = nowMs() + (isSilent ? trialMs : pauseMs);
       return true;
     },
-    hear(bankId, answer) {
-      if (answer.outcome === 'notSent' && answer.noBytesSent) awayUntilMs.set(bankId, nowMs() + awayMs);
-      // Only a response proves that the bank is back.
-      else if (answer.outcome !== 'notSent' && answer.outcome !== 'unknown') awayUntilMs.delete(bankId);
+    hear(bankId, asked, answer, startedMs = nowMs()) {
+      if (answer.outcome === 'unknown') {
+        // Nonsense is no silence, and no proof that the bank is back.
+        if (answer.isSilence) hearSilence(standingOf(bankId), asked, startedMs, nowMs());
+      } else if (answer.outcome === 'notSent') {
+        if (answer.noBytesSent) hearUnreachable(standingOf(bankId), nowMs());
+      } else {
+        const standing = standings.get(bankId);
+        if (standing && hearAnswer(standing, asked, nowMs())) standings.delete(bankId);
+      }
     },
+    toProbe: () =>
+      [...standings].flatMap(([bankId, { away }]) =>
+        away?.because === 'silent' && away.answeredAtMs === undefined ? [bankId] : [],
+      ),
+    away: () =>
+      [...standings].flatMap(([bankId, { away }]) =>
+        away ? [{ bankId, sinceMs: away.sinceMs, because: away.because }] : [],
+      ),
   };
+}
+
+function hearSilence(standing: Standing, asked: Asked, startedMs: number, now: number): void {
+  const { silent, away } = standing;
+  silent[startsSomething(asked) ? 'started' : 'other'] += 1;
+  standing.silentAtMs = [...standing.silentAtMs, now].slice(-silencesInAMinute);
+  const [oldest = now] = standing.silentAtMs;
+  const isOften = standing.silentAtMs.length === silencesInAMinute && now - oldest < minuteMs;
+  if (away?.because === 'silent') {
+    // Those that were on their way before it answered say nothing new.
+    if (!startsSomething(asked) || away.answeredAtMs === undefined || startedMs < away.answeredAtMs) return;
+    // It answers inquiries, and still not what matters: each trial costs a payment, so they become rare.
+    away.answeredAtMs = undefined;
+    away.pauseMs = Math.min(away.pauseMs * 2, longestPauseMs);
+    away.nextTryMs = now + away.pauseMs;
+  } else if (silent.started + silent.other >= silencesInARow || isOften) {
+    const sinceMs = away?.sinceMs ?? now;
+    standing.away = { sinceMs, because: 'silent', nextTryMs: now, pauseMs, answeredAtMs: undefined };
+  }
+}
+
+function hearUnreachable(standing: Standing, now: number): void {
+  const { sinceMs = now, because = 'unreachable' } = standing.away ?? {};
+  const nextTryMs = now + pauseMs;
+  standing.away = { pauseMs, ...standing.away, sinceMs, because, nextTryMs, answeredAtMs: undefined };
+}
+
+/** What is asked about an operation may be answered by a bank that does nothing new. True if the bank was away and is back. */
+function hearAnswer(standing: Standing, asked: Asked, now: number): boolean {
+  const { silent, away } = standing;
+  silent.other = 0;
+  if (startsSomething(asked)) silent.started = 0;
+  if (!away) return false;
+  away.answeredAtMs ??= now;
+  return startsSomething(asked) || away.because === 'unreachable';
+}
+
+function startsSomething(asked: Asked): boolean {
+  return asked === 'authorise' || asked === 'payout' || asked === 'verify';
 }

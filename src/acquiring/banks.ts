@@ -1,20 +1,32 @@
 // Selects the bank for a shop's payments and for a party's payouts: the first terminal by priority whose bank is reachable.
 // Banks are rows with encrypted secrets, and their adapters are opened on first use.
-import { epochMsOf, type Clock } from '../clock.ts';
+import { epochMsOf, laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Values } from '../platform/database/statement.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../platform/keys/master-key.ts';
+import type { AuthenticationAbility } from './domain/abilities.ts';
 import type { Bank, Terminal } from './domain/bank-port.ts';
+import { serviceOf, type PayoutTerminalTerms, type WantedPayout } from './domain/routing/payout-terminal.ts';
+import { accept, refuse } from '../refusal.ts';
 import { openBankHealth } from './bank-health.ts';
 import { observed, type Listener } from './observed-bank.ts';
-import { payoutTerminals, readBank, shopTerminals, upsertBank } from './store/banks.ts';
+import { storeSharing } from './exchange-log/store/watched-banks.ts';
+import { areHoldsAlike, holdDaysOf, type HoldDays, type Initiation } from './domain/routing/hold-days.ts';
+import { pauseTerminal, payoutTerminals, readBank, shopTerminals, upsertBank } from './store/banks.ts';
+import { findHoldDays, storeHoldDays } from './store/hold-days.ts';
 
 export type Banks = ReturnType<typeof openBanks>;
 
 type ShopName = { readonly partyId: string; readonly shopId: string };
 export type BankSettings = { readonly id: string; readonly url: string; readonly secret: string };
+
+/** Its exchange log may have lost operations, so nothing is sent until an operator confirms (exchange-log/witness.ts). */
+function stoppedAnswer(id: string) {
+  const why = `the bank is stopped until an operator runs "mandate bank confirm ${id}"`;
+  return { outcome: 'notSent', why, noBytesSent: true } as const;
+}
 
 export type NewTerminal = Terminal & {
   readonly partyId: string;
@@ -22,9 +34,18 @@ export type NewTerminal = Terminal & {
   readonly priority: number;
 };
 
-export type NewPayoutTerminal = Omit<NewTerminal, 'shopId'>;
+export type NewPayoutTerminal = Omit<NewTerminal, 'shopId'> & { readonly terms?: PayoutTerminalTerms };
+
+/** Why a terminal is paused: the declined operation, for the operator. */
+export type Misconfigured = {
+  readonly operationId: string;
+  readonly network: string;
+  readonly code: string;
+};
 
 const maxAgeMs = 1_000;
+/** Long enough for the operator to act, short enough that a code sent by mistake does little harm. */
+const pauseMs = 15 * 60_000;
 const sandboxPriority = 100;
 
 export function openBanks(options: {
@@ -37,9 +58,12 @@ export function openBanks(options: {
   adapterFor: (bank: BankSettings) => Bank;
   /** Called after each request to a bank. */
   observe: (bankId: string, ...heard: Parameters<Listener>) => void;
+  /** Alerts the operator. Called once the pause is stored. */
+  onPaused: (terminal: Terminal, because: Misconfigured, until: Instant) => void;
 }) {
-  const { db, lookups, clock, keyring, adapterFor, observe } = options;
+  const { db, lookups, clock, keyring, adapterFor, observe, onPaused } = options;
   const health = openBankHealth(() => epochMsOf(clock.now()));
+  const stopped = new Set<string>();
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
 
   const ofShops = ttlCache({
@@ -48,6 +72,14 @@ export function openBanks(options: {
     load: (name: string) => {
       const [party_id, shop_id] = JSON.parse(name) as [string, string];
       return lookups.run(shopTerminals.read, { party_id, shop_id });
+    },
+  });
+  const holds = ttlCache({
+    maxAgeMs,
+    maxEntries: 10_000,
+    load: (name: string) => {
+      const [partyId, shopId] = JSON.parse(name) as [string, string];
+      return findHoldDays(lookups, { partyId, shopId });
     },
   });
   const ofPayouts = ttlCache({
@@ -61,6 +93,8 @@ export function openBanks(options: {
   async function settingsOf(id: string): Promise<BankSettings | undefined> {
     const [row] = await lookups.run(readBank, { bank_id: id });
     if (!row) return undefined;
+    if (row.is_stopped) stopped.add(id);
+    else stopped.delete(id);
     const { url } = row;
     const key = await keyring.find('bank_secret', row.key_version);
     const remedy = `Set both again: mandate bank change ${id} --url … --new-secret.`;
@@ -90,8 +124,11 @@ export function openBanks(options: {
     if (known?.url === url && known.secret === secret) return known.bank;
     // Requests in progress finish on the old connections.
     void known?.bank.stop();
-    const bank = observed(adapterFor(settings), (asked, answer, seconds) => {
-      health.hear(id, answer);
+    const adapter = adapterFor(settings);
+    const send: Bank['send'] = (operation) =>
+      stopped.has(id) ? Promise.resolve(stoppedAnswer(id)) : adapter.send(operation);
+    const bank = observed({ ...adapter, send }, (asked, answer, seconds) => {
+      health.hear(id, asked, answer, epochMsOf(clock.now()) - seconds * 1_000);
       observe(id, asked, answer, seconds);
     });
     adapters.set(id, { url, secret, bank });
@@ -100,11 +137,37 @@ export function openBanks(options: {
 
   const shopKey = ({ partyId, shopId }: ShopName) => JSON.stringify([partyId, shopId]);
   /** Call it only to use the bank it returns: after a pause, that request is the probe. */
-  const notAway = (rows: readonly TerminalRow[]) => rows.find(({ bank_id }) => health.mayTry(bank_id));
+  const notAway = <Row extends TerminalRow>(rows: readonly Row[]) =>
+    rows.find(({ bank_id }) => !stopped.has(bank_id) && health.mayTry(bank_id));
   /** The first terminal when all banks are unreachable. */
-  const firstOf = (rows: readonly TerminalRow[]) => notAway(rows) ?? rows[0];
+  const firstOf = <Row extends TerminalRow>(rows: readonly Row[]): Row | undefined =>
+    notAway(rows) ?? rows[0];
 
-  const rowOf = (terminal: NewPayoutTerminal) => ({
+  /** Those at other banks that take the network IDs of a series that began at this one. */
+  async function takingIdsOf<Row extends TerminalRow>(
+    bankId: string,
+    rows: readonly Row[],
+  ): Promise<readonly Row[]> {
+    const others = rows.filter(({ bank_id }) => bank_id !== bankId);
+    const take = await Promise.all(
+      others.map(async ({ bank_id }) => (await (await banks.get(bank_id))?.abilities())?.foreignNetworkIds),
+    );
+    return others.filter((_, at) => take[at]);
+  }
+
+  /** Those at banks that authenticate the payer, or take a result from elsewhere. */
+  async function authenticating<Row extends TerminalRow>(
+    way: AuthenticationAbility | undefined,
+    rows: readonly Row[],
+  ): Promise<readonly Row[]> {
+    if (way === undefined) return rows;
+    const declared = await Promise.all(
+      rows.map(async ({ bank_id }) => (await (await banks.get(bank_id))?.abilities())?.authentication),
+    );
+    return rows.filter((_, at) => declared[at]?.includes(way));
+  }
+
+  const rowOf = (terminal: Omit<NewTerminal, 'shopId'>) => ({
     party_id: terminal.partyId,
     terminal_id: terminal.id,
     bank_id: terminal.bankId,
@@ -121,21 +184,98 @@ export function openBanks(options: {
   }
   /** Like `putTerminal`, for payouts. */
   async function putPayoutTerminal(terminal: NewPayoutTerminal): Promise<boolean> {
-    const rows = await db.run(payoutTerminals.upsert, rowOf(terminal));
+    const rows = await db.run(payoutTerminals.upsert, {
+      ...rowOf(terminal),
+      terms: terminal.terms ?? {},
+    });
     ofPayouts.forget(terminal.partyId);
     return rows.length > 0;
   }
 
   return {
-    /** Undefined when the shop has no terminal in use. */
-    async terminalOf({ partyId, id }: { readonly partyId: string; readonly id: string }) {
-      const row = firstOf(inUse(await ofShops.get(shopKey({ partyId, shopId: id }))));
+    /** Undefined when the shop has no terminal in use, at a bank that declares the way of authentication. */
+    async terminalOf(
+      { partyId, id }: { readonly partyId: string; readonly id: string },
+      authentication?: AuthenticationAbility,
+    ) {
+      const rows = inUse(await ofShops.get(shopKey({ partyId, shopId: id })));
+      const row = firstOf(await authenticating(authentication, rows));
       return row && terminalFrom(row);
     },
-    /** Undefined when all banks of the shop are unreachable. */
-    async alternateTerminal(shop: ShopName) {
-      const row = notAway(inUse(await ofShops.get(shopKey(shop))));
+    /**
+     * The same for a charge without the payer, which avoids paused terminals while one is not paused. Only a bank that takes the
+     * network IDs of another acquirer's series stands in for one that is away.
+     */
+    async terminalOfCharge({ partyId, id }: { readonly partyId: string; readonly id: string }, now: Instant) {
+      const rows = inUse(await ofShops.get(shopKey({ partyId, shopId: id })));
+      const open = notPaused(rows, now);
+      const [home = rows[0]] = open;
+      if (!home || health.mayTry(home.bank_id)) return home && terminalFrom(home);
+      return terminalFrom(notAway(await takingIdsOf(home.bank_id, open)) ?? home);
+    },
+    /** Until when the shop takes no charge without the payer. */
+    async pausedUntil(shop: ShopName, now: Instant): Promise<Instant | undefined> {
+      return pauseEndOf(inUse(await ofShops.get(shopKey(shop))), now);
+    },
+    /** Whether the terminal of a charge without the payer is paused, though it was not when the charge was created. */
+    async isPaused(shop: ShopName, { id }: Terminal, now: Instant): Promise<boolean> {
+      const rows = await ofShops.get(shopKey(shop));
+      return notPaused(rows, now).every(({ terminal_id }) => terminal_id !== id);
+    },
+    /**
+     * Undefined when all banks of the shop are unreachable. `chargedAt` is for a charge without the payer, and
+     * `idsOf` and `heldAt` are the terminals of one with network IDs, and of a hold.
+     */
+    async alternateTerminal(
+      shop: ShopName,
+      {
+        chargedAt,
+        idsOf,
+        heldAt,
+        authentication,
+      }: {
+        readonly chargedAt?: Instant;
+        readonly idsOf?: Terminal;
+        readonly heldAt?: Terminal;
+        readonly authentication?: AuthenticationAbility;
+      } = {},
+    ) {
+      const inTurn = inUse(await ofShops.get(shopKey(shop)));
+      const rows = await authenticating(authentication, inTurn);
+      const days = heldAt ? await holds.get(shopKey(shop)) : [];
+      const alike = rows.filter(({ terminal_id: id }) => !heldAt || areHoldsAlike(days, id, heldAt.id));
+      const open = chargedAt === undefined ? alike : notPaused(alike, chargedAt);
+      const row = notAway(idsOf ? await takingIdsOf(idsOf.bankId, open) : open);
       return row && terminalFrom(row);
+    },
+    /** In the transaction that ends the declined charge. Every node knows it within a second. */
+    async pauseTerminal(
+      tx: Database,
+      shop: ShopName,
+      terminal: Terminal,
+      because: Misconfigured,
+      now: Instant,
+    ) {
+      const until = laterBy(now, pauseMs);
+      await tx.run(pauseTerminal, {
+        party_id: shop.partyId,
+        shop_id: shop.shopId,
+        terminal_id: terminal.id,
+        until,
+        because: `${because.network} ${because.code} ${because.operationId}`,
+      });
+      tx.afterCommit(() => {
+        ofShops.forget(shopKey(shop));
+        onPaused(terminal, because, until);
+      });
+    },
+    /** How many days the terminal's bank keeps a hold. */
+    async holdDays(shop: ShopName, { id }: Terminal, network: string, initiation: Initiation) {
+      return holdDaysOf(await holds.get(shopKey(shop)), id, network, initiation);
+    },
+    async putHoldDays(shop: ShopName, days: HoldDays) {
+      await storeHoldDays(db, shop, days);
+      holds.forget(shopKey(shop));
     },
     /** Takes the terminal stored with an operation, so that the operation stays with its bank. */
     async bankOf({ bankId }: Terminal): Promise<Bank> {
@@ -173,23 +313,75 @@ export function openBanks(options: {
       await db.run(payoutTerminals.putFirst, first);
     },
     settingsOf,
-    /** Undefined when the party has no payout terminal in use. */
-    async payoutRouteOf(partyId: string) {
-      const row = firstOf(inUse(await ofPayouts.get(partyId)));
-      return row && { bankId: row.bank_id, terminal: terminalFrom(row) };
+    /** The first terminal by priority that pays out the currency and the amount, at a bank that is reachable. */
+    async payoutRouteOf(partyId: string, wanted: WantedPayout) {
+      const rows = inUse(await ofPayouts.get(partyId));
+      const row = firstOf(rows.filter(({ terms }) => serviceOf(terms, wanted) === 'served'));
+      if (row)
+        return accept({ route: { bankId: row.bank_id, terminal: terminalFrom(row) }, terms: row.terms });
+      const isTooMuch = rows.some(({ terms }) => serviceOf(terms, wanted) === 'tooMuch');
+      return refuse(isTooMuch ? 'payoutTerminalLimit' : 'noPayoutTerminal');
     },
+    /** The next one after that terminal by priority, at another bank that is not away and whose terms suit. */
+    async nextPayoutRoute(
+      partyId: string,
+      wanted: WantedPayout,
+      after: Terminal,
+      suits: (terms: PayoutTerminalTerms) => boolean,
+    ) {
+      const rows = inUse(await ofPayouts.get(partyId));
+      const place = rows.findIndex(({ terminal_id: id }) => id === after.id);
+      const others = rows.slice(place + 1).filter(({ bank_id }) => bank_id !== after.bankId);
+      const row = notAway(
+        others.filter(({ terms }) => serviceOf(terms, wanted) === 'served' && suits(terms)),
+      );
+      return row && { route: { bankId: row.bank_id, terminal: terminalFrom(row) }, terms: row.terms };
+    },
+    /** Another installation may use its account too, so its report does not show what is lost here. */
+    share: (id: string) => storeSharing(db, id, true),
     /** The bank a callback claims to come from. */
     bankNamed: (id: string) => banks.get(id),
+    /** Those that this node sends nothing new. */
+    away: () => health.away(),
+    /** Asks each silent bank about an operation that never was, which changes nothing there. Its answer is heard like any other. */
+    async probe() {
+      const probes = health.toProbe().map(async (id) => {
+        const bank = await banks.get(id);
+        const operationId = `probe.${epochMsOf(clock.now())}`;
+        await bank?.inquire({ operationId, terminal: terminalOfProbe(id) });
+      });
+      await Promise.all(probes);
+    },
+    /** Reads it again: whether it is stopped has changed. */
+    async forget(id: string) {
+      banks.forget(id);
+      await banks.get(id);
+    },
     async stop() {
       await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
     },
   };
 }
 
-type TerminalRow = Values<typeof payoutTerminals.read.row>;
+function terminalOfProbe(bankId: string): Terminal {
+  return { id: 'PROBE', bankId, merchantId: 'PROBE', descriptor: 'PROBE' };
+}
 
-function inUse(rows: readonly TerminalRow[]): TerminalRow[] {
+type ShopTerminalRow = Values<typeof shopTerminals.read.row>;
+type TerminalRow = Omit<ShopTerminalRow, 'paused_until' | 'paused_because'>;
+
+function inUse<Row extends TerminalRow>(rows: readonly Row[]): Row[] {
   return rows.filter(({ is_retired }) => !is_retired);
+}
+
+function notPaused(rows: readonly ShopTerminalRow[], now: Instant): ShopTerminalRow[] {
+  return rows.filter(({ paused_until: until }) => until === null || until <= now);
+}
+
+/** When the first terminal takes charges again. Undefined if one does now. */
+function pauseEndOf(rows: readonly ShopTerminalRow[], now: Instant): Instant | undefined {
+  if (notPaused(rows, now).length > 0) return undefined;
+  return rows.flatMap(({ paused_until: until }) => until ?? []).sort()[0];
 }
 
 function terminalFrom(row: TerminalRow): Terminal {

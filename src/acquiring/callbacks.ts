@@ -17,11 +17,14 @@ export function addBankCallbackRoutes(
     banks,
     jobs,
     jobOfOperation,
+    onFinal,
   }: {
     banks: Banks;
     jobs: Pick<JobRunner, 'expedite'>;
     /** The table and the row key of the job that a bank operation belongs to. */
     jobOfOperation: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
+    /** For an operation without a due job: a payout may have come back. */
+    onFinal: (operationId: string, bankId: string) => Promise<void>;
   },
 ): void {
   app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
@@ -35,6 +38,7 @@ export function addBankCallbackRoutes(
     if (operationId === undefined) return reply.code(401).send();
     const job = jobOfOperation(operationId);
     if (job) await jobs.expedite(...job);
+    await onFinal(operationId, bankId);
     return reply.code(204).send();
   });
 }

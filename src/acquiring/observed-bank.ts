@@ -1,7 +1,7 @@
 // Reports each request to a bank, its response and its duration to a listener, for metrics and bank health.
 import type { Bank, BankResponse, BankOperation } from './domain/bank-port.ts';
 
-export type Asked = BankOperation['kind'] | 'inquire';
+export type Asked = BankOperation['kind'] | 'inquire' | 'resume';
 export type Listener = (asked: Asked, answer: BankResponse, seconds: number) => void;
 
 /** Keeps the other methods of the adapter. */
@@ -15,6 +15,7 @@ export function observed<B extends Bank>(bank: B, hear: Listener): B {
   return {
     ...bank,
     send: (operation) => timed(operation.kind, bank.send(operation)),
-    inquire: (operationId, terminal) => timed('inquire', bank.inquire(operationId, terminal)),
+    inquire: (operation) => timed('inquire', bank.inquire(operation)),
+    resume: (operation, returned) => timed('resume', bank.resume(operation, returned)),
   };
 }

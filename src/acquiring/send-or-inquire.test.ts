@@ -1,52 +1,128 @@
 import { expect, test } from 'vitest';
-import type { BankResponse } from './domain/bank-port.ts';
-import { sendOrInquire } from './send-or-inquire.ts';
+import { laterBy, parseInstant, type Instant } from '../clock.ts';
+import type { Currency } from '../money.ts';
+import { abilitiesOfVersion1 } from './domain/abilities.ts';
+import type { BankOperation, BankResponse } from './domain/bank-port.ts';
+import { contentOf } from './exchange-log/domain/exchange.ts';
+import { digestOf } from './exchange-log/store/exchange-rows.ts';
+import { sendOrInquire, whyOnlyInquired, type Sending } from './send-or-inquire.ts';
 
-const approved = { outcome: 'approved', reference: 'r' } as BankResponse;
-const notFound = { outcome: 'notFound' } as BankResponse;
-const unknown = { outcome: 'unknown', why: 'silence' } as BankResponse;
-const notSent = { outcome: 'notSent', why: 'busy' } as BankResponse;
-const pending = { outcome: 'pending' } as BankResponse;
+const begun = parseInstant('2026-01-19T10:00:00Z') as Instant;
+const day = 24 * 60 * 60_000;
+const approved: BankResponse = { outcome: 'approved', reference: '900000000001' };
+const terminal = { id: 'T', bankId: 'BANK', merchantId: 'M', descriptor: 'SHOP' };
+const rub = (minor: bigint) => ({ minor, currency: 'RUB' as Currency });
+const payout: BankOperation = {
+  kind: 'payout',
+  operationId: 'W.p',
+  terminal,
+  amount: rub(1_000n),
+  card: { token: 'v1.token' },
+};
+const refund: BankOperation = {
+  kind: 'refund',
+  operationId: 'I.1.100',
+  originalOperationId: 'I.1.a',
+  terminal,
+  amount: rub(1_000n),
+};
 
-/** A bank that has the operation or not, and the requests it received. */
-function bankThat(knows: BankResponse) {
-  const requests: string[] = [];
-  const request = (name: string, response: BankResponse) => {
-    requests.push(name);
-    return Promise.resolve(response);
+type World = Partial<Sending<'refused'>> & {
+  readonly inquired?: BankResponse;
+  readonly repeatableMs?: number;
+  /** What the log has; by default the operation itself. */
+  readonly logged?: BankOperation | 'nothing';
+};
+
+/** What was asked of the bank, and the result. */
+async function outcomeOf({ inquired, repeatableMs = 'always' as never, logged, ...more }: World) {
+  const asked: string[] = [];
+  const heard = (what: string, answer: BankResponse) => {
+    asked.push(what);
+    return Promise.resolve(answer);
   };
-  return {
-    requests,
-    send: () => request('send', approved),
-    inquire: () => request('inquire', knows),
-  };
+  const operation = more.operation ?? payout;
+  const known = logged ?? operation;
+  const row = known === 'nothing' ? [] : [rowOf(known)];
+  const result = await sendOrInquire<'refused'>({
+    db: { run: () => Promise.resolve(row as never) },
+    bank: {
+      send: () => heard('sent', approved),
+      inquire: () => heard('inquired', inquired ?? approved),
+      resume: () => Promise.resolve(approved),
+      abilities: () => Promise.resolve({ ...abilitiesOfVersion1, repeatableMs }),
+      updates: (last) => Promise.resolve({ updates: [], last, hasMore: false }),
+      stop: () => Promise.resolve(),
+    },
+    operation,
+    attempt: 2,
+    now: begun,
+    ...more,
+  });
+  return { asked: asked.join(', '), result };
 }
 
-test('sends without a query when no node can have sent the operation before', async () => {
-  const bank = bankThat(notFound);
-  expect(await sendOrInquire(true, bank)).toBe(approved);
-  expect(bank.requests).toEqual(['send']);
+function rowOf(operation: BankOperation) {
+  const digest = Buffer.from(digestOf(contentOf(operation)), 'hex');
+  const keys = { aggregate_id: 'W', operation: 'p', wire_keys: { id: 'W.p', merchant: 'M' } };
+  return { ...keys, digest, begun_at: begun, amount_minor: null, currency: null };
+}
+
+const notFound: BankResponse = { outcome: 'notFound' };
+
+test('an operation that no node can have sent is sent without a query, however late', async () => {
+  const late = laterBy(begun, 9 * day);
+  expect((await outcomeOf({ attempt: 1 })).asked).toBe('sent');
+  expect((await outcomeOf({ attempt: 1, operation: refund, repeatableMs: day, now: late })).asked).toBe(
+    'sent',
+  );
+  expect((await outcomeOf({ attempt: 1, inquiresFirst: true, inquired: notFound })).asked).toBe(
+    'inquired, sent',
+  );
 });
 
-test.each([
-  ['an operation the bank has', approved],
-  ['an operation the bank may have', unknown],
-  ['an operation after an inquiry that was not sent', notSent],
-  ['a pending operation', pending],
-])('does not send %s again', async (_, known) => {
-  const bank = bankThat(known);
-  expect(await sendOrInquire(false, { ...bank, refuse: () => 'never asked' })).toBe(known);
-  expect(bank.requests).toEqual(['inquire']);
+test('one that may have been sent is queried, and sent only if the bank never received it', async () => {
+  expect(await outcomeOf({})).toEqual({ asked: 'inquired', result: approved });
+  expect(await outcomeOf({ inquired: notFound })).toEqual({ asked: 'inquired, sent', result: approved });
+  const pending: BankResponse = { outcome: 'pending' };
+  expect(await outcomeOf({ inquired: pending })).toEqual({ asked: 'inquired', result: pending });
 });
 
-test('sends an operation the bank never received', async () => {
-  const bank = bankThat(notFound);
-  expect(await sendOrInquire(false, { ...bank, refuse: () => undefined })).toBe(approved);
-  expect(bank.requests).toEqual(['inquire', 'send']);
+test('a reason not to send it is asked for only once the bank never received it', async () => {
+  const refuse = () => 'refused' as const;
+  expect((await outcomeOf({ refuse })).result).toEqual(approved);
+  expect(await outcomeOf({ refuse, inquired: notFound })).toEqual({ asked: 'inquired', result: 'refused' });
 });
 
-test('does not send an operation that is no longer wanted', async () => {
-  const bank = bankThat(notFound);
-  expect(await sendOrInquire(false, { ...bank, refuse: () => Promise.resolve('revoked') })).toBe('revoked');
-  expect(bank.requests).toEqual(['inquire']);
+test('a follow-up that may have been sent is sent again, because the bank recognises it', async () => {
+  expect((await outcomeOf({ operation: refund })).asked).toBe('sent');
+  expect(
+    (await outcomeOf({ operation: refund, repeatableMs: day, now: laterBy(begun, day / 2) })).asked,
+  ).toBe('sent');
 });
+
+test.each([payout, refund])('beyond the memory of the bank, a $kind is only queried', async (operation) => {
+  const late = { operation, repeatableMs: day, now: laterBy(begun, day) };
+  expect(await outcomeOf(late)).toEqual({ asked: 'inquired', result: approved });
+  expect(await outcomeOf({ ...late, inquired: notFound })).toEqual({
+    asked: 'inquired',
+    result: { outcome: 'unknown', why: whyOnlyInquired },
+  });
+});
+
+test.each([payout, refund])(
+  'a $kind of unknown age is sent again only to a bank that forgets nothing',
+  async (operation) => {
+    const unlogged = { operation, logged: 'nothing', inquired: notFound } as const;
+    expect((await outcomeOf({ ...unlogged, repeatableMs: day })).asked).toBe('inquired');
+    expect((await outcomeOf(unlogged)).asked).toMatch(/sent$/);
+  },
+);
+
+test.each([payout, refund])(
+  'a $kind that differs from the one begun under its ID is never sent',
+  async (operation) => {
+    const logged = { ...operation, amount: rub(999n) };
+    expect((await outcomeOf({ operation, logged, inquired: notFound })).asked).toBe('inquired');
+  },
+);

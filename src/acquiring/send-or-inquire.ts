@@ -1,30 +1,63 @@
-// Lets a job send a bank operation without doing it twice: its ID is stored first, so any node can query the status.
-import type { BankResponse } from './domain/bank-port.ts';
+// Lets a job send a bank operation without doing it twice: its ID is stored first, so any node can query the status. The only file
+// that decides whether to send.
+import type { Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Bank, BankOperation, BankResponse } from './domain/bank-port.ts';
+import { contentOf } from './exchange-log/domain/exchange.ts';
+import { isRemembered } from './exchange-log/domain/memory.ts';
+import { digestOf, findExchange } from './exchange-log/store/exchange-rows.ts';
 
 /** The bank's response proves nothing. The job is retried with growing delays, then stuck. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
+export const whyOnlyInquired =
+  'it may have been sent before, and the bank no longer recognises a repeat: it is only queried';
+
+export type Sending<Refused> = {
+  readonly db: Pick<Database, 'run'>;
+  readonly bank: Bank;
+  readonly operation: BankOperation;
+  /** Of the job. No node can have sent on attempt 1. */
+  readonly attempt: number;
+  readonly now: Instant;
+  /** Query the status even on attempt 1. */
+  readonly inquiresFirst?: boolean;
+  /** Replaces the sending of the operation as it is. */
+  readonly send?: () => Promise<BankResponse>;
+  /** The reason not to send what the bank never received; undefined to send it. */
+  readonly refuse?: (notFound: BankResponse) => Refused | undefined | Promise<Refused | undefined>;
+};
+
 /**
- * Sends directly only when no node can have sent the operation before. Otherwise it queries the status and sends what
- * the bank never received, unless `refuse` returns a reason.
+ * Sends directly only when no node can have sent the operation before. Otherwise it sends a follow-up again, which the bank recognises, and
+ * for any other operation queries the status and sends what the bank never received.
  */
 export async function sendOrInquire<Refused = never>(
-  isFirst: boolean,
-  {
-    send,
-    inquire,
-    refuse,
-  }: {
-    readonly send: () => Promise<BankResponse>;
-    readonly inquire: () => Promise<BankResponse>;
-    /** The reason not to send it any more; undefined to send it. */
-    readonly refuse?: (notFound: BankResponse) => Refused | undefined | Promise<Refused | undefined>;
-  },
+  sending: Sending<Refused>,
 ): Promise<BankResponse | Refused> {
-  if (isFirst) return send();
-  const response = await inquire();
+  const { bank, operation, attempt, inquiresFirst = false, refuse } = sending;
+  const send = sending.send ?? (() => bank.send(operation));
+  if (attempt === 1 && !inquiresFirst) return send();
+  const maySend = attempt === 1 || (await maySendAgain(sending));
+  if (maySend && isFollowUp(operation)) return send();
+  const response = await bank.inquire(operation);
   if (response.outcome !== 'notFound') return response;
+  if (!maySend) return { outcome: 'unknown', why: whyOnlyInquired };
   return (await refuse?.(response)) ?? send();
+}
+
+async function maySendAgain({ db, bank, operation, now }: Sending<unknown>): Promise<boolean> {
+  const [exchange, abilities] = await Promise.all([
+    findExchange(db, operation.operationId),
+    bank.abilities(),
+  ]);
+  const isAnother = exchange !== undefined && exchange.digest !== digestOf(contentOf(operation));
+  return !isAnother && isRemembered(exchange?.begunAt, abilities, now);
+}
+
+/** It moves no more money than its original, so a block or a revoked consent is no reason to ask first. */
+function isFollowUp({ kind }: BankOperation): boolean {
+  return kind === 'capture' || kind === 'refund' || kind === 'reverse';
 }

@@ -1,9 +1,11 @@
 // Everything endpoints depend on, put together once in compose.ts. Each endpoint names the members it uses, so only app/ imports this.
 import type { Banks } from '../acquiring/banks.ts';
 import type { CardTesting } from '../cards/card-testing.ts';
+import type { PayerAttempts } from '../cards/payer-attempts.ts';
 import type { Cards } from '../cards/vault.ts';
 import type { Clock } from '../clock.ts';
 import type { BindingRules } from '../customers/domain/commands.ts';
+import type { ConsentLinks } from '../consent-links/port.ts';
 import type { Customers } from '../customers/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Ids } from '../ids.ts';
@@ -24,15 +26,20 @@ export type AppContext = {
   /** The methods of the vault that return no card number. */
   readonly cards: Cards;
   readonly cardTesting: CardTesting;
+  readonly payerAttempts: PayerAttempts;
   readonly banks: Banks;
   readonly customers: Customers;
   readonly bindingRules: BindingRules;
   /** Whether a recurring charge is allowed, and its outcome. */
   readonly recurring: Recurring;
+  /** The pages on which payers agree to new terms. */
+  readonly consentLinks: ConsentLinks;
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
   readonly jobs: JobRunner;
   readonly webhooks: WebhookOperations;
+  /** What the service's own pages begin with. */
+  readonly publicUrl: () => string;
 };
 
 /**

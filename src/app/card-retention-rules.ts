@@ -5,7 +5,7 @@ import type { Instant } from '../clock.ts';
 import { retentionNeed as needOfBinding } from '../customers/domain/card-retention.ts';
 import { loadBinding } from '../customers/store/bindings.ts';
 import type { Database } from '../platform/database/database.ts';
-import { retentionNeed as needOfPayment } from '../payments/domain/card-retention.ts';
+import { retentionNeed as needOfPayment } from '../payments/domain/payer/card-retention.ts';
 import { loadPayment } from '../payments/store/payments.ts';
 import type { Recurring } from '../recurring/port.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
@@ -19,33 +19,33 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
     db: Database,
     seriesId: string | undefined,
     now: Instant,
-    options: { readonly token?: string; readonly newCharges: boolean },
+    options: { readonly token?: string; readonly newCharges: boolean; readonly isLocked: boolean },
   ): Promise<RetentionNeed> {
     // The card was bound before its series was recorded, so nothing can tell when the need ends.
     if (seriesId === undefined) return needed;
-    const { isCharging, chargeableUntil, token } = await recurring.cardNeeds(db, seriesId, now);
+    const { isCharging, neededUntil, token } = await recurring.cardNeeds(db, seriesId, now, options.isLocked);
     if (isCharging) return needed;
-    if (!options.newCharges || chargeableUntil === undefined) return 'no';
+    if (!options.newCharges || neededUntil === undefined) return 'no';
     // The end of a series expedites only the card that the series began with. The same card bound again is another row.
-    return token === (options.token ?? token) ? { until: chargeableUntil } : needed;
+    return token === (options.token ?? token) ? { until: neededUntil } : needed;
   }
 
   return {
-    async payment(db, [invoiceId = '', paymentId = ''], now) {
+    async payment(db, [invoiceId = '', paymentId = ''], now, isLocked) {
       const stored = await loadPayment(db, { invoiceId, paymentId });
       const need = stored ? needOfPayment(stored.payment) : 'no';
       if (need === 'no') return need;
       if (need === 'yes') return needed;
-      return needOfSeries(db, seriesIdOf({ invoiceId, paymentId }), now, { newCharges: true });
+      return needOfSeries(db, seriesIdOf({ invoiceId, paymentId }), now, { newCharges: true, isLocked });
     },
-    async binding(db, [customerId = '', bindingId = ''], now) {
+    async binding(db, [customerId = '', bindingId = ''], now, isLocked) {
       const stored = await loadBinding(db, { customerId, bindingId });
       const need = stored ? needOfBinding(stored.binding, stored.customer) : 'no';
       if (need === 'no') return need;
       if (need === 'yes') return needed;
       const token = stored?.binding.card.token;
       const newCharges = need === 'while its series is charged';
-      return needOfSeries(db, stored?.seriesId, now, { newCharges, ...defined({ token }) });
+      return needOfSeries(db, stored?.seriesId, now, { newCharges, isLocked, ...defined({ token }) });
     },
     async destination(db, [id = '']) {
       const stored = await findDestination(db, null, id);

@@ -1,31 +1,55 @@
 // The composition root: settings and ports in, a service out. The only file that knows every module.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openAwayReport } from '../acquiring/away-report.ts';
 import { openBanks } from '../acquiring/banks.ts';
+import { watchEveryMs } from '../acquiring/exchange-log/witness.ts';
+import type { BankResponse } from '../acquiring/domain/bank-port.ts';
+import { declineClassOf } from '../retry-rules/domain/rule-packs.ts';
 import { openHttpBank } from '../acquiring/adapters/http/http-bank.ts';
 import type { OpenLink } from '../acquiring/adapters/http/link.ts';
 import { limitCards, unlimitedCards } from '../cards/card-testing.ts';
-import { openVault } from '../cards/vault.ts';
-import { laterBy, systemClock, type Clock } from '../clock.ts';
+import { followResets, guardShops, limitAttempts, purgeAttempts } from '../cards/payer-attempts.ts';
+import { maskOf } from '../cards/domain/card.ts';
+import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
+import { defined } from '../defined.ts';
+import type { MadeFor } from '../cards/domain/payment-resource.ts';
+import { openVault, type VaultOptions } from '../cards/vault.ts';
+import { isTestCard, standInNumber, testCards } from '../sandbox/bank/test-cards.ts';
+import { laterBy, systemClock, type Clock, type Instant } from '../clock.ts';
 import { localeOf } from '../checkout/domain/checkout-request.ts';
 import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
+import { payersOnward } from '../checkout/send-on.ts';
+import { addConsentLinkRoutes } from '../checkout/consent-link-routes.ts';
 import type { Config } from './config.ts';
-import { connectDatabase, type DatabaseWish, type OpenedDatabase } from './connect-database.ts';
+import type { Database } from '../platform/database/database.ts';
+import { connectDatabase, type OpenedDatabase } from './connect-database.ts';
 import { bindingInvariants } from '../customers/store/invariants.ts';
+import { openConsentLinks } from '../consent-links/consent-links.ts';
 import { customers } from '../customers/port.ts';
 import { watchVerificationRefunds } from '../customers/verification-refunds.ts';
 import { loadCustomerOfPayer } from '../customers/store/customers.ts';
 import { addBindingReturn } from '../customers/payer-return.ts';
-import { isReadOnly, type DatabasePool } from '../platform/database/database.ts';
-import { hasMigrations, isMigrated, migrate, refuseEarlierSchema } from '../platform/database/migrate.ts';
+import {
+  migrate,
+  refuseEarlierSchema,
+  requireMigrations,
+  requireTables,
+} from '../platform/database/migrate.ts';
 import { jobHandlers, jobOfOperation } from './job-handlers.ts';
 import { openJobRunner } from '../platform/jobs/job-runner.ts';
+import { realPause, type Pause } from '../platform/jobs/wait-for.ts';
 import type { Topic } from '../platform/events/domain/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from '../platform/http/idempotency.ts';
+import { whatIsNotReady } from './readiness.ts';
+import { applyUpdate } from './bank-watch/bank-updates.ts';
+import { watchBanks } from './bank-watch/watch-banks.ts';
 import { addGauges, monitorLedger } from './gauges.ts';
 import { openMetrics } from '../platform/http/metrics.ts';
 import { openApiDocument } from '../platform/http/openapi.ts';
 import { addPages } from '../platform/http/pages/pages.ts';
+import { callerLimits, requestsPerSecondOfToken } from '../platform/http/request/caller-limits.ts';
+import { watchForwarding } from '../platform/http/proxies/forwarding.ts';
 import { rateLimit } from '../platform/http/request/rate-limit.ts';
 import { buildServer } from '../platform/http/server.ts';
 import { addSystemRoutes } from '../platform/http/system-routes.ts';
@@ -35,6 +59,7 @@ import { accessTokens } from '../platform/keys/access-token.ts';
 import { openKeyring } from '../platform/keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts';
 import type { Logger } from '../platform/log.ts';
+import type { SetUp } from '../not-set-up.ts';
 import { openApiKeys } from '../merchants/api-keys.ts';
 import { openMerchants } from '../merchants/merchants.ts';
 import { livemodeOf } from '../livemode.ts';
@@ -51,12 +76,14 @@ import { recurringTopic } from '../recurring/webhook-events.ts';
 import { addWithdrawPage } from '../recurring/revoke-page.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
+import { webhookBodies } from './webhook-bodies.ts';
 import type { AppContext } from './app-context.ts';
 import { purgeWebhooks } from '../webhooks/inspection/inspection.store.ts';
+import { withdrawalOfOperation } from '../payouts/domain/withdrawal.ts';
+import { lookForReturn } from '../payouts/store/withdrawals.ts';
 import { destinationsTopic, withdrawalsTopic } from '../payouts/webhook-events.ts';
 import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
 import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
-import { feedState } from '../webhooks/feed/feed.store.ts';
 import { makeKeyPairs, type KeyPairs } from '../webhooks/registration/key-pair-pool.ts';
 import { openWebhooks } from '../webhooks/webhooks.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
@@ -68,6 +95,8 @@ export type Ports = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly network?: Network;
+  /** Between two looks at what another job decides. */
+  readonly pause?: Pause;
   /** For webhooks. */
   readonly makeKeyPairs?: () => Promise<KeyPairs>;
 };
@@ -86,6 +115,14 @@ export type RunningService = ReturnType<typeof buildService>;
 
 const version = (JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as { version: string })
   .version;
+
+/** The bank declines because of the merchant's set-up or the message, not because of the card. */
+function isMisconfigured(
+  answer: BankResponse,
+  now: Instant,
+): answer is BankResponse & { outcome: 'declined' } {
+  return answer.outcome === 'declined' && declineClassOf(answer, now) === 'configuration';
+}
 
 /** What must be true of the ledger, and between it and the modules that post to it. */
 export const everyInvariant: readonly Invariant[] = [
@@ -109,8 +146,18 @@ const deliveriesKeptMs = 30 * 24 * 3_600_000;
 /** How long requests in progress may take when the service stops. */
 const drainMs = 10_000;
 
-export async function openFoundation(config: Config, log: Logger, wish: DatabaseWish): Promise<Foundation> {
-  return foundationOn(await connectDatabase(config, log, wish), config, log, realPorts);
+/** By what is kept of a number outside the vault. */
+const testMasks: ReadonlySet<string> = new Set(testCards.map(({ number }) => maskOf(number)));
+
+/** What tells the shop of a request. */
+function shopNamedBy({ params, body }: { params: unknown; body: unknown }) {
+  const { invoiceID, customerID } = (params ?? {}) as Record<string, string | undefined>;
+  const { shopID } = (body ?? {}) as Record<string, string | undefined>;
+  return defined({ shopId: shopID, invoiceId: invoiceID, customerId: customerID });
+}
+
+export async function openFoundation(config: Config, log: Logger, setUp: SetUp): Promise<Foundation> {
+  return foundationOn(await connectDatabase(config, log, setUp), config, log, realPorts, setUp);
 }
 
 /** The database alone, in any mode and with any master key. Nothing is migrated. */
@@ -118,8 +165,8 @@ export async function databaseInUse(config: Config, log: Logger): Promise<Opened
   const opened = await connectDatabase(config, log, { mayCreate: false });
   try {
     await refuseEarlierSchema(opened.database);
-    if (await hasMigrations(opened.database)) return opened;
-    throw new Error('The database has no Mandate tables. Start the service, or run "mandate migrate".');
+    await requireTables(opened.database);
+    return opened;
   } catch (error) {
     await opened.close();
     throw error;
@@ -132,22 +179,31 @@ export async function foundationOn(
   config: Config,
   log: Logger,
   ports: Ports,
+  setUp: SetUp = { mayCreate: true },
 ) {
   try {
     const livemode = livemodeOf(config.mode);
     await refuseEarlierSchema(database);
     // Before the migrations: a command in the wrong mode must not migrate.
     await requireSameMode(database, livemode, ports.clock);
-    for (const name of await migrate(database)) log.info({ name }, 'migration applied');
+    if (setUp.mayCreate) for (const name of await migrate(database)) log.info({ name }, 'migration applied');
+    else await requireMigrations(database);
     const masterKey = localMasterKey(
-      config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key')),
+      config.masterKey ?? sandboxMasterKey(join(config.dataFolder, 'master.key'), setUp),
     );
-    const keyring = await openKeyring(database.lookups, masterKey, ports.clock);
+    const keyring = await openKeyring(database.lookups, masterKey, ports.clock, setUp);
     let closed: Promise<void> | undefined;
     const { clock } = ports;
     const { lookups } = database;
     const apiKeys = openApiKeys({ db: database, lookups, keyring, clock, livemode });
-    const vault = openVault({ db: database, keyring, masterKey, ...ports });
+    const vault = openVault({
+      db: database,
+      keyring,
+      masterKey,
+      ...ports,
+      hasEnded,
+      ...cardNumbersOf(config),
+    });
     return {
       config,
       ports,
@@ -165,6 +221,20 @@ export async function foundationOn(
     await close();
     throw error;
   }
+}
+
+/** A sandbox keeps no number of a real card: the simulated bank answers the stand-in as any number outside its table. */
+function cardNumbersOf({ mode, bankUrl, realCards }: Config): Pick<VaultOptions, 'standIn' | 'takes'> {
+  if (mode === 'live') return {};
+  if (bankUrl !== undefined) return realCards ? {} : { takes: isTestCard };
+  return { standIn: (number) => (isTestCard(number) ? undefined : standInNumber) };
+}
+
+/** The token of an object that has ended is still in browsers. */
+async function hasEnded(db: Pick<Database, 'run'>, { kind, id }: MadeFor): Promise<boolean> {
+  if (kind === 'customer') return (await loadCustomerOfPayer(db, id))?.customer.state.name === 'deleted';
+  const status = (await loadInvoice(db, id))?.status;
+  return status === 'cancelled' || status === 'fulfilled';
 }
 
 export function buildService(
@@ -195,8 +265,18 @@ export function buildService(
         ...(ports.network ? { openLink: ports.network.openLink } : {}),
         ...(config.mode === 'sandbox' ? { allowPlainHttp: true } : {}),
       }),
-    observe: (bankId, operation, { outcome }, seconds) =>
-      metrics.observeBank(bankId, operation, outcome, seconds),
+    observe: (bankId, operation, answer, seconds) => {
+      metrics.observeBank(bankId, operation, answer.outcome, seconds);
+      if (operation === 'authorise' && isMisconfigured(answer, clock.now())) {
+        metrics.countMisconfigured(bankId);
+        log.warn({ bank: bankId, network: answer.network, code: answer.code }, 'configuration decline');
+      }
+    },
+    onPaused: ({ id, bankId }, { operationId, network, code }, until) =>
+      log.error(
+        { terminal: id, bank: bankId, operation: operationId, network, code, until },
+        'terminal paused',
+      ),
   });
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};
   const mailServer = config.mailServer && openMail(config.mailServer);
@@ -208,7 +288,37 @@ export function buildService(
     openingDepositMinor: config.openingDepositMinor,
   });
 
+  const hasSimulatedBank = config.mode === 'sandbox' && config.bankUrl === undefined;
+  const payerAttempts = limitAttempts({
+    lookups: database.lookups,
+    clock,
+    isOn: config.cardTestingLimits,
+    isTestCard: (mask) => hasSimulatedBank && testMasks.has(mask),
+  });
+
+  const awayReport = openAwayReport({ db: database, clock, away: banks.away });
+  const monotonicMs = () => performance.now();
+  const cardTesting = config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards;
+  const followReset = followResets(database.lookups, () => {
+    cardTesting.reset();
+    payerAttempts.forgetGuards();
+  });
+
   const ledger = monitorLedger(database, log, everyInvariant);
+  const bankWatch = watchBanks({
+    database,
+    clock,
+    log,
+    banks,
+    apply: (tx, update) => applyUpdate({ clock, livemode: livemodeOf(config.mode), log }, tx, update),
+    async expedite(operationId) {
+      const job = jobOfOperation(operationId);
+      if (job) await jobs.expedite(...job);
+      jobs.wake();
+    },
+    openLink: ports.network?.openLink,
+    allowPlainHttp: config.mode === 'sandbox',
+  });
   const jobs = openJobRunner({
     db: database,
     clock,
@@ -241,6 +351,16 @@ export function buildService(
         everyMs: 60_000,
         run: () => watchVerificationRefunds(database, clock.now(), log),
       },
+      { name: 'purge payer attempts', everyMs: 60_000, run: () => purgeAttempts(database, clock.now()) },
+      {
+        name: 'guard shops',
+        everyMs: 10_000,
+        run: () => (config.cardTestingLimits ? guardShops(database, clock.now(), log) : Promise.resolve()),
+      },
+      { name: 'report away banks', everyMs: 10_000, run: () => awayReport.write() },
+      ...(config.mode === 'sandbox' ? [{ name: 'follow resets', everyMs: 1_000, run: followReset }] : []),
+      { name: 'probe silent banks', everyMs: 10_000, run: () => banks.probe() },
+      { name: 'watch banks', everyMs: watchEveryMs, run: () => bankWatch.watch() },
       { name: 'check ledger', everyMs: 60_000, run: () => ledger.check() },
     ],
     countJobRun: metrics.countJobRun,
@@ -262,33 +382,48 @@ export function buildService(
     countDelivery: metrics.countDelivery,
   });
 
-  const monotonicMs = () => performance.now();
+  const bindingRules = {
+    verificationChargeMinor: config.bindingVerificationCharges,
+    ...(config.bindingsPerCustomer === 0 ? {} : { maxPerCustomer: config.bindingsPerCustomer }),
+    ...(config.bindingsPerCard === 0 ? {} : { maxPerCard: config.bindingsPerCard }),
+  };
+  const { cards } = vault;
+  const { ids } = ports;
+  const confirming = { db: database, ids, merchants, cards, banks, jobs, bindingRules, payerAttempts };
+  const consentLinks = openConsentLinks({ ...confirming, recurring, publicUrl });
   const context: AppContext = {
     db: database,
     clock,
-    ids: ports.ids,
+    ids,
     tokens,
     merchants,
-    cards: vault.cards,
-    cardTesting: config.cardTestingLimits ? limitCards(monotonicMs) : unlimitedCards,
+    cards,
+    cardTesting,
+    payerAttempts,
     banks,
     customers,
-    bindingRules: {
-      verificationChargeMinor: config.bindingVerificationCharges,
-      ...(config.bindingsPerCustomer === 0 ? {} : { maxPerCustomer: config.bindingsPerCustomer }),
-      ...(config.bindingsPerCard === 0 ? {} : { maxPerCard: config.bindingsPerCard }),
-    },
+    bindingRules,
     recurring,
+    consentLinks,
     payouts,
     jobs,
     webhooks,
+    publicUrl,
   };
   const endpoints = config.mode === 'sandbox' ? [...routes, ...sandboxRoutes] : routes;
+  const forwarding = watchForwarding({
+    trustedProxies: config.trustedProxies,
+    livemode: livemodeOf(config.mode),
+    log,
+    nowMs: monotonicMs,
+  });
   const app = buildServer({
     endpoints,
     log,
     metrics,
     trustedProxies: config.trustedProxies,
+    maxConnections: config.maxConnections,
+    newRequestId: config.strictRequestId ? undefined : () => ports.ids.next(),
     pipeline: {
       endpointDeps: context,
       prepareDeps: webhooks,
@@ -301,7 +436,18 @@ export function buildService(
       tokens,
       idempotency: answers,
       publicUrl,
-      keyRate: rateLimit(config.requestsPerSecond, config.requestsPerSecond * 2, monotonicMs),
+      livemode: livemodeOf(config.mode),
+      log,
+      holdsCardNumber,
+      isStrictAboutIds: ({ partyId }, input) => merchants.refusesNumberedIds(partyId, shopNamedBy(input)),
+      forwarding,
+      callerLimits: callerLimits(
+        {
+          perSecond: config.requestsPerSecond,
+          perSecondOfToken: Math.min(config.requestsPerSecond, requestsPerSecondOfToken),
+        },
+        monotonicMs,
+      ),
       failedAuthenticationRate: rateLimit(
         config.failedAuthenticationsPerMinute / 60,
         config.failedAuthenticationsPerMinute,
@@ -310,7 +456,8 @@ export function buildService(
     },
   });
   addSystemRoutes(app, {
-    openApi: () => openApiDocument(endpoints, version, config.port === 0 ? '/' : config.publicUrl),
+    openApi: () =>
+      openApiDocument(endpoints, webhookBodies(topics), version, config.port === 0 ? '/' : config.publicUrl),
     metrics,
     metricsAccess: config.metricsToken
       ? { token: config.metricsToken }
@@ -318,10 +465,25 @@ export function buildService(
         ? 'open'
         : 'closed',
     notReady: () => whatIsNotReady(database),
+    warnings: () => [...forwarding.warnings(), ...awayReport.warnings()],
   });
-  addBankCallbackRoutes(app, { banks, jobs, jobOfOperation });
-  addPaymentReturn(app, { db: database, jobs });
-  addBindingReturn(app, { db: database, jobs });
+  addBankCallbackRoutes(app, {
+    banks,
+    jobs,
+    jobOfOperation,
+    async onFinal(operationId, bankId) {
+      const [id] = withdrawalOfOperation(operationId) ?? [];
+      if (id !== undefined && (await lookForReturn(database, id, clock.now()))) return jobs.wake();
+      const hurry = bankWatch
+        .hurry(bankId, operationId)
+        .catch((err: unknown) => log.warn({ err, bank: bankId }, 'bank not watched'));
+      jobs.attend(hurry);
+    },
+  });
+  const sendOn = payersOnward({ mode: config.mode, merchants, publicUrl });
+  const returns = { db: database, clock, jobs, banks, pause: ports.pause ?? realPause, sendOn };
+  addPaymentReturn(app, returns);
+  addBindingReturn(app, returns);
   addWithdrawPage(app, {
     db: database,
     recurring,
@@ -339,16 +501,24 @@ export function buildService(
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
     termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
   });
+  addConsentLinkRoutes(app, { mode: config.mode, log, clock, merchants, consentLinks });
   addPages(app, config.mode);
-  addGauges(metrics, { database, jobs, clock, ledger });
+  addGauges(metrics, { database, jobs, clock, ledger, banks });
 
   return {
     app,
     jobs,
     banks,
+    bankWatch,
     webhooks,
     payouts,
     recurring,
+    cards: vault.cards,
+    purgeAttempts: () => purgeAttempts(database, clock.now()),
+    guardShops: () => guardShops(database, clock.now(), log),
+    forgetGuards: () => payerAttempts.forgetGuards(),
+    followResets: followReset,
+    purgeVault: () => vault.purge(),
     /** Stops accepting requests, lets running work finish, and leaves the foundation to its owner. */
     async stop() {
       // A client that sends its request byte by byte is waited for no longer than this.
@@ -360,16 +530,4 @@ export function buildService(
       await banks.stop();
     },
   };
-}
-
-async function whatIsNotReady(database: DatabasePool): Promise<string[]> {
-  try {
-    if (await isReadOnly(database)) return ['database: read-only, like a standby'];
-    if (!(await isMigrated(database))) return ['migrations'];
-    return (await feedState(database)).isMismatch
-      ? ['webhooks: the event log comes from another PostgreSQL']
-      : [];
-  } catch {
-    return ['database'];
-  }
 }

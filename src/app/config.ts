@@ -5,7 +5,8 @@ import { isAbsolute, resolve } from 'node:path';
 import { parseMasterKey } from '../platform/keys/master-key.ts';
 import { mailServerIn } from '../platform/mail/mail-settings.ts';
 import { isKnownCurrency, largestAmountMinor } from '../money.ts';
-import { misspeltSettings, type MisspeltSetting } from './misspelt-settings.ts';
+import { liveModeFaults } from './settings/live-mode-faults.ts';
+import { misspeltSettings, type MisspeltSetting } from './settings/misspelt-settings.ts';
 
 /** The values that the settings below lead to. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
@@ -56,6 +57,18 @@ export const settings = [
     secret: true,
   },
   {
+    name: 'DATABASE_UNVERIFIED',
+    byDefault: 'off',
+    meaning:
+      '`on` lets live mode use a database on another machine without verified TLS. The start logs it. Only for a network that is yours.',
+  },
+  {
+    name: 'SANDBOX_REAL_CARDS',
+    byDefault: 'off',
+    meaning:
+      'Sandbox with BANK_URL only: `on` takes card numbers other than those of the simulated bank, and sends them to that bank.',
+  },
+  {
     name: 'MANDATE_POSTGRES_BIN',
     byDefault: 'the bundled programs',
     meaning: 'The folder with `postgres` and `initdb` for the private PostgreSQL.',
@@ -65,7 +78,7 @@ export const settings = [
     byDefault: '10',
     range: [3, 200],
     meaning:
-      'The maximum number of connections of one node. Over all nodes, two to four for each core of the database are enough.',
+      'The maximum number of connections of one node, which opens one more while its readiness is checked. Over all nodes, two to four for each core of the database are enough.',
   },
   {
     name: 'DATABASE_PREPARED_STATEMENTS',
@@ -84,27 +97,46 @@ export const settings = [
     name: 'TRUSTED_PROXIES',
     byDefault: 'none',
     meaning:
-      'Addresses or networks of your proxies, separated by commas. Only their `X-Forwarded-For` is used.',
+      'Addresses or networks of your proxies, separated by commas. Only theirs are `X-Forwarded-For`, `X-Forwarded-Proto` and ' +
+      '`X-Forwarded-Host` believed, so they must replace those of the caller. In live mode a proxy of a private network that is not ' +
+      'listed is warned about, and limits still count each caller that it names.',
   },
   {
     name: 'REQUESTS_PER_SECOND',
     byDefault: '2000',
     range: [0, 1_000_000],
     meaning:
-      'The limit for each API key or access token on each node. Bursts may be twice as large. 0 for no limit.',
+      'The limit for each API key on each node. Bursts may be twice as large. An access token has the same limit, and 20 at most. ' +
+      'Requests that cannot be read are limited too. 0 for no limits.',
+  },
+  {
+    name: 'MAX_CONNECTIONS',
+    byDefault: '4000',
+    range: [0, 1_000_000],
+    meaning:
+      'How many connections a node has open at the same time; 0 for no limit. One address (one /64 of IPv6) has half of them. ' +
+      'Addresses in TRUSTED_PROXIES have all.',
   },
   {
     name: 'FAILED_AUTHENTICATIONS_PER_MINUTE',
     byDefault: '600',
     range: [0, 1_000_000],
     meaning:
-      'The limit for each address (each /64 of IPv6) on each node; 0 for no limit. Above it the node accepts only keys that it has ' +
-      'accepted before. Behind a proxy, also set TRUSTED_PROXIES.',
+      'The limit for each address (each /64 of IPv6) on each node; 0 for no limit. Above it further failures get 429, while good keys ' +
+      'and access tokens keep working. Behind a proxy, also set TRUSTED_PROXIES.',
+  },
+  {
+    name: 'STRICT_REQUEST_ID',
+    byDefault: 'off',
+    meaning:
+      '`on` or `off`: whether a request without an `X-Request-ID` gets 400. With `off` the service makes one, which the response has.',
   },
   {
     name: 'CARD_TESTING_LIMITS',
-    byDefault: 'off in the sandbox, on in live mode',
-    meaning: '`on` or `off`: whether a payer who tries several cards has to wait before they try more.',
+    byDefault: 'on',
+    meaning:
+      '`on` or `off`: whether attempts of payers are limited by card, address and invoice. A shop in which too many cards are declined ' +
+      'is guarded.',
   },
   {
     name: 'BINDING_VERIFICATION_CHARGES',
@@ -220,7 +252,8 @@ export function misspeltIn(environment: Environment): MisspeltSetting[] {
 }
 
 export function textOfMisspelt({ name, nearest }: MisspeltSetting): string {
-  return `${name} is not a setting.${nearest === undefined ? ' Remove it.' : ` Did you mean ${nearest}?`}`;
+  const hint = nearest === undefined ? '"mandate config" lists all settings.' : `Did you mean ${nearest}?`;
+  return `${name} is not a setting. ${hint}`;
 }
 
 export function readConfig(environment: Environment, workingFolder: string) {
@@ -290,6 +323,11 @@ export function readConfig(environment: Environment, workingFolder: string) {
     );
   }
 
+  const takesUnverifiedDatabase = oneOf('DATABASE_UNVERIFIED', ['on', 'off'], 'off') === 'on';
+  const rejectUnauthorized = environment['NODE_TLS_REJECT_UNAUTHORIZED'];
+  if (mode === 'live')
+    faults.push(...liveModeFaults({ masterKey, databaseUrl, takesUnverifiedDatabase, rejectUnauthorized }));
+
   const publicUrl = text('PUBLIC_URL') ?? `http://${reachable(host)}:${port}`;
   const bankUrl = text('BANK_URL');
   faults.push(...addressFaults('PUBLIC_URL', publicUrl), ...addressFaults('BANK_URL', bankUrl));
@@ -329,6 +367,8 @@ export function readConfig(environment: Environment, workingFolder: string) {
     publicUrl: publicUrl.replace(/\/$/, ''),
     dataFolder: isAbsolute(dataFolder) ? dataFolder : resolve(workingFolder, dataFolder),
     databaseUrl,
+    takesUnverifiedDatabase,
+    realCards: oneOf('SANDBOX_REAL_CARDS', ['on', 'off'], 'off') === 'on',
     postgresBin: text('MANDATE_POSTGRES_BIN'),
     databaseConnections: integer('DATABASE_CONNECTIONS', 10),
     preparedStatements: oneOf('DATABASE_PREPARED_STATEMENTS', ['on', 'off'], 'on') === 'on',
@@ -336,8 +376,10 @@ export function readConfig(environment: Environment, workingFolder: string) {
     masterKey,
     trustedProxies,
     requestsPerSecond: integer('REQUESTS_PER_SECOND', 2_000),
+    maxConnections: integer('MAX_CONNECTIONS', 4_000),
     failedAuthenticationsPerMinute: integer('FAILED_AUTHENTICATIONS_PER_MINUTE', 600),
-    cardTestingLimits: oneOf('CARD_TESTING_LIMITS', ['on', 'off'], mode === 'live' ? 'on' : 'off') === 'on',
+    strictRequestId: oneOf('STRICT_REQUEST_ID', ['on', 'off'], 'off') === 'on',
+    cardTestingLimits: oneOf('CARD_TESTING_LIMITS', ['on', 'off'], 'on') === 'on',
     bindingVerificationCharges: verificationCharges(),
     bindingsPerCustomer: integer('BINDINGS_PER_CUSTOMER_PER_DAY', mode === 'live' ? 5 : 0),
     bindingsPerCard: integer('BINDINGS_PER_CARD_PER_DAY', mode === 'live' ? 9 : 0),

@@ -1,19 +1,17 @@
 // Opens the PostgreSQL that DATABASE_URL names, or a private one in the data folder.
 import type { Config } from './config.ts';
 import type { Logger } from '../platform/log.ts';
+import type { SetUp } from '../not-set-up.ts';
 import { openDatabase, type DatabasePool } from '../platform/database/database.ts';
 import { startEmbedded, type EmbeddedServer } from '../sandbox/postgres/server.ts';
 import { defined } from '../defined.ts';
 
 export type OpenedDatabase = { readonly database: DatabasePool; close(): Promise<void> };
 
-/** Whether the private PostgreSQL may be created, or must exist. */
-export type DatabaseWish = { readonly mayCreate: boolean };
-
 export async function connectDatabase(
   config: Config,
   log: Logger,
-  { mayCreate }: DatabaseWish,
+  { mayCreate }: SetUp,
 ): Promise<OpenedDatabase> {
   const { databaseUrl, databaseConnections: maxConnections, preparedStatements: prepares } = config;
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'database connection lost');

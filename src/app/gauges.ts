@@ -1,4 +1,9 @@
 // What operators watch besides counts of requests: values that are read on each scrape of /metrics.
+import type { Banks } from '../acquiring/banks.ts';
+import { countPausedTerminals } from '../acquiring/store/banks.ts';
+import { countGuardedShops } from '../cards/payer-attempts.ts';
+import { numberOfContradictions } from '../acquiring/exchange-log/store/notes.ts';
+import { countStoppedBanks } from '../acquiring/exchange-log/store/watched-banks.ts';
 import { epochMsOf, type Clock, type Instant } from '../clock.ts';
 import { countPendingVerificationRefunds } from '../customers/store/verification-refunds.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
@@ -21,11 +26,13 @@ export function addGauges(
     jobs,
     clock,
     ledger,
+    banks,
   }: {
     database: DatabasePool;
     jobs: JobRunner;
     clock: Clock;
     ledger: LedgerMonitor;
+    banks: Pick<Banks, 'away'>;
   },
 ): void {
   metrics.gauge(
@@ -64,6 +71,11 @@ export function addGauges(
     async () => (await countPendingVerificationRefunds(database, clock.now())).overdue,
   );
   metrics.gauge(
+    'mandate_card_testing_shops',
+    'Shops that challenge or refuse payers because so many cards are declined there',
+    () => countGuardedShops(database, clock.now()),
+  );
+  metrics.gauge(
     'mandate_payment_oldest_unknown_seconds',
     'Age of the oldest payment whose outcome the bank has not reported; 0 if there is none',
     async () => secondsSince(await oldestUnknownPayment(database, clock.now()), clock),
@@ -77,6 +89,32 @@ export function addGauges(
     'mandate_withdrawal_oldest_unknown_seconds',
     'Age of the oldest payout whose outcome the bank has not reported; 0 if there is none',
     async () => secondsSince(await oldestSendingWithdrawal(database), clock),
+  );
+  metrics.gauge(
+    'mandate_terminals_paused',
+    'Terminals that take no charges without the payer because a bank says that they are set up wrongly',
+    async () => Number((await database.run(countPausedTerminals, { now: clock.now() }))[0]?.paused ?? 0),
+  );
+  metrics.gaugeBy(
+    'mandate_bank_away_seconds',
+    'Since when this node sends a bank nothing new, because the bank cannot be reached or does not answer; none if it does',
+    'bank',
+    () =>
+      Promise.resolve(
+        banks
+          .away()
+          .map(({ bankId, sinceMs }) => [bankId, (epochMsOf(clock.now()) - sinceMs) / 1_000] as const),
+      ),
+  );
+  metrics.gauge(
+    'mandate_banks_stopped',
+    'Banks to which nothing is sent until an operator confirms, because operations seem to be lost here',
+    async () => Number((await database.run(countStoppedBanks, {}))[0]?.stopped ?? 0),
+  );
+  metrics.gauge(
+    'mandate_bank_contradictions',
+    'What banks have said against their own proof; it changed nothing here',
+    () => numberOfContradictions(database),
   );
   metrics.gauge(
     'mandate_webhook_parked_queues',

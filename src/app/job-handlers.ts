@@ -10,7 +10,7 @@ import { bindingReturnUrlOf } from '../customers/payer-return.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
 import type { JobHandler, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/store/invoices.ts';
-import { paymentOfOperation } from '../payments/domain/payment.ts';
+import { carriesNetworkIds, paymentOfOperation } from '../payments/domain/payment.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import type { NewPayment } from '../payments/store/payments.ts';
 import { returnUrlOf } from '../payments/payer-return.ts';
@@ -54,9 +54,18 @@ export function jobHandlers({
   const paymentDeps: PaymentJobDeps = {
     db: database,
     clock,
+    log,
     recurring,
     bankOf: (payment) => banks.bankOf(payment.terminal),
-    alternateTerminal: (payment) => banks.alternateTerminal(payment),
+    alternateTerminal: (payment, now) =>
+      banks.alternateTerminal(payment, {
+        ...('seriesId' in payment.payer ? { chargedAt: now } : {}),
+        ...(carriesNetworkIds(payment) ? { idsOf: payment.terminal } : {}),
+        ...(payment.flow.type === 'hold' ? { heldAt: payment.terminal } : {}),
+        ...(payment.threeDSecure === 'always' ? { authentication: 'hosted' } : {}),
+      }),
+    pauseTerminal: banks.pauseTerminal,
+    isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
     returnUrlOf: (payment) => returnUrlOf(publicUrl(), payment),
     sendPayerEmail: (payerEmail, now) =>
       run('payer_email', [payerEmail.paid.invoiceId, payerEmail.paid.paymentId], now, payerEmail),

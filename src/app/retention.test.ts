@@ -31,7 +31,12 @@ test('every table has a rule', () => {
 test('recent rows stay, and a dry run only counts', async () => {
   const queues = await countOf('webhook_queue');
   expect(queues).toBeGreaterThan(3);
-  expect(await purgeAfter(-90)).toEqual({ webhook_queue: 0n, card_decline: 0n, payout_grant: 0n });
+  expect(await purgeAfter(-90)).toEqual({
+    webhook_queue: 0n,
+    card_decline: 0n,
+    payout_grant: 0n,
+    exchange: 0n,
+  });
   expect(await purgeAfter(1, true)).toMatchObject({ webhook_queue: BigInt(queues) });
   expect(await countOf('webhook_queue')).toBe(queues);
 });

@@ -4,6 +4,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { KeyOfRow, Purge } from '../platform/database/purge.ts';
 import { statement, type Values } from '../platform/database/statement.ts';
+import { oldExchanges } from '../acquiring/exchange-log/store/old-exchanges.ts';
 import { oldDeclines } from '../recurring/store/old-declines.ts';
 import { oldGrants } from '../payouts/store/old-grants.ts';
 import { idleQueues } from '../webhooks/inspection/idle-queues.store.ts';
@@ -11,7 +12,7 @@ import { idleQueues } from '../webhooks/inspection/idle-queues.store.ts';
 const portionRows = 1_000;
 
 /** In the order in which they run. */
-export const purges: readonly Purge[] = [idleQueues, oldDeclines, oldGrants];
+export const purges: readonly Purge[] = [idleQueues, oldDeclines, oldGrants, oldExchanges];
 
 /** The row counts are PostgreSQL's own estimate, because counting would read every row. */
 const readSizes = statement({

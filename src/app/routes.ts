@@ -1,5 +1,9 @@
 // Every operation of the API.
+import { cancelConsentLink } from '../consent-links/api/cancel-consent-link.ts';
+import { createConsentLink } from '../consent-links/api/create-consent-link.ts';
+import { getConsentLink } from '../consent-links/api/get-consent-link.ts';
 import { getBankCard, storeBankCard } from '../cards/api/bank-cards.ts';
+import { resetLimits } from '../cards/api/reset-limits.ts';
 import { createPaymentResource } from '../cards/api/create-payment-resource.ts';
 import { createBinding } from '../customers/api/create-binding.ts';
 import { createCustomer } from '../customers/api/create-customer.ts';
@@ -141,6 +145,9 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   getBindingConsent, //       GET  …/customers/{customerID}/bindings/{customerBindingID}/consent
   getConsentSheet, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent/sheet
   withdrawConsent, //         POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/withdraw
+  createConsentLink, //       POST /v2/processing/consent-links
+  getConsentLink, //          GET  /v2/processing/consent-links/{consentLinkID}
+  cancelConsentLink, //       POST /v2/processing/consent-links/{consentLinkID}/cancel
   getReceipt, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/receipt
 
   createWebhook, //           POST /v2/processing/webhooks
@@ -211,5 +218,6 @@ export const sandboxRoutes: readonly AnyEndpoint<AppContext, PrepareContext>[] =
   getTestClock, //            GET  /sandbox/clock
   advanceTestClock, //        POST /sandbox/clock
   listOutbox, //              GET  /sandbox/outbox
+  resetLimits, //             POST /sandbox/limits/reset
   makeTestDeposit, //         POST /wallet/v0/test/deposits
 ];

@@ -17,7 +17,6 @@ function setUp() {
       others += 1;
       const payer: Payer = {
         address: `10.0.${others >> 8}.${others & 255}`,
-        fingerprint: `browser ${others}`,
         kind: 'invoice',
         entityId: `invoice ${others}`,
         ...same,
@@ -28,7 +27,6 @@ function setUp() {
 }
 
 describe.each<[string, Partial<Payer>, most: number, withinMs: number]>([
-  ['an address', { address: '192.0.2.1' }, 3, 10 * minuteMs],
   ['an invoice', { kind: 'invoice', entityId: 'I' }, 3, 72 * hourMs],
   ['a customer', { kind: 'customer', entityId: 'C' }, 3, 24 * hourMs],
 ])('for %s', (_of, same, most, withinMs) => {
@@ -51,35 +49,20 @@ describe.each<[string, Partial<Payer>, most: number, withinMs: number]>([
 test('a refused card is not counted anywhere', () => {
   const { wait, later } = setUp();
   for (let name = 1; name <= 3; name++) wait({ entityId: 'I' }, name);
-  for (let name = 4; name <= 9; name++) {
-    expect(wait({ entityId: 'I', address: '192.0.2.1' }, name)).toBeGreaterThan(0);
-  }
-  for (let name = 1; name <= 3; name++) {
-    expect(wait({ address: '192.0.2.1' }, name)).toBeUndefined();
-    later(1);
-  }
+  expect(wait({ kind: 'customer', entityId: 'C' }, 3)).toBeUndefined();
+  for (let name = 4; name <= 9; name++) expect(wait({ entityId: 'I' }, name)).toBeGreaterThan(0);
+  later(72 * hourMs);
+  for (let name = 4; name <= 6; name++) expect(wait({ entityId: 'I' }, name)).toBeUndefined();
 });
 
-describe('for a browser', () => {
-  test.each([
-    ['one address', ['192.0.2.1', '192.0.2.1']],
-    ['one network', ['2001:db8::1', '2001:db8::2']],
-  ])('five different cards an hour pass from %s, however slowly', (_of, addresses) => {
-    const { wait, later } = setUp();
-    for (let name = 0; name < 5; name++) {
-      expect(wait({ fingerprint: 'f', address: addresses[name % 2]! }, name)).toBeUndefined();
-      later(4 * minuteMs);
-    }
-    expect(wait({ fingerprint: 'f', address: addresses[1]! }, 5)).toBe(40 * 60);
-    expect(wait({ fingerprint: 'g', address: addresses[1]! }, 5), 'another browser').toBeUndefined();
-  });
+test('an address may enter as many cards as its attempts allow', () => {
+  const { wait } = setUp();
+  for (let name = 1; name <= 10; name++) expect(wait({ address: '192.0.2.1' }, name)).toBeUndefined();
+});
 
-  test('payers on other networks with the same browser do not wait', () => {
-    const { wait } = setUp();
-    for (let stranger = 1; stranger <= 50; stranger++) {
-      expect(wait({ fingerprint: 'f' }, stranger)).toBeUndefined();
-    }
-  });
+test('a card without an address takes no attempt', () => {
+  const { wait } = setUp();
+  for (let name = 1; name <= 30; name++) expect(wait({ address: undefined }, name)).toBeUndefined();
 });
 
 test('an invoice and a customer with the same ID are counted separately', () => {
@@ -88,17 +71,25 @@ test('an invoice and a customer with the same ID are counted separately', () => 
   expect(wait({ kind: 'customer', entityId: 'X' }, 4)).toBeUndefined();
 });
 
-test('one address has ten attempts, also with invalid cards, and then one a minute', () => {
+test('the payers of one address enter 120 cards, also invalid ones, and then one a second', () => {
   const { wait, later } = setUp();
   const same = { address: '192.0.2.1' };
-  for (let times = 1; times <= 10; times++) expect(wait(same, undefined)).toBeUndefined();
-  expect(wait(same, undefined)).toBe(60);
-  later(minuteMs);
+  for (let times = 1; times <= 120; times++) expect(wait(same, undefined)).toBeUndefined();
+  expect(wait(same, undefined)).toBe(1);
+  later(1_000);
   expect(wait(same, undefined)).toBeUndefined();
-  expect(wait(same, undefined)).toBe(60);
+  expect(wait(same, undefined)).toBe(1);
+});
+
+test('sixty payers behind one address do not wait for each other', () => {
+  const { wait, later } = setUp();
+  for (let payer = 0; payer < 60; payer++) {
+    expect(wait({ address: '192.0.2.1', entityId: `I${payer}` }, payer)).toBeUndefined();
+    later(2_000);
+  }
 });
 
 test('without limits no payer waits', () => {
-  const payer: Payer = { address: '192.0.2.1', fingerprint: 'f', kind: 'invoice', entityId: 'I' };
+  const payer: Payer = { address: '192.0.2.1', kind: 'invoice', entityId: 'I' };
   for (let name = 0; name < 50; name++) expect(unlimitedCards.waitSeconds(payer, card(name))).toBeUndefined();
 });

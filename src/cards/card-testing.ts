@@ -1,13 +1,11 @@
-// Limits card testing: a payer may enter a few different cards and then waits, while the request pipeline limits merchants' servers.
-// Counts are per node and in memory, because a table of who used which cards would be worth stealing.
-import { createHash } from 'node:crypto';
+// Limits how many cards a payer may enter, before any is used; what the bank declines counts in payer-attempts.ts. These counts are per
+// node and in memory.
 import { networkOf } from '../platform/http/request/client-address.ts';
 import { rateLimit } from '../platform/http/request/rate-limit.ts';
 
 export type Payer = {
-  readonly address: string;
-  /** What the browser says about itself. */
-  readonly fingerprint: string;
+  /** Undefined if it does not count, as with a number of the simulated bank. */
+  readonly address: string | undefined;
   /** The invoice or customer whose access token was sent. */
   readonly kind: string;
   readonly entityId: string;
@@ -16,36 +14,30 @@ export type Payer = {
 export type CardTesting = {
   /** The seconds to wait; if undefined, the card counts. Without a card it is only an attempt. */
   waitSeconds(payer: Payer, cardHash: Buffer | undefined): number | undefined;
+  /** On this node. */
+  reset(): void;
 };
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
+const hourMs = 3_600_000;
 
-/** Different cards within a time, for each way to recognise a payer. */
+/** Different cards within a time, by the token that was sent. Who pays with them is no matter: an office shares one address. */
 const rules = [
-  // A client that writes its own requests can invent everything except its address.
-  { of: networkIn, maxCards: 3, withinMs: 10 * minuteMs },
-  // For an attacker who tries by hand on the page, slowly enough for the rule above. It applies per network, because the same kind of
-  // browser has the same fingerprint for strangers.
-  {
-    of: (payer: Payer) => `browser ${shortened(payer.fingerprint)} at ${networkIn(payer)}`,
-    maxCards: 5,
-    withinMs: hourMs,
-  },
   // For an attacker with many addresses, who needs a new invoice for every three cards. Longer than an invoice's token lives.
   { of: entityIf('invoice'), maxCards: 3, withinMs: 72 * hourMs },
   // The same for a customer's token.
   { of: entityIf('customer'), maxCards: 3, withinMs: 24 * hourMs },
 ] as const;
 
-const attemptBurst = 10;
-const attemptsPerMinute = 1;
+/** Far more than the payers of an office or a carrier enter: what the bank declines counts apart. */
+const attemptBurst = 120;
+const attemptsPerMinute = 60;
 const maxNames = 100_000;
 
-export const unlimitedCards: CardTesting = { waitSeconds: () => undefined };
+export const unlimitedCards: CardTesting = { waitSeconds: () => undefined, reset: () => {} };
 
 export function limitCards(nowMs: () => number): CardTesting {
-  const attempts = rateLimit(attemptsPerMinute / 60, attemptBurst, nowMs);
+  const newRate = () => rateLimit(attemptsPerMinute / 60, attemptBurst, nowMs);
+  let attempts = newRate();
   /** The cards seen for each name, the one seen longest ago first. */
   const seen = new Map<string, Map<string, number>>();
 
@@ -56,8 +48,13 @@ export function limitCards(nowMs: () => number): CardTesting {
   }
 
   return {
+    reset() {
+      attempts = newRate();
+      seen.clear();
+    },
     waitSeconds(payer, cardHash) {
-      const tooOften = attempts.take(networkOf(payer.address));
+      const { address } = payer;
+      const tooOften = address === undefined ? undefined : attempts.take(networkOf(address));
       if (tooOften !== undefined || !cardHash) return tooOften;
       const card = cardHash.toString('base64');
       const counted = rules.flatMap(({ of, maxCards, withinMs }) => {
@@ -81,17 +78,8 @@ export function limitCards(nowMs: () => number): CardTesting {
   };
 }
 
-function networkIn(payer: Payer): string {
-  return `address ${networkOf(payer.address)}`;
-}
-
 function entityIf(kind: 'invoice' | 'customer') {
   return (payer: Payer) => (payer.kind === kind ? `${kind} ${payer.entityId}` : undefined);
-}
-
-/** A fingerprint may be long, and it is kept in memory. */
-function shortened(fingerprint: string): string {
-  return createHash('sha256').update(fingerprint).digest('base64').slice(0, 22);
 }
 
 /** A Map keeps the order of setting, so the names that were not seen for longest go first. */

@@ -9,6 +9,7 @@ import { localMasterKey } from '../platform/keys/master-key.ts';
 import { swapCiphertext } from './store/reencryption.ts';
 import { reencryptCards, type Progress } from './reencrypt.ts';
 import { openVault, type Vault } from './vault.ts';
+import { noDestinations } from '../../test/support/worlds/old-cards.ts';
 
 const masterKey = localMasterKey(randomBytes(32));
 const card = { number: '5555555555554444', expiry: '2030-12' };
@@ -48,6 +49,7 @@ test('every card is under the new key afterwards and can be decrypted', async ()
   const result = await reencryptCards({
     db: db.database,
     keyring,
+    paidOutTo: noDestinations,
     nodesLearnWithinMs: 0,
     report: (progress) => reports.push(progress),
   });
@@ -67,6 +69,7 @@ test('an interrupted run is completed by the next one without another key', asyn
   const interrupted = reencryptCards({
     db: db.database,
     keyring,
+    paidOutTo: noDestinations,
     nodesLearnWithinMs: 0,
     report: ({ done }) => {
       if (done > 0 && ++batches === 1) throw new Error('killed');
@@ -75,7 +78,12 @@ test('an interrupted run is completed by the next one without another key', asyn
   await expect(interrupted).rejects.toThrow('killed');
   const { keyVersion } = keyring.newest('card');
   expect(await generations()).toEqual([keyVersion - 1, keyVersion]);
-  const result = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  const result = await reencryptCards({
+    db: db.database,
+    keyring,
+    paidOutTo: noDestinations,
+    nodesLearnWithinMs: 0,
+  });
   expect(result).toEqual({ keyVersion, resumed: true, done: 100, unreadable: [] });
   expect(await generations()).toEqual([keyVersion]);
 });
@@ -98,6 +106,7 @@ test('a run waits for nodes without the new key and re-encrypts what they wrote'
   const result = await reencryptCards({
     db: db.database,
     keyring,
+    paidOutTo: noDestinations,
     nodesLearnWithinMs: 300,
     report: ({ done, left }) => {
       if (done === 3 && left === 0) late ??= tokenise(stale).finally(() => (nowMs += 300));
@@ -115,17 +124,27 @@ test('a card that cannot be decrypted is reported, left as it is, and delays not
   await sql(`update card set ciphertext = set_byte(ciphertext, 20, 0) || '\\x00' where card_id = $1`, [
     damaged!.slice(3),
   ]);
-  const first = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  const first = await reencryptCards({
+    db: db.database,
+    keyring,
+    paidOutTo: noDestinations,
+    nodesLearnWithinMs: 0,
+  });
   expect(first).toMatchObject({ done: 1, resumed: false, unreadable: [damaged!.slice(3)] });
   expect(await vault.detokenise({ token: sound! })).toEqual(card);
-  const second = await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  const second = await reencryptCards({
+    db: db.database,
+    keyring,
+    paidOutTo: noDestinations,
+    nodesLearnWithinMs: 0,
+  });
   expect(second).toMatchObject({ keyVersion: first.keyVersion + 1, done: 1, resumed: false });
 });
 
 test('a card that another run re-encrypted in between is left as it is', async () => {
   const [token] = await tokens(1);
   const [before] = await sql('select ciphertext, key_version from card');
-  await reencryptCards({ db: db.database, keyring, nodesLearnWithinMs: 0 });
+  await reencryptCards({ db: db.database, keyring, paidOutTo: noDestinations, nodesLearnWithinMs: 0 });
   const [after] = await sql('select ciphertext from card');
   expect(after.ciphertext).not.toEqual(before.ciphertext);
   const late = [{ cardId: token!.slice(3), was: before.ciphertext as Buffer, ciphertext: Buffer.from('x') }];

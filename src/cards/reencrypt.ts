@@ -27,6 +27,8 @@ export type ReencryptionOptions = {
   readonly db: Database;
   readonly keyring: Keyring;
   readonly report?: (progress: Progress) => void;
+  /** Which of these cards a destination names: cards of older versions say themselves what they are for. */
+  readonly paidOutTo: (cardIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** How long another node may still use the previous key. */
   readonly nodesLearnWithinMs: number;
 };
@@ -35,7 +37,7 @@ const batchSize = 500;
 const pollIntervalMs = 1_000;
 
 export async function reencryptCards(options: ReencryptionOptions): Promise<Reencryption> {
-  const { db, keyring, report = () => {}, nodesLearnWithinMs } = options;
+  const { db, keyring, paidOutTo, report = () => {}, nodesLearnWithinMs } = options;
   let learntAtMs = performance.now() + nodesLearnWithinMs;
   const waitMs = () => Math.max(0, learntAtMs - performance.now());
   let done = 0;
@@ -50,7 +52,7 @@ export async function reencryptCards(options: ReencryptionOptions): Promise<Reen
       const rows = await readUnderOlderKeys(db, newest.keyVersion, after, batchSize);
       const last = rows.at(-1);
       if (!last) return { unreadable, found };
-      const batch = await reencryptBatch(rows, newest, keyring);
+      const batch = await reencryptBatch(rows, newest, keyring, paidOutTo);
       unreadable.push(...batch.unreadable);
       found ||= batch.cards.length > 0;
       done += await swapCiphertext(db, newest.keyVersion, batch.cards);
@@ -61,8 +63,10 @@ export async function reencryptCards(options: ReencryptionOptions): Promise<Reen
   }
 
   const { found: resumed } = await pass();
-  if (!resumed) {
-    await keyring.rotate('card');
+  // An interrupted run of an older version may have left a key that binds no purposes.
+  const renewed = await keyring.renew();
+  if (!resumed && !renewed.includes('card')) await keyring.rotate('card');
+  if (!resumed || renewed.includes('card')) {
     learntAtMs = performance.now() + nodesLearnWithinMs;
   }
   for (;;) {
@@ -78,7 +82,13 @@ export async function reencryptCards(options: ReencryptionOptions): Promise<Reen
   }
 }
 
-async function reencryptBatch(rows: readonly EncryptedCardRow[], newest: DataKey, keyring: Keyring) {
+async function reencryptBatch(
+  rows: readonly EncryptedCardRow[],
+  newest: DataKey,
+  keyring: Keyring,
+  paidOutTo: ReencryptionOptions['paidOutTo'],
+) {
+  const named = await paidOutTo(rows.map(({ cardId }) => cardId));
   const cards: { cardId: string; was: Buffer; ciphertext: Buffer }[] = [];
   const unreadable: string[] = [];
   for (const row of rows) {
@@ -88,7 +98,12 @@ async function reencryptBatch(rows: readonly EncryptedCardRow[], newest: DataKey
       cards.push({
         cardId: row.cardId,
         was: row.ciphertext,
-        ciphertext: reencryptCard(key, newest, row, row.ciphertext),
+        ciphertext: reencryptCard(
+          key,
+          newest,
+          { ...row, isPaidOutTo: named.has(row.cardId) },
+          row.ciphertext,
+        ),
       });
     } catch {
       unreadable.push(row.cardId);

@@ -25,6 +25,8 @@ const given: NewCard = {
 };
 const caller: Caller = { kind: 'apiKey', keyId: 'K', partyId: 'P', scopes: [] };
 
+const invoice = { kind: 'invoice', id: 'I' } as const;
+
 let db: TestDatabase;
 let keyring: Keyring;
 let clock: TestClock;
@@ -61,7 +63,7 @@ async function tokenise(different: Partial<NewCard> = {}, on: Database = db.data
 }
 
 const use = (token: string, session?: string) =>
-  vault.cards.use(db.database, caller, { token, ...defined({ session }) }, clock.now());
+  vault.cards.use(db.database, caller, { token, ...defined({ session }) }, clock.now(), invoice);
 const codesLeft = async () => (await sql('select session_id from security_code')).length;
 
 describe('hashes of a card', () => {
@@ -433,7 +435,7 @@ test('a token finds its card for its own party, with its own session', async () 
     refusal: { code: 'invalidPaymentSession' },
   });
   const stranger: Caller = { ...caller, partyId: 'Q' };
-  expect(await vault.cards.use(db.database, stranger, { token }, clock.now())).toMatchObject({
+  expect(await vault.cards.use(db.database, stranger, { token }, clock.now(), invoice)).toMatchObject({
     refusal: { code: 'invalidPaymentToolToken' },
   });
 });

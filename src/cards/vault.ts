@@ -1,13 +1,14 @@
 // The vault: the only module that sees card numbers. It returns tokens for cards, which cannot be listed, and only the bank adapter gets
 // a number, with `detokenise` (docs/decisions/0011-card-vault.md).
 import { laterBy, type Clock, type Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { FoundByExternalId } from '../platform/database/external-id.ts';
 import type { Caller } from '../caller.ts';
 import type { Ids } from '../ids.ts';
 import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import type { MasterKey } from '../platform/keys/master-key.ts';
-import type { Outcome } from '../refusal.ts';
+import { refuse, type Outcome } from '../refusal.ts';
 import { cardMatchHash, numberHash } from './card-hash.ts';
 import { maskOf, paymentSystemOf, type Card } from './domain/card.ts';
 import {
@@ -15,7 +16,7 @@ import {
   decideUse,
   resourceLifetimeMs,
   sessionIdOf,
-  type ClientInfo,
+  type EnteredWith,
   type Fingerprint,
   type MadeFor,
   type PaymentResource,
@@ -23,7 +24,7 @@ import {
 } from './domain/payment-resource.ts';
 import type { RetentionReason } from './domain/card-retention.ts';
 import { expedite } from './store/retained-cards.ts';
-import { decryptCard, encryptCard } from './encrypted-card.ts';
+import { decryptCard, encryptCard, type KeptCard } from './encrypted-card.ts';
 import type { EncryptedCode } from './store/security-codes.ts';
 import { openSecurityCodes, type CodeOwner } from './security-codes.ts';
 import {
@@ -35,6 +36,7 @@ import {
   storeCard,
   storeCode,
   takeCardOut,
+  type StoredCardRow,
   type TakenOut,
 } from './store/cards.ts';
 
@@ -45,7 +47,7 @@ export type NewCard = {
   readonly madeFor?: MadeFor;
   readonly card: Card;
   readonly securityCode?: string;
-  readonly clientInfo: ClientInfo;
+  readonly clientInfo: EnteredWith;
   readonly externalId?: string;
 };
 
@@ -63,17 +65,30 @@ export type Credential = { readonly numberHash: Buffer; readonly expiry: string 
 export type Cards = {
   /** `now` is the party's time. Undefined if the external ID is taken. */
   tokenise(db: Database, card: NewCard, now: Instant): Promise<PaymentResource | undefined>;
+  /**
+   * Copies a stored card, with a token that no request can use, for a payer who is present again. Undefined if the card is gone or was
+   * stored for payouts.
+   */
+  tokeniseAgain(
+    db: Database,
+    stored: Pick<NewCard, 'partyId' | 'madeFor' | 'securityCode' | 'clientInfo'> & { readonly token: string },
+    now: Instant,
+  ): Promise<PaymentResource | undefined>;
   findByExternalId(
     db: Database,
     partyId: string,
     externalId: string,
   ): Promise<FoundByExternalId<PaymentResource> | undefined>;
-  /** The card of a token that a caller has sent, for a payment or a binding that begins now. */
+  /**
+   * The card of a token that a caller has sent, for a payment or a binding that begins now of the object `chargedFor`. What was entered
+   * for another object is worth nothing once that object has ended.
+   */
   use(
     db: Database,
     caller: Caller,
     handles: { readonly token: string; readonly session?: string },
     now: Instant,
+    chargedFor: MadeFor,
   ): Promise<Outcome<PaymentResource, 'invalidPaymentToolToken' | 'invalidPaymentSession'>>;
   /**
    * A card for payouts, by the token that the same party got for it, as long as the card exists. After `validUntil` the token only
@@ -88,10 +103,14 @@ export type Cards = {
   has(db: Database, partyId: string, token: string): Promise<boolean>;
   /** An object no longer needs the card: checks now whether any other still does. */
   expedite(db: Database, token: string, now: Instant): Promise<void>;
+  /** Whether a card of this number may be stored. */
+  takes(number: string): boolean;
   /** Under the newest key. */
   fingerprint(number: string): Fingerprint;
   /** What a recurring charge needs to know of the card. The hash is the same for every token of it. */
   credential(db: Database, partyId: string, token: string): Promise<Credential | undefined>;
+  /** The same for every token of the number, whether or not it has an expiry. Undefined if the card does not exist. */
+  numberHash(db: Database, partyId: string, token: string): Promise<Buffer | undefined>;
   /** Under the first key, which all permanently stored hashes use. */
   cardMatchHash(card: { readonly number: string; readonly expiry?: string }): Promise<Buffer>;
 };
@@ -107,16 +126,40 @@ export type Vault = {
   purge(): Promise<void>;
 };
 
+/** What a row says of its card, in the clear. */
+type Shown = Pick<
+  StoredCardRow,
+  'payment_system' | 'mask' | 'fingerprint' | 'fingerprint_key_version' | 'match_hash'
+>;
+
+function shownBy({ card, fingerprint, cardMatchHash }: PaymentResource): Shown {
+  return {
+    payment_system: card.paymentSystem,
+    mask: card.mask,
+    fingerprint: fingerprint.hash,
+    fingerprint_key_version: fingerprint.keyVersion,
+    match_hash: cardMatchHash,
+  };
+}
+
 const keyTries = 6;
 const keyRetryMs = 250;
 
-export function openVault(options: {
+export type VaultOptions = {
   db: Database;
   keyring: Keyring;
   masterKey: MasterKey;
   clock: Clock;
   ids: Ids;
-}): Vault {
+  /** Whether an invoice is over or a customer deleted. */
+  hasEnded?: (db: Database, object: MadeFor) => Promise<boolean>;
+  /** The number to keep instead of the entered one, if any. What is shown and compared is that of the entered one. */
+  standIn?: (number: string) => string | undefined;
+  /** Whether a number may be stored at all. */
+  takes?: (number: string) => boolean;
+};
+
+export function openVault(options: VaultOptions): Vault {
   const { keyring, clock, ids } = options;
   const codes = openSecurityCodes(options.masterKey, clock);
 
@@ -145,31 +188,32 @@ export function openVault(options: {
     throw new Error(`Version ${keyVersion} of the data key "card" is missing.`);
   }
 
-  async function tokenise(db: Database, given: NewCard, now: Instant): Promise<PaymentResource | undefined> {
+  async function tokenise(
+    db: Database,
+    given: NewCard,
+    now: Instant,
+    /** Of the copy of a card: what is shown and compared of it. */
+    copied?: Shown,
+  ): Promise<PaymentResource | undefined> {
     const { partyId, madeFor, card, securityCode } = given;
-    const system = paymentSystemOf(card.number);
-    if (!system) throw new Error('An unchecked card reached the vault.');
-    const owner = { cardId: ids.next(), sessionId: ids.next(), partyId };
+    const shown = copied ?? (await shownOf(card.number, card.expiry));
+    const purpose = given.purpose ?? 'payment';
+    const owner = { cardId: ids.next(), sessionId: ids.next(), partyId, purpose };
     const key = keyring.newest('card');
-    const { keyVersion, hash } = fingerprint(card.number);
     const row = {
       card_id: owner.cardId,
       party_id: partyId,
       session_id: owner.sessionId,
       made_for_kind: madeFor?.kind ?? null,
       made_for_id: madeFor?.id ?? null,
-      purpose: given.purpose ?? 'payment',
+      purpose,
       stored_at: clock.now(),
-      valid_until: laterBy(now, resourceLifetimeMs),
-      payment_system: system,
-      mask: maskOf(card.number),
+      valid_until: copied ? now : laterBy(now, resourceLifetimeMs),
+      ...shown,
       client_info: given.clientInfo,
       external_id: given.externalId ?? null,
-      ciphertext: encryptCard(key, owner, card),
+      ciphertext: encryptCard(key, owner, copied ? card : await kept(card)),
       key_version: key.keyVersion,
-      fingerprint: hash,
-      fingerprint_key_version: keyVersion,
-      match_hash: await matchHashOf(card),
     };
     const code = securityCode === undefined ? undefined : await codes.encrypt(db, owner, securityCode);
     const stored = await storeCard(db, row, code);
@@ -182,8 +226,27 @@ export function openVault(options: {
     return resourceFromRow(row);
   }
 
-  async function opened(cardId: string, { partyId, ciphertext, keyVersion }: TakenOut): Promise<Card> {
-    return decryptCard(await cardKey(keyVersion), { cardId, partyId }, ciphertext);
+  async function shownOf(number: string, expiry?: string): Promise<Shown> {
+    const system = paymentSystemOf(number);
+    if (!system) throw new Error('An unchecked card reached the vault.');
+    const { keyVersion, hash } = fingerprint(number);
+    return {
+      payment_system: system,
+      mask: maskOf(number),
+      fingerprint: hash,
+      fingerprint_key_version: keyVersion,
+      match_hash: await matchHashOf({ number, ...defined({ expiry }) }),
+    };
+  }
+
+  async function kept(card: Card): Promise<KeptCard> {
+    const number = options.standIn?.(card.number);
+    if (number === undefined) return card;
+    return { ...card, number, enteredHash: (await hashOf(card)).toString('base64') };
+  }
+
+  async function opened(cardId: string, { ciphertext, keyVersion, ...owner }: TakenOut): Promise<KeptCard> {
+    return decryptCard(await cardKey(keyVersion), { cardId, ...owner }, ciphertext);
   }
 
   /** The code is deleted before it is used, so that a crash can only lose it. If it was not used it is stored again, once. */
@@ -201,11 +264,36 @@ export function openVault(options: {
     return cardId === undefined ? undefined : findCard(db, partyId, cardId);
   }
 
+  async function takenOut(db: Database, partyId: string, token: string): Promise<KeptCard | undefined> {
+    const cardId = cardIdOf(token);
+    const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
+    return cardId === undefined || taken?.partyId !== partyId ? undefined : opened(cardId, taken);
+  }
+
+  async function hashOf({ number, enteredHash }: KeptCard): Promise<Buffer> {
+    if (enteredHash !== undefined) return Buffer.from(enteredHash, 'base64');
+    return numberHash((await firstHashKey()).secret, number);
+  }
+
   const cards: Cards = {
-    tokenise,
+    tokenise: (db, card, now) => tokenise(db, card, now),
+    async tokeniseAgain(db, { token, ...given }, now) {
+      const card = await takenOut(db, given.partyId, token);
+      if (card?.expiry === undefined) return undefined;
+      const original = await found(db, given.partyId, token);
+      if (!original) return undefined;
+      // A number that stands in for another would show itself.
+      const shown =
+        card.enteredHash === undefined ? await shownOf(card.number, card.expiry) : shownBy(original);
+      return tokenise(db, { ...given, card }, now, shown);
+    },
     findByExternalId: findCardByExternalId,
-    async use(db, caller, { token, session }, now) {
-      return decideUse(await found(db, caller.partyId, token), caller, session, now);
+    async use(db, caller, { token, session }, now, chargedFor) {
+      const decided = decideUse(await found(db, caller.partyId, token), caller, session, now);
+      const madeFor = decided.ok ? decided.value.madeFor : undefined;
+      // The state of the object itself is checked where it is charged for.
+      if (!madeFor || (madeFor.kind === chargedFor.kind && madeFor.id === chargedFor.id)) return decided;
+      return (await options.hasEnded?.(db, madeFor)) === true ? refuse('invalidPaymentToolToken') : decided;
     },
     async findForPayout(db, partyId, token) {
       const resource = await found(db, partyId, token);
@@ -220,15 +308,17 @@ export function openVault(options: {
       const cardId = cardIdOf(token);
       if (cardId !== undefined) await expedite(db, cardId, now);
     },
+    takes: (number) => options.takes?.(number) ?? true,
     fingerprint,
     async credential(db, partyId, token) {
-      const cardId = cardIdOf(token);
-      const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId, undefined);
-      if (cardId === undefined || taken?.partyId !== partyId) return undefined;
-      const card = await opened(cardId, taken);
+      const card = await takenOut(db, partyId, token);
       // A card that was stored for payouts has none, and cannot be charged.
-      if (card.expiry === undefined) return undefined;
-      return { numberHash: numberHash((await firstHashKey()).secret, card.number), expiry: card.expiry };
+      if (card?.expiry === undefined) return undefined;
+      return { numberHash: await hashOf(card), expiry: card.expiry };
+    },
+    async numberHash(db, partyId, token) {
+      const card = await takenOut(db, partyId, token);
+      return card && hashOf(card);
     },
     cardMatchHash: matchHashOf,
   };
@@ -242,15 +332,19 @@ export function openVault(options: {
       const sessionId = session === undefined ? undefined : sessionIdOf(session);
       const taken = await takeCardOut(options.db, cardId, sessionId);
       if (!taken) throw new Error('The card is not in the vault.');
-      const { partyId, code } = taken;
+      const { partyId, code, browser } = taken;
       const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
       const returnCode = owner && code ? codeReturn(owner, code) : undefined;
-      const card = await opened(cardId, taken).catch(async (error: unknown) => {
+      const { enteredHash: _, ...card } = await opened(cardId, taken).catch(async (error: unknown) => {
         await returnCode?.();
         throw error;
       });
       const securityCode = owner && code ? await codes.decrypt(owner, code) : undefined;
-      return { ...card, ...(securityCode === undefined || !returnCode ? {} : { securityCode, returnCode }) };
+      return {
+        ...card,
+        ...defined({ browser }),
+        ...(securityCode === undefined || !returnCode ? {} : { securityCode, returnCode }),
+      };
     },
     async purge() {
       await codes.purge(options.db);

@@ -11,11 +11,13 @@ import { findRetained, reschedule, removeRetained } from './store/retained-cards
  */
 export type RetentionNeed = 'no' | { readonly until: Instant | 'permanently' | 'unknown' };
 
+/** With `isLocked`, what was found does not change until the transaction ends. */
 export type CardNeeds = {
   readonly [Kind in RetentionReason[0]]: (
     db: Database,
     key: readonly string[],
     now: Instant,
+    isLocked: boolean,
   ) => Promise<RetentionNeed>;
 };
 
@@ -34,18 +36,36 @@ export async function runCardJob(
 ): Promise<void> {
   const kept = await findRetained(db, cardId);
   if (!kept) return;
-  const runAgainAt = (at: Instant) => reschedule(db, cardId, fullMinuteFrom(at));
   // Until then the token may be used for a new object, or in a repeated request.
-  if (now < kept.validUntil) return runAgainAt(kept.validUntil);
+  const isUsed = now >= kept.validUntil;
+  const runAgainAt = (at: Instant) => reschedule(db, cardId, { at: fullMinuteFrom(at), isUsed });
+  if (!isUsed) return runAgainAt(kept.validUntil);
+  const first = await firstCheck(db, needs, kept.retainedFor, now, false);
+  if (first !== undefined) return runAgainAt(first);
+  // The payer may be agreeing again with this card, so nothing is deleted before the locks are held.
+  const needed = await db.transaction(async (tx) => {
+    const again = await firstCheck(tx, needs, kept.retainedFor, now, true);
+    if (again === undefined) await removeRetained(tx, cardId, kept.retainedFor);
+    return again;
+  });
+  if (needed !== undefined) await runAgainAt(needed);
+}
+
+/** Undefined if nothing needs the card. */
+async function firstCheck(
+  db: Database,
+  needs: CardNeeds,
+  retainedFor: readonly string[],
+  now: Instant,
+  isLocked: boolean,
+): Promise<Instant | undefined> {
   const checks: Instant[] = [];
-  for (const text of kept.retainedFor) {
+  for (const text of retainedFor) {
     const [kind, ...key] = retentionReasonFrom(text);
-    const need = await needs[kind](db, key, now);
+    const need = await needs[kind](db, key, now, isLocked);
     if (need !== 'no') checks.push(nextCheck(need.until, now));
   }
-  const [first] = checks.sort();
-  if (first === undefined) await removeRetained(db, cardId, kept.retainedFor);
-  else await runAgainAt(first);
+  return checks.sort()[0];
 }
 
 function nextCheck(until: Exclude<RetentionNeed, 'no'>['until'], now: Instant): Instant {

@@ -1,4 +1,4 @@
-// Two blank pages between the checkout and the payer's bank: one posts the bank's fields, the other returns to the checkout.
+// Blank pages between a page for payers and their bank: one posts the bank's fields, the others return.
 // The page with the card fields therefore needs no right to post forms.
 import { policyHash } from './csp-hash.ts';
 
@@ -27,22 +27,46 @@ if (/^https?:\\/\\//i.test(asked.url)) {
 } else if (parent === window) history.back();
 `;
 
+/** Only a checkout that a listed site opened has left the mark in this tab: any site can open this page, with any query. */
 const returnScript = `
+const query = new URLSearchParams(location.search);
+let isOpened = false;
+try { isOpened = sessionStorage.getItem('mandate.opener') === 'true'; } catch {}
+if (!isOpened) query.delete('shopOrigin');
+query.set('returned', 'true');
 if (parent !== window) parent.postMessage('challenge-finished', location.origin);
-else location.replace('../checkout' + location.search + (location.search ? '&' : '?') + 'returned=true');
+else location.replace('../checkout?' + query);
 `;
 
-export function challengePages(mode: 'sandbox' | 'live'): { start: SmallPage; back: SmallPage } {
+/** A consent link is its payer's secret, so only their tab knows the way back to it. */
+const consentReturnScript = `
+let link = null;
+try { link = sessionStorage.getItem('mandate.consent'); } catch {}
+if (parent !== window) parent.postMessage('challenge-finished', location.origin);
+else location.replace(link || 'heard');
+`;
+
+type ChallengePages = {
+  readonly start: SmallPage;
+  readonly back: SmallPage;
+  readonly consentBack: SmallPage;
+};
+
+export function challengePages(mode: 'sandbox' | 'live'): ChallengePages {
   // The simulated bank has no certificate.
   const anywhere = mode === 'sandbox' ? 'https: http:' : 'https:';
-  return { start: smallPage(startScript, anywhere), back: smallPage(returnScript, "'none'") };
+  return {
+    start: smallPage(startScript, anywhere),
+    back: smallPage(returnScript, "'none'", 'origin'),
+    consentBack: smallPage(consentReturnScript, "'none'"),
+  };
 }
 
-function smallPage(script: string, formAction: string): SmallPage {
+function smallPage(script: string, formAction: string, referrer = 'no-referrer'): SmallPage {
   return {
     html: `<!doctype html>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">
+<meta name="color-scheme" content="light dark"><meta name="referrer" content="${referrer}"><link rel="icon" href="data:,">
 <title>…</title><body><script>${script}</script>
 `,
     // They hold and show nothing, so any page may frame them.

@@ -1,8 +1,6 @@
 // Serves the checkout page, the script by which shops open it, and the two pages on the way to the payer's bank and back.
 // No address is logged, because it may hold a token.
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { statusOfFault } from '../platform/http/request-pipeline.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
@@ -13,7 +11,8 @@ import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
 import type { MandateTerms } from '../receipts/domain/terms.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
-import { challengePages, type SmallPage } from './challenge-pages.ts';
+import { challengePages } from './challenge-pages.ts';
+import { openerPolicy, policyOf, sendPage, sendSmall, textOf } from './page-response.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
 import { needsConsent, withShopTerms } from './domain/consent-text.ts';
 import {
@@ -22,7 +21,6 @@ import {
   readCheckoutRequest,
   type CheckoutRequest,
 } from './domain/checkout-request.ts';
-import { policyHash } from './csp-hash.ts';
 import { defined } from '../defined.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { Merchants } from '../merchants/merchants.ts';
@@ -46,9 +44,12 @@ export type CheckoutPorts = {
 };
 
 /** Where the request came to, and whether the payer returns from their bank. */
-type Place = { readonly ownOrigin: string | undefined; readonly returned: boolean };
-
-const zip = promisify(gzip);
+type Place = {
+  readonly ownOrigin: string | undefined;
+  /** Of the page that led here, as the browser says. */
+  readonly from: string | undefined;
+  readonly returned: boolean;
+};
 
 export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): void {
   const page = pageFiles('checkout');
@@ -60,6 +61,7 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     const wanted = readCheckoutRequest(request.query, request.headers['accept-language']);
     const place: Place = {
       ownOrigin: originOf(`${request.protocol}://${request.host}`),
+      from: originOf(request.headers.referer ?? ''),
       returned: request.query['returned'] === 'true',
     };
     const locale = wanted?.locale ?? localeOf(request.query['locale'], request.headers['accept-language']);
@@ -69,13 +71,13 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
       const { view, origins } = await lookAt(wanted ?? { ...nothingWanted, locale }, ports, place);
       reply.code(view.view === 'dead' ? 404 : 200).headers({
         ...policyOf(assets, origins, ports.mode),
-        ...openerPolicy(view.shopOrigin !== undefined),
+        ...openerPolicy(view.hasOpener === true),
       });
       return await sendPage(checkoutPage(view, assets), request, reply);
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
       const { html, contentSecurityPolicy } = awayPage(locale, assets.style);
-      reply.code(statusOfFault(error)).header('Retry-After', String(tryAgainAfterSeconds));
+      reply.code(statusOfFault(error, request.method)).header('Retry-After', String(tryAgainAfterSeconds));
       return sendPage(html, request, reply.header('Content-Security-Policy', contentSecurityPolicy));
     }
   });
@@ -93,14 +95,17 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     const isAlone = request.query['alone'] === 'true';
     return sendSmall(start, request, reply.headers(openerPolicy(!isAlone)));
   });
-  app.get('/checkout/return', (request, reply) => sendSmall(back, request, reply));
+  // The checkout it leads to must see that it comes from here.
+  app.get('/checkout/return', (request, reply) =>
+    sendSmall(back, request, reply.header('Referrer-Policy', 'origin')),
+  );
 }
 
 /** The first view, and the sites that may frame it. What is not found may be framed by no site. */
 async function lookAt(
   wanted: CheckoutRequest,
   ports: CheckoutPorts,
-  { ownOrigin, returned }: Place,
+  { ownOrigin, from, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
   const { mode, tokens, merchants, sendsEmail } = ports;
   const found = wanted.id !== '' && isStorableText(wanted.id) ? await find(wanted, ports) : undefined;
@@ -125,7 +130,9 @@ async function lookAt(
     sendsEmail,
     ...(isGood && found.order ? { order: found.order } : {}),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
-    ...(shopOrigin !== undefined && origins.includes(shopOrigin) ? { shopOrigin } : {}),
+    ...(shopOrigin !== undefined && origins.includes(shopOrigin)
+      ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ownOrigin].includes(from) }
+      : {}),
   };
   return { view, origins };
 }
@@ -178,59 +185,4 @@ function orderOf({ amount, product, description }: Invoice): Order {
     product,
     ...defined({ description }),
   };
-}
-
-function policyOf(
-  { script, style }: { script: string; style: string },
-  origins: readonly string[],
-  mode: 'sandbox' | 'live',
-): Record<string, string> {
-  const policy = [
-    "default-src 'none'",
-    `script-src ${policyHash(script)}`,
-    `style-src ${policyHash(style)}`,
-    "connect-src 'self'",
-    'img-src data:',
-    // The bank's page is framed, and the bank depends on the card.
-    mode === 'sandbox' ? "frame-src 'self' https: http:" : "frame-src 'self' https:",
-    "form-action 'none'",
-    "base-uri 'none'",
-    `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(' ')}`,
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ];
-  return {
-    'Content-Security-Policy': policy.join('; '),
-    ...(origins.length === 0 ? { 'X-Frame-Options': 'DENY' } : {}),
-    'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), usb=()',
-  };
-}
-
-/** Only a site on the shop's list keeps a handle on the window it opened: no other can steer or watch it. */
-function openerPolicy(isKnown: boolean): Record<string, string> {
-  return { 'Cross-Origin-Opener-Policy': isKnown ? 'unsafe-none' : 'same-origin-allow-popups' };
-}
-
-async function sendPage(html: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  reply.header('Vary', 'Accept-Encoding, Accept-Language').type('text/html; charset=utf-8');
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(html);
-  return reply.header('Content-Encoding', 'gzip').send(await zip(html));
-}
-
-function sendSmall(
-  { html, contentSecurityPolicy }: SmallPage,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  request.operation = 'checkoutChallenge';
-  return reply
-    .header('Content-Security-Policy', contentSecurityPolicy)
-    .type('text/html; charset=utf-8')
-    .send(html);
-}
-
-function textOf(file: { readonly content: Buffer } | undefined): string {
-  if (!file) throw new Error('a file of the checkout is missing from the build');
-  // The hash covers the text between the tags, without a line break at its end.
-  return file.content.toString().trimEnd();
 }

@@ -43,6 +43,8 @@ const valueInForce: Readonly<Record<SettingName, (config: Config) => string | un
   MANDATE_DATA: ({ dataFolder }) => dataFolder,
   DATABASE_URL: ({ databaseUrl, dataFolder }) =>
     databaseUrl === undefined ? `private PostgreSQL in ${dataFolder}` : withoutSecrets(databaseUrl),
+  DATABASE_UNVERIFIED: ({ takesUnverifiedDatabase }) => onOrOff(takesUnverifiedDatabase),
+  SANDBOX_REAL_CARDS: ({ realCards }) => onOrOff(realCards),
   MANDATE_POSTGRES_BIN: ({ postgresBin }) => postgresBin,
   DATABASE_CONNECTIONS: ({ databaseConnections }) => String(databaseConnections),
   DATABASE_PREPARED_STATEMENTS: ({ preparedStatements }) => onOrOff(preparedStatements),
@@ -50,8 +52,10 @@ const valueInForce: Readonly<Record<SettingName, (config: Config) => string | un
     masterKey === undefined ? `in ${join(dataFolder, 'master.key')}` : mask,
   TRUSTED_PROXIES: ({ trustedProxies }) => trustedProxies.join(',') || undefined,
   REQUESTS_PER_SECOND: ({ requestsPerSecond }) => String(requestsPerSecond),
+  MAX_CONNECTIONS: ({ maxConnections }) => String(maxConnections),
   FAILED_AUTHENTICATIONS_PER_MINUTE: ({ failedAuthenticationsPerMinute }) =>
     String(failedAuthenticationsPerMinute),
+  STRICT_REQUEST_ID: ({ strictRequestId }) => onOrOff(strictRequestId),
   CARD_TESTING_LIMITS: ({ cardTestingLimits }) => onOrOff(cardTestingLimits),
   BINDING_VERIFICATION_CHARGES: ({ bindingVerificationCharges }) =>
     [...bindingVerificationCharges].map(([currency, minor]) => `${currency}=${minor}`).join(','),

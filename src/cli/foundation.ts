@@ -1,13 +1,18 @@
 // What short-lived commands share: settings, database and keys. A server may run at the same time.
 import { databaseInUse, openFoundation, type Foundation } from '../app/compose.ts';
 import type { Config } from '../app/config.ts';
-import { readParty, readShop } from '../merchants/store/parties.ts';
+import type { Party } from '../merchants/domain/party.ts';
+import { partyFromRow, readParty, readShop } from '../merchants/store/parties.ts';
+import type { SetUp } from '../not-set-up.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import { firstSignal } from './signals.ts';
 import { settingsHere } from './settings.ts';
 
-export function withFoundation<T>(work: (foundation: Foundation) => Promise<T>): Promise<T> {
-  return withOpened((config, log) => openFoundation(config, log, { mayCreate: false }), work);
+export function withFoundation<T>(
+  work: (foundation: Foundation) => Promise<T>,
+  setUp: SetUp = { mayCreate: false },
+): Promise<T> {
+  return withOpened((config, log) => openFoundation(config, log, setUp), work);
 }
 
 /** For commands that also work on a database of the other mode, or with another master key: to list and revoke keys. */
@@ -33,9 +38,10 @@ async function withOpened<O extends { close(): Promise<void> }, T>(
   }
 }
 
-export async function requireParty(database: Foundation['database'], id: string): Promise<void> {
-  const [party] = await database.run(readParty, { party_id: id });
-  if (!party) throw partyNotFound(id);
+export async function requireParty(database: Foundation['database'], id: string): Promise<Party> {
+  const [row] = await database.run(readParty, { party_id: id });
+  if (!row) throw partyNotFound(id);
+  return partyFromRow(row);
 }
 
 export async function requireShop(database: Foundation['database'], partyId: string, shopId: string) {
@@ -61,6 +67,12 @@ export function requireReason(reason: string): void {
 
 export function requireName(name: string): void {
   if (name.trim() === '') throw new Error('--name is empty. Give a name.');
+}
+
+export function wholeNumber(option: string, text: string, min: number, max: number): number {
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isInteger(number) && number >= min && number <= max) return number;
+  throw new Error(`${option} is "${text}". Use a whole number from ${min} to ${max}.`);
 }
 
 /** With a full stop, whether the text has one or not. */

@@ -1,7 +1,13 @@
 // A command of the program: commander's, with examples, documented JSON and errors that say what to do next.
-import { Command, type ErrorOptions, type Option } from 'commander';
+import { Command, type ErrorOptions, type HelpContext, type Option } from 'commander';
 import { settings } from '../app/config.ts';
+import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
 import { jsonMembersOf } from './json-members.ts';
+
+/** What may hold any words and is stored. A number or an ID of a command only looks something up. */
+const keptText = /<(text|name|url|account)>$/;
+/** A bank or a merchant has numbered these: as in a request, they are only warned about. */
+const idsOfOthers = ['--reference', '--external-id'];
 
 export type CommandTexts = {
   /** A verb phrase of 60 characters at most. */
@@ -9,11 +15,21 @@ export type CommandTexts = {
   /** When to use it, and what it does not do. */
   readonly details?: string;
   readonly examples: readonly string[];
+  /**
+   * What it creates where nothing is: a database, tables, keys, files. A command without it changes only what exists, and
+   * otherwise says what is missing: a mistyped setting must leave nothing behind.
+   */
+  readonly creates?: string;
 };
 
 export class MandateCommand extends Command {
   /** Command lines that work as they stand. */
   readonly examples: string[] = [];
+  /** The parser's own ways to name what is unknown and what is nearest, which its types leave out. */
+  declare readonly unknownOption: (flag: string) => never;
+  declare readonly unknownCommand: () => never;
+  private firstUnknown: string | undefined;
+  creates: string | undefined;
 
   constructor(name?: string) {
     super(name);
@@ -28,9 +44,11 @@ export class MandateCommand extends Command {
     return this.command(name).texts(texts);
   }
 
-  texts({ summary, details, examples }: CommandTexts): this {
+  texts({ summary, details, examples, creates }: CommandTexts): this {
     this.examples.push(...examples);
-    return this.summary(summary).description(details ?? '');
+    this.creates = creates;
+    const creation = creates === undefined ? [] : [`It creates what is missing: ${creates}.`];
+    return this.summary(summary).description([details ?? [], creation].flat().join(' '));
   }
 
   /** Adds `--json`; its members are in json-members.ts. */
@@ -47,7 +65,8 @@ export class MandateCommand extends Command {
   override addOption(option: Option): this {
     super.addOption(option);
     let isGiven = false;
-    this.on(`option:${option.name()}`, () => {
+    this.on(`option:${option.name()}`, (value: unknown) => {
+      if (typeof value === 'string') this.checkKept(option, value);
       if (isGiven && !option.variadic && option.parseArg !== repeated)
         this.error(`Option ${option.long} is given twice. Give it once.`);
       isGiven = true;
@@ -55,7 +74,32 @@ export class MandateCommand extends Command {
     return this;
   }
 
+  private checkKept({ flags, long }: Option, value: string): void {
+    if (!keptText.test(flags) || !holdsCardNumber(value)) return;
+    if (!idsOfOthers.includes(long ?? '')) this.error(`Option ${long} must not contain a card number.`);
+    console.error(`mandate: ${long} looks like a card number, and is kept.`);
+  }
+
+  override parseOptions(words: string[]): { operands: string[]; unknown: string[] } {
+    const parsed = super.parseOptions(words);
+    [this.firstUnknown] = parsed.unknown;
+    return parsed;
+  }
+
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    const [word, ...names] = this.args;
+    // For "help stuk" the parser would print the help of this command.
+    if (word === 'help' && names.length > 0 && typeof context === 'object' && context.error) {
+      this.args = names;
+      this.unknownCommand();
+    }
+    return super.help(context as HelpContext);
+  }
+
   override error(message: string, options?: ErrorOptions): never {
+    // A required option is often missing because it is misspelt.
+    if (options?.code === 'commander.missingMandatoryOptionValue' && this.firstUnknown !== undefined)
+      return this.unknownOption(this.firstUnknown);
     const usage = `Run "mandate ${`${this.path()} --help`.trim()}" for usage and examples.`;
     return super.error(`mandate: ${reworded(message, this)}\n${usage}`, options);
   }

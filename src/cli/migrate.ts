@@ -1,6 +1,6 @@
-// mandate migrate: bring the database up to date before nodes start.
+// mandate migrate: create the tables and keys of the service, or bring them up to date, before nodes start.
 import { withFoundation } from './foundation.ts';
 
 export async function migrateDatabase(): Promise<void> {
-  await withFoundation(async () => console.log('The database is up to date.'));
+  await withFoundation(async () => console.log('The database is up to date.'), { mayCreate: true });
 }

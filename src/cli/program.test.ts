@@ -2,19 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../../test/support/processes/command-line.ts';
+import { commandsUnder, isRunnable, wordsOfExample } from '../../test/support/processes/commands.ts';
 import { settings } from '../app/config.ts';
 import { jsonMembersOf } from './json-members.ts';
-import { MandateCommand } from './mandate-command.ts';
+import type { MandateCommand } from './mandate-command.ts';
 import { createProgram } from './program.ts';
 
 const all = commandsUnder(createProgram());
-const runnable = all.filter((command) => command.commands.length === 0 || command.name() === 'bank');
+const runnable = all.filter(isRunnable);
 const byPath = (commands: MandateCommand[]) => commands.map((command) => [command.path(), command] as const);
-
-function commandsUnder(command: MandateCommand): MandateCommand[] {
-  const below = command.commands.filter((one): one is MandateCommand => one instanceof MandateCommand);
-  return [command, ...below.flatMap(commandsUnder)];
-}
 
 /** A command that every setting keeps from running: PORT is wrong. */
 const run = (...words: string[]) => commandLine(words, { PORT: 'none' });
@@ -75,8 +71,13 @@ describe.each(byPath(runnable))('mandate %s', (path, command) => {
 describe('a mistake in the arguments is reported with what to do:', () => {
   test.each([
     [['jobs', 'stuk'], 'Unknown command "stuk". Did you mean stuck?'],
+    [['help', 'kes'], 'Unknown command "kes". Did you mean keys?'],
+    [['jobs', 'help', 'stuk'], 'Unknown command "stuk". Did you mean stuck?'],
     [['keys', 'list', '--party', 'P', '--jso'], 'Unknown option "--jso". Did you mean --json?'],
     [['keys', 'list'], 'Option --party <id> is missing.'],
+    [['shop', 'list', '--prty', 'X'], 'Unknown option "--prty". Did you mean --party?'],
+    [['shop', 'list', '--json', '--zzz'], 'Unknown option "--zzz".'],
+    [['shop', 'list', '--', '--prty'], 'Option --party <id> is missing.'],
     [['keys', 'list', '--party'], 'Option --party <id> needs a value.'],
     [['keys', 'revoke'], 'Argument <keyID> is missing.'],
     [['serve', '--port', '9000'], 'Unknown option "--port". Set PORT in the environment instead.'],
@@ -92,6 +93,18 @@ describe('a mistake in the arguments is reported with what to do:', () => {
     [
       ['wallet', 'deposit', 'W', '--amount', '1', '--amount', '2'],
       'Option --amount is given twice. Give it once.',
+    ],
+    [
+      ['party', 'create', '--name', 'Paid by 4242 4242 4242 4242 12/30'],
+      'Option --name must not contain a card number.',
+    ],
+    [
+      ['payout', 'resolve', 'W', '--as', 'failed', '--reason=card 4242-4242-4242-4242'],
+      'Option --reason must not contain a card number.',
+    ],
+    [
+      ['shop', 'create', '--url', 'https://x.example/4242424242424242'],
+      'Option --url must not contain a card number.',
     ],
     [['bank', '--seed', '7', 'list'], 'Option --seed is for the simulated bank alone. Remove it.'],
   ])('%j', async (words, message) => {
@@ -136,8 +149,8 @@ test('every command is in a group of the help', async () => {
 describe('mandate config', () => {
   const secrets = {
     MANDATE_MODE: 'live',
-    DATABASE_URL: 'postgres://me:hush@db.internal:5433/mandate?password=hush',
-    MANDATE_MASTER_KEY: Buffer.alloc(32, 'hush').toString('base64'),
+    DATABASE_URL: 'postgres://me:hush@db.internal:5433/mandate?sslmode=verify-full&password=hush',
+    MANDATE_MASTER_KEY: Buffer.from('hush: a key that no page may see').toString('base64'),
     BANK_SECRET: 'hush hush',
     METRICS_TOKEN: 'hush-metrics',
     SMTP_URL: 'smtps://shop:hush@mail.example',
@@ -163,7 +176,8 @@ describe('mandate config', () => {
     expect(of('PUBLIC_URL')).toEqual(['http://127.0.0.1:9000', 'default']);
     expect(of('DATABASE_URL')).toEqual(['private PostgreSQL in /srv/data', 'sandbox']);
     expect(of('MANDATE_MASTER_KEY')).toEqual(['in /srv/data/master.key', 'sandbox']);
-    expect(of('CARD_TESTING_LIMITS')).toEqual(['off', 'default']);
+    expect(of('CARD_TESTING_LIMITS')).toEqual(['on', 'default']);
+    expect(of('STRICT_REQUEST_ID')).toEqual(['off', 'default']);
     expect(of('SMTP_URL')).toEqual([null, 'default']);
     expect(of('SMTP_TIMEOUT_SECONDS')).toEqual(['20', 'default']);
   });
@@ -204,10 +218,16 @@ describe('mandate config', () => {
   });
 
   test('warns of a misspelt name on standard error', async () => {
-    const { errors } = await shown({ DATABSE_URL: 'postgres://db', HOSTS: 'x', MANDATE_MOD: 'live' });
+    const { errors } = await shown({
+      DATABSE_URL: 'postgres://db',
+      HOSTS: 'x',
+      MANDATE_MOD: 'live',
+      MANDATE_COLOUR: 'red',
+    });
     expect(errors).toBe(
       'mandate: warning: DATABSE_URL is not a setting. Did you mean DATABASE_URL?\n' +
-        'mandate: warning: MANDATE_MOD is not a setting. Did you mean MANDATE_MODE?\n',
+        'mandate: warning: MANDATE_MOD is not a setting. Did you mean MANDATE_MODE?\n' +
+        'mandate: warning: MANDATE_COLOUR is not a setting. "mandate config" lists all settings.\n',
     );
   });
 });
@@ -227,8 +247,7 @@ function wordsOf(path: string): string[] {
 
 /** Parses an example without running it, and returns the command it names. */
 async function parsed(example: string): Promise<string> {
-  const [, line = ''] = /\bmandate ((?:"[^"]*"|[^")>])*)/.exec(`${example} `) ?? [];
-  const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const words = wordsOfExample(example);
   const program = createProgram();
   let named = 'none';
   for (const command of commandsUnder(program)) {
@@ -236,8 +255,7 @@ async function parsed(example: string): Promise<string> {
       throw error;
     });
     command.configureOutput({ writeOut: () => {}, writeErr: () => {} });
-    if (command.commands.length === 0 || command.name() === 'bank')
-      command.action(() => void (named = command.path()));
+    if (isRunnable(command)) command.action(() => void (named = command.path()));
   }
   const help = words.at(-1) === '--help';
   await program.parseAsync(help ? words.slice(0, -1) : words, { from: 'user' }).catch((error: unknown) => {

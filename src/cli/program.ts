@@ -42,6 +42,7 @@ function addServiceCommands(program: MandateCommand): void {
       summary: 'Run the service',
       details:
         'It also brings the database up to date. Settings come from the environment, not from options.',
+      creates: 'tables and keys; in a sandbox also a private PostgreSQL, a merchant and a bank',
       examples: ['mandate serve', 'PORT=9000 mandate serve'],
     })
     .action(async () => (await import('./serve.ts')).serve());
@@ -61,6 +62,7 @@ function addServiceCommands(program: MandateCommand): void {
     .subcommand('migrate', {
       summary: 'Bring the database up to date',
       details: 'Use it to migrate before you start nodes. "mandate serve" does the same when it starts.',
+      creates: 'tables and keys; in a sandbox also a private PostgreSQL',
       examples: ['mandate migrate'],
     })
     .action(async () => (await import('./migrate.ts')).migrateDatabase());

@@ -1,9 +1,11 @@
 // mandate serve: run the service, from start to shutdown.
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
-import { misspeltIn, readConfig } from '../app/config.ts';
+import { isUnverified } from '../app/settings/live-mode-faults.ts';
+import { misspeltIn, readConfig, type Config } from '../app/config.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import { sandboxShopIds, setUpSandbox, type SandboxInfo } from '../sandbox/sandbox-setup.ts';
 import { firstSignal } from './signals.ts';
@@ -13,13 +15,15 @@ import { invoiceExample } from '../invoices/api/schema.ts';
 const maxDrainMs = 20_000;
 /** The part of it that is left for closing the database. */
 const lastResortMs = 5_000;
+/** How long the start waits for the reports of banks. The check continues after it. */
+const longestCheckMs = 5_000;
 
 export async function serve(): Promise<void> {
   // A signal during the start counts as soon as there is something to stop.
   const signal = firstSignal();
   const config = readConfig(process.env, process.cwd());
   const log = openLog({ level: config.logLevel, human: process.stdout.isTTY });
-  for (const { name, nearest } of misspeltIn(process.env)) log.warn({ name, nearest }, 'unknown setting');
+  warnOfSettings(log, config);
   const foundation = await openFoundation(config, log, { mayCreate: true });
   let publicUrl = config.publicUrl;
   const service = buildService(foundation, () => publicUrl);
@@ -37,7 +41,7 @@ export async function serve(): Promise<void> {
         nowMs: Date.now,
       });
     }
-    const address = await service.app.listen({ host: config.host, port: config.port });
+    const address = await listen(service, config);
     // With PORT=0 the address is known only after listening.
     if (new URL(publicUrl).port === '0') publicUrl = address;
     if (config.mode === 'live' || isForAll(config.host)) warnOfLoopback(log, publicUrl);
@@ -46,8 +50,7 @@ export async function serve(): Promise<void> {
       ({ apiKey } = sandbox.facts);
       closeBank = sandbox.close;
     }
-    service.jobs.start();
-    service.webhooks.start();
+    await startWork(service);
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
     log.info({ signal: await signal, drainTimeoutMs: maxDrainMs }, 'shutting down');
@@ -63,6 +66,13 @@ export async function serve(): Promise<void> {
     clearTimeout(hurry);
   }
   log.info('stopped');
+}
+
+/** First the reports, before anything is sent: the database may have gone back in time. */
+async function startWork({ bankWatch, jobs, webhooks }: RunningService): Promise<void> {
+  await Promise.race([bankWatch.watch(), delay(longestCheckMs, undefined, { ref: false })]);
+  jobs.start();
+  webhooks.start();
 }
 
 /** Gives the private PostgreSQL a last chance to stop. */
@@ -109,6 +119,19 @@ async function openSandbox(
 
 function isForAll(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
+}
+
+async function listen(service: RunningService, { host, port }: Config): Promise<string> {
+  // What a crash left behind: expired security codes, and the keys of older ones.
+  await service.purgeVault();
+  return service.app.listen({ host, port });
+}
+
+function warnOfSettings(log: Logger, { mode, databaseUrl }: Config): void {
+  if (mode === 'live' && isUnverified(databaseUrl))
+    log.warn('the connection to the database is not verified; DATABASE_UNVERIFIED allows it');
+  for (const { name, nearest } of misspeltIn(process.env))
+    log.warn({ name, nearest }, 'unknown setting ignored; run "mandate config" to see all settings');
 }
 
 function warnOfLoopback(log: Logger, publicUrl: string): void {

@@ -14,3 +14,6 @@ export const customers: Customers = {
     await revokeBindingsOf(tx, recurring, { partyId, customerId: root.invoiceId, seriesId }, now);
   },
 };
+
+export { confirmTerms, tokenOfSeries, type ConfirmTermsDeps } from './confirm-terms.ts';
+export { loadBinding as loadConfirmation } from './store/bindings.ts';

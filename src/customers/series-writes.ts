@@ -5,9 +5,14 @@ import type { Database } from '../platform/database/database.ts';
 import type { Recurring } from '../recurring/port.ts';
 import type { Binding, BindingFact } from './domain/binding.ts';
 import type { CustomerFact } from './domain/customer.ts';
-import { consentAfter, isNetworksDecline } from './domain/series-effects.ts';
+import { consentAfter, networksDecline } from './domain/series-effects.ts';
 import { nameSeries } from './store/binding-changes.ts';
 import { isBindingFact } from './store/codec.ts';
+
+export type SeriesOfBindings = Pick<Recurring, 'startForBinding' | 'renew' | 'recordDecline'>;
+
+/** Thrown to roll back: the consent to renew was revoked, stopped or renewed in the meantime. */
+export class ConsentRevoked extends Error {}
 
 /** Undefined if there is nothing to write. `answer` is the bank response that led to the change, if one did. */
 export function seriesWriteOf(
@@ -15,18 +20,31 @@ export function seriesWriteOf(
   facts: readonly (BindingFact | CustomerFact)[],
   answer: BankResponse | undefined,
   now: Instant,
-  recurring: Pick<Recurring, 'startForBinding' | 'recordDecline'>,
+  recurring: SeriesOfBindings,
 ): ((tx: Database) => Promise<void>) | undefined {
   const { customerId, id: bindingId, partyId, shopId, livemode, card, amount } = before;
   if (facts.some(({ type }) => type === 'binding_succeeded')) {
     const consent = consentAfter(before, facts.filter(isBindingFact));
     if (!consent) return undefined;
     return async (tx) => {
-      const seriesId = await recurring.startForBinding(tx, consent, now);
+      const seriesId = await consentTo(tx, before, consent, now, recurring);
       await nameSeries(tx, { customerId, bindingId }, seriesId);
     };
   }
-  if (!isNetworksDecline(before, answer)) return undefined;
+  const declined = networksDecline(before, answer);
+  if (!declined) return undefined;
   const decline = { customerId, bindingId, partyId, shopId, livemode, amount };
-  return (tx) => recurring.recordDecline(tx, { ...decline, token: card.token }, now);
+  return (tx) => recurring.recordDecline(tx, { ...decline, token: card.token }, declined, now);
+}
+
+async function consentTo(
+  tx: Database,
+  { renews }: Binding,
+  consent: Parameters<Recurring['startForBinding']>[1],
+  now: Instant,
+  recurring: SeriesOfBindings,
+): Promise<string> {
+  if (!renews) return recurring.startForBinding(tx, consent, now);
+  if (!(await recurring.renew(tx, renews.seriesId, consent, now))) throw new ConsentRevoked();
+  return renews.seriesId;
 }

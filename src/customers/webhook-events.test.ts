@@ -91,7 +91,7 @@ test('the event of a failed binding has the failure, and no event has the card t
     members: {
       binding: {
         status: 'failed',
-        error: { code: 'authorization_failed', message: 'authorization_failed:insufficient_funds' },
+        error: { code: 'authorization_failed', message: 'insufficient_funds' },
       },
     },
   });

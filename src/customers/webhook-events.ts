@@ -1,6 +1,7 @@
 // Webhook events about a customer and its bindings. They share one log, hence one queue; each event shows the state right
 // after its fact.
-import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
+import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
+import { bindingError } from './api/binding-schema.ts';
 import { cardPayload, contactPayload } from '../payments/webhook-events.ts';
 import { bindingStatus, evolveBinding, type Binding } from './domain/binding.ts';
 import { customerLogFact, isBindingFact, type CustomerLogFact } from './store/codec.ts';
@@ -86,7 +87,7 @@ function customerPayload({ id, shopId, state, contactInfo, metadata }: Customer)
     shopID: shopId,
     status: state.name === 'ready' ? 'ready' : 'unready',
     contactInfo: contactPayload(contactInfo),
-    ...(hasMembers(metadata) ? { metadata } : {}),
+    metadata,
   };
 }
 
@@ -96,7 +97,7 @@ function bindingPayload({ id, card, state }: Binding): Record<string, unknown> {
   return filled({
     id,
     status: bindingStatus[state.name],
-    error: state.name === 'failed' ? { code: state.failure[0], message: state.failure.join(':') } : undefined,
+    error: state.name === 'failed' ? bindingError(state.failure, { kind: 'apiKey' }) : undefined,
     paymentResource: {
       paymentToolDetails: cardPayload(card.details),
       clientInfo: filled({ fingerprint, ip }),

@@ -3,15 +3,14 @@
 import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import { runningFrom, type Clock, type Instant } from '../clock.ts';
 import { retryOnConflict, type Database } from '../platform/database/database.ts';
-import { interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
-import { seriesWriteOf } from './series-writes.ts';
-import { bindingOperationId, isReturning, type Binding } from './domain/binding.ts';
-import { mayReroute, rerouted } from '../acquiring/domain/reroute.ts';
+import { consentRevoked, interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
+import { chargeOf, giveBackOf } from './domain/bank-operations.ts';
+import { ConsentRevoked, seriesWriteOf, type SeriesOfBindings } from './series-writes.ts';
+import { isReturning, sendUntilOf, type Binding } from './domain/binding.ts';
+import { mayReroute, rerouted } from '../acquiring/domain/routing/reroute.ts';
 import { storeReroute } from './store/reroute.ts';
 import { loadBinding, type StoredBinding } from './store/bindings.ts';
 import { reschedule, storeBindingFacts } from './store/binding-changes.ts';
-import { defined } from '../defined.ts';
-import type { Recurring } from '../recurring/port.ts';
 import { OutcomeUnknown, sendOrInquire } from '../acquiring/send-or-inquire.ts';
 
 const stepsInARow = 5;
@@ -20,13 +19,16 @@ const writeTries = 10;
 export type BindingJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
-  readonly recurring: Pick<Recurring, 'startForBinding' | 'recordDecline'>;
+  readonly recurring: SeriesOfBindings;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
   /** Another terminal of the shop whose bank is not known to be unavailable. */
   readonly alternateTerminal: (binding: Binding) => Promise<Terminal | undefined>;
   /** Where the payer's browser returns to after a challenge. */
   readonly returnUrlOf: (binding: Binding) => string;
 };
+
+/** Limits against card testing count by the node's clock, which no test clock moves. */
+type StepDeps = BindingJobDeps & { readonly nodeClock: Clock };
 
 type Asking = Exclude<NextAction, { do: 'nothing' | 'write' }>;
 
@@ -40,7 +42,7 @@ export async function runBindingJob(
 ): Promise<void> {
   let stored = preloaded ?? (await loadBinding(deps.db, { customerId, bindingId }));
   // A bank may be slow. Its response counts from when it arrives, so the clock keeps running.
-  const onItsClock = { ...deps, clock: runningFrom(now, deps.clock) };
+  const onItsClock = { ...deps, clock: runningFrom(now, deps.clock), nodeClock: deps.clock };
   // One step leads to the next immediately: a charge is followed by its refund.
   for (let step = 0; stored && step < stepsInARow; step++) {
     stored = await takeStep(onItsClock, stored, step === 0 ? attempt : 1);
@@ -49,7 +51,7 @@ export async function runBindingJob(
 
 /** The binding after the step if there is more to do immediately, else undefined. */
 async function takeStep(
-  deps: BindingJobDeps,
+  deps: StepDeps,
   stored: StoredBinding,
   attempt: number,
 ): Promise<StoredBinding | undefined> {
@@ -60,7 +62,7 @@ async function takeStep(
 
   const answer = await ask(deps, stored.binding, next, now, attempt);
   const answeredAt = deps.clock.now();
-  if (mayReroute(stored.binding, answer, attempt, answeredAt)) {
+  if (mayReroute(stored.binding, answer, attempt, { now: answeredAt, until: sendUntilOf(stored.binding) })) {
     const terminal = await deps.alternateTerminal(stored.binding);
     const fact = terminal && ({ type: 'binding_rerouted', ...rerouted(terminal, answer) } as const);
     const moved = fact && (await storeReroute(deps.db, stored, fact, answeredAt));
@@ -80,20 +82,38 @@ async function takeStep(
  * again with the current customer, as long as the binding has not changed.
  */
 function write(
-  { db, recurring }: BindingJobDeps,
+  { db, recurring, nodeClock }: StepDeps,
   read: StoredBinding,
   decide: (stored: StoredBinding) => ReturnType<typeof interpret>,
   now: Instant,
   answer?: BankResponse,
 ): Promise<StoredBinding | undefined> {
   let stored = read;
+  let isRevoked = false;
   const attempt = async () => {
     const meaning = decide(stored);
     if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
     if ('again' in meaning) return void (await reschedule(db, stored, meaning.again));
     if (meaning.facts.length === 0) return undefined;
-    const alsoWrite = seriesWriteOf(stored.binding, meaning.facts, answer, now, recurring);
-    const written = await storeBindingFacts(db, stored, meaning.facts, now, alsoWrite, true);
+    const facts = isRevoked ? [{ type: 'binding_failed', failure: consentRevoked } as const] : meaning.facts;
+    const alsoWrite = seriesWriteOf(stored.binding, facts, answer, now, recurring);
+    const written = await storeBindingFacts(
+      db,
+      stored,
+      facts,
+      now,
+      alsoWrite,
+      true,
+      nodeClock.now(),
+      answer,
+    ).catch((error: unknown) => {
+      if (error instanceof ConsentRevoked) return 'revoked' as const;
+      throw error;
+    });
+    if (written === 'revoked') {
+      isRevoked = true;
+      return 'versionConflict';
+    }
     if (written) return isReturning(written.binding) ? written : undefined;
     const { customerId, id: bindingId } = read.binding;
     const again = await loadBinding(db, { customerId, bindingId });
@@ -113,54 +133,22 @@ async function ask(
   attempt: number,
 ): Promise<BankResponse> {
   const bank = await deps.bankOf(binding);
-  const { terminal } = binding;
-  const charge = bindingOperationId(binding, 'charge');
+  const charge = chargeOf(binding, deps.returnUrlOf(binding));
+  const sending = { db: deps.db, bank, attempt, now };
   switch (next.do) {
     case 'charge': {
-      const isInTime = now < binding.deadline;
-      return sendOrInquire<BankResponse>(attempt === 1 && isInTime, {
-        send: () => sendCharge(deps, bank, binding),
-        inquire: () => bank.inquire(charge, terminal),
-        refuse: (notFound) => (isInTime ? undefined : notFound),
+      const isInTime = () => deps.clock.now() < sendUntilOf(binding);
+      return sendOrInquire<BankResponse>({
+        ...sending,
+        operation: charge,
+        inquiresFirst: !isInTime(),
+        refuse: (notFound) => (isInTime() ? undefined : notFound),
       });
     }
     case 'inquire':
-      return bank.inquire(charge, terminal);
+      return bank.inquire(charge);
     case 'reverse':
-      return bank.send({
-        kind: 'reverse',
-        operationId: bindingOperationId(binding, 'reverse'),
-        terminal,
-        originalOperationId: charge,
-      });
     case 'refund':
-      return bank.send({
-        kind: 'refund',
-        operationId: bindingOperationId(binding, 'refund'),
-        terminal,
-        originalOperationId: charge,
-        amount: next.amount,
-      });
+      return sendOrInquire({ ...sending, operation: giveBackOf(binding, next.do) });
   }
-}
-
-/** Later charges come without the payer present, so the payer always authenticates now. */
-function sendCharge(deps: BindingJobDeps, bank: Bank, binding: Binding): Promise<BankResponse> {
-  const { amount, terminal, card, email } = binding;
-  return bank.send({
-    kind: 'authorise',
-    operationId: bindingOperationId(binding, 'charge'),
-    terminal,
-    amount,
-    card: { token: card.token, session: card.session },
-    capture: true,
-    initiation: { by: 'payer', storesCard: true },
-    authentication: 'required',
-    returnUrl: deps.returnUrlOf(binding),
-    payer: {
-      ip: card.clientInfo.ip,
-      fingerprint: card.clientInfo.fingerprint,
-      ...defined({ email }),
-    },
-  });
 }

@@ -1,5 +1,5 @@
 // Webhook event types of invoices, and an invoice in a webhook event.
-import { filled, hasMembers } from '../platform/events/domain/topic.ts';
+import { filled } from '../platform/events/domain/topic.ts';
 import { lineCostMinor, type CartLine, type Invoice, type InvoiceFact } from './domain/invoice.ts';
 
 const eventTypeOf = {
@@ -18,6 +18,7 @@ export function invoiceEventType(fact: InvoiceFact): (typeof invoiceEventTypes)[
 export function invoicePayload(invoice: Invoice): Record<string, unknown> {
   return filled({
     id: invoice.id,
+    externalID: invoice.externalId,
     shopID: invoice.shopId,
     createdAt: invoice.createdAt,
     status: invoice.status,
@@ -25,7 +26,7 @@ export function invoicePayload(invoice: Invoice): Record<string, unknown> {
     dueDate: invoice.dueDate,
     amount: Number(invoice.amount.minor),
     currency: invoice.amount.currency,
-    metadata: hasMembers(invoice.metadata) ? invoice.metadata : undefined,
+    metadata: invoice.metadata ?? {},
     product: invoice.product,
     description: invoice.description,
     cart: invoice.cart?.map(cartLinePayload),

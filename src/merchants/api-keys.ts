@@ -10,7 +10,7 @@ import type { Caller } from '../caller.ts';
 import { randomText } from '../ids.ts';
 import { modeName } from '../livemode.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
-import { insertApiKey, listApiKeys, readApiKey, revokeApiKey } from './store/api-keys.ts';
+import { insertApiKey, listApiKeys, listKeyIds, readApiKey, revokeApiKey } from './store/api-keys.ts';
 
 export type ApiKey = Awaited<ReturnType<typeof apiKeysOf>>[number];
 
@@ -24,6 +24,8 @@ export type ApiKeys = {
   authenticate(text: string): Promise<Caller | undefined>;
   /** Whether this key has worked on this node before. It reads nothing, so the key may be revoked since. */
   hasWorked(text: string): boolean;
+  /** Whether there is a key of this ID, whatever its secret. The IDs are read once a second at most. */
+  isNamed(text: string): Promise<boolean>;
 };
 
 const keyText = /^mandate_(test|live)_([0-9A-Za-z]{12})_([0-9A-Za-z]{43})([0-9a-f]{6})$/;
@@ -43,6 +45,12 @@ export function openApiKeys(options: {
     maxAgeMs,
     maxEntries: 10_000,
     load: async (keyId: string) => (await options.lookups.run(readApiKey, { key_id: keyId }))[0],
+  });
+  const namedKeys = ttlCache({
+    maxAgeMs,
+    maxEntries: 1,
+    load: async () =>
+      new Set((await options.lookups.run(listKeyIds, { livemode })).map(({ key_id }) => key_id)),
   });
   /**
    * The keys that worked on this node, oldest first, with the digest of their text. Until the row is read again, after 1 s at
@@ -104,6 +112,11 @@ export function openApiKeys(options: {
     hasWorked(text) {
       const keyId = keyText.exec(text)?.[2];
       return keyId !== undefined && worked.has(keyId);
+    },
+
+    async isNamed(text) {
+      const keyId = keyText.exec(text)?.[2];
+      return keyId !== undefined && (await namedKeys.get('all')).has(keyId);
     },
 
     async authenticate(text) {

@@ -3,7 +3,14 @@
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database } from '../platform/database/database.ts';
-import { listShopsOf, partyFromRow, readParty, readShop, shopFromRow } from './store/parties.ts';
+import {
+  listShopsOf,
+  partyFromRow,
+  readParty,
+  readShop,
+  readStrictIds,
+  shopFromRow,
+} from './store/parties.ts';
 import type { Outcome } from '../refusal.ts';
 import { requireTrading, type Party, type Shop, type TradingRefusal } from './domain/party.ts';
 
@@ -14,6 +21,11 @@ export type Merchants = {
   shops(partyId: string): Promise<Shop[]>;
   /** The shop, if it exists and both it and its party may trade. */
   trading(shop: { partyId: string; shopId: string }): Promise<Outcome<Shop, TradingRefusal>>;
+  /** Whether the shop of a request refuses card numbers as IDs too. */
+  refusesNumberedIds(
+    partyId: string,
+    of: { shopId?: string; invoiceId?: string; customerId?: string },
+  ): Promise<boolean>;
   /** Real time, moved forward by the party's test clock. */
   timeOf(party: Party): Instant;
   /** Called after a change on this node, so that its next request sees the change. */
@@ -56,6 +68,11 @@ export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, live
       const party = await parties.get(partyId);
       if (!party) throw new Error(`party ${partyId} not found`);
       return requireTrading(party, await shopOf(partyId, shopId));
+    },
+    async refusesNumberedIds(party_id, { shopId, invoiceId, customerId }) {
+      const of = { shop_id: shopId ?? null, invoice_id: invoiceId ?? null, customer_id: customerId ?? null };
+      const [row] = await lookups.run(readStrictIds, { party_id, ...of });
+      return row?.is_strict ?? false;
     },
     timeOf: (party) => laterBy(clock.now(), party.clockOffsetMs),
     forget: (partyId) => parties.forget(partyId),

@@ -1,6 +1,6 @@
 // What payments need of customers.
 import type { Database } from '../platform/database/database.ts';
-import type { ChargeableCustomer } from './domain/chargeable-customer.ts';
+import type { ChargeableCustomer } from './domain/payer/chargeable-customer.ts';
 
 export type ChargeableCustomers = {
   /** Undefined if the party has no such customer. The row stays locked until the transaction ends. */

@@ -16,7 +16,7 @@ import type { Recurring } from '../recurring/port.ts';
 export type ResolutionDeps = {
   readonly db: Database;
   readonly clock: Clock;
-  readonly banks: Pick<Banks, 'bankOf'>;
+  readonly banks: Pick<Banks, 'bankOf' | 'pauseTerminal'>;
   readonly recurring: Recurring;
 };
 
@@ -28,7 +28,10 @@ export function releaseHold(deps: ResolutionDeps, name: Name, reason: string): P
     if (payment.state.name !== 'capturing')
       throw new Error(`The payment is ${payment.state.name}, not capturing. Nothing was changed.`);
     const bank = await deps.banks.bankOf(payment.terminal);
-    const answer = await bank.inquire(operationIdOf(payment, 'capture'), payment.terminal);
+    const answer = await bank.inquire({
+      operationId: operationIdOf(payment, 'capture'),
+      terminal: payment.terminal,
+    });
     const release = releaseOf(payment, answer, reason);
     if ('fact' in release) return [[release.fact]];
     throw new Error(
@@ -77,13 +80,13 @@ async function withClaim(
 }
 
 async function write(
-  { db, recurring }: ResolutionDeps,
+  { db, recurring, banks: { pauseTerminal } }: ResolutionDeps,
   stored: StoredPayment,
   events: PaymentFact[][],
   now: Instant,
 ): Promise<Payment> {
   const effects = seriesEffectsOf(stored.payment, events.flat(), undefined);
-  const alsoWrite = seriesWriteOf(stored.payment, effects, now, recurring);
+  const alsoWrite = seriesWriteOf(stored.payment, effects, now, { recurring, pauseTerminal });
   const written = await storeEvents(db, stored, events, now, alsoWrite);
   if (!written) throw new Error('The payment was changed meanwhile. Check it and run the command again.');
   return written;

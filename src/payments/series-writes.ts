@@ -6,19 +6,25 @@ import type { Database } from '../platform/database/database.ts';
 import type { Recurring } from '../recurring/port.ts';
 import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
-import type { Approval, Payment } from './domain/payment.ts';
+import type { Banks } from '../acquiring/banks.ts';
+import { operationIdOf, type Approval, type Payment } from './domain/payment.ts';
 import { approvedAlone, type SeriesEffect } from './domain/series-effects.ts';
+
+export type SeriesWriteDeps = {
+  readonly recurring: Recurring;
+  readonly pauseTerminal: Banks['pauseTerminal'];
+};
 
 /** Undefined if there is nothing to write. */
 export function seriesWriteOf(
   payment: Payment,
   effects: readonly SeriesEffect[],
   now: Instant,
-  recurring: Recurring,
+  deps: SeriesWriteDeps,
 ): ((tx: Database) => Promise<void>) | undefined {
   if (effects.length === 0) return undefined;
   return async (tx) => {
-    for (const effect of effects) await write(tx, payment, effect, now, recurring);
+    for (const effect of effects) await write(tx, payment, effect, now, deps);
   };
 }
 
@@ -27,14 +33,20 @@ async function write(
   payment: Payment,
   effect: SeriesEffect,
   now: Instant,
-  recurring: Recurring,
+  { recurring, pauseTerminal }: SeriesWriteDeps,
 ): Promise<void> {
   const member = { invoiceId: payment.invoiceId, paymentId: payment.id };
   switch (effect.effect) {
     case 'chargeEnded':
       return recurring.recordOutcome(tx, effect.seriesId, member, effect.ending, now);
+    case 'holdEnded':
+      return recurring.holdEnded(tx, effect.seriesId, member, effect.isCaptured ? now : undefined);
     case 'cardDeclined':
-      return recurring.recordDecline(tx, { ...payment, ...member, token: effect.token }, now);
+      return recurring.recordDecline(tx, { ...payment, ...member, token: effect.token }, effect.answer, now);
+    case 'terminalPaused': {
+      const operationId = operationIdOf(payment, 'authorise');
+      return pauseTerminal(tx, payment, payment.terminal, { operationId, ...effect.answer }, now);
+    }
     case 'parentMade':
       return parentMade(tx, payment, member, effect.approval, now, recurring);
     case 'receiptDue':

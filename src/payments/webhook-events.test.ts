@@ -108,3 +108,50 @@ test('facts of an unknown kind are skipped, known ones in the same event are sen
     'InvoicePaid',
   ]);
 });
+
+test('an invoice and a payment have their external IDs, and metadata even if there is none', () => {
+  const [created = [], started = []] = factsOfInvoice(name, 4, at) as any[][];
+  const terms = (facts: any[] | undefined) => facts?.[0].terms;
+  terms(created).externalId = 'order-7';
+  terms(started).externalId = 'payment-7';
+  terms(created).metadata = {};
+  delete terms(started).metadata;
+  const [, event] = invoicesTopic.webhookEventsOf(logOf([created, started]));
+  expect(event?.members).toMatchObject({
+    invoice: { externalID: 'order-7', metadata: {} },
+    payment: { externalID: 'payment-7', metadata: {} },
+  });
+});
+
+test('an interaction is sent to those who registered for it, with where the payer goes', () => {
+  const [created = [], started = []] = factsOfInvoice(name, 4, at);
+  const fact = (one: PaymentFact) => stored({ ...one, paymentId: '1' });
+  const interaction = { method: 'GET', url: 'https://issuer.example/' } as const;
+  const facts = [
+    created,
+    started,
+    [fact({ type: 'payment_interaction_requested', interaction, until: at })],
+    [fact({ type: 'payment_interaction_completed' })],
+    [fact({ type: 'payment_processed', approval: { reference: '406109123456' } })],
+  ];
+  const about = { invoiceId: 'I', paymentId: '1' };
+  const request = { requestType: 'BrowserGetRequest', uriTemplate: 'https://issuer.example/' };
+  expect(
+    invoicesTopic
+      .webhookEventsOf(logOf(facts))
+      .slice(2, 4)
+      .map(({ registeredType, eventType, members }) => ({ registeredType, eventType, members })),
+  ).toEqual([
+    {
+      registeredType: 'PaymentUserInteractionRequested',
+      eventType: 'PaymentInteractionRequested',
+      members: { ...about, userInteractionDetails: { interactionType: 'Redirect', request } },
+    },
+    {
+      registeredType: 'PaymentUserInteractionCompleted',
+      eventType: 'PaymentInteractionCompleted',
+      members: about,
+    },
+  ]);
+  expect(invoicesTopic.typesOf(facts[3] ?? [])).toEqual(['PaymentUserInteractionCompleted']);
+});

@@ -2,7 +2,7 @@
 // right after its fact.
 import type { ContactInfo } from '../recurring/domain/mandate.ts';
 import type { CardDetails } from '../cards/domain/card.ts';
-import { filled, hasMembers, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
+import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
 import { evolve as evolveInvoice, type Invoice } from '../invoices/domain/invoice.ts';
 import {
   invoiceEventTypes,
@@ -10,18 +10,22 @@ import {
   invoiceEventType,
   cartLinePayload,
 } from '../invoices/webhook-events.ts';
+import { userInteractionBody } from './api/schema.ts';
+import { reasonOfBank } from './domain/bank-actions.ts';
 import { merchantError, type MerchantError } from './domain/payment-failure.ts';
 import { invoiceLogFact, type InvoiceLogFact } from './store/codec.ts';
 import {
+  rrnOf,
   amountOf,
   evolve,
   publicStatus,
-  type Payer,
   type Payment,
   type PaymentFact,
   type PaymentState,
 } from './domain/payment.ts';
-import type { Refund } from './domain/refund.ts';
+import type { Payer } from './domain/payer/payer.ts';
+import { evolveRefund, type Refund } from './domain/refund.ts';
+import { defined } from '../defined.ts';
 
 type EventType = {
   readonly registeredType: string;
@@ -32,6 +36,14 @@ type EventType = {
 /** Facts without an entry are internal and produce no webhook event. */
 const eventTypesOf: Partial<Record<PaymentFact['type'], EventType>> = {
   payment_started: { registeredType: 'PaymentStarted' },
+  payment_interaction_requested: {
+    registeredType: 'PaymentUserInteractionRequested',
+    eventType: 'PaymentInteractionRequested',
+  },
+  payment_interaction_completed: {
+    registeredType: 'PaymentUserInteractionCompleted',
+    eventType: 'PaymentInteractionCompleted',
+  },
   payment_processed: { registeredType: 'PaymentProcessed' },
   payment_captured: { registeredType: 'PaymentCaptured' },
   payment_cancelled: { registeredType: 'PaymentCancelled' },
@@ -40,6 +52,8 @@ const eventTypesOf: Partial<Record<PaymentFact['type'], EventType>> = {
   refund_started: { registeredType: 'PaymentRefundCreated', eventType: 'RefundCreated' },
   refund_succeeded: { registeredType: 'PaymentRefundSucceeded', eventType: 'RefundSucceeded' },
   refund_failed: { registeredType: 'PaymentRefundFailed', eventType: 'RefundFailed' },
+  payment_capture_failed: { registeredType: 'PaymentCancelled' },
+  refund_returned: { registeredType: 'PaymentRefundFailed', eventType: 'RefundFailed' },
 };
 
 /** The invoice, payments and refunds after some of the facts. */
@@ -55,7 +69,7 @@ export const invoicesTopic: Topic = {
   aggregate: 'invoice',
   eventTypes: [
     ...invoiceEventTypes,
-    ...Object.values(eventTypesOf).map(({ registeredType }) => registeredType),
+    ...new Set(Object.values(eventTypesOf).map(({ registeredType }) => registeredType)),
   ],
   eventId: 'number',
   typesOf: (facts) => invoiceLogFact.known(facts).flatMap((fact) => eventTypeOf(fact)?.registeredType ?? []),
@@ -103,16 +117,11 @@ function after(snapshot: Snapshot, fact: InvoiceLogFact): Snapshot {
 function refundAfter({ refunds }: Snapshot, fact: PaymentFact, paymentId: string): Record<string, Refund> {
   if (fact.type === 'refund_started')
     return { [`${paymentId}/${fact.refund.id}`]: { ...fact.refund, status: 'pending' } };
-  if (fact.type !== 'refund_succeeded' && fact.type !== 'refund_failed') return {};
+  if (!('refundId' in fact)) return {};
   const name = `${paymentId}/${fact.refundId}`;
   const refund = refunds[name];
-  if (!refund) throw new Error(`Refund ${name} ended without having started.`);
-  return {
-    [name]:
-      fact.type === 'refund_failed'
-        ? { ...refund, status: 'failed', failure: fact.failure }
-        : { ...refund, status: 'succeeded' },
-  };
+  if (!refund) throw new Error(`Refund ${name} changed without having started.`);
+  return { [name]: evolveRefund(refund, fact) };
 }
 
 /** The refund a fact is about. */
@@ -122,6 +131,7 @@ function refundIdIn(fact: PaymentFact): string | undefined {
 
 function membersOf({ invoice, payments, refunds }: Snapshot, fact: InvoiceLogFact): Record<string, unknown> {
   if (!invoice) throw new Error('A fact of the log names a missing invoice.');
+  if (isAboutInteraction(fact)) return interactionMembers(invoice, fact);
   const members = { invoice: invoicePayload(invoice) };
   if (!('paymentId' in fact)) return members;
   const payment = payments[fact.paymentId];
@@ -129,8 +139,25 @@ function membersOf({ invoice, payments, refunds }: Snapshot, fact: InvoiceLogFac
   const refund = refunds[`${payment.id}/${refundIdIn(fact)}`];
   return {
     ...members,
-    payment: paymentPayload(payment),
+    payment: { ...paymentPayload(payment), ...defined({ reason: reasonOfBank(fact) }) },
     ...(refund ? { refund: refundPayload(refund) } : {}),
+  };
+}
+
+type AboutInteraction = InvoiceLogFact & {
+  readonly type: 'payment_interaction_requested' | 'payment_interaction_completed';
+};
+
+function isAboutInteraction(fact: InvoiceLogFact): fact is AboutInteraction {
+  return fact.type === 'payment_interaction_requested' || fact.type === 'payment_interaction_completed';
+}
+
+/** As published: the names of the objects instead of the objects. */
+function interactionMembers(invoice: Invoice, fact: AboutInteraction): Record<string, unknown> {
+  return {
+    invoiceId: invoice.id,
+    paymentId: fact.paymentId,
+    ...('interaction' in fact ? { userInteractionDetails: userInteractionBody(fact.interaction) } : {}),
   };
 }
 
@@ -140,12 +167,13 @@ function paymentPayload(payment: Payment): Record<string, unknown> {
   const contactInfo = contactPayload(payer.contactInfo);
   return filled({
     id: payment.id,
+    externalID: payment.externalId,
     createdAt: payment.createdAt,
     status: publicStatus[state.name],
-    error: state.name === 'failed' ? errorPayload(merchantError(state.failure)) : undefined,
+    error: state.name === 'failed' ? paymentErrorPayload(state) : undefined,
     amount: Number(amountOf(payment).minor),
     currency: payment.amount.currency,
-    metadata: hasMembers(payment.metadata) ? payment.metadata : undefined,
+    metadata: payment.metadata ?? {},
     fee: 0, // none is known yet
     rrn: referenceIn(state),
     contactInfo,
@@ -165,12 +193,11 @@ function payerPayload(payer: Payer): Record<string, unknown> {
   }
   if (payer.type === 'customer') return { payerType: 'CustomerPayer', customerID: payer.customerId };
   const { ip, fingerprint } = payer.clientInfo;
-  return {
-    payerType: 'PaymentResourcePayer',
-    paymentToolDetails: cardPayload(payer.card),
-    clientInfo: filled({ ip, fingerprint }),
-    contactInfo,
-  };
+  const clientInfo = filled({ ip, fingerprint });
+  if (payer.savedBy)
+    return { payerType: 'CustomerPayer', customerID: payer.savedBy.customerId, present: true, clientInfo };
+  const paymentToolDetails = cardPayload(payer.card);
+  return { payerType: 'PaymentResourcePayer', paymentToolDetails, clientInfo, contactInfo };
 }
 
 /** Only email and phone number. */
@@ -190,11 +217,11 @@ export function cardPayload({ bin, lastDigits, paymentSystem }: CardDetails): Re
 }
 
 function referenceIn(state: PaymentState): string | undefined {
-  return 'approval' in state ? state.approval.reference : undefined;
+  return 'approval' in state && state.approval ? rrnOf(state.approval) : undefined;
 }
 
 function refundPayload(refund: Refund): Record<string, unknown> {
-  const { id, createdAt, status, amount, reason, cart } = refund;
+  const { id, createdAt, status, amount, reason, cart, waitsUntil, rrn, arn } = refund;
   return filled({
     id,
     createdAt,
@@ -203,8 +230,15 @@ function refundPayload(refund: Refund): Record<string, unknown> {
     amount: Number(amount.minor),
     currency: amount.currency,
     reason,
+    waitsUntil,
+    rrn,
+    arn,
     cart: cart?.map(cartLinePayload),
   });
+}
+
+function paymentErrorPayload({ failure, declineClass }: PaymentState & { name: 'failed' }) {
+  return { ...errorPayload(merchantError(failure)), ...defined({ declineClass }) };
 }
 
 function errorPayload(error: MerchantError): Record<string, unknown> {

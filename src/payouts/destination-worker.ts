@@ -24,21 +24,19 @@ export async function runDestinationJob(
   if (!stored) return;
   const { destination } = stored;
   if (destination.state.status !== 'checking') return letRest(db, stored);
-  const route = await banks.payoutRouteOf(destination.partyId);
+  const { currency } = destination;
+  const found = await banks.payoutRouteOf(destination.partyId, { currency });
+  const route = found.ok ? found.value.route : undefined;
   const bank = route && (await banks.bankNamed(route.bankId));
-  if (!bank) throw new CardCheckPending('no bank pays out for this party');
-  const operationId = checkIdOf(destination, stored.version);
-  const { terminal } = route;
-  const send = () =>
-    bank.send({
-      kind: 'verify',
-      operationId,
-      terminal,
-      currency: destination.currency,
-      card: { token: destination.cardToken },
-    });
-  const inquire = () => bank.inquire(operationId, terminal);
-  const meaning = interpret(await sendOrInquire(attempt === 1, { send, inquire }));
+  if (!bank) throw new CardCheckPending(`no payout terminal of this party serves ${currency}`);
+  const operation = {
+    kind: 'verify',
+    operationId: checkIdOf(destination, stored.version),
+    terminal: route.terminal,
+    currency,
+    card: { token: destination.cardToken },
+  } as const;
+  const meaning = interpret(await sendOrInquire({ db, bank, operation, attempt, now }));
   if ('unknown' in meaning) throw new CardCheckPending(meaning.unknown);
   await storeDestinationFact(db, stored, meaning.fact, now);
   if (meaning.fact.type === 'destination_check_failed')

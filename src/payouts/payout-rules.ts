@@ -2,10 +2,16 @@
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database } from '../platform/database/database.ts';
 import { feeOf, noFee } from '../platform/ledger/domain/fee.ts';
-import type { Currency } from '../money.ts';
-import { usualLimitsOf, type PayoutLimits } from './domain/payout-limits.ts';
+import {
+  limitsIn,
+  sandboxLimits,
+  transferLimitsIn,
+  type LimitKey,
+  type PayoutLimits,
+  type TurnoverLimits,
+} from '../wallets/domain/payout-limits.ts';
 import { readPayoutTerms } from './store/payout-terms.ts';
-import { providersOf, type Level } from '../identities/domain/provider.ts';
+import { providersOf } from '../identities/domain/provider.ts';
 
 export type PayoutRules = ReturnType<typeof openPayoutRules>;
 
@@ -31,9 +37,12 @@ export function openPayoutRules(options: {
     async termsOf(partyId: string) {
       const { limits, fees } = await agreed.get(partyId);
       return {
-        limitsOf: (level: Level, currency: string): PayoutLimits =>
-          limits.find((one) => one.level === level && one.currency === currency)?.limits ??
-          usualLimitsOf(livemode, level, currency as Currency),
+        /** Undefined in live mode if no operator has set a row: then nothing may be paid out. */
+        limitsOf: (key: LimitKey): PayoutLimits | undefined =>
+          limitsIn(limits, key) ?? (livemode ? undefined : sandboxLimits),
+        /** To another identity. Undefined as for payouts; the sandbox limits no transfer without a row. */
+        transferLimitsOf: (key: Omit<LimitKey, 'network'>): TurnoverLimits | undefined =>
+          transferLimitsIn(limits, key) ?? (livemode ? undefined : {}),
         feeMinorOf: ({ minor, currency }: { readonly minor: bigint; readonly currency: string }) =>
           feeOf(minor, fees.get(currency) ?? noFee),
       };

@@ -42,7 +42,7 @@ export async function recoverWithdrawal(
       const made = await storeNewWithdrawal(tx, started, {
         livemode,
         // The bank has paid, so no limit applies. The payout still counts towards limits.
-        limits: {},
+        counters: (terms.countedFor ?? []).map((subject) => ({ subject, limits: {} })),
         fingerprint: fingerprintOfRequest(terms, walletGrant),
         claim: { wake_at: null, attempts: 0 },
         ...(context.walletGrant ? { grantId: context.walletGrant.id } : {}),

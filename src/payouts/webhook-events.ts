@@ -1,5 +1,6 @@
 // Webhook events about withdrawals and destinations. The first event shows the whole object, later ones its ID and the change.
 import { assetBody } from '../identities/api/shared-schema.ts';
+import { returnedBody } from './api/schema.ts';
 import type { VariantsCodec } from '../platform/database/codec.ts';
 import { filled, hasMembers, type Owner, type Topic } from '../platform/events/domain/topic.ts';
 import { nestedFailure } from '../wallets/domain/failure-path.ts';
@@ -16,6 +17,7 @@ const withdrawalTypes: EventTypes<WithdrawalLogFact> = {
   withdrawal_started: ['WithdrawalStarted'],
   withdrawal_succeeded: ['WithdrawalSucceeded'],
   withdrawal_failed: ['WithdrawalFailed'],
+  withdrawal_returned: ['WithdrawalReturned'],
 };
 const destinationTypes: EventTypes<DestinationLogFact> = {
   destination_created: ['DestinationCreated', 'DestinationUnauthorized'],
@@ -110,7 +112,8 @@ function withdrawalMembers(
   }
   const fee = assetBody({ ...terms.amount, minor: terms.feeMinor });
   const failure = 'failure' in fact ? nestedFailure(fact.failure) : undefined;
-  return filled({ withdrawalID: id, externalID, wallet, destination, body, fee, failure });
+  const returned = 'returned' in fact ? returnedBody(fact.returned) : undefined;
+  return filled({ withdrawalID: id, externalID, wallet, destination, body, fee, failure, returned });
 }
 
 function destinationMembers(type: string, terms: DestinationTerms): Record<string, unknown> {

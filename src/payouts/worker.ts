@@ -1,49 +1,115 @@
 // The job of a withdrawal: sends the payout or queries its status while it holds no connection, and writes what the response
 // proves. Running it twice is harmless: the payout has one ID, and every write is guarded by the version.
-import type { BankResponse } from '../acquiring/domain/bank-port.ts';
+import type { BankResponse, BankReturn } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
-import { runningFrom, type Clock, type Instant } from '../clock.ts';
+import { laterBy, runningFrom, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
 import { findDestination } from './store/destinations.ts';
 import { findWallet } from '../wallets/store/wallets.ts';
 import { blockedOutcome, interpret } from './domain/bank-actions.ts';
+import { payoutOf } from './domain/bank-operations.ts';
 import { findWithdrawal, reschedule, storeEnd, type StoredWithdrawal } from './store/withdrawals.ts';
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './domain/withdrawal.ts';
+import { mayMove, moveWithdrawal } from './move.ts';
+import { returnWithdrawal } from './return-withdrawal.ts';
+import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
 import { OutcomeUnknown, sendOrInquire } from '../acquiring/send-or-inquire.ts';
+import { defined } from '../defined.ts';
 
 export type WithdrawalJobDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly banks: Banks;
   readonly livemode: boolean;
-  readonly log: Pick<Logger, 'error'>;
+  readonly log: Pick<Logger, 'error' | 'warn'>;
 };
 
+/** If this node stops before it has written the return, the bank is asked again after this. */
+const returnLeaseMs = 60_000;
+
 export async function runWithdrawalJob(
-  { db, clock: ownClock, banks, livemode, log }: WithdrawalJobDeps,
+  deps: WithdrawalJobDeps,
   [id = '']: readonly string[],
   now: Instant,
   attempt: number,
   /** Given when the node that created the withdrawal runs its job immediately. */
   preloaded?: StoredWithdrawal,
 ): Promise<void> {
-  const stored = preloaded ?? (await findWithdrawal(db, null, id));
-  if (!stored) return;
-  const { withdrawal } = stored;
-  if (withdrawal.state.status !== 'sending') return reschedule(db, stored, null);
+  const { db, clock: ownClock, livemode, log } = deps;
+  const loaded = preloaded ?? (await findWithdrawal(db, null, id));
+  if (!loaded) return;
+  const { state } = loaded.withdrawal;
+  if (state.status === 'failed' || (state.status === 'succeeded' && state.returned))
+    return reschedule(db, loaded, null);
 
   // A bank may be slow. Its response counts from when it arrives, so the clock keeps running.
   const clock = runningFrom(now, ownClock);
-  const answer = await ask({ db, banks }, withdrawal, attempt);
+  if (state.status === 'succeeded') return lookForReturn(deps, loaded, clock);
+  const { stored, answer } = await askOrMove(deps, loaded, attempt, clock);
+  const { withdrawal } = stored;
   const meaning =
     answer === 'blocked'
       ? blockedOutcome(withdrawal, clock.now())
       : interpret(withdrawal, answer, clock.now());
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
   if ('again' in meaning) return reschedule(db, stored, meaning.again);
-  if (!(await storeEnd(db, stored, meaning.fact, { livemode, now: clock.now() })))
-    await logContradiction({ db, log }, withdrawal, meaning.fact);
+  const returned = answer !== 'blocked' && answer.outcome === 'approved' ? answer.returned : undefined;
+  const endedAt = clock.now();
+  const wakeAt = returned && laterBy(endedAt, returnLeaseMs);
+  const ended = await storeEnd(db, stored, meaning.fact, {
+    livemode,
+    now: endedAt,
+    ...defined({ wakeAt, answer: answer === 'blocked' ? undefined : answer }),
+  });
+  if (!ended) {
+    if (answer !== 'blocked') await hearLateAnswer({ db, clock, log }, operationIdOf(withdrawal), answer);
+    return logContradiction({ db, log }, withdrawal, meaning.fact);
+  }
+  if (returned)
+    await recordReturn(deps, { withdrawal: ended, version: stored.version + 1 }, returned, clock.now());
+}
+
+/** The bank has called about a payout that had succeeded. */
+async function lookForReturn(deps: WithdrawalJobDeps, stored: StoredWithdrawal, clock: Clock): Promise<void> {
+  const { withdrawal } = stored;
+  const payout = payoutOf(withdrawal);
+  const bank = await deps.banks.bankOf(payout.terminal);
+  const answer = await bank.inquire(payout);
+  if (answer.outcome === 'unknown' || answer.outcome === 'notSent') throw new OutcomeUnknown(answer.why);
+  const returned = answer.outcome === 'approved' ? answer.returned : undefined;
+  if (!returned) return reschedule(deps.db, stored, null);
+  await recordReturn(deps, stored, returned, clock.now());
+}
+
+async function recordReturn(
+  { db, livemode, log }: WithdrawalJobDeps,
+  stored: StoredWithdrawal,
+  returned: BankReturn,
+  now: Instant,
+): Promise<void> {
+  const { at, code, minor } = returned;
+  const { currency } = stored.withdrawal.amount;
+  const fact = { type: 'withdrawal_returned', returned: { at, code, amount: { minor, currency } } } as const;
+  await returnWithdrawal({ db, livemode, log }, stored, fact, now);
+}
+
+/** The terminals are bounded in number, and a payout only moves on. */
+async function askOrMove(
+  deps: WithdrawalJobDeps,
+  loaded: StoredWithdrawal,
+  attempt: number,
+  clock: Clock,
+): Promise<{ readonly stored: StoredWithdrawal; readonly answer: BankResponse | 'blocked' }> {
+  let stored = loaded;
+  for (;;) {
+    const answer = await ask(deps, stored.withdrawal, attempt, clock.now());
+    if (answer === 'blocked' || !mayMove(answer, attempt)) return { stored, answer };
+    const isStopped = await isBlocked(deps.db, stored.withdrawal);
+    const moved = isStopped ? undefined : await moveWithdrawal(deps, stored, clock.now());
+    if (!moved) return { stored, answer };
+    stored = moved;
+  }
 }
 
 /** Until the bank has received the payout, a block by the operator still stops it. */
@@ -51,15 +117,16 @@ async function ask(
   { db, banks }: Pick<WithdrawalJobDeps, 'db' | 'banks'>,
   withdrawal: Withdrawal,
   attempt: number,
+  now: Instant,
 ): Promise<BankResponse | 'blocked'> {
-  const { route, amount, cardToken } = withdrawal;
-  if (!route) throw new Error(`withdrawal ${withdrawal.id} has no route`);
-  const { terminal } = route;
-  const bank = await banks.bankOf(terminal);
-  const operationId = operationIdOf(withdrawal);
-  return sendOrInquire<BankResponse | 'blocked'>(attempt === 1, {
-    send: () => bank.send({ kind: 'payout', operationId, terminal, amount, card: { token: cardToken } }),
-    inquire: () => bank.inquire(operationId, terminal),
+  const payout = payoutOf(withdrawal);
+  const bank = await banks.bankOf(payout.terminal);
+  return sendOrInquire<BankResponse | 'blocked'>({
+    db,
+    bank,
+    operation: payout,
+    attempt,
+    now,
     refuse: async () => ((await isBlocked(db, withdrawal)) ? 'blocked' : undefined),
   });
 }

@@ -14,6 +14,8 @@ export function openLog(options: { level: string; human: boolean; destination?: 
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
       redact: [
+        'sender',
+        '*.sender',
         'cvv',
         '*.cvv',
         'cardNumber',

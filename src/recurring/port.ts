@@ -13,6 +13,7 @@ import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import type {
   BindingRef,
   ChargeOutcome,
+  NetworkDecline,
   PaymentRef,
   Series,
   SeriesFact,
@@ -49,12 +50,14 @@ export type Evaluation = {
   /** The series as it was evaluated, and the shop's settings. */
   readonly stored: StoredSeries;
   readonly settings: RecurringSettings;
+  /** How many stops of its card had reached the series. */
+  readonly cardStops: number;
 };
 
 export type CardNeeded = {
   readonly isCharging: boolean;
-  /** Undefined if no further charge is possible. */
-  readonly chargeableUntil?: Instant;
+  /** Undefined if no further charge is possible, and the payer cannot agree again with this card. */
+  readonly neededUntil?: Instant;
   /** The card with which the series started. */
   readonly token?: string;
 };
@@ -78,6 +81,12 @@ export type Recurring = {
       token: string;
     },
   ): Promise<string>;
+  /**
+   * Renews the consent of a series of either kind with what the payer agreed to. False if a revocation, a stop or another renewal is
+   * newer than their agreement, or if the series has lost its card.
+   */
+  renew(tx: Database, seriesId: string, consent: Consent & BindingRef, now: Instant): Promise<boolean>;
+  find(db: Database, seriesId: string): Promise<StoredSeries | undefined>;
   /** Adds a captured charge of the series that can be a parent. */
   addParent(tx: Database, seriesId: string, member: PaymentRef, now: Instant): Promise<void>;
   /** Undefined if there is no such series. Without `isLocked`, `chargeStarted` may hit a version conflict. */
@@ -111,7 +120,14 @@ export type Recurring = {
     ending: ChargeOutcome,
     now: Instant,
   ): Promise<void>;
-  /** A decline with the payer present. Networks count these too. */
+  /** A charge that was held has taken its money at that time, or has let it go. */
+  holdEnded(
+    tx: Database,
+    seriesId: string,
+    member: PaymentRef,
+    capturedAt: Instant | undefined,
+  ): Promise<void>;
+  /** A decline with the payer present. Networks count these too; a final one stops charges of the card as well. */
   recordDecline(
     tx: Database,
     payment: (PaymentRef | BindingRef) & {
@@ -121,19 +137,20 @@ export type Recurring = {
       readonly amount: Money;
       readonly token: string;
     },
+    answer: NetworkDecline,
     now: Instant,
   ): Promise<void>;
   /** Like `evaluate`, without a lock. */
   preview(
     db: Database,
     seriesId: string,
-    charge: Charge & { invoiceId?: string; amount?: Money },
+    charge: Charge & { invoiceId?: string },
     now: Instant,
   ): Promise<Evaluation | undefined>;
   /** Whether a created charge can no longer be sent, because the consent or card has ended or the network stopped it. */
   canNeverCharge(db: Database, seriesId: string, now: Instant): Promise<boolean>;
-  /** Whether and until when the series needs its card. */
-  cardNeeds(db: Database, seriesId: string, now: Instant): Promise<CardNeeded>;
+  /** Whether and until when the series needs its card. With `isLocked`, it cannot be renewed until the transaction ends. */
+  cardNeeds(db: Database, seriesId: string, now: Instant, isLocked: boolean): Promise<CardNeeded>;
   settings(db: Pick<Database, 'run'>, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
   events(db: Database, seriesId: string, after: number, limit: number): Promise<LoggedEvent<SeriesFact>[]>;
   /** The sealed consent bundle. */
@@ -150,6 +167,9 @@ export type Recurring = {
   /** The email of a payment's receipt, with its status. */
   payerEmail(db: Database, payment: PaymentRef): Promise<PayerEmail | undefined>;
   verifyRevokeLink(seriesId: string, secret: string): Promise<boolean>;
+  /** The secret in the address of a consent link. */
+  consentLinkSecret(linkId: string): string;
+  verifyConsentLink(linkId: string, secret: string): Promise<boolean>;
   /** A repeat changes nothing. */
   revoke(tx: Database, seriesId: string, how: Revocation, now: Instant): Promise<Series | undefined>;
   /** Runs the job of a series. */

@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { latest, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
-import type { Money } from '../money.ts';
 import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import {
   findPendingAttempt,
@@ -14,6 +13,8 @@ import {
   storeCardStop,
   storeChargeEnd,
   storeDecline,
+  storeHoldEnd,
+  storeInvoiceStop,
 } from './store/attempts.ts';
 import { approvedChargeOf, startedChargeOf, type PendingCharge } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
@@ -21,17 +22,26 @@ import { openConsentSeals } from './consent-seal.ts';
 import type { ReceiptRequest } from '../receipts/domain/payer-email.ts';
 import { findPayerEmail, storePayerEmail } from '../receipts/store/payer-emails.ts';
 import { mandateOf } from './domain/mandate.ts';
-import { canNeverCharge, mayCharge, type Charge } from '../retry-rules/domain/may-charge.ts';
+import {
+  canNeverCharge,
+  isInForce,
+  mayCharge,
+  type CardStop,
+  type Charge,
+} from '../retry-rules/domain/may-charge.ts';
 import { nextAdvanceNotice } from './domain/advance-notices.ts';
+import { cardNeededUntil } from './domain/card-retention.ts';
 import {
   applyOutcome,
   seriesIdOf,
+  stopOfDecline,
   seriesIdOfCustomer,
   type SeriesTerms,
   rootOf,
   type BindingRef,
   type ChargeOutcome,
   type PaymentRef,
+  type Series,
 } from './domain/series.ts';
 import {
   findSeries,
@@ -40,8 +50,10 @@ import {
   readSeriesEvents,
   storeFacts,
   storeNewSeries,
+  type StoredSeries,
 } from './store/series.ts';
 import { findSettings } from './store/settings.ts';
+import { timeZoneOf } from './domain/settings.ts';
 import type { Evaluation, Consent, Recurring } from './port.ts';
 import { openReceipts } from './write-receipt.ts';
 import { defined } from '../defined.ts';
@@ -86,18 +98,21 @@ export function openRecurring({
     return credential;
   }
 
-  /** Unless `isNew`, the series existed already, and these are the terms it would have started with. */
-  async function beginSeries(
+  /** The terms with which the consent starts a series of its own. */
+  async function termsOf(
     tx: Database,
     consent: Consent & (PaymentRef | BindingRef),
     now: Instant,
-  ): Promise<{ readonly isNew: boolean; readonly terms: SeriesTerms }> {
+  ): Promise<{ readonly terms: SeriesTerms; readonly key: Buffer }> {
     const { partyId, shopId, livemode, card, given, evidence } = consent;
     const root = rootOf(consent);
     const { key, expiry } = await mustHave(tx, { partyId, livemode, token: card.token });
-    const { terms: shopTerms = {} } = await findSettings(tx, consent);
-    const mandate = mandateOf(given, shopTerms, evidence);
-    const { networkTransactionId } = evidence.payment;
+    const settings = await findSettings(tx, consent);
+    const mandate = mandateOf(given, settings.terms ?? {}, evidence);
+    const { validUntil, trialEnd } = mandate;
+    const { networkTransactionId, currency } = evidence.payment;
+    const endOf = (date: string | undefined) =>
+      date === undefined ? undefined : endOfDay(date, timeZoneOf(settings, currency));
     const { paymentSystem, lastDigits } = card;
     const terms: SeriesTerms = {
       id: 'bindingId' in consent ? seriesIdOfCustomer(consent.customerId, key) : seriesIdOf(root),
@@ -108,16 +123,41 @@ export function openRecurring({
       card: { paymentSystem, lastDigits, endsAt: endOfCard(expiry) },
       mandate,
       consentedAt: now,
-      ...defined({ rootNetworkTransactionId: networkTransactionId }),
-      ...(mandate.validUntil === undefined ? {} : { endsAt: endOfDay(mandate.validUntil) }),
+      ...defined({
+        rootNetworkTransactionId: networkTransactionId,
+        endsAt: endOf(validUntil),
+        trialEndsAt: endOf(trialEnd),
+      }),
+      bindsAmount: true,
     };
-    const isNew = await storeNewSeries(
-      tx,
-      { type: 'series_started', terms },
-      { token: card.token, key },
-      now,
-    );
+    return { terms, key };
+  }
+
+  /** Unless `isNew`, the series existed already, and these are the terms it would have started with. */
+  async function beginSeries(
+    tx: Database,
+    consent: Consent & (PaymentRef | BindingRef),
+    now: Instant,
+  ): Promise<{ readonly isNew: boolean; readonly terms: SeriesTerms }> {
+    const { terms, key } = await termsOf(tx, consent, now);
+    const { token } = consent.card;
+    const isNew = await storeNewSeries(tx, { type: 'series_started', terms }, { token, key }, now);
     return { isNew, terms };
+  }
+
+  async function storeRenewal(tx: Database, stored: StoredSeries, terms: SeriesTerms, now: Instant) {
+    const { card, endsAt, trialEndsAt, mandate } = terms;
+    const lasts = defined({ endsAt, trialEndsAt });
+    const renewed = { type: 'consent_renewed', card, mandate, bindsAmount: true, ...lasts } as const;
+    await storeFacts(tx, stored, [renewed], now);
+    // The job of the first card waits for the old end of the series, and the new end may be earlier.
+    await cards.expedite(tx, stored.handles.token, now);
+  }
+
+  /** The card of a series that began with a payment may have been deleted since the payer agreed. A customer's can be bound again. */
+  async function mayStillCharge(tx: Database, { series, handles }: StoredSeries): Promise<boolean> {
+    if (series.kind === 'customer') return true;
+    return (await cards.credential(tx, series.partyId, handles.token)) !== undefined;
   }
 
   return {
@@ -127,16 +167,33 @@ export function openRecurring({
 
     async startForBinding(tx, consent, now) {
       const { isNew, terms } = await beginSeries(tx, consent, now);
-      const { id, card, endsAt, mandate } = terms;
-      if (isNew) return id;
-      const lasts = defined({ endsAt });
-      const renewed = { type: 'consent_renewed', card, mandate, ...lasts } as const;
-      const stored = await held(tx, id);
-      await storeFacts(tx, stored, [renewed], now);
-      // The job of the first card waits for the old end of the series, and the new end may be earlier.
-      await cards.expedite(tx, stored.handles.token, now);
-      return id;
+      if (!isNew) await storeRenewal(tx, await held(tx, terms.id), terms, now);
+      return terms.id;
     },
+
+    async renew(tx, seriesId, consent, now) {
+      const { terms } = await termsOf(tx, consent, now);
+      const stored = await held(tx, seriesId);
+      const cardStop = (await readChargeHistory(tx, seriesId, {}, now))?.standing.cardStop;
+      if (isOverriddenSince(consent.evidence.payment.createdAt, stored.series, cardStop)) return false;
+      if (!(await mayStillCharge(tx, stored))) return false;
+      await storeRenewal(tx, stored, terms, now);
+      const { payment } = consent.evidence;
+      const amount = { minor: 0n, currency: payment.currency };
+      const { reference } = payment;
+      const paid = {
+        ...rootOf(consent),
+        at: now,
+        amount,
+        reference,
+        ...defined({ approvalCode: payment.approvalCode }),
+      };
+      const confirmation = mailed({ paid });
+      if (confirmation) await storePayerEmail(tx, seriesId, confirmation, now);
+      return true;
+    },
+
+    find: findSeries,
 
     async seriesOfCustomer(tx, { named, customerId, ...card }) {
       return named ?? seriesIdOfCustomer(customerId, (await mustHave(tx, card)).key);
@@ -153,7 +210,7 @@ export function openRecurring({
       return verdictOn(db, asked.seriesId, asked, now);
     },
 
-    chargeStarted({ stored, settings, verdict }, { invoiceId, paymentId, amount }, now) {
+    chargeStarted({ stored, settings, cardStops, verdict }, { invoiceId, paymentId, amount }, now) {
       if (!verdict.may) throw new Error('A charge was started that is not allowed.');
       const { isRetry, packs, warnings } = verdict;
       const fact = {
@@ -165,7 +222,7 @@ export function openRecurring({
         packs,
         warnings,
       } as const;
-      return startedChargeOf({ stored, settings }, fact, amount, now);
+      return startedChargeOf({ stored, settings, cardStops }, fact, amount, now);
     },
 
     async chargeApproved(db, { seriesId, preloaded, ...member }, { ending, receipt }, now) {
@@ -177,23 +234,33 @@ export function openRecurring({
 
     async recordOutcome(tx, seriesId, member, ending, now) {
       const stored = await held(tx, seriesId);
-      const attempt = await findPendingAttempt(tx, seriesId, member);
+      const attempt = await findPendingAttempt(tx, seriesId, member, ending.outcome === 'approved');
       if (!attempt) return;
       const charge = { stored, attempt };
       const end = endOf(charge, ending, now);
       await storeChargeEnd(tx, charge, end, now);
       const { partyId, shopId } = stored.series;
       if (end.isDecline) await storeDecline(tx, stored.handles.key, { ...attempt, partyId, shopId }, true);
+      const at = latest(now, stored.changedAt);
+      if (end.invoiceStop) await storeInvoiceStop(tx, attempt, end.invoiceStop, at);
       if (end.cardStop) {
-        await storeCardStop(tx, charge, end.cardStop, latest(now, stored.changedAt));
-        await cards.expedite(tx, stored.handles.token, now);
+        const by = { ...attempt, partyId, shopId, seriesId };
+        await storeCardStop(tx, stored.handles.key, by, end.cardStop, at);
       }
+      if (end.stop && end.stop.scope !== 'charge') await cards.expedite(tx, stored.handles.token, now);
     },
 
-    async recordDecline(tx, charge, now) {
+    holdEnded: storeHoldEnd,
+
+    async recordDecline(tx, charge, answer, now) {
       const credential = await credentialOf(tx, charge);
       if (!credential) return;
-      await storeDecline(tx, credential.key, { ...charge, ...rootOf(charge), createdAt: now }, false);
+      const declined = { ...charge, ...rootOf(charge), createdAt: now };
+      await storeDecline(tx, credential.key, declined, false);
+      const stop = stopOfDecline(answer, now);
+      // The verification charge of a binding has no invoice that could be charged again.
+      if (stop?.scope === 'charge') await ('invoiceId' in charge && storeInvoiceStop(tx, charge, stop, now));
+      else if (stop) await storeCardStop(tx, credential.key, declined, stop, now);
     },
 
     async preview(db, seriesId, charge, now) {
@@ -205,15 +272,15 @@ export function openRecurring({
       return !stored || canNeverCharge(stored.series, now);
     },
 
-    async cardNeeds(db, seriesId, now) {
+    async cardNeeds(db, seriesId, now, isLocked) {
+      if (isLocked) await lockSeries(db, seriesId);
       const found = await readChargeHistory(db, seriesId, {}, now);
       if (!found) return { isCharging: false };
       const { series, handles } = found.stored;
-      const { isAttemptPending: isCharging } = found.standing;
-      if (canNeverCharge(series, now)) return { isCharging };
-      const { card, endsAt = card.endsAt } = series;
-      const chargeableUntil = endsAt < card.endsAt ? endsAt : card.endsAt;
-      return { isCharging, chargeableUntil, token: handles.token };
+      const { isAttemptPending: isCharging, cardStop } = found.standing;
+      const isStopped = cardStop !== undefined && isInForce(cardStop, series);
+      const neededUntil = isStopped ? undefined : cardNeededUntil(series, now);
+      return { isCharging, token: handles.token, ...defined({ neededUntil }) };
     },
 
     settings: findSettings,
@@ -247,6 +314,8 @@ export function openRecurring({
     },
 
     verifyRevokeLink: seals.isLink,
+    consentLinkSecret: seals.consentLinkSecret,
+    verifyConsentLink: seals.isConsentLink,
 
     async revoke(tx, seriesId, how, now) {
       const stored = await lockSeries(tx, seriesId);
@@ -261,9 +330,9 @@ export function openRecurring({
         if (!stored) return;
         const { series } = stored;
         const cardStop = (await readChargeHistory(tx, seriesId, {}, now))?.standing.cardStop;
-        if (series.state.name === 'active' && cardStop && cardStop.at >= series.consentedAt) {
-          const { rule, pack } = cardStop;
-          await storeFacts(tx, stored, [{ type: 'series_stopped', rule, pack, scope: 'series' }], now);
+        if (series.state.name === 'active' && cardStop && isInForce(cardStop, series)) {
+          const { at: _, ...by } = cardStop;
+          await storeFacts(tx, stored, [{ type: 'series_stopped', ...by, scope: 'series' }], now);
           await cards.expedite(tx, stored.handles.token, now);
           return;
         }
@@ -278,15 +347,28 @@ export function openRecurring({
 async function verdictOn(
   db: Database,
   seriesId: string,
-  charge: Charge & { invoiceId?: string; amount?: Money },
+  charge: Charge & { invoiceId?: string },
   now: Instant,
 ): Promise<Evaluation | undefined> {
   const found = await readChargeHistory(db, seriesId, charge, laterBy(now, -declinesCountMs));
   if (!found) return undefined;
-  const { stored, standing, settings } = found;
-  const { enforceMaxGap = false } = settings;
-  const verdict = mayCharge(standing, { ...charge, enforceMaxGap }, now);
-  return { series: stored.series, token: stored.handles.token, verdict, stored, settings };
+  const { stored, standing, settings, cardStops } = found;
+  const { enforceMaxGap, enforceAmount, periodRule } = settings;
+  const rules = defined({ enforceMaxGap, enforceAmount, periodRule });
+  const verdict = mayCharge(standing, { ...charge, ...rules }, now);
+  return { series: stored.series, token: stored.handles.token, verdict, stored, settings, cardStops };
+}
+
+/** Whether the payer or their bank has decided something else since the payer agreed. */
+function isOverriddenSince(
+  agreedAt: Instant,
+  { state, consentedAt }: Series,
+  cardStop: CardStop | undefined,
+): boolean {
+  if (state.name === 'withdrawn' || consentedAt > agreedAt) return true;
+  // The job that writes it into the log of the series may not have run yet.
+  if (cardStop && cardStop.at > agreedAt) return true;
+  return state.name === 'stopped' && state.at > agreedAt;
 }
 
 /** An event of a series is never earlier than the one before. */

@@ -35,7 +35,7 @@ const facts: SeriesFact[][] = [
       type: 'recurring_charge_started',
       ...charge,
       isRetry: false,
-      packs: ['house@2026-01-01'],
+      packs: ['house@2026-11-23'],
       warnings: ['w'],
     },
   ],
@@ -45,9 +45,9 @@ const facts: SeriesFact[][] = [
       ...charge,
       isRetry: false,
       answer: { network: 'visa', code: '41' },
-      notBefore: { at: later, rule: 'advice 02', pack: 'advice@2025-01-01' },
+      notBefore: { at: later, rule: 'advice 02', pack: 'advice@2025-01-01.2' },
     },
-    { type: 'series_stopped', rule: 'code 41', pack: 'visa@2025-05-01', scope: 'cardInShop' },
+    { type: 'series_stopped', rule: 'code 41', pack: 'visa@2025-05-01.2', scope: 'cardInShop' },
   ],
   [{ type: 'consent_withdrawn', by: 'payer' }],
 ];
@@ -70,7 +70,7 @@ const series = (more: object) => ({
   ...more,
 });
 const payment = { invoiceID: 'J', paymentID: '1' };
-const wait = { notBefore: later, rule: 'advice 02', rulePack: 'advice@2025-01-01' };
+const wait = { notBefore: later, rule: 'advice 02', rulePack: 'advice@2025-01-01.2' };
 
 test('each change is sent with the series right after it, without card data but the last digits', () => {
   const webhookEvents = recurringTopic.webhookEventsOf(log);
@@ -87,7 +87,7 @@ test('each change is sent with the series right after it, without card data but 
       {
         series: series({ status: 'stopped', failingSince: later }),
         rule: 'code 41',
-        rulePack: 'visa@2025-05-01',
+        rulePack: 'visa@2025-05-01.2',
       },
     ],
     [4, 0, 'ConsentWithdrawn', { series: series({ status: 'withdrawn', failingSince: later }), by: 'payer' }],

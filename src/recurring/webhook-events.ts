@@ -1,5 +1,6 @@
 // Webhook events of a series. They show the same changes as its event feed, each with the series right after the change.
 import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
+import type { DeclineClass } from '../acquiring/domain/decline-class.ts';
 import { evolve, type PaymentRef, type Series, type SeriesFact } from './domain/series.ts';
 import { seriesFact } from './store/codec.ts';
 import { defined } from '../defined.ts';
@@ -23,6 +24,7 @@ export const seriesChangeTypes: readonly SeriesChangeType[] = Object.values(chan
 export type SeriesChange = {
   readonly changeType: SeriesChangeType;
   readonly payment?: { readonly invoiceID: string; readonly paymentID: string };
+  readonly declineClass?: DeclineClass;
   readonly notBefore?: string;
   readonly rule?: string;
   readonly rulePack?: string;
@@ -31,14 +33,16 @@ export type SeriesChange = {
   readonly reason?: string;
   readonly notice?: string;
   readonly about?: string;
+  readonly consentLinkID?: string;
 };
 
 export function seriesChangeOf(fact: SeriesFact): SeriesChange {
   const changeType = changeTypes[fact.type];
   const payment = 'invoiceId' in fact ? { payment: paymentOf(fact) } : {};
   switch (fact.type) {
-    case 'series_started':
     case 'consent_renewed':
+      return { changeType, ...defined({ consentLinkID: fact.mandate?.consent?.link }) };
+    case 'series_started':
     case 'recurring_charge_succeeded':
     case 'recurring_charge_unsent':
     case 'parent_added':
@@ -46,12 +50,14 @@ export function seriesChangeOf(fact: SeriesFact): SeriesChange {
     case 'recurring_charge_started':
       return { changeType, ...payment, warnings: [...fact.warnings] };
     case 'recurring_charge_failed': {
-      const { notBefore } = fact;
+      const { notBefore, declineClass } = fact;
       const wait = notBefore && { notBefore: notBefore.at, rule: notBefore.rule, rulePack: notBefore.pack };
-      return { changeType, ...payment, ...wait };
+      return { changeType, ...payment, ...defined({ declineClass }), ...wait };
     }
-    case 'series_stopped':
-      return { changeType, rule: fact.rule, rulePack: fact.pack };
+    case 'series_stopped': {
+      const { rule, pack: rulePack, declineClass } = fact;
+      return { changeType, ...defined({ declineClass }), rule, rulePack };
+    }
     case 'consent_withdrawn':
       return { changeType, by: fact.by, ...defined({ reason: fact.reason }) };
     case 'notice_due':

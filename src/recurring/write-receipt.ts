@@ -2,11 +2,37 @@
 import type { Database } from '../platform/database/database.ts';
 import { languageOf, type Paid } from '../receipts/domain/payer-email.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from '../receipts/domain/receipt.ts';
-import { findSeriesWithSettings, type SeriesWithSettings } from '../recurring/store/series.ts';
+import { laterBy } from '../clock.ts';
 import { defined } from '../defined.ts';
+import type { Mandate } from './domain/mandate.ts';
+import type { Series } from './domain/series.ts';
+import { seriesFact } from './store/codec.ts';
+import { findSeriesWithSettings, readSeriesEvents, type SeriesWithSettings } from './store/series.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
+
+/** The clocks of two nodes differ by less. */
+const clockDifferenceMs = 10_000;
+const allEvents = 2 ** 31 - 1;
+
+/** What the payer had agreed to with the payment. They may have agreed to other terms since. */
+async function mandateOf(db: Database, series: Series, paid: Paid): Promise<Mandate> {
+  const isWith = ({ payment }: Mandate) => payment.reference === paid.reference;
+  const isLatest = laterBy(series.consentedAt, clockDifferenceMs) < paid.at || isWith(series.mandate);
+  if (isLatest) return series.mandate;
+  let mandate = series.mandate;
+  for (const event of await readSeriesEvents(db, series.id, 0, allEvents)) {
+    for (const fact of seriesFact.known(event.facts)) {
+      if (fact.type === 'series_started') mandate = fact.terms.mandate;
+      if (fact.type === 'consent_renewed') mandate = fact.mandate ?? mandate;
+      const isOf =
+        'paymentId' in fact && fact.paymentId === paid.paymentId && fact.invoiceId === paid.invoiceId;
+      if (isOf || isWith(mandate)) return mandate;
+    }
+  }
+  return series.mandate;
+}
 
 export function openReceipts({
   merchants,
@@ -28,7 +54,8 @@ export function openReceipts({
     if (!shop) return undefined;
     const { series, settings } = found;
     const { contact, language: ofShop } = settings;
-    const { mandate, card } = series;
+    const { card } = series;
+    const mandate = await mandateOf(db, series, paid);
     const chosen = language ?? languageOf(mandate, ofShop);
     const receipt = receiptOf({
       ...paid,

@@ -9,6 +9,7 @@ import type { Database } from '../platform/database/database.ts';
 import { allScopes } from '../platform/http/access.ts';
 import type { ApiKeys } from '../merchants/api-keys.ts';
 import { insertParty, insertShop } from '../merchants/store/parties.ts';
+import { isAliveBesideUs } from './alive.ts';
 
 export type SandboxInfo = {
   readonly apiUrl: string;
@@ -18,6 +19,11 @@ export type SandboxInfo = {
   readonly docsUrl: string;
   readonly demoUrl: string;
 };
+
+/** What `sandbox.json` holds: the node that started last, and those that were running then, the last one first. */
+type StoredInfo = NodeInfo & { readonly before?: readonly NodeInfo[] };
+/** Files of 0.2.0 lack the process ID. */
+type NodeInfo = SandboxInfo & { readonly pid?: number };
 
 const partyId = 'SANDBOX';
 const shops = [
@@ -49,6 +55,8 @@ export async function setUpSandbox(options: {
   };
   for (const shop of shops) await db.run(insertShop, { ...shop, ...ofAll });
   await banks.putBank(bank);
+  // A bank of a sandbox often outlives its database.
+  await banks.share(bank.id);
   // A terminal is named after its bank, because several nodes may each run a bank of their own.
   const own = { id: bank.id, bankId: bank.id, partyId };
   const ofShops = shops.map(({ shop_id: shopId, name: descriptor }) => {
@@ -71,12 +79,25 @@ export async function setUpSandbox(options: {
   return facts;
 }
 
-/** Undefined before the first start. */
+/** Of the node that started last among those that run, or of the last one. Undefined before the first start. */
 export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
+  const nodes = readNodes(dataFolder);
+  const found = nodes.find(isRunning) ?? nodes[0];
+  if (!found) return undefined;
+  const { pid: _, ...facts } = found;
+  return facts;
+}
+
+function isRunning({ pid }: NodeInfo): boolean {
+  return pid !== undefined && isAliveBesideUs(pid);
+}
+
+function readNodes(dataFolder: string): NodeInfo[] {
   try {
-    return JSON.parse(readFileSync(infoFile(dataFolder), 'utf8')) as SandboxInfo;
+    const { before = [], ...newest } = JSON.parse(readFileSync(infoFile(dataFolder), 'utf8')) as StoredInfo;
+    return [newest, ...before];
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return [];
     throw new Error(
       `${infoFile(dataFolder)} cannot be read (${String(error)}). Remove the file and start again.`,
       {
@@ -88,9 +109,10 @@ export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
 
 /** Writes a temporary file and renames it, so that a reader never sees half of it. */
 function writeFacts(dataFolder: string, facts: SandboxInfo): void {
-  mkdirSync(dataFolder, { recursive: true });
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   const aside = `${infoFile(dataFolder)}.${process.pid}`;
-  writeFileSync(aside, JSON.stringify(facts, null, 2) + '\n', { mode: 0o600 });
+  const stored: StoredInfo = { ...facts, pid: process.pid, before: readNodes(dataFolder).filter(isRunning) };
+  writeFileSync(aside, JSON.stringify(stored, null, 2) + '\n', { mode: 0o600 });
   renameSync(aside, infoFile(dataFolder));
 }
 

@@ -4,12 +4,18 @@ import { createHash } from 'node:crypto';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { accountsIn, type Journal } from '../platform/ledger/domain/ledger.ts';
-import { depositedFromBank, depositedFromShop } from '../platform/ledger/domain/postings.ts';
+import { accountFrom } from '../platform/ledger/domain/account.ts';
+import {
+  depositedFromBank,
+  depositedFromShop,
+  depositedFromSuspense,
+  depositReversed,
+} from '../platform/ledger/domain/postings.ts';
 import type { Deposit, WalletTerms } from './domain/wallet.ts';
-import { findDeposit, storeDeposit } from './store/wallets.ts';
+import { findDeposit, storeDeposit, storeReversal } from './store/wallets.ts';
 import { defined } from '../defined.ts';
 
-type NewDeposit = {
+export type NewDeposit = {
   readonly id: string;
   readonly livemode: boolean;
   readonly minor: bigint;
@@ -62,6 +68,37 @@ export async function depositFromShop(
   const stored = await storeDeposit(db, deposit, journal);
   if (stored === 'insufficient') return undefined;
   return stored === 'stored' ? { deposit, isNew: true } : madeBefore(db, deposit, journal);
+}
+
+/** Money of a payout that came back when the wallet was blocked. Undefined if less is aside; then nothing was done. */
+export async function depositFromSuspense(
+  db: Database,
+  wallet: WalletTerms,
+  given: NewDeposit & { readonly acquirerId: string },
+): Promise<Made | undefined> {
+  const { livemode, acquirerId } = given;
+  const deposit = depositOf(wallet, given, acquirerId);
+  const of = { livemode, depositId: deposit.id, walletId: wallet.id, acquirerId };
+  const journal = depositedFromSuspense(of, deposit.amount);
+  const stored = await storeDeposit(db, deposit, journal);
+  if (stored === 'insufficient') return undefined;
+  return stored === 'stored' ? { deposit, isNew: true } : madeBefore(db, deposit, journal);
+}
+
+/** Takes the whole deposit back, to where it came from. The wallet must still have the money. */
+export async function reverseDeposit(
+  db: Database,
+  depositId: string,
+  { livemode, reason, now }: { livemode: boolean; reason: string; now: Instant },
+): Promise<'reversed' | 'reversedBefore' | 'insufficient' | 'unknown'> {
+  const found = await findDeposit(db, depositId);
+  if (!found) return 'unknown';
+  const { deposit, debitAccount } = found;
+  if (deposit.reversedAt !== undefined) return 'reversedBefore';
+  const { walletId, amount } = deposit;
+  const source = accountFrom(debitAccount, { livemode, currency: amount.currency });
+  const journal = depositReversed({ livemode, depositId, walletId }, source, amount);
+  return storeReversal(db, deposit, { journal, reason, now });
 }
 
 async function madeBefore(db: Database, given: Deposit, journal: Journal): Promise<Made> {

@@ -126,9 +126,10 @@ describe('a webhook', () => {
       dueDate: time,
       amount: 6000,
       currency: 'RUB',
+      metadata: {},
       product: 'Order 1',
     });
-    const payment = { id: '1', createdAt: time, amount: 6000, currency: 'RUB', fee: 0 };
+    const payment = { id: '1', createdAt: time, amount: 6000, currency: 'RUB', metadata: {}, fee: 0 };
     const flat = { contactInfo: contact, ip: '127.0.0.1', fingerprint: expect.any(String) };
     const code = 'authorization_failed';
     expect(told(failed.id)).toEqual({
@@ -141,7 +142,7 @@ describe('a webhook', () => {
         ...payment,
         ...flat,
         status: 'failed',
-        error: { code, message: code, subError: { code: expect.any(String) } },
+        error: { code, message: code, subError: { code: expect.any(String) }, declineClass: 'funds' },
         payer: payer('400000', '0002'),
       },
     });

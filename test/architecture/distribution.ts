@@ -1,5 +1,4 @@
-// By which column each table could be spread over several machines, and why a few stay whole. Tests compare this with the migrations and
-// with docs/operations/citus.sql.
+// By which column each table could be partitioned, and why a few stay whole. Tests compare this with the migrations.
 
 /** The first column of each primary key: the ID of the row's aggregate, or, if unique across aggregates, the owner of the name. */
 export const distributedBy: Readonly<Record<string, string>> = {
@@ -11,22 +10,28 @@ export const distributedBy: Readonly<Record<string, string>> = {
   card_decline: 'card_key',
   card_stop: 'card_key',
   category: 'category_id',
+  consent_link: 'consent_link_id',
   customer: 'customer_id',
   data_key: 'purpose',
   deposit: 'deposit_id',
   destination: 'destination_id',
   event: 'aggregate_id',
+  exchange: 'aggregate_id',
+  exchange_note: 'bank_id',
   external_id: 'party_id',
   idempotency_key: 'owner_id',
   identity: 'identity_id',
   identity_challenge: 'identity_id',
   invoice: 'invoice_id',
+  invoice_stop: 'invoice_id',
   ledger_account: 'account_id',
   ledger_balance: 'account_id',
   ledger_checkpoint: 'account_id',
   ledger_transfer: 'aggregate_id',
   ledger_watermark: 'only_row',
+  payer_attempt: 'subject',
   payer_email: 'invoice_id',
+  limits_reset: 'only_row',
   migration: 'number',
   party: 'party_id',
   payment: 'invoice_id',
@@ -35,14 +40,20 @@ export const distributedBy: Readonly<Record<string, string>> = {
   payout_fee: 'party_id',
   payout_grant: 'grant_id',
   payout_limit: 'party_id',
+  payout_limit_rule: 'party_id',
   payout_terminal: 'party_id',
   payout_turnover: 'wallet_id',
+  payout_usage: 'subject',
   security_code: 'session_id',
   security_code_key: 'half_hour',
   series: 'series_id',
   series_attempt: 'series_id',
   shop: 'party_id',
+  shop_guard: 'party_id',
+  shop_outcome: 'party_id',
+  shop_top_up: 'top_up_id',
   terminal: 'party_id',
+  terminal_hold: 'party_id',
   test_clock: 'party_id',
   webhook: 'webhook_id',
   webhook_attempt: 'webhook_id',
@@ -52,24 +63,26 @@ export const distributedBy: Readonly<Record<string, string>> = {
   webhook_queue: 'aggregate_id',
   webhook_event_number: 'aggregate_id',
   webhook_event_number_counter: 'only_row',
+  waiting_refund: 'invoice_id',
   wallet: 'wallet_id',
   wallet_transfer: 'transfer_id',
   withdrawal: 'withdrawal_id',
 };
 
-/** One row or a few: every machine has them all. */
+/** One row or a few: nothing to partition. */
 export const keptWhole: readonly string[] = [
   'bank',
   'category',
   'data_key',
   'ledger_watermark',
+  'limits_reset',
   'migration',
   'security_code_key',
   'webhook_feed',
   'webhook_event_number_counter',
 ];
 
-/** Unique across aggregates by construction. The constraint only confirms it, and cannot on several machines. */
+/** Unique across aggregates by construction. The constraint only confirms it, and cannot over several partitions. */
 export const uniqueOtherwise: Readonly<Record<string, string>> = {
   webhook_event_number_base_key: 'one row of webhook_event_number_counter gives the bases one after another',
 };

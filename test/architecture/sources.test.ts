@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { filesEndingIn } from './mentions.ts';
 
 /** Functions of src with too many lines to read at a glance. The number only goes down: lower it when you shorten one. */
-const longFunctions = 37;
+const longFunctions = 36;
 const linesMost = 50;
 
 /** Files directly in a folder; its subfolders do not count. */
@@ -16,6 +16,7 @@ const maybeMore = [
   // Records and measurements are found by number or name, and none is ever removed.
   'docs/decisions',
   'bench/results',
+  'src/platform/database/migrations',
 ];
 
 /** What a file under domain/ gets as a value instead of reading it. */

@@ -21,6 +21,9 @@ credits_posted = sums.credits_posted + excluded.credits_posted,
 debits_pending = sums.debits_pending + excluded.debits_pending,
 credits_pending = sums.credits_pending + excluded.credits_pending;
 
+-- cancel_consent_link
+update consent_link set cancelled_at = $1::timestamptz where consent_link_id = $2::text;
+
 -- change_binding
 with changed as (
 update customer
@@ -31,13 +34,44 @@ returning customer_id, party_id, version, changed_at
 update binding
 set version = changed.version, status = $6::text, state = $7::json, refund_due_at = $8::timestamptz, wake_at = $9::timestamptz,
 attempts = $10::int4, stuck_at = null, stuck_reason = null,
-bound_at_version = case when $6::text = 'succeeded' then changed.version end
-from changed where binding.customer_id = $4::text and binding_id = $11::text
+bound_at_version = case when $6::text = 'succeeded' then changed.version end, attempted_card = case when not $11::bool then attempted_card end, attempted_address = case when not $11::bool then attempted_address end, attempted_bin = case when not $11::bool then attempted_bin end, attempted_at = case when not $11::bool then attempted_at end
+from changed where binding.customer_id = $4::text and binding_id = $12::text
+returning binding.customer_id
+), begun as (
+select binding.party_id as attempted_party, binding.shop_id as attempted_shop, attempted_card, attempted_address, attempted_bin, attempted_at from binding
+where $13::text is not null and customer_id = $4::text and binding_id = $12::text
+), attempt as (
+select begun.* from begun, moved
+), decided as (
+insert into payer_attempt as earlier (subject, declined, mismatched, kept_until)
+select subject, case when $13::text in ('declined', 'mismatched') then array[$14::timestamptz] else '{}' end,
+case when $13::text = 'mismatched' then array[$14::timestamptz] else '{}' end, date_trunc('hour', $14::timestamptz) + interval '25 hours'
+from attempt, unnest(array[attempted_card, attempted_address]) as subject
+where subject is not null
+order by subject
+on conflict (subject) do update
+set open = times_without(earlier.open, (select attempted_at from attempt)),
+declined = excluded.declined || times_since(earlier.declined, $14::timestamptz - interval '1 day'),
+mismatched = excluded.mismatched || times_since(earlier.mismatched, $14::timestamptz - interval '1 day'),
+kept_until = excluded.kept_until
+), rated as (
+insert into shop_outcome as earlier (party_id, shop_id, bin, minute, shard, approved, declined)
+select attempted_party, attempted_shop, attempted_bin, date_trunc('minute', $14::timestamptz), (hashtext($4::text) & 2147483647) % 8,
+case when $13::text in ('declined', 'mismatched') then 0 else 1 end, case when $13::text in ('declined', 'mismatched') then 1 else 0 end
+from attempt where attempted_bin is not null and ($13::text in ('declined', 'mismatched') or $13::text = 'approved')
+on conflict (party_id, shop_id, bin, minute, shard) do update
+set approved = earlier.approved + excluded.approved, declined = earlier.declined + excluded.declined
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select customer_id, version, 'customer', party_id, changed_at, $12::json from changed
+select customer_id, version, 'customer', party_id, changed_at, $15::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($16::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select version, record_journal(changed.customer_id, $13::text, changed.changed_at, $14::json) as journal from changed;
+select version, record_journal(changed.customer_id, $17::text, changed.changed_at, $18::json) as journal from changed;
 
 -- change_charged_payment
 with held as (
@@ -52,47 +86,55 @@ insert into event (aggregate_id, sequence, aggregate, party_id, created_at, fact
 select series_id, version, 'series', party_id, changed_at, $8::json from held
 ), attempted as (
 update series_attempt
-set outcome = $9::text, ended_at = held.changed_at, network = $10::text, code = $11::text,
-advice = $12::text, effect = $13::text, rule = $14::text, pack = $15::text
+set outcome = $9::text, ended_at = held.changed_at,
+captured_at = case when $10::bool then held.changed_at end, held_until = $11::timestamptz,
+network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
+rule = $16::text, pack = $17::text, decline_class = $18::text
 from held
-where series_attempt.series_id = $6::text and invoice_id = $16::text and payment_id = $17::text
-and outcome = 'pending'
+where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
+and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
 returning invoice_id
 ), posted as (
 insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
 currency, reference, approval_code, wake_at, attempts)
-select $16::text, $17::text, party_id, series_id, 'waiting', $18::timestamptz, address, $19::timestamptz,
-$20::int8, $21::text, $22::text, $23::text, $24::timestamptz, 1
+select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, address, $22::timestamptz,
+$23::int8, $24::text, $25::text, $26::text, $27::timestamptz, 1
 from held, lateral (
-select coalesce($25::text, terms #>> '{mandate,payer,contactInfo,email}')
+select coalesce($28::text, terms #>> '{mandate,payer,contactInfo,email}')
 ) as its (address)
-where $19::timestamptz is not null and address is not null
+where $22::timestamptz is not null and address is not null
 on conflict do nothing
 returning recipient
 ), moved as (
 update payment
-set version = payment.version + 1, status = $26::text, captured_minor = $27::int8, refunded_minor = $28::int8,
-state = $29::json, wake_at = $30::timestamptz, attempts = $31::int4, stuck_at = null, stuck_reason = null
+set version = payment.version + 1, status = $29::text, captured_minor = $30::int8, refunded_minor = $31::int8,
+state = $32::json, wake_at = $33::timestamptz, attempts = $34::int4, stuck_at = null, stuck_reason = null
 from held
-where payment.invoice_id = $16::text and payment.payment_id = $17::text and payment.version = $32::int4
+where payment.invoice_id = $19::text and payment.payment_id = $20::text and payment.version = $35::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $33::int4, changed_at = greatest(invoice.changed_at, $18::timestamptz),
-status = case when $34::bool then 'paid' else status end,
-payment_in_progress = $35::bool,
-wake_at = case when $35::bool or $34::bool or status <> 'unpaid' then null else due_date end
+set version = invoice.version + $36::int4, changed_at = greatest(invoice.changed_at, $21::timestamptz),
+status = case when $37::bool then 'paid' else status end,
+payment_in_progress = $38::bool,
+wake_at = case when $38::bool or $37::bool or status <> 'unpaid' then null else due_date end
 from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($36::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($39::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($36::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($39::json) with ordinality as entry (facts, ordinal)
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($40::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select case when exists (select from attempted) and changed.version is not null then changed.version
 else version_conflict() end as version,
-record_journal(changed.invoice_id, $37::text, changed.changed_at, $38::json) as journal,
+record_journal(changed.invoice_id, $41::text, changed.changed_at, $42::json) as journal,
 (select recipient from posted) as recipient
 from held left join changed on true;
 
@@ -108,6 +150,10 @@ returning destination_id, party_id, version, changed_at
 ), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
 select destination_id, version, 'destination', party_id, changed_at, $6::json from changed)
 select version from changed;
+
+-- change_exchange_note
+update exchange_note set meaning = $1::text, heard = $2::json
+where bank_id = $3::text and note_key = $4::text and meaning = 'waits';
 
 -- change_identity
 with changed as (
@@ -132,29 +178,66 @@ select invoice_id, version, 'invoice', party_id, changed_at, $7::json from chang
 )
 select version from changed;
 
+-- change_overdraft
+update ledger_account set overdraft_minor = $1::int8
+where account_id = $2::text and $1::int8 + (
+select sum(credits_posted - debits_posted - debits_pending) from ledger_balance
+where ledger_balance.account_id = $2::text) >= 0
+returning account_id;
+
 -- change_payment
 with moved as (
 update payment
 set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
-state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
+state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null, attempted_card = case when not $7::bool then attempted_card end, attempted_address = case when not $7::bool then attempted_address end, attempted_bin = case when not $7::bool then attempted_bin end, attempted_at = case when not $7::bool then attempted_at end
 
-where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
+where payment.invoice_id = $8::text and payment.payment_id = $9::text and payment.version = $10::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
-status = case when $12::bool then 'paid' else status end,
-payment_in_progress = $13::bool,
-wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
+set version = invoice.version + $11::int4, changed_at = greatest(invoice.changed_at, $12::timestamptz),
+status = case when $13::bool then 'paid' else status end,
+payment_in_progress = $14::bool,
+wake_at = case when $14::bool or $13::bool or status <> 'unpaid' then null else due_date end
 from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($15::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($15::json) with ordinality as entry (facts, ordinal)
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($16::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+), begun as (
+select payment.party_id as attempted_party, payment.shop_id as attempted_shop, attempted_card, attempted_address, attempted_bin, attempted_at from payment
+where $17::text is not null and invoice_id = $8::text and payment_id = $9::text
+), attempt as (
+select begun.* from begun, moved
+), decided as (
+insert into payer_attempt as earlier (subject, declined, mismatched, kept_until)
+select subject, case when $17::text in ('declined', 'mismatched') then array[$18::timestamptz] else '{}' end,
+case when $17::text = 'mismatched' then array[$18::timestamptz] else '{}' end, date_trunc('hour', $18::timestamptz) + interval '25 hours'
+from attempt, unnest(array[attempted_card, attempted_address]) as subject
+where subject is not null
+order by subject
+on conflict (subject) do update
+set open = times_without(earlier.open, (select attempted_at from attempt)),
+declined = excluded.declined || times_since(earlier.declined, $18::timestamptz - interval '1 day'),
+mismatched = excluded.mismatched || times_since(earlier.mismatched, $18::timestamptz - interval '1 day'),
+kept_until = excluded.kept_until
+), rated as (
+insert into shop_outcome as earlier (party_id, shop_id, bin, minute, shard, approved, declined)
+select attempted_party, attempted_shop, attempted_bin, date_trunc('minute', $18::timestamptz), (hashtext($8::text) & 2147483647) % 8,
+case when $17::text in ('declined', 'mismatched') then 0 else 1 end, case when $17::text in ('declined', 'mismatched') then 1 else 0 end
+from attempt where attempted_bin is not null and ($17::text in ('declined', 'mismatched') or $17::text = 'approved')
+on conflict (party_id, shop_id, bin, minute, shard) do update
+set approved = earlier.approved + excluded.approved, declined = earlier.declined + excluded.declined
 )
-select version, record_journal(changed.invoice_id, $15::text, changed.changed_at, $16::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $19::text, changed.changed_at, $20::json) as journal from changed;
 
 -- change_series
 with held as (
@@ -169,6 +252,11 @@ insert into event (aggregate_id, sequence, aggregate, party_id, created_at, fact
 select series_id, version, 'series', party_id, changed_at, $9::json from held
 )
 select version from held;
+
+-- claim_banks_to_watch
+update bank set checked_at = $1::timestamptz
+where checked_at is null or checked_at < $2::timestamptz
+returning bank_id, updates_cursor, report_cursor, is_shared, stopped_at;
 
 -- claim_due_binding
 with due as (
@@ -1042,18 +1130,24 @@ from due where claimed.aggregate_id = due.aggregate_id and claimed.webhook_id = 
 returning claimed.aggregate_id, claimed.webhook_id, claimed.next_position, claimed.last_position,
 claimed.replay_until, claimed.resume_at, claimed.attempts, claimed.rewinds, claimed.wake_at;
 
+-- close_payer_attempt
+update payer_attempt set open = times_without(open, $1::timestamptz) where subject in (
+select subject from payer_attempt where subject in ($2::bytea, $3::bytea) order by subject for update
+);
+
 -- compare_with_bank
 with ours as (
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
-minor as amount_minor, currency, case when kind <> 'authorise' then name || '.a' end as original_id,
+minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
-case certainty when 'undone' then name || '.r' when 'undoes' then name || '.a' end as counterpart_id,
+case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
+when 'undoes' then name || charge end as counterpart_id,
 'payment' as object, name as object_id, status, party_id, asked_at, known_at
 from payment
 cross join lateral (
 select invoice_id || '.' || payment_id as name, terms -> 'flow' ->> 'type' = 'instant' as is_instant,
-status in ('captured', 'refunding', 'refunded') as is_taken
+case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end as charge
 ) as known
 cross join lateral (
 select max(created_at) filter (where type = 'payment_processed') as approved_at,
@@ -1062,41 +1156,68 @@ max(created_at) filter (where type = 'payment_capture_started') as capture_asked
 max(created_at) filter (where type = 'payment_captured') as captured_at,
 max(created_at) filter (where type in ('payment_reversal_started', 'payment_cancel_started')) as reversal_asked_at,
 max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) as reversed_at,
+max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
+max(created_at) filter (where type = 'payment_approved_late') as late_at,
+max(created_at) filter (where type = 'payment_given_back') as given_back_at,
+max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
+max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
+coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
+coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
+coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
+coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
 case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
 as settled
-from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text)
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
 where aggregate_id = invoice_id and "paymentId" = payment_id
 ) as log
+cross join lateral (
+select status in ('captured', 'refunding', 'refunded') or uncaptured_minor is not null as is_taken
+) as outcome
 cross join lateral (values
-('.a', 'authorise', case when is_instant then 1 else 0 end, amount_minor,
-coalesce(settled, case when status in ('authorising', 'challenged', 'reversing') then 'open'
-when status = 'failed' then 'undone' else 'done' end),
+(charge, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
+coalesce(settled, case when status in ('authorising', 'challenged', 'reversing') then 'open' when is_late_settled then 'may'
+when status = 'failed' or status = 'cancelled' and is_refused and not is_given_back then 'undone' else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
-('.c', 'capture', 1, coalesce(captured_minor, amount_minor),
-case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done' else 'never' end,
+-- The declined charge of a payment that was stepped up; without a step-up there is only one.
+(case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
+'never', null, null),
+('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
+case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
+when is_given_back and not is_instant then 'may' else 'never' end,
 capture_asked_at, captured_at),
 ('.r', 'reverse', case when is_instant then -1 else 0 end, amount_minor,
-coalesce(settled, case when status in ('reversing', 'cancelling') then 'open' when status = 'cancelled' then 'done'
-when status = 'failed' then 'undoes' else 'never' end),
-case when status = 'failed' then payment.created_at else reversal_asked_at end, reversed_at)
+coalesce(settled, case when is_refused then 'never' when status in ('reversing', 'cancelling') then 'open'
+when status = 'cancelled' and not is_taken then 'done' when status = 'failed' then 'undoes' else 'never' end),
+case when status = 'failed' then payment.created_at else reversal_asked_at end, reversed_at),
+('.u', 'refund', -1, coalesce(given_back_minor, amount_minor),
+coalesce(settled, case when not is_refused then 'never' when status in ('reversing', 'cancelling') then 'open'
+when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
+refused_at, given_back_at),
+('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
+case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
+late_at, given_back_at)
 ) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
 where invoice_id between $1::text and $2::text) as source
 union all
 select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || '.' || refund_id as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
-'refund' as kind, -1 as sign, refund.amount_minor, refund.currency, name || '.a' as original_id,
+'refund' as kind, -1 as sign, refund.amount_minor, refund.currency, name || case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
-case refund.status when 'pending' then 'open' when 'failed' then 'never' else coalesce(settled, 'done') end as certainty,
+case when refund.waits_until is not null then 'never' when refund.status = 'pending' then 'open'
+when refund.status = 'failed' and not is_returned then 'never' else coalesce(settled, 'done') end as certainty,
 null as counterpart_id, 'refund' as object, name || '.' || refund_id as object_id, refund.status, refund.party_id,
-refund.created_at as asked_at, ended.happened_at as known_at
+coalesce(reserved.happened_at, refund.created_at) as asked_at, ended.happened_at as known_at
 from refund
 join payment using (invoice_id, payment_id)
 cross join lateral (select invoice_id || '.' || payment_id as name) as known
 cross join lateral (
-select case when bool_or("settledBecause" is not null) then 'may' end as settled
+select case when bool_or("settledBecause" is not null or type = 'refund_returned') then 'may' end as settled,
+coalesce(bool_or(type = 'refund_returned'), false) as is_returned
 from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "refundId" text, "settledBecause" text)
 where aggregate_id = invoice_id and "paymentId" = payment_id and "refundId" = refund_id
 ) as log
+left join ledger_transfer as reserved on reserved.aggregate_id = invoice_id and not reserved.completes_pending
+and reserved.step = 'refund' and reserved.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
 and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 where invoice_id between $1::text and $2::text) as source
@@ -1148,7 +1269,15 @@ from withdrawal
 left join destination using (destination_id)
 left join ledger_transfer as ended on ended.aggregate_id = withdrawal_id and ended.operation_id = 'withdrawal'
 and ended.step = 'payout' and ended.completes_pending
-where withdrawal_id between $1::text and $2::text) as source
+where withdrawal_id between $1::text and $2::text
+union all
+select withdrawal_id, withdrawal_id || '.p.returned', terms -> 'route' ->> 'bankId', 'return', 1,
+(result -> 'returned' -> 'amount' ->> 'minor')::int8, withdrawal.currency, withdrawal_id || '.p', card ->> 'mask',
+'may', null, 'withdrawal', withdrawal_id, withdrawal.status, withdrawal.party_id, withdrawal.created_at,
+(result -> 'returned' ->> 'at')::timestamptz
+from withdrawal
+left join destination using (destination_id)
+where withdrawal_id between $1::text and $2::text and result -> 'returned' is not null) as source
 ), line as (
 select *, row_number() over (partition by operation_id order by sequence) as copy
 from report_line where run_id = $3::text and aggregate_id between $1::text and $2::text
@@ -1185,30 +1314,66 @@ select count(*) filter (where verdict = 'equal') as equal,
 coalesce(json_agg(pair order by operation_id, sequence) filter (where verdict = 'doubtful'), '[]') as pairs
 from pair;
 
+-- confirm_bank
+update bank
+set stopped_at = null, stopped_because = null, confirmed_because = $1::text, report_cursor = greatest(report_cursor, $2::int8)
+where bank_id = $3::text and stopped_at is not null returning bank_id;
+
+-- count_contradictions
+select count(*) as contradictions from exchange_note where meaning in ('waits', 'contradiction')
+and meaning = 'contradiction';
+
+-- count_limits_reset
+update limits_reset set resets = resets + 1;
+
+-- count_other_programs
+select count(*)::int4 as programs from pg_stat_activity
+where datname = current_database() and application_name = 'mandate' and pid <> pg_backend_pid();
+
 -- count_parked_webhook_queues
 select count(*) as parked from webhook_queue
 where stuck_at is not null and exists (select from webhook where webhook.webhook_id = webhook_queue.webhook_id);
+
+-- count_paused_terminals
+select count(*) as paused from terminal left join test_clock using (party_id)
+where paused_until > $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' and retired_at is null;
 
 -- count_pending_refunds
 select count(*) as pending, count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
 from binding left join test_clock using (party_id) where refund_due_at is not null;
 
+-- count_stopped_banks
+select count(*) as stopped from bank where stopped_at is not null;
+
 -- count_unbalanced
 with account as (
-select account_id, forbids_overdraft, code = 'binding.clearing' as clears,
+select account_id, forbids_overdraft, overdraft_minor, code = 'binding.clearing' as clears,
 split_part(account_id, ':', 1) as mode, split_part(account_id, ':', 2) as currency,
 sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
 sum(debits_pending) as debits_pending, sum(credits_pending) as credits_pending
 from ledger_balance left join ledger_account using (account_id)
-group by account_id, forbids_overdraft, code
+group by account_id, forbids_overdraft, overdraft_minor, code
 ), kind as (
 select sum(debits_posted) <> sum(credits_posted) or sum(debits_pending) <> sum(credits_pending) as is_broken
 from account group by mode, currency
 )
 select (select count(*) from kind where is_broken) + count(*) as broken
 from account
-where forbids_overdraft and credits_posted < debits_posted + debits_pending
+where forbids_overdraft and credits_posted + overdraft_minor < debits_posted + debits_pending
 or clears and credits_posted - debits_posted <> debits_pending;
+
+-- count_unsent_attempt
+update payment set unsent_attempts = $1::int4
+where invoice_id = $2::text and payment_id = $3::text and status = 'authorising' and attempts = $1::int4
+and unsent_attempts in ($1::int4 - 1, -$1::int4);
+
+-- count_waiting_refunds
+select count(*) as waiting from waiting_refund where party_id = $1::text and shop_id = $2::text;
+
+-- delete_all_payer_attempts
+with restarted as (
+update invoice set payer_attempts = 0 where payer_attempts > 0 and status = 'unpaid' and party_id = $1::text
+) delete from payer_attempt;
 
 -- delete_bank
 with kept as (
@@ -1238,8 +1403,27 @@ delete from security_code where session_id in
 (select session_id from security_code where expires_at <= $1::timestamptz limit $2::int4 for update skip locked)
 returning session_id;
 
+-- delete_old_payer_attempts
+delete from payer_attempt where subject in (
+select subject from payer_attempt where kept_until < $1::timestamptz order by kept_until limit $2::int4 for update skip locked
+) and kept_until < $1::timestamptz returning kept_until;
+
 -- delete_old_security_code_keys
 delete from security_code_key where half_hour < $1::int4;
+
+-- delete_old_shop_guards
+delete from shop_guard where until < $1::timestamptz;
+
+-- delete_old_shop_outcomes
+delete from shop_outcome where (party_id, shop_id, bin, minute, shard) in (
+select party_id, shop_id, bin, minute, shard from shop_outcome where minute < $1::timestamptz order by minute limit $2::int4
+for update skip locked
+) returning minute;
+
+-- delete_payout_limit
+delete from payout_limit_rule
+where party_id = $1::text and currency = $2::text and network = $3::text and level = $4::text
+returning currency;
 
 -- delete_retained_card
 with gone as (
@@ -1252,6 +1436,12 @@ where external_id.party_id = gone.party_id and operation = 'createPaymentResourc
 and external_id.external_id = gone.external_id and entity_id = gone.card_id
 )
 select card_id from gone;
+
+-- delete_shop_guard
+with forgotten as (
+delete from shop_outcome where ($1::text is null or party_id = $2::text and shop_id = $1::text)
+)
+delete from shop_guard where ($1::text is null or party_id = $2::text and shop_id = $1::text) returning bin;
 
 -- delete_unretained_cards
 with gone as (
@@ -1275,6 +1465,13 @@ delete from webhook where webhook_id = $1::text and party_id = $2::text returnin
 delete from webhook_key where webhook_id in (select webhook_id from gone)
 )
 select webhook_id from gone;
+
+-- doubt_unsent_attempt
+update payment set unsent_attempts = -$1::int4
+where invoice_id = $2::text and payment_id = $3::text and unsent_attempts = $1::int4 - 1;
+
+-- drop_security_codes
+with codes as (delete from security_code) delete from security_code_key;
 
 -- earliest_due_of_party
 select ordinal, wake_at from (
@@ -1308,14 +1505,20 @@ insert into event (aggregate_id, sequence, aggregate, party_id, created_at, fact
 select series_id, version, 'series', party_id, changed_at, $8::json from held
 ), attempted as (
 update series_attempt
-set outcome = $9::text, ended_at = held.changed_at, network = $10::text, code = $11::text,
-advice = $12::text, effect = $13::text, rule = $14::text, pack = $15::text
+set outcome = $9::text, ended_at = held.changed_at,
+captured_at = case when $10::bool then held.changed_at end, held_until = $11::timestamptz,
+network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
+rule = $16::text, pack = $17::text, decline_class = $18::text
 from held
-where series_attempt.series_id = $6::text and invoice_id = $16::text and payment_id = $17::text
-and outcome = 'pending'
+where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
+and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
 returning invoice_id
 )
 select version from held where exists (select from attempted);
+
+-- end_hold_of_charge
+update series_attempt set captured_at = $1::timestamptz, held_until = null
+where series_id = $2::text and invoice_id = $3::text and payment_id = $4::text and captured_at is null;
 
 -- end_identity_challenge
 update identity_challenge set status = $1::text, failure_reason = $2::text
@@ -1349,33 +1552,53 @@ insert into event (aggregate_id, sequence, aggregate, party_id, created_at, fact
 select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
 from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), ended as (
-update refund set status = $15::text, failure = $16::json
-from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $17::text
+update refund set status = $16::text, failure = $17::json, waits_until = null, rrn = coalesce($18::text, rrn),
+arn = coalesce($19::text, arn)
+from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $20::text
+), left_queue as (
+delete from waiting_refund using changed
+where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $20::text
 )
-select version, record_journal(changed.invoice_id, $18::text, changed.changed_at, $19::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $21::text, changed.changed_at, $22::json) as journal from changed;
 
 -- end_withdrawal
 with changed as (
 update withdrawal set version = version + 1, changed_at = greatest(withdrawal.changed_at, $1::timestamptz), status = $2::text, result = $3::json,
-wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
-where withdrawal_id = $4::text and version = $5::int4
-returning withdrawal_id, party_id, wallet_id, amount_minor, version, changed_at
+wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
+where withdrawal_id = $5::text and version = $6::int4
+returning withdrawal_id, party_id, currency, amount_minor, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select withdrawal_id, version, 'withdrawal', party_id, changed_at, $6::json from changed
-), locked as (
-select turnover.wallet_id, period, changed.amount_minor from payout_turnover as turnover
-join changed using (wallet_id)
-where $7::bool and period in ($8::text, $9::text)
-order by period for no key update of turnover
+select withdrawal_id, version, 'withdrawal', party_id, changed_at, $7::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), uncounted as (
-update payout_turnover as turnover
-set amount_minor = turnover.amount_minor - locked.amount_minor, payouts = payouts - 1
-from locked where turnover.wallet_id = locked.wallet_id and turnover.period = locked.period
-returning turnover.period
+insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
+select subject, changed.currency, period, -changed.amount_minor, -1
+from changed, json_array_elements_text($9::json) as subject, unnest(array[$10::text, $11::text]) as period
+order by subject collate "C", period collate "C"
+on conflict (subject, currency, period) do update
+set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts - 1
+returning period
 )
-select record_journal(changed.withdrawal_id, $10::text, changed.changed_at, $11::json) as journal from changed, (select count(*) from uncounted) as before;
+select record_journal(changed.withdrawal_id, $12::text, changed.changed_at, $13::json) as journal from changed, (select count(*) from uncounted) as before;
+
+-- expect_return_of_withdrawal
+update withdrawal set wake_at = $1::timestamptz, attempts = 0
+where withdrawal_id = $2::text and status = 'succeeded' and result -> 'returned' is null
+and wake_at is null and stuck_at is null
+returning withdrawal_id;
 
 -- expedite_binding
 update binding set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
@@ -1411,6 +1634,54 @@ where series_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_bu
 -- expedite_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = case when attempts > 2 then attempts - 1 else attempts end
 where withdrawal_id = $2::json ->> 0 and wake_at > $1::timestamptz returning json_build_array(withdrawal_id) as key;
+
+-- failing_binding
+select json_build_array(customer_id, binding_id) as key, party_id, attempts, wake_at, stuck_reason from binding
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_card
+select json_build_array(card_id) as key, party_id, attempts, wake_at, stuck_reason from card
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_destination
+select json_build_array(destination_id) as key, party_id, attempts, wake_at, stuck_reason from destination
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_invoice
+select json_build_array(invoice_id) as key, party_id, attempts, wake_at, stuck_reason from invoice
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_payer_email
+select json_build_array(invoice_id, payment_id) as key, party_id, attempts, wake_at, stuck_reason from payer_email
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_payment
+select json_build_array(invoice_id, payment_id) as key, party_id, attempts, wake_at, stuck_reason from payment
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_series
+select json_build_array(series_id) as key, party_id, attempts, wake_at, stuck_reason from series
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
+
+-- failing_withdrawal
+select json_build_array(withdrawal_id) as key, party_id, attempts, wake_at, stuck_reason from withdrawal
+where wake_at <= $1::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+and stuck_reason is not null
+order by wake_at limit 1000;
 
 -- find_broken_b1
 with since as (
@@ -1565,10 +1836,10 @@ select distinct aggregate_id from ledger_transfer where created_at >= $2::timest
 select aggregate_id from touched
 union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
-select account_id, sum(credits_posted - debits_posted - debits_pending)::text as available,
-sum(credits_posted - debits_posted - debits_pending) >= 0 as holds
+select account_id, overdraft_minor, sum(credits_posted - debits_posted - debits_pending)::text as available,
+sum(credits_posted - debits_posted - debits_pending) >= -overdraft_minor as holds
 from ledger_account join ledger_balance using (account_id)
-where forbids_overdraft group by account_id
+where forbids_overdraft group by account_id, overdraft_minor
 )
 select count(*) as checked, count(*) filter (where holds is not true) as broken,
 coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
@@ -1758,8 +2029,10 @@ from changed join payment on invoice_id = aggregate_id
 full join (
 select aggregate_id as invoice_id, split_part(operation_id, '/', 2) as payment_id,
 sum(pending_minor) filter (where step = 'hold') as held_minor,
-sum(posted_minor) filter (where step in ('hold', 'sale')) as taken_minor,
-sum(posted_minor) filter (where step = 'refund') as returned_minor,
+sum(case step when 'uncaptured' then - posted_minor else posted_minor end)
+filter (where step in ('hold', 'sale', 'uncaptured')) as taken_minor,
+sum(case step when 'returned' then - posted_minor else posted_minor end)
+filter (where step in ('refund', 'returned')) as returned_minor,
 sum(pending_minor) filter (where step = 'refund') as returning_minor
 from changed join ledger_transfer using (aggregate_id)
 where operation_id like 'payment/%'
@@ -1780,17 +2053,39 @@ select distinct aggregate_id from ledger_transfer where created_at >= $2::timest
 select aggregate_id from touched
 union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
-select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, booked.*,
-case status
-when 'pending' then (booked.open_minor, booked.posted_minor) = (amount_minor + fee_minor, 0)
-when 'succeeded' then (booked.open_minor, booked.posted_minor) = (0, amount_minor + fee_minor)
-else (booked.open_minor, booked.posted_minor) = (0, 0)
+select invoice_id, payment_id, refund_id, status, amount_minor, fee_minor, waits_until, booked.*,
+case
+when waits_until is not null then status = 'pending' and booked.open_minor is null
+when status = 'pending' then (booked.open_minor, booked.posted_minor) = (amount_minor + fee_minor, 0)
+when status = 'succeeded' then (booked.open_minor, booked.posted_minor) = (0, amount_minor + fee_minor)
+else (coalesce(booked.open_minor, 0), coalesce(booked.posted_minor, 0)) = (0, 0)
 end as holds
 from changed join refund on invoice_id = aggregate_id
 left join lateral (
-select sum(pending_minor) as open_minor, sum(posted_minor) as posted_minor from ledger_transfer
+select sum(pending_minor) as open_minor,
+sum(case when step in ('returned', 'returned_fee') then - posted_minor else posted_minor end) as posted_minor
+from ledger_transfer
 where aggregate_id = invoice_id and operation_id = 'payment/' || payment_id || '/refund/' || refund_id
 ) as booked on true
+)
+select count(*) as checked, count(*) filter (where holds is not true) as broken,
+coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
+as examples
+from cases;
+
+-- find_broken_p3
+with since as (
+select case when $1::bool then reached_at else '-infinity' end as instant from ledger_watermark
+), touched as (
+select distinct aggregate_id from ledger_transfer where created_at >= $2::timestamptz
+), changed as (
+select aggregate_id from touched
+union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
+), cases as (
+select invoice_id, payment_id, refund_id, waiting.refund_id is not null and waits_until is not null as holds
+from changed join refund on invoice_id = aggregate_id
+full join waiting_refund as waiting using (invoice_id, payment_id, refund_id)
+where waits_until is not null or waiting.refund_id is not null and invoice_id in (select aggregate_id from changed)
 )
 select count(*) as checked, count(*) filter (where holds is not true) as broken,
 coalesce((select json_agg(example) from (select * from cases where holds is not true limit 5) as example), '[]')
@@ -1807,23 +2102,29 @@ select aggregate_id from touched
 union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
 select coalesce(withdrawal_id, aggregate_id) as withdrawal_id, said.status, said.held_minor, said.paid_minor,
-said.fee_minor, booked.*,
+said.fee_minor, said.returned_minor, booked.*,
 said.status is not null
-and (said.held_minor, said.paid_minor, said.fee_minor)
-= (coalesce(booked.held_minor, 0), coalesce(booked.paid_minor, 0), coalesce(booked.fee_minor, 0))
+and (said.held_minor, said.paid_minor, said.fee_minor, said.returned_minor)
+= (coalesce(booked.held_minor, 0), coalesce(booked.paid_minor, 0), coalesce(booked.fee_minor, 0),
+coalesce(booked.returned_minor, 0))
+and (said.status = 'sending' or coalesce(booked.moving_minor, 0) = 0)
 and coalesce(booked.wallets, '') in ('', said.wallet_id) as holds
 from (
 select withdrawal_id, wallet_id, status,
 case when status = 'sending' then amount_minor else 0 end as held_minor,
 case when status = 'succeeded' then amount_minor else 0 end as paid_minor,
-case when status = 'failed' then 0 else fee_minor end as fee_minor
+case when status = 'failed' then 0 else fee_minor end as fee_minor,
+coalesce((result -> 'returned' -> 'amount' ->> 'minor')::int8, 0) as returned_minor
 from withdrawal where not $1::bool or withdrawal_id in (select aggregate_id from touched)
 ) as said
 full join (
 select aggregate_id, sum(pending_minor) filter (where step = 'payout') as held_minor,
 sum(posted_minor) filter (where step = 'payout') as paid_minor,
 sum(pending_minor + posted_minor) filter (where step = 'payout_fee') as fee_minor,
-string_agg(distinct split_part(debit_account, ':', 4), ' ') as wallets
+sum(posted_minor) filter (where step = 'returned') as returned_minor,
+sum(pending_minor) filter (where step like 'moved%') as moving_minor,
+string_agg(distinct split_part(case when step = 'returned' then credit_account else debit_account end, ':', 4), ' ')
+filter (where split_part(credit_account, ':', 3) <> 'recon.suspense' and step not like 'moved%') as wallets
 from touched join ledger_transfer using (aggregate_id)
 where operation_id = 'withdrawal' group by aggregate_id
 ) as booked on booked.aggregate_id = withdrawal_id
@@ -1842,11 +2143,15 @@ select distinct aggregate_id from ledger_transfer where created_at >= $2::timest
 select aggregate_id from touched
 union select aggregate_id from event where created_at >= $2::timestamptz - interval '10 minutes'
 ), cases as (
-select coalesce(deposit_id, aggregate_id) as deposit_id, said.amount_minor, booked.*,
-(said.amount_minor, said.wallet_id) = (booked.minor, booked.wallets) as holds
+select coalesce(deposit_id, aggregate_id) as deposit_id, said.amount_minor, said.reversed_at, booked.*,
+(said.amount_minor, said.wallet_id) = (booked.minor, booked.wallets)
+and coalesce(booked.reversed_minor, 0) = case when said.reversed_at is null then 0 else said.amount_minor end as holds
 from (select * from deposit where not $1::bool or deposit_id in (select aggregate_id from touched)) as said
 full join (
-select aggregate_id, sum(posted_minor) as minor, string_agg(distinct split_part(credit_account, ':', 4), ' ') as wallets
+select aggregate_id, sum(posted_minor) filter (where step = 'deposit') as minor,
+sum(posted_minor) filter (where step = 'reversal') as reversed_minor,
+string_agg(distinct split_part(case when step = 'deposit' then credit_account else debit_account end, ':', 4), ' ')
+as wallets
 from touched join ledger_transfer using (aggregate_id)
 where operation_id = 'deposit' group by aggregate_id
 ) as booked on booked.aggregate_id = deposit_id
@@ -1890,6 +2195,152 @@ select least(
 (select customer_id from binding where customer_id >= $2::text order by customer_id offset $3::int4 limit 1),
 (select withdrawal_id from withdrawal where withdrawal_id >= $2::text order by withdrawal_id offset $3::int4 limit 1)) as last;
 
+-- find_expected_operation
+select exists (
+select from (select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
+minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
+terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
+case certainty when 'undone' then name || case when is_late then '.l' when is_refused then '.u' else '.r' end
+when 'undoes' then name || charge end as counterpart_id,
+'payment' as object, name as object_id, status, party_id, asked_at, known_at
+from payment
+cross join lateral (
+select invoice_id || '.' || payment_id as name, terms -> 'flow' ->> 'type' = 'instant' as is_instant,
+case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end as charge
+) as known
+cross join lateral (
+select max(created_at) filter (where type = 'payment_processed') as approved_at,
+max(created_at) filter (where type = 'payment_failed') as failed_at,
+max(created_at) filter (where type = 'payment_capture_started') as capture_asked_at,
+max(created_at) filter (where type = 'payment_captured') as captured_at,
+max(created_at) filter (where type in ('payment_reversal_started', 'payment_cancel_started')) as reversal_asked_at,
+max(created_at) filter (where type in ('payment_failed', 'payment_cancelled')) as reversed_at,
+max(created_at) filter (where type = 'payment_reversal_refused') as refused_at,
+max(created_at) filter (where type = 'payment_approved_late') as late_at,
+max(created_at) filter (where type = 'payment_given_back') as given_back_at,
+max((amount ->> 'minor')::bigint) filter (where type = 'payment_given_back') as given_back_minor,
+max((amount ->> 'minor')::bigint) filter (where type = 'payment_capture_failed') as uncaptured_minor,
+coalesce(bool_or(type = 'payment_reversal_refused'), false) as is_refused,
+coalesce(bool_or(type = 'payment_approved_late'), false) as is_late,
+coalesce(bool_or(type = 'payment_given_back'), false) as is_given_back,
+coalesce(bool_or("settledBecause" is not null and type = 'payment_given_back'), false) as is_late_settled,
+case when bool_or("settledBecause" is not null and type in ('payment_failed', 'payment_cancelled')) then 'may' end
+as settled
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "settledBecause" text, amount json)
+where aggregate_id = invoice_id and "paymentId" = payment_id
+) as log
+cross join lateral (
+select status in ('captured', 'refunding', 'refunded') or uncaptured_minor is not null as is_taken
+) as outcome
+cross join lateral (values
+(charge, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
+coalesce(settled, case when status in ('authorising', 'challenged', 'reversing') then 'open' when is_late_settled then 'may'
+when status = 'failed' or status = 'cancelled' and is_refused and not is_given_back then 'undone' else 'done' end),
+payment.created_at, coalesce(approved_at, failed_at)),
+-- The declined charge of a payment that was stepped up; without a step-up there is only one.
+(case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
+'never', null, null),
+('.c', 'capture', 1, coalesce(captured_minor, uncaptured_minor, given_back_minor, amount_minor),
+case when status = 'capturing' then 'open' when is_taken and not is_instant then 'done'
+when is_given_back and not is_instant then 'may' else 'never' end,
+capture_asked_at, captured_at),
+('.r', 'reverse', case when is_instant then -1 else 0 end, amount_minor,
+coalesce(settled, case when is_refused then 'never' when status in ('reversing', 'cancelling') then 'open'
+when status = 'cancelled' and not is_taken then 'done' when status = 'failed' then 'undoes' else 'never' end),
+case when status = 'failed' then payment.created_at else reversal_asked_at end, reversed_at),
+('.u', 'refund', -1, coalesce(given_back_minor, amount_minor),
+coalesce(settled, case when not is_refused then 'never' when status in ('reversing', 'cancelling') then 'open'
+when not is_given_back then 'never' when status = 'failed' then 'undoes' else 'done' end),
+refused_at, given_back_at),
+('.l', case when is_instant then 'refund' else 'reverse' end, case when is_instant then -1 else 0 end, amount_minor,
+case when not is_late then 'never' when is_late_settled then 'may' when is_given_back then 'undoes' else 'open' end,
+late_at, given_back_at)
+) as operation (suffix, kind, sign, minor, certainty, asked_at, known_at)
+where invoice_id between $1::text and $2::text) as source
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select invoice_id as aggregate_id, name || '.' || refund_id as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+'refund' as kind, -1 as sign, refund.amount_minor, refund.currency, name || case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end as original_id,
+terms -> 'payer' -> 'card' ->> 'mask' as card_mask,
+case when refund.waits_until is not null then 'never' when refund.status = 'pending' then 'open'
+when refund.status = 'failed' and not is_returned then 'never' else coalesce(settled, 'done') end as certainty,
+null as counterpart_id, 'refund' as object, name || '.' || refund_id as object_id, refund.status, refund.party_id,
+coalesce(reserved.happened_at, refund.created_at) as asked_at, ended.happened_at as known_at
+from refund
+join payment using (invoice_id, payment_id)
+cross join lateral (select invoice_id || '.' || payment_id as name) as known
+cross join lateral (
+select case when bool_or("settledBecause" is not null or type = 'refund_returned') then 'may' end as settled,
+coalesce(bool_or(type = 'refund_returned'), false) as is_returned
+from event, json_to_recordset(facts) as fact (type text, "paymentId" text, "refundId" text, "settledBecause" text)
+where aggregate_id = invoice_id and "paymentId" = payment_id and "refundId" = refund_id
+) as log
+left join ledger_transfer as reserved on reserved.aggregate_id = invoice_id and not reserved.completes_pending
+and reserved.step = 'refund' and reserved.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
+left join ledger_transfer as ended on ended.aggregate_id = invoice_id and ended.completes_pending and ended.step = 'refund'
+and ended.operation_id = 'payment/' || payment_id || '/refund/' || refund_id
+where invoice_id between $1::text and $2::text) as source
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select customer_id as aggregate_id, name || '.' || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id,
+kind, sign, amount_minor, currency, case when kind <> 'authorise' then name || '.charge' end as original_id,
+terms -> 'card' -> 'details' ->> 'mask' as card_mask, certainty,
+case certainty when 'undone' then name || '.reverse' when 'undoes' then name || '.charge' end as counterpart_id,
+'binding' as object, name as object_id, status, party_id, asked_at, known_at
+from binding
+left join (
+select aggregate_id, "bindingId",
+max(created_at) filter (where type = 'binding_charged') as charged_at,
+max(created_at) filter (where type = 'binding_reversal_started') as reversal_asked_at,
+max(created_at) filter (where type = 'binding_refund_started') as refund_asked_at,
+max(created_at) filter (where type in ('binding_succeeded', 'binding_failed')) as ended_at,
+bool_or(type = 'binding_failed' and reason is not null) as is_closed
+from event, json_to_recordset(facts) as fact (type text, "bindingId" text, reason text)
+where aggregate = 'customer' and aggregate_id between $1::text and $2::text
+group by aggregate_id, "bindingId"
+) as log on log.aggregate_id = customer_id and log."bindingId" = binding_id
+cross join lateral (
+select customer_id || '.' || binding_id as name, case when is_closed then 'may' end as closed,
+refund_asked_at is not null as is_refunded
+) as known
+cross join lateral (values
+('charge', 'authorise', 1,
+coalesce(closed, case when status in ('authorising', 'challenged', 'reversing') then 'open'
+when charged_at is null then 'undone' else 'done' end),
+created_at, coalesce(charged_at, ended_at)),
+('reverse', 'reverse', -1,
+coalesce(closed, case when is_refunded or status in ('authorising', 'challenged') then 'never'
+when status in ('reversing', 'returning') then 'open' when charged_at is null then 'undoes' else 'done' end),
+case when charged_at is null then created_at else coalesce(reversal_asked_at, charged_at) end, ended_at),
+('refund', 'refund', -1,
+coalesce(closed, case when not is_refunded then 'never' when status = 'refunding' then 'open' else 'done' end),
+refund_asked_at, ended_at)
+) as operation (suffix, kind, sign, certainty, asked_at, known_at)
+where customer_id between $1::text and $2::text) as source
+union all
+select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select withdrawal_id as aggregate_id, withdrawal_id || '.p' as operation_id, terms -> 'route' ->> 'bankId' as bank_id,
+'payout' as kind, -1 as sign, amount_minor, withdrawal.currency, null as original_id, card ->> 'mask' as card_mask,
+case withdrawal.status when 'sending' then 'open' when 'succeeded' then 'done' else 'never' end as certainty,
+null as counterpart_id, 'withdrawal' as object, withdrawal_id as object_id, withdrawal.status, withdrawal.party_id,
+withdrawal.created_at as asked_at, ended.happened_at as known_at
+from withdrawal
+left join destination using (destination_id)
+left join ledger_transfer as ended on ended.aggregate_id = withdrawal_id and ended.operation_id = 'withdrawal'
+and ended.step = 'payout' and ended.completes_pending
+where withdrawal_id between $1::text and $2::text
+union all
+select withdrawal_id, withdrawal_id || '.p.returned', terms -> 'route' ->> 'bankId', 'return', 1,
+(result -> 'returned' -> 'amount' ->> 'minor')::int8, withdrawal.currency, withdrawal_id || '.p', card ->> 'mask',
+'may', null, 'withdrawal', withdrawal_id, withdrawal.status, withdrawal.party_id, withdrawal.created_at,
+(result -> 'returned' ->> 'at')::timestamptz
+from withdrawal
+left join destination using (destination_id)
+where withdrawal_id between $1::text and $2::text and result -> 'returned' is not null) as source
+) as ours where operation_id = $3::text and certainty <> 'never'
+) as is_expected;
+
 -- find_settled_time
 select least(
 now() - $1::int8 * interval '1 ms',
@@ -1913,33 +2364,109 @@ returning owner_id;
 -- forget_ledger_checkpoint
 delete from ledger_checkpoint;
 
+-- fund_refund
+with moved as (
+update payment
+set version = payment.version + 1, status = $1::text, captured_minor = $2::int8, refunded_minor = $3::int8,
+state = $4::json, wake_at = $5::timestamptz, attempts = $6::int4, stuck_at = null, stuck_reason = null
+
+where payment.invoice_id = $7::text and payment.payment_id = $8::text and payment.version = $9::int4
+returning payment.invoice_id
+), changed as (
+update invoice
+set version = invoice.version + $10::int4, changed_at = greatest(invoice.changed_at, $11::timestamptz),
+status = case when $12::bool then 'paid' else status end,
+payment_in_progress = $13::bool,
+wake_at = case when $13::bool or $12::bool or status <> 'unpaid' then null else due_date end
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
+changed_at, entry.facts
+from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+), funded as (
+update refund set waits_until = null
+from changed where refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $16::text
+), left_queue as (
+delete from waiting_refund using changed
+where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_id = $16::text
+)
+select version, record_journal(changed.invoice_id, $17::text, changed.changed_at, $18::json) as journal from changed;
+
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
 
 -- insert_binding
 with unchanged as (
 select customer_id from customer where customer_id = $1::text and version = $2::int4 - 1 for update
+), admitted as (
+select from unchanged where not exists (
+select from payer_attempt where subject = $3::bytea and (
+cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour')) >= 10
+or cardinality(times_since(payer_attempt.mismatched, $4::timestamptz - interval '1 hour')) >= 3)
+or subject = $5::bytea and cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '3600000 milliseconds')) + greatest(
+cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour')) - 4,
+cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 day')) - 9,
+cardinality(times_since(payer_attempt.mismatched, $4::timestamptz - interval '1 hour')) - 3) >= 0
+)
+), opened_address as (
+insert into payer_attempt as earlier (subject, open, kept_until)
+select $3::bytea, array[$4::timestamptz], date_trunc('hour', $4::timestamptz) + interval '25 hours' from admitted where $3::bytea is not null
+on conflict (subject) do update
+set open = $4::timestamptz || times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds'), kept_until = excluded.kept_until
+where not (
+cardinality(times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 hour')) >= 10
+or cardinality(times_since(earlier.mismatched, $4::timestamptz - interval '1 hour')) >= 3)
+returning subject
+), placed as (
+select from admitted where $3::bytea is null or exists (select from opened_address)
+), opened_card as (
+insert into payer_attempt as earlier (subject, open, kept_until)
+select $5::bytea, array[$4::timestamptz], date_trunc('hour', $4::timestamptz) + interval '25 hours' from placed where $5::bytea is not null
+on conflict (subject) do update
+set open = $4::timestamptz || times_since(earlier.open, $4::timestamptz - interval '3600000 milliseconds'), kept_until = excluded.kept_until
+where not cardinality(times_since(earlier.open, $4::timestamptz - interval '3600000 milliseconds')) + greatest(
+cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 hour')) - 4,
+cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 day')) - 9,
+cardinality(times_since(earlier.mismatched, $4::timestamptz - interval '1 hour')) - 3) >= 0
+returning subject
+), counted as (
+select from placed where $5::bytea is null or exists (select from opened_card)
 ), kept as (update card
 set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
-retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($3::text))::json
-from unchanged where card_id = $4::text and card.party_id = $5::text
+retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($6::text))::json
+from counted where card_id = $7::text and card.party_id = $8::text
 returning card_id
 ), changed as (
-update customer set version = version + 1, changed_at = greatest(customer.changed_at, $6::timestamptz), bindings_made = $7::int4
+update customer set version = version + 1, changed_at = greatest(customer.changed_at, $9::timestamptz), bindings_made = $10::int4
 from unchanged where customer.customer_id = unchanged.customer_id and exists (select from kept)
 returning customer.customer_id, party_id, version, changed_at
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createBinding', $8::text, $9::text, $10::bytea
-from changed where $8::text is not null
+select changed.party_id, 'createBinding', $11::text, $12::text, $13::bytea
+from changed where $11::text is not null
 ), made as (
-insert into binding (customer_id, binding_id, party_id, shop_id, version, number, status, created_at, amount_minor, currency, terms, state, external_id, refund_due_at, card_fingerprint, wake_at, attempts)
-select $1::text, $9::text, $5::text, $11::text, $2::int4, $7::int4, $12::text, $13::timestamptz, $14::int8, $15::text, $16::json, $17::json, $8::text, $18::timestamptz, $19::bytea, $20::timestamptz, $21::int4 from changed
+insert into binding (customer_id, binding_id, party_id, shop_id, version, number, status, created_at, amount_minor, currency, terms, state, external_id, refund_due_at, card_fingerprint, wake_at, attempts, attempted_card, attempted_address, attempted_bin, attempted_at)
+select $1::text, $12::text, $8::text, $14::text, $2::int4, $10::int4, $15::text, $16::timestamptz, $17::int8, $18::text, $19::json, $20::json, $11::text, $21::timestamptz, $22::bytea, $23::timestamptz, $24::int4, $5::bytea, $3::bytea, $25::text, $4::timestamptz from changed
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select customer_id, version, 'customer', party_id, changed_at, $22::json from changed
+select customer_id, version, 'customer', party_id, changed_at, $26::json from changed
+), begun as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($27::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select not exists (select from unchanged) as version_conflict, exists (select from changed) as is_made;
+select not exists (select from unchanged) as version_conflict, exists (select from counted) as is_counted,
+exists (select from changed) as is_made, exists (select from opened_address) as address_opened, exists (select from opened_card) as card_opened;
 
 -- insert_card
 with claim as (
@@ -1966,17 +2493,18 @@ values ($1::bytea, $2::text, $3::text, $4::text, $5::text, $6::int8, $7::text, $
 on conflict do nothing;
 
 -- insert_card_stop
-with stopped as (
-insert into card_stop (card_key, invoice_id, payment_id, party_id, shop_id, everywhere, stopped_at, rule, pack)
-values ($1::bytea, $2::text, $3::text, $4::text, $5::text, $6::bool, $7::timestamptz, $8::text, $9::text)
-on conflict do nothing
-), concerned as (
-select series_id from series
-where card_key = $1::bytea and status = 'active' and series_id <> $10::text
-and ($6::bool or party_id = $4::text and shop_id = $5::text)
+with concerned as (
+select series_id, changed_at from series
+where card_key = $1::bytea and status = 'active' and series_id <> $2::text
+and ($3::bool or party_id = $4::text and shop_id = $5::text)
 order by series_id for update
+), stopped as (
+insert into card_stop (card_key, invoice_id, payment_id, party_id, shop_id, everywhere, stopped_at, rule, pack, decline_class)
+select $1::bytea, $6::text, $7::text, $4::text, $5::text, $3::bool,
+greatest($8::timestamptz, (select max(changed_at) from concerned)), $9::text, $10::text, $11::text
+on conflict do nothing
 )
-update series set wake_at = least(wake_at, $7::timestamptz)
+update series set wake_at = least(wake_at, $8::timestamptz), card_stops = card_stops + 1
 from concerned where series.series_id = concerned.series_id;
 
 -- insert_charge
@@ -1985,34 +2513,52 @@ update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
-where series_id = $6::text and version = $7::int4
+where series_id = $6::text and version = $7::int4 and card_stops = $8::int4
 returning series_id, party_id, terms, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from held
+select series_id, version, 'series', party_id, changed_at, $9::json from held
 ), attempted as (
 insert into series_attempt
 (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
-select series_id, $9::text, $10::text, changed_at, $11::int8, $12::text, $13::bool, $14::text, 'pending'
+select series_id, $10::text, $11::text, changed_at, $12::int8, $13::text, $14::bool, $15::text, 'pending'
 from held
 ), changed as (
 update invoice
-set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $15::timestamptz),
+set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $16::timestamptz),
 payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-from held where invoice.invoice_id = $9::text and invoice.version = $16::int4
+from held where invoice.invoice_id = $10::text and invoice.version = $17::int4
 returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createPayment', $17::text, $9::text || '.' || $10::text, $18::bytea
-from changed where $17::text is not null
+select changed.party_id, 'createPayment', $18::text, $10::text || '.' || $11::text, $19::bytea
+from changed where $18::text is not null
 ), made as (
 insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts)
-select $9::text, $10::text, $19::text, $20::text, $21::int4, $22::text, $23::timestamptz, $11::int8, $12::text, $24::int8, $25::int8, $26::json, $27::json, $17::text, $28::timestamptz, $29::int4 from changed
+select $10::text, $11::text, $20::text, $21::text, $22::int4, $23::text, $24::timestamptz, $12::int8, $13::text, $25::int8, $26::int8, $27::json, $28::json, $18::text, $29::timestamptz, $30::int4 from changed
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $30::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $31::json from changed
+), begun as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($32::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select coalesce((select version from changed), version_conflict()) as version from held;
+
+-- insert_consent_link
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createConsentLink', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+)
+insert into consent_link (consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at)
+select $3::text, $1::text, $5::text, $6::text, $7::json, $8::text, $9::text, $2::text, $10::timestamptz, $11::timestamptz, $12::text, $13::text, $14::timestamptz from claimed
+returning consent_link_id;
 
 -- insert_customer
 with claim as (
@@ -2032,17 +2578,17 @@ select customer_id, version, 'customer', party_id, changed_at, $14::json from ch
 select customer_id from changed;
 
 -- insert_data_key
-insert into data_key (purpose, key_version, wrapped, master_key_id, created_at)
-values ($1::text, $2::int4, $3::bytea, $4::text, $5::timestamptz)
+insert into data_key (purpose, key_version, wrapped, master_key_id, created_at, form)
+values ($1::text, $2::int4, $3::bytea, $4::text, $5::timestamptz, $6::int4)
 on conflict do nothing returning key_version;
 
 -- insert_deposit
 with changed as (
-insert into deposit (deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description) values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::timestamptz, $7::int8, $8::text, $9::text)
-on conflict do nothing returning deposit_id, party_id, 1 as version, created_at as changed_at
+insert into deposit (deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description, reversed_at, changed_at) values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::timestamptz, $7::int8, $8::text, $9::text, $10::timestamptz, $6::timestamptz)
+on conflict do nothing returning deposit_id, party_id, 1 as version, changed_at
 ), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select deposit_id, version, 'deposit', party_id, changed_at, $10::json from changed)
-select record_journal(changed.deposit_id, $11::text, changed.changed_at, $12::json) as journal from changed;
+select deposit_id, version, 'deposit', party_id, changed_at, $11::json from changed)
+select record_journal(changed.deposit_id, $12::text, changed.changed_at, $13::json) as journal from changed;
 
 -- insert_destination
 with claim as (
@@ -2052,12 +2598,17 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into destination (destination_id, party_id, identity_id, version, name, currency, status, created_at, card_token, card, failure, metadata, external_id, changed_at, wake_at, attempts)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::text, $10::timestamptz, $11::text, $12::json, $13::json, $14::json, $2::text, $10::timestamptz, $15::timestamptz, $16::int4 from claimed
+insert into destination (destination_id, party_id, identity_id, version, name, currency, status, created_at, card_token, card_hash, card, failure, metadata, external_id, changed_at, wake_at, attempts)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::text, $10::timestamptz, $11::text, $12::bytea, $13::json, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4 from claimed
 returning destination_id, party_id, version, changed_at
 ), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select destination_id, version, 'destination', party_id, changed_at, $17::json from changed)
+select destination_id, version, 'destination', party_id, changed_at, $18::json from changed)
 select destination_id from changed;
+
+-- insert_exchange_note
+insert into exchange_note (bank_id, note_key, operation_id, what, heard, meaning, noted_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::timestamptz)
+on conflict do nothing returning note_key;
 
 -- insert_identity
 with claim as (
@@ -2067,10 +2618,10 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into identity (identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, changed_at) select $3::text, $1::text, $5::int4, $6::text, $7::text, $8::text, $9::text, $10::bool, $11::timestamptz, $12::json, $2::text, $13::text, $11::timestamptz from claimed
+insert into identity (identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender, changed_at) select $3::text, $1::text, $5::int4, $6::text, $7::text, $8::text, $9::text, $10::bool, $11::timestamptz, $12::json, $2::text, $13::text, $14::json, $11::timestamptz from claimed
 returning identity_id, party_id, version, changed_at
 ), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select identity_id, version, 'identity', party_id, changed_at, $14::json from changed)
+select identity_id, version, 'identity', party_id, changed_at, $15::json from changed)
 select identity_id from changed;
 
 -- insert_identity_challenge
@@ -2092,6 +2643,11 @@ insert into event (aggregate_id, sequence, aggregate, party_id, created_at, fact
 select invoice_id, version, 'invoice', party_id, changed_at, $20::json from changed
 )
 select invoice_id from changed;
+
+-- insert_invoice_stop
+insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
+values ($1::text, $2::text, $3::timestamptz, $4::text, $5::text, $6::text)
+on conflict do nothing;
 
 -- insert_next_webhook_key
 with made as (
@@ -2128,29 +2684,69 @@ select;
 -- insert_payment
 with payable as (
 select invoice_id from invoice where invoice_id = $1::text and version = $2::int4 for update
+), admitted as (
+select from payable where not exists (
+select from payer_attempt where subject = $3::bytea and (
+cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour')) >= 10
+or cardinality(times_since(payer_attempt.mismatched, $4::timestamptz - interval '1 hour')) >= 3)
+or subject = $5::bytea and cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '3600000 milliseconds')) + greatest(
+cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour')) - 4,
+cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 day')) - 9,
+cardinality(times_since(payer_attempt.mismatched, $4::timestamptz - interval '1 hour')) - 3) >= 0
+)
+), opened_address as (
+insert into payer_attempt as earlier (subject, open, kept_until)
+select $3::bytea, array[$4::timestamptz], date_trunc('hour', $4::timestamptz) + interval '25 hours' from admitted where $3::bytea is not null
+on conflict (subject) do update
+set open = $4::timestamptz || times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds'), kept_until = excluded.kept_until
+where not (
+cardinality(times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 hour')) >= 10
+or cardinality(times_since(earlier.mismatched, $4::timestamptz - interval '1 hour')) >= 3)
+returning subject
+), placed as (
+select from admitted where $3::bytea is null or exists (select from opened_address)
+), opened_card as (
+insert into payer_attempt as earlier (subject, open, kept_until)
+select $5::bytea, array[$4::timestamptz], date_trunc('hour', $4::timestamptz) + interval '25 hours' from placed where $5::bytea is not null
+on conflict (subject) do update
+set open = $4::timestamptz || times_since(earlier.open, $4::timestamptz - interval '3600000 milliseconds'), kept_until = excluded.kept_until
+where not cardinality(times_since(earlier.open, $4::timestamptz - interval '3600000 milliseconds')) + greatest(
+cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 hour')) - 4,
+cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 day')) - 9,
+cardinality(times_since(earlier.mismatched, $4::timestamptz - interval '1 hour')) - 3) >= 0
+returning subject
+), counted as (
+select from placed where $5::bytea is null or exists (select from opened_card)
 ), kept as (update card
 set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
-retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($3::text))::json
-from payable where card_id = $4::text and card.party_id = $5::text
+retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($6::text))::json
+from counted where card_id = $7::text and card.party_id = $8::text
 returning card_id
 ), changed as (
 update invoice
-set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $6::timestamptz),
-payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
+set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $9::timestamptz),
+payments_made = payments_made + 1, payment_in_progress = true, wake_at = null, payer_attempts = payer_attempts + 1
 from kept where invoice.invoice_id = $1::text and invoice.version = $2::int4
 returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createPayment', $7::text, $1::text || '.' || $8::text, $9::bytea
-from changed where $7::text is not null
+select changed.party_id, 'createPayment', $10::text, $1::text || '.' || $11::text, $12::bytea
+from changed where $10::text is not null
 ), made as (
-insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts)
-select $1::text, $8::text, $5::text, $10::text, $11::int4, $12::text, $13::timestamptz, $14::int8, $15::text, $16::int8, $17::int8, $18::json, $19::json, $7::text, $20::timestamptz, $21::int4 from changed
+insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts, attempted_card, attempted_address, attempted_bin, attempted_at)
+select $1::text, $11::text, $8::text, $13::text, $14::int4, $15::text, $16::timestamptz, $17::int8, $18::text, $19::int8, $20::int8, $21::json, $22::json, $10::text, $23::timestamptz, $24::int4, $5::bytea, $3::bytea, $25::text, $4::timestamptz from changed
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $26::json from changed
+), begun as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($27::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select exists (select from payable) as is_payable, exists (select from changed) as is_made;
+select exists (select from payable) as is_payable, exists (select from counted) as is_counted,
+exists (select from changed) as is_made, exists (select from opened_address) as address_opened, exists (select from opened_card) as card_opened;
 
 -- insert_payout_grant
 insert into payout_grant (grant_id, token_hash, kind, entity_id, amount_minor, currency, valid_until)
@@ -2212,8 +2808,28 @@ insert into event (aggregate_id, sequence, aggregate, party_id, created_at, fact
 select transfer_id, version - json_array_length($11::json) + entry.ordinal::int, 'wallet_transfer', party_id,
 changed_at, entry.facts
 from changed, json_array_elements($11::json) with ordinality as entry (facts, ordinal)
+), counted as (
+insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
+select subject, $9::text, period, $8::int8, 1
+from claimed, json_to_recordset($12::json) as counter (subject text), unnest(array[$13::text, $14::text]) as period
+order by subject collate "C", period collate "C"
+on conflict (subject, currency, period) do update
+set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts + 1
+returning subject, period, amount_minor, payouts
+), exceeded as (
+select json_agg(turnover) as found
+from (
+select subject, max(amount_minor) filter (where period = $14::text) as day_minor,
+max(payouts) filter (where period = $14::text) as day_payouts,
+max(amount_minor) filter (where period = $13::text) as month_minor
+from counted group by subject
+) as turnover
+join json_to_recordset($12::json) as counter (subject text, day_minor_most int8, day_payouts_most int8, month_minor_most int8)
+using (subject)
+where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most
 )
-select record_journal(changed.transfer_id, $12::text, changed.changed_at, $13::json) as journal from changed;
+select case when found is not null then reject_over_limit(found) else record_journal(changed.transfer_id, $15::text, changed.changed_at, $16::json) end as journal
+from changed, exceeded;
 
 -- insert_webhook
 with made as (
@@ -2243,25 +2859,34 @@ insert into event (aggregate_id, sequence, aggregate, party_id, created_at, fact
 select withdrawal_id, version - json_array_length($18::json) + entry.ordinal::int, 'withdrawal', party_id,
 changed_at, entry.facts
 from changed, json_array_elements($18::json) with ordinality as entry (facts, ordinal)
+), begun as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($19::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), counted as (
-insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
-select $5::text, period, $11::int8, 1 from claimed, unnest(array[$19::text, $20::text]) as period
-where $21::bool
-on conflict (wallet_id, period) do update
-set amount_minor = turnover.amount_minor + excluded.amount_minor, payouts = turnover.payouts + 1
-returning period, amount_minor, payouts
-), turnover as (
-select max(amount_minor) filter (where period = $20::text) as day_minor,
-max(payouts) filter (where period = $20::text) as day_payouts,
-max(amount_minor) filter (where period = $19::text) as month_minor
-from counted
+insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
+select subject, $13::text, period, $11::int8, 1
+from claimed, json_to_recordset($20::json) as counter (subject text), unnest(array[$21::text, $22::text]) as period
+order by subject collate "C", period collate "C"
+on conflict (subject, currency, period) do update
+set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts + 1
+returning subject, period, amount_minor, payouts
+), exceeded as (
+select json_agg(turnover) as found
+from (
+select subject, max(amount_minor) filter (where period = $22::text) as day_minor,
+max(payouts) filter (where period = $22::text) as day_payouts,
+max(amount_minor) filter (where period = $21::text) as month_minor
+from counted group by subject
+) as turnover
+join json_to_recordset($20::json) as counter (subject text, day_minor_most int8, day_payouts_most int8, month_minor_most int8)
+using (subject)
+where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most
 )
-select case
-when day_minor > $22::int8 or day_payouts > $23::int8 or month_minor > $24::int8
-then reject_over_limit(to_json(turnover))
-else record_journal(changed.withdrawal_id, $25::text, changed.changed_at, $26::json)
-end as journal
-from changed, turnover;
+select case when found is not null then reject_over_limit(found) else record_journal(changed.withdrawal_id, $23::text, changed.changed_at, $24::json) end as journal
+from changed, exceeded;
 
 -- keep_card
 with asked as (select) update card
@@ -2273,63 +2898,127 @@ returning card_id;
 -- list_api_keys
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at from api_key where party_id = $1::text order by created_at, key_id;
 
+-- list_away_banks
+select bank_id, away_since, away_because from bank where away_seen_at > $1::timestamptz - interval '2 minutes';
+
 -- list_banks
-select bank_id, url, created_at,
+select bank_id, url, created_at, is_shared, stopped_at, stopped_because, checked_at, check_problem,
 (select count(*) from terminal where terminal.bank_id = bank.bank_id and retired_at is null)
 + (select count(*) from payout_terminal as paying
 where paying.bank_id = bank.bank_id and retired_at is null) as terminals
 from bank order by bank_id;
 
 -- list_deposits
-select deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description from deposit where deposit.party_id = $1::text and ($2::text is null or deposit.wallet_id = $2::text)
+select deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description, reversed_at from deposit where deposit.party_id = $1::text and ($2::text is null or deposit.wallet_id = $2::text)
 and ($3::text is null or deposit.identity_id = $3::text)
 and ($4::text is null or deposit.deposit_id = $4::text)
 and ($5::text is null or deposit.source_id = $5::text)
 and ($6::text is null or deposit.currency = $6::text)
-and ($7::timestamptz is null or deposit.created_at >= $7::timestamptz)
-and ($8::timestamptz is null or deposit.created_at < $8::timestamptz)
-and ($9::int8 is null or deposit.amount_minor >= $9::int8)
-and ($10::int8 is null or deposit.amount_minor <= $10::int8)
-and ($11::timestamptz is null or (deposit.created_at, deposit.deposit_id) < ($11::timestamptz, $12::text))
-order by deposit.created_at desc, deposit.deposit_id desc limit $13::int4;
+and ($7::bool is null or (deposit.reversed_at is not null) = $7::bool)
+and ($8::timestamptz is null or deposit.created_at >= $8::timestamptz)
+and ($9::timestamptz is null or deposit.created_at < $9::timestamptz)
+and ($10::int8 is null or deposit.amount_minor >= $10::int8)
+and ($11::int8 is null or deposit.amount_minor <= $11::int8)
+and ($12::timestamptz is null or (deposit.created_at, deposit.deposit_id) < ($12::timestamptz, $13::text))
+order by deposit.created_at desc, deposit.deposit_id desc limit $14::int4;
 
 -- list_destinations
-select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card, destination.failure, destination.metadata, destination.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider from destination join identity using (identity_id) join party on party.party_id = destination.party_id where destination.party_id = $1::text and ($2::text is null or destination.identity_id = $2::text)
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider,
+(identity.is_blocked or party.is_blocked or party.is_suspended or returns >= 2) as is_blocked from destination join identity using (identity_id) join party on party.party_id = destination.party_id where destination.party_id = $1::text and ($2::text is null or destination.identity_id = $2::text)
 and ($3::text is null or destination.currency = $3::text)
 and ($4::timestamptz is null or (destination.created_at, destination.destination_id) < ($4::timestamptz, $5::text))
 order by destination.created_at desc, destination.destination_id desc limit $6::int4;
 
 -- list_identities
-select identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge from identity where identity.party_id = $1::text and ($2::text is null or identity.provider = $2::text)
+select identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender from identity where identity.party_id = $1::text and ($2::text is null or identity.provider = $2::text)
 and ($3::text is null or identity.class = $3::text)
 and ($4::text is null or identity.level = $4::text)
 and ($5::timestamptz is null or (identity.created_at, identity.identity_id) < ($5::timestamptz, $6::text))
 order by identity.created_at desc, identity.identity_id desc limit $7::int4;
 
+-- list_key_ids
+select key_id from api_key where livemode = $1::bool and revoked_at is null;
+
+-- list_newest_payments
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+from payment
+join lateral (
+select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
+) as invoice on true
+left join test_clock on test_clock.party_id = payment.party_id
+where payment.invoice_id >= $2::text and ($3::text::text is null or payment.party_id = $3::text)
+and ($4::text::text is null or payment.shop_id = $4::text)
+order by payment.invoice_id desc, payment.payment_id desc limit $5::int4;
+
 -- list_parties
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
 from party left join test_clock using (party_id) order by party.created_at;
 
+-- list_payments_of_invoice
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+from payment
+join lateral (
+select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
+) as invoice on true
+left join test_clock on test_clock.party_id = payment.party_id
+where payment.invoice_id = $2::text
+order by length(payment.payment_id), payment.payment_id;
+
 -- list_pending_refunds
 select customer_id, binding_id, party_id, status, amount_minor, currency, refund_due_at,
-refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as is_overdue, stuck_reason
+refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as is_overdue,
+case when stuck_at is not null then stuck_reason end as stuck_reason
 from binding left join test_clock using (party_id)
 where refund_due_at is not null order by refund_due_at limit 1000;
 
 -- list_shops
-select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
+select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
 
 -- list_terminals
-select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at
+select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at, paused_until, paused_because,
+terms
 from (
-select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from terminal
+select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+paused_until, paused_because, null as terms from terminal
 union all
-select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from payout_terminal
+select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+null, null, terms from payout_terminal
 ) as terminal
 where party_id = $1::text order by shop_id nulls last, retired_at is not null, priority, terminal_id;
 
+-- list_waiting_payments
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+from (
+select * from payment
+where wake_at <= $2::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+union all
+select * from payment where stuck_at is not null
+) as payment
+join lateral (
+select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
+) as invoice on true
+left join test_clock on test_clock.party_id = payment.party_id
+where (payment.stuck_reason is not null
+or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) and ($3::text::text is null or payment.party_id = $3::text)
+and ($4::text::text is null or payment.shop_id = $4::text)
+order by invoice.changed_at, payment.invoice_id limit $5::int4;
+
 -- list_wallets
-select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level from wallet join identity using (identity_id) join party on party.party_id = wallet.party_id where wallet.party_id = $1::text and ($2::text is null or wallet.identity_id = $2::text)
+select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level,
+identity.name as owner_name, identity.class as owner_class, sender from wallet join identity using (identity_id) join party on party.party_id = wallet.party_id where wallet.party_id = $1::text and ($2::text is null or wallet.identity_id = $2::text)
 and ($3::text is null or wallet.currency = $3::text)
 and ($4::timestamptz is null or (wallet.created_at, wallet.wallet_id) < ($4::timestamptz, $5::text))
 order by wallet.created_at desc, wallet.wallet_id desc limit $6::int4;
@@ -2356,6 +3045,19 @@ on binding.customer_id = customer.customer_id and binding.binding_id = customer.
 where customer.customer_id = $1::text and customer.party_id = $2::text
 and customer.status <> 'deleted'
 for share of customer;
+
+-- lock_consent_link
+select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text for update;
+
+-- lock_data_keys
+select purpose, key_version, wrapped, master_key_id, form from data_key for update;
+
+-- lock_exchange_note
+select note_key from exchange_note
+where bank_id = $1::text and note_key = $2::text and meaning = 'waits' for update;
+
+-- lock_ledger_main_row
+select from ledger_balance where account_id = $1::text and shard = 0 for no key update;
 
 -- lock_party_for_webhooks
 select party_id from party where party_id = $1::text for no key update;
@@ -2416,10 +3118,17 @@ where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null
 update withdrawal set wake_at = null, stuck_at = $1::timestamptz, stuck_reason = $2::text
 where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
+-- move_report_cursor
+update bank set report_cursor = $1::int8
+where bank_id = $2::text and report_cursor is not distinct from $3::int8 and stopped_at is null;
+
 -- move_test_clock
 insert into test_clock (party_id, offset_ms) values ($1::text, $2::int8)
 on conflict (party_id) do update set offset_ms = greatest(test_clock.offset_ms, excluded.offset_ms)
 returning offset_ms;
+
+-- move_updates_cursor
+update bank set updates_cursor = greatest(updates_cursor, $1::int8) where bank_id = $2::text;
 
 -- move_webhook_feed
 update webhook_feed set seen = $1::text;
@@ -2438,11 +3147,29 @@ then coalesce(queue.waiting_since, excluded.waiting_since) else queue.waiting_si
 wake_at = case when queue.stuck_at is null and excluded.last_position >= queue.next_position
 then coalesce(queue.wake_at, excluded.wake_at) else queue.wake_at end;
 
+-- move_withdrawal
+with changed as (
+update withdrawal set terms = $1::json, wake_at = $2::timestamptz
+where withdrawal_id = $3::text and version = $4::int4 and attempts = 1 and status = 'sending'
+returning withdrawal_id, greatest(changed_at, $5::timestamptz) as changed_at
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($6::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select record_journal(changed.withdrawal_id, $7::text, changed.changed_at, $8::json) as journal from changed;
+
 -- moved_test_clocks
 select party_id, offset_ms from test_clock where offset_ms > 0;
 
 -- name_series_of_binding
 update binding set series_id = $1::text where customer_id = $2::text and binding_id = $3::text;
+
+-- note_problem_of_report
+update bank set check_problem = $1::text
+where bank_id = $2::text and check_problem is distinct from $1::text;
 
 -- open_ledger_accounts
 with opened as (
@@ -2458,37 +3185,41 @@ insert into ledger_balance (account_id, shard, is_unsharded)
 select account_id, shard, forbids_overdraft and shards = 0
 from opened, generate_series(case when forbids_overdraft or shards = 0 then 0 else 1 end, shards) as shard;
 
+-- pause_terminal
+update terminal set paused_until = greatest(paused_until, $1::timestamptz), paused_because = $2::text
+where party_id = $3::text and shop_id = $4::text and terminal_id = $5::text;
+
 -- postpone_binding
-update binding set wake_at = $1::timestamptz
-where customer_id = $2::json ->> 0 and binding_id = $2::json ->> 1 and attempts = $3::int4 and wake_at is not null;
+update binding set wake_at = $1::timestamptz, stuck_reason = $2::text
+where customer_id = $3::json ->> 0 and binding_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_card
-update card set wake_at = $1::timestamptz
-where card_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+update card set wake_at = $1::timestamptz, stuck_reason = $2::text
+where card_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_destination
-update destination set wake_at = $1::timestamptz
-where destination_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+update destination set wake_at = $1::timestamptz, stuck_reason = $2::text
+where destination_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_invoice
-update invoice set wake_at = $1::timestamptz
-where invoice_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+update invoice set wake_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_payer_email
-update payer_email set wake_at = $1::timestamptz
-where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and attempts = $3::int4 and wake_at is not null;
+update payer_email set wake_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_payment
-update payment set wake_at = $1::timestamptz
-where invoice_id = $2::json ->> 0 and payment_id = $2::json ->> 1 and attempts = $3::int4 and wake_at is not null;
+update payment set wake_at = $1::timestamptz, stuck_reason = $2::text
+where invoice_id = $3::json ->> 0 and payment_id = $3::json ->> 1 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_series
-update series set wake_at = $1::timestamptz
-where series_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+update series set wake_at = $1::timestamptz, stuck_reason = $2::text
+where series_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- postpone_withdrawal
-update withdrawal set wake_at = $1::timestamptz
-where withdrawal_id = $2::json ->> 0 and attempts = $3::int4 and wake_at is not null;
+update withdrawal set wake_at = $1::timestamptz, stuck_reason = $2::text
+where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not null;
 
 -- purge_webhook_attempts
 delete from webhook_attempt as attempt using (
@@ -2524,6 +3255,18 @@ where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 insert into recurring_settings (party_id, shop_id, settings) values ($1::text, $2::text, $3::json)
 on conflict (party_id, shop_id) do update set settings = excluded.settings;
 
+-- put_shop_guards
+insert into shop_guard as earlier (party_id, shop_id, bin, mode, since, until, approved, declined)
+select party_id, shop_id, bin, mode, since, until, approved, declined
+from json_to_recordset($1::json) as new (party_id text, shop_id text, bin text, mode text, since timestamptz,
+until timestamptz, approved int8, declined int8)
+order by party_id, shop_id, bin
+on conflict (party_id, shop_id, bin) do update
+set mode = excluded.mode, since = excluded.since, until = excluded.until, approved = excluded.approved,
+declined = excluded.declined
+where earlier.until <= excluded.since or earlier.mode < excluded.mode
+returning party_id, shop_id, bin;
+
 -- put_terminals_first
 update terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
 where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
@@ -2532,7 +3275,11 @@ where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = $1::text;
 
 -- read_bank
-select url, secret_ciphertext, key_version from bank where bank_id = $1::text;
+select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped
+from bank where bank_id = $1::text;
+
+-- read_bank_to_watch
+select bank_id, updates_cursor, report_cursor, is_shared, stopped_at from bank where bank_id = $1::text;
 
 -- read_binding
 select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
@@ -2583,8 +3330,19 @@ where claim.party_id = $1::text and claim.operation = 'createPaymentResource' an
 -- read_card_of_party
 select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash from card where card_id = $1::text and party_id = $2::text;
 
+-- read_cards_of_destinations
+select distinct card_token from destination where card_token in (select json_array_elements_text($1::json));
+
 -- read_categories
 select category_id, name, description from category order by category_id;
+
+-- read_consent_link
+select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text;
+
+-- read_consent_link_by_external_id
+select consent_link.consent_link_id, consent_link.party_id, consent_link.shop_id, consent_link.series_id, consent_link.terms, consent_link.language, consent_link.redirect_url, consent_link.external_id, consent_link.created_at, consent_link.expires_at, consent_link.customer_id, consent_link.binding_id, consent_link.cancelled_at, claim.fingerprint as request_fingerprint
+from external_id as claim join consent_link on consent_link_id = entity_id 
+where claim.party_id = $1::text and claim.operation = 'createConsentLink' and claim.external_id = $2::text;
 
 -- read_customer_by_external_id
 select customer.customer_id, customer.party_id, customer.shop_id, customer.version, customer.status, customer.active_binding_id, customer.created_at, customer.contact_info, customer.metadata, customer.external_id, customer.bindings_made, customer.changed_at, claim.fingerprint as request_fingerprint
@@ -2613,19 +3371,46 @@ and binding.status not in ('succeeded', 'withdrawn', 'failed')
 from customer where customer_id = $1::text;
 
 -- read_data_keys
-select purpose, key_version, wrapped, master_key_id from data_key;
+select purpose, key_version, wrapped, master_key_id, form from data_key;
+
+-- read_declined_shops
+with guarded as (
+select party_id, shop_id, bin, date_trunc('minute', since) + interval '1 minute' as since from shop_guard where until > $1::timestamptz
+), outcome as (
+select outcome.party_id, outcome.shop_id, outcome.bin, approved, declined, minute < $2::timestamptz as is_usual,
+minute >= greatest(date_trunc('minute', $2::timestamptz), of_shop.since, of_bin.since) as is_recent
+from shop_outcome as outcome
+left join guarded as of_shop on of_shop.party_id = outcome.party_id and of_shop.shop_id = outcome.shop_id and of_shop.bin = ''
+left join guarded as of_bin
+on of_bin.party_id = outcome.party_id and of_bin.shop_id = outcome.shop_id and of_bin.bin = outcome.bin
+where (outcome.party_id, outcome.shop_id) in (
+select party_id, shop_id from shop_outcome where minute >= date_trunc('minute', $2::timestamptz)
+group by party_id, shop_id having sum(declined) > $3::int4
+)
+), of_bin as (
+select party_id, shop_id, bin, coalesce(sum(outcome.approved) filter (where is_recent), 0)::int8 as approved, coalesce(sum(outcome.declined) filter (where is_recent), 0)::int8 as declined,
+coalesce(sum(outcome.approved) filter (where is_usual), 0)::int8 as usual_approved, coalesce(sum(outcome.declined) filter (where is_usual), 0)::int8 as usual_declined
+from outcome group by party_id, shop_id, bin
+)
+select party_id, shop_id, bin, approved, declined, usual_approved, usual_declined from of_bin where declined > $3::int4
+union all
+select party_id, shop_id, '', sum(approved)::int8, sum(least(declined, $4::int4))::int8, sum(usual_approved)::int8,
+sum(usual_declined)::int8
+from of_bin group by party_id, shop_id having sum(least(declined, $4::int4)) > $3::int4;
 
 -- read_deposit
-select deposit.deposit_id, deposit.party_id, deposit.wallet_id, deposit.identity_id, deposit.source_id, deposit.created_at, deposit.amount_minor, deposit.currency, deposit.description, debit_account
-from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id = 'deposit'
+select deposit.deposit_id, deposit.party_id, deposit.wallet_id, deposit.identity_id, deposit.source_id, deposit.created_at, deposit.amount_minor, deposit.currency, deposit.description, deposit.reversed_at, debit_account
+from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id = 'deposit' and step = 'deposit'
 where deposit_id = $1::text;
 
 -- read_destination
-select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card, destination.failure, destination.metadata, destination.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider from destination join identity using (identity_id) join party on party.party_id = destination.party_id
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider,
+(identity.is_blocked or party.is_blocked or party.is_suspended or returns >= 2) as is_blocked from destination join identity using (identity_id) join party on party.party_id = destination.party_id
 where destination_id = $1::text and ($2::text is null or destination.party_id = $2::text);
 
 -- read_destination_by_external_id
-select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card, destination.failure, destination.metadata, destination.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, claim.fingerprint as request_fingerprint
+select destination.destination_id, destination.party_id, destination.identity_id, destination.version, destination.name, destination.currency, destination.status, destination.created_at, destination.card_token, destination.card_hash, destination.card, destination.failure, destination.metadata, destination.external_id, provider,
+(identity.is_blocked or party.is_blocked or party.is_suspended or returns >= 2) as is_blocked, claim.fingerprint as request_fingerprint
 from external_id as claim join destination on destination_id = entity_id join identity using (identity_id) join party on party.party_id = destination.party_id
 where claim.party_id = $1::text and claim.operation = 'createDestination' and claim.external_id = $2::text;
 
@@ -2650,6 +3435,32 @@ where card_fingerprint = $3::bytea and $4::int4 is not null and created_at > $5:
 order by created_at desc offset $4::int4 - 1 limit 1
 ) as with_card;
 
+-- read_exchange_notes
+select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
+where meaning in ('waits', 'contradiction') and meaning = $1::text
+and ($2::text is null or bank_id = $2::text)
+order by noted_at desc, note_key limit $3::int4;
+
+-- read_exchange_notes_about
+select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
+where operation_id in (select json_array_elements_text($1::json)) order by noted_at, note_key;
+
+-- read_exchanges
+select aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, wire_keys, not_after, begun_at, state, answer, heard_at from exchange
+where aggregate_id = $1::text and ($2::text is null or operation = $2::text)
+order by begun_at, operation;
+
+-- read_exchanges_named
+select exchange.aggregate_id, exchange.operation, exchange.bank_id, exchange.terminal_id, exchange.kind, exchange.amount_minor, exchange.currency, exchange.digest, exchange.wire_keys, exchange.not_after, exchange.begun_at, exchange.state, exchange.answer, exchange.heard_at
+from json_array_elements_text($1::json) as asked (id)
+join exchange on aggregate_id = split_part(id, '.', 1)
+and operation = substr(id, length(split_part(id, '.', 1)) + 2);
+
+-- read_first_waiting_refund
+select invoice_id, payment_id, refund_id from waiting_refund
+where party_id = $1::text and shop_id = $2::text
+order by created_at, invoice_id, payment_id, refund_id limit 1;
+
 -- read_has_livemode
 select count(*) = 2 as has_livemode from pg_attribute
 where attrelid in (to_regclass('api_key'), to_regclass('shop')) and attname = 'livemode' and not attisdropped;
@@ -2659,11 +3470,11 @@ select request_hash, status, body_ciphertext, key_version from idempotency_key
 where owner_id = $1::text and idempotency_key = $2::text;
 
 -- read_identity
-select identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge from identity
+select identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender from identity
 where identity_id = $1::text and ($2::text is null or party_id = $2::text);
 
 -- read_identity_by_external_id
-select identity.identity_id, identity.party_id, identity.version, identity.name, identity.provider, identity.class, identity.level, identity.is_blocked, identity.created_at, identity.metadata, identity.external_id, identity.effective_challenge, claim.fingerprint as request_fingerprint
+select identity.identity_id, identity.party_id, identity.version, identity.name, identity.provider, identity.class, identity.level, identity.is_blocked, identity.created_at, identity.metadata, identity.external_id, identity.effective_challenge, identity.sender, claim.fingerprint as request_fingerprint
 from external_id as claim join identity on identity_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createIdentity' and claim.external_id = $2::text;
 
@@ -2703,6 +3514,9 @@ from ledger_balance where account_id = $1::text;
 
 -- read_ledger_watermark
 select nullif(reached_at, '-infinity') as reached_at from ledger_watermark;
+
+-- read_limits_resets
+select resets from limits_reset;
 
 -- read_logs
 select event.aggregate_id, event.aggregate, event.sequence, event.created_at, event.facts, numbers.base,
@@ -2747,6 +3561,9 @@ join event as first on first.aggregate_id = event.aggregate_id and first.sequenc
 ) as fresh on true
 order by fresh.aggregate_id, fresh.sequence;
 
+-- read_newest_migration
+select max(number) as newest from migration;
+
 -- read_oldest_pending_refund
 select min(refund.created_at) as since
 from (
@@ -2755,14 +3572,14 @@ union all
 select invoice_id, payment_id from payment where stuck_at is not null and status = 'refunding'
 ) as open
 join refund using (invoice_id, payment_id)
-where refund.status = 'pending';
+where refund.status = 'pending' and refund.waits_until is null;
 
 -- read_oldest_sending_withdrawal
 select min(created_at) as since
 from (
-select created_at from withdrawal where wake_at is not null
+select created_at from withdrawal where wake_at is not null and status = 'sending'
 union all
-select created_at from withdrawal where stuck_at is not null
+select created_at from withdrawal where stuck_at is not null and status = 'sending'
 ) as open;
 
 -- read_oldest_unknown_payment
@@ -2786,20 +3603,28 @@ select invoice_id, payment_id, party_id, series_id, status, created_at, recipien
 where party_id = $1::text and ($2::text is null or invoice_id = $2::text)
 order by created_at desc, invoice_id, payment_id limit $3::int4;
 
+-- read_overdraft
+select overdraft_minor from ledger_account where account_id = $1::text;
+
 -- read_party
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
 from party left join test_clock using (party_id) where party_id = $1::text;
 
 -- read_payable_invoice
-select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at,
-changed_at
+select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
+created_at, changed_at
 from invoice where invoice_id = $1::text and party_id = $2::text;
+
+-- read_payer_attempts
+select subject, json_build_object('open', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(open) as at order by at desc), 'declined', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(declined) as at order by at desc),
+'mismatched', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(mismatched) as at order by at desc)) as times
+from payer_attempt where subject in ($1::bytea, $2::bytea);
 
 -- read_payer_email
 select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, ended_at, subject, text_body, html_body, refusal from payer_email where invoice_id = $1::text and payment_id = $2::text;
 
 -- read_payment
-select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at from payment join invoice using (invoice_id)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, unsent_attempts from payment join invoice using (invoice_id)
 where invoice_id = $1::text and payment_id = $2::text;
 
 -- read_payment_by_external_id
@@ -2821,11 +3646,11 @@ select grant_id, token_hash, kind, entity_id, amount_minor, currency, valid_unti
 where grant_id = $1::text and kind = $2::text;
 
 -- read_payout_limits
-select level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day
-from payout_limit where party_id = $1::text order by level, currency;
+select party_id, network, currency, level, min_minor, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day, card_per_day_minor, card_per_month_minor, card_payouts_per_day, set_by, set_at, reason from payout_limit_rule
+where party_id in ($1::text, $2::text) order by party_id, currency, network, level;
 
 -- read_payout_terminals
-select terminal_id, bank_id, merchant_id, descriptor, retired_at is not null as is_retired from payout_terminal
+select terminal_id, bank_id, merchant_id, descriptor, terms, retired_at is not null as is_retired from payout_terminal
 where party_id = $1::text order by priority, terminal_id;
 
 -- read_pending_charge
@@ -2837,19 +3662,20 @@ and outcome = 'pending';
 
 -- read_pending_series_attempt
 select created_at, amount_minor, currency, is_retry from series_attempt
-where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text and outcome = 'pending';
+where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text
+and (outcome = 'pending' or $4::bool and outcome in ('unsent', 'lost'));
 
 -- read_recurring_settings
 select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
 
 -- read_refund_by_external_id
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, claim.fingerprint as request_fingerprint
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, claim.fingerprint as request_fingerprint
 from external_id as claim join refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
 and refund_id = split_part(entity_id, '.', 3)
 where claim.party_id = $1::text and claim.operation = 'createRefund' and claim.external_id = $2::text;
 
 -- read_refunds
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure from refund
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn from refund
 where invoice_id = $1::text and payment_id = $2::text and ($3::text is null or refund_id = $3::text)
 order by length(refund_id), refund_id;
 
@@ -2884,19 +3710,26 @@ select wrapped from security_code_key where half_hour = $1::int4;
 -- read_series
 select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at from series where series_id = $1::text;
 
+-- read_series_charge
+select is_retry, packs, outcome, network, code, advice, effect, rule, pack from series_attempt
+where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text;
+
 -- read_series_events
 select sequence, created_at, facts from event
 where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3::int4;
 
 -- read_series_standing
 select
-series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at, card_stops,
 (select settings from recurring_settings as wish
 where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings,
-(select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent') as last_attempt_at,
+(select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent'
+and decline_class is distinct from 'configuration') as last_attempt_at,
+others.captured_at as last_captured_at, others.held_until,
 exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
-stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
+stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
 ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+ended.decline_class as charge_class,
 (select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
 by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
 and currency = $2::text and amount_minor = $3::int8, false)) order by attempted_at)
@@ -2904,42 +3737,74 @@ from card_decline as decline
 where decline.card_key = series.card_key and attempted_at > $4::timestamptz) as declines
 from series
 left join lateral (
-select stopped_at, rule, pack from card_stop
+select stopped_at, rule, pack, decline_class from card_stop
 where card_stop.card_key = series.card_key
 and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
+and (not is_of_charge or card_stop.invoice_id = $5::text)
 order by stopped_at desc limit 1
 ) as stop on true
 left join lateral (
-select ended_at, rule, pack from series_attempt
-where series_id = $1::text and invoice_id = $5::text and effect = 'stop charge' limit 1
+select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = $5::text
+union all
+select ended_at, rule, pack, decline_class from series_attempt
+where series_id = $1::text and invoice_id = $5::text and effect = 'stop charge'
+order by ended_at desc limit 1
 ) as ended on true
+left join lateral (
+select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
+where series_id = $1::text and invoice_id is distinct from $5::text
+) as others on true
 where series_id = $1::text;
 
 -- read_series_with_settings
 select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, (select settings from recurring_settings as wish
 where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text;
 
+-- read_server_state
+select current_setting('transaction_read_only') = 'on' as is_read_only,
+exists (select from pg_stat_activity
+where datname = current_database() and usename = current_user and wait_event ~* '^(syncrep|wal)'
+and query_start < clock_timestamp() - $1::int4 * interval '1 ms') as commits_wait;
+
 -- read_shop
-select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text and shop_id = $2::text;
+select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text and shop_id = $2::text;
+
+-- read_shop_guards
+select party_id, shop_id, bin, mode, since, until, approved, declined from shop_guard where until > $1::timestamptz order by party_id, shop_id, bin;
 
 -- read_snapshot
 select pg_current_snapshot()::text as snapshot;
+
+-- read_strict_ids
+select exists (
+select from shop where party_id = $1::text and strict_ids and shop_id = coalesce(
+$2::text,
+(select shop_id from invoice where invoice_id = $3::text and party_id = $1::text),
+(select shop_id from customer where customer_id = $4::text and party_id = $1::text),
+shop_id)
+) as is_strict;
 
 -- read_table_sizes
 select relname::text as name, greatest(reltuples, 0)::int8 as rows, pg_total_relation_size(oid) as bytes
 from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
 order by pg_total_relation_size(oid) desc, relname;
 
+-- read_terminal_holds
+select terminal_id, network, initiation, days from terminal_hold
+where party_id = $1::text and shop_id = $2::text order by terminal_id, network, initiation;
+
 -- read_terminals
-select terminal_id, bank_id, merchant_id, descriptor, retired_at is not null as is_retired from terminal
+select terminal_id, bank_id, merchant_id, descriptor, paused_until, paused_because, retired_at is not null as is_retired from terminal
 where party_id = $1::text and shop_id = $2::text order by priority, terminal_id;
 
 -- read_wallet
-select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level from wallet join identity using (identity_id) join party on party.party_id = wallet.party_id
+select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level,
+identity.name as owner_name, identity.class as owner_class, sender from wallet join identity using (identity_id) join party on party.party_id = wallet.party_id
 where wallet_id = $1::text and ($2::text is null or wallet.party_id = $2::text);
 
 -- read_wallet_by_external_id
-select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level, claim.fingerprint as request_fingerprint
+select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level,
+identity.name as owner_name, identity.class as owner_class, sender, claim.fingerprint as request_fingerprint
 from external_id as claim join wallet on wallet_id = entity_id join identity using (identity_id) join party on party.party_id = wallet.party_id
 where claim.party_id = $1::text and claim.operation = 'createWallet' and claim.external_id = $2::text;
 
@@ -3028,6 +3893,16 @@ order by sequence limit $2::int4
 where withdrawal_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
+-- report_away_bank
+update bank
+set away_since = least($1::timestamptz, case when away_seen_at > $2::timestamptz - interval '2 minutes' then away_since end),
+away_because = $3::text, away_seen_at = $2::timestamptz
+where bank_id = $4::text;
+
+-- report_bank_back
+update bank set away_since = null, away_because = null, away_seen_at = null
+where bank_id = $1::text and away_since is not null;
+
 -- reroute_binding
 with locked as (
 select version from customer where customer_id = $1::text for update
@@ -3046,6 +3921,12 @@ returning customer.customer_id, party_id, customer.version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
 select customer_id, version, 'customer', party_id, changed_at, $7::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select version from changed;
 
@@ -3066,35 +3947,42 @@ returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
 select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select version from changed;
 
 -- reschedule_binding
-update binding set wake_at = $1::timestamptz, attempts = least(attempts, 2)
+update binding set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
 where customer_id = $2::text and binding_id = $3::text and version = $4::int4;
 
 -- reschedule_destination
-update destination set wake_at = $1::timestamptz
+update destination set wake_at = $1::timestamptz, stuck_reason = null
 where destination_id = $2::text and version = $3::int4;
 
 -- reschedule_invoice
-update invoice set wake_at = $1::timestamptz, attempts = 0
+update invoice set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where invoice_id = $2::text and version = $3::int4;
 
 -- reschedule_payment
-update payment set wake_at = $1::timestamptz, attempts = least(attempts, 2)
+update payment set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
 where invoice_id = $2::text and payment_id = $3::text and version = $4::int4;
 
 -- reschedule_retained_card
-update card set wake_at = $1::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
-where card_id = $2::text and attempts > 0;
+update card set wake_at = $1::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null,
+client_info = case when $2::bool then (client_info::jsonb - 'browser')::json else client_info end
+where card_id = $3::text and attempts > 0;
 
 -- reschedule_series
-update series set wake_at = $1::timestamptz, attempts = 0
+update series set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where series_id = $2::text and version = $3::int4;
 
 -- reschedule_withdrawal
-update withdrawal set wake_at = $1::timestamptz
+update withdrawal set wake_at = $1::timestamptz, stuck_reason = null
 where withdrawal_id = $2::text and version = $3::int4;
 
 -- reset_ledger_watermark
@@ -3105,6 +3993,11 @@ update binding set wake_at = $1::timestamptz, attempts = 1, stuck_at = null, stu
 where refund_due_at is not null and stuck_at < $2::timestamptz + coalesce((
 select offset_ms from test_clock where test_clock.party_id = binding.party_id), 0) * interval '1 ms'
 returning binding_id;
+
+-- resume_terminal
+update terminal set paused_until = null, paused_because = null
+where party_id = $1::text and shop_id = $2::text and terminal_id = $3::text and paused_until is not null
+returning terminal_id;
 
 -- resume_webhook_queues
 update webhook_queue set wake_at = $1::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
@@ -3127,6 +4020,20 @@ select found,
 (select json_build_array(encode(card_key, 'hex'), invoice_id, payment_id) from seen order by card_key desc, invoice_id desc, payment_id desc limit 1) as last
 from counted;
 
+-- retire_exchange
+with seen as materialized (
+select aggregate_id, operation from exchange where (aggregate_id, operation) > (coalesce($1::json ->> 0, ''), coalesce($1::json ->> 1, '')) order by aggregate_id, operation limit $2::int4
+), counted as (
+select count(*) as found from exchange as old join seen on old.aggregate_id = seen.aggregate_id and old.operation = seen.operation where old.begun_at < $3::timestamptz and old.begun_at < now() - interval '540 days'
+and old.state in ('approved', 'declined', 'takenBack', 'settled')
+), gone as (
+delete from exchange as old using seen where old.aggregate_id = seen.aggregate_id and old.operation = seen.operation and not $4::bool and old.begun_at < $3::timestamptz and old.begun_at < now() - interval '540 days'
+and old.state in ('approved', 'declined', 'takenBack', 'settled')
+)
+select found,
+(select json_build_array(aggregate_id, operation) from seen order by aggregate_id desc, operation desc limit 1) as last
+from counted;
+
 -- retire_payout_grant
 with seen as materialized (
 select grant_id from payout_grant where (grant_id) > (coalesce($1::json ->> 0, '')) order by grant_id limit $2::int4
@@ -3140,14 +4047,10 @@ select found,
 from counted;
 
 -- retire_payout_terminal
-update payout_terminal set retired_at = coalesce(retired_at, $1::timestamptz)
-where party_id = $2::text and terminal_id = $3::text
-returning terminal_id;
+update payout_terminal set retired_at = coalesce(retired_at, $1::timestamptz) where party_id = $2::text and terminal_id = $3::text returning terminal_id;
 
 -- retire_terminal
-update terminal set retired_at = coalesce(retired_at, $1::timestamptz)
-where party_id = $2::text and shop_id = $3::text and terminal_id = $4::text
-returning terminal_id;
+update terminal set retired_at = coalesce(retired_at, $1::timestamptz) where party_id = $2::text and shop_id = $3::text and terminal_id = $4::text returning terminal_id;
 
 -- retire_webhook_queue
 with seen as materialized (
@@ -3195,6 +4098,31 @@ where series_id = $2::json ->> 0 and stuck_at is not null returning json_build_a
 update withdrawal set wake_at = $1::timestamptz, attempts = 2, stuck_at = null, stuck_reason = null
 where withdrawal_id = $2::json ->> 0 and stuck_at is not null returning json_build_array(withdrawal_id) as key;
 
+-- return_withdrawal
+with changed as (
+update withdrawal set version = version + 1, changed_at = greatest(withdrawal.changed_at, $1::timestamptz), result = $2::json,
+wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+where withdrawal_id = $3::text and version = $4::int4
+returning withdrawal_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select withdrawal_id, version, 'withdrawal', party_id, changed_at, $5::json from changed
+), counted as (
+update destination set returns = returns + 1
+where destination_id = $6::text and exists (select from changed)
+returning destination_id
+)
+select record_journal(changed.withdrawal_id, $7::text, changed.changed_at, $8::json) as journal from changed, (select count(*) from counted) as before;
+
+-- reverse_deposit
+with changed as (
+update deposit set reversed_at = $1::timestamptz, changed_at = greatest(deposit.changed_at, $1::timestamptz)
+where deposit_id = $2::text and reversed_at is null
+returning deposit_id, party_id, 2 as version, changed_at
+), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select deposit_id, version, 'deposit', party_id, changed_at, $3::json from changed)
+select record_journal(changed.deposit_id, $4::text, changed.changed_at, $5::json) as journal from changed;
+
 -- revoke_api_key
 update api_key set revoked_at = coalesce(revoked_at, $1::timestamptz),
 expires_at = least(expires_at, $2::timestamptz)
@@ -3224,10 +4152,20 @@ attempts = case when queue.stuck_at is null then queue.attempts else 0 end,
 stuck_at = null, stuck_reason = null
 returning aggregate_id;
 
+-- rewrap_data_key
+update data_key set wrapped = $1::bytea, master_key_id = $2::text
+where purpose = $3::text and key_version = $4::int4;
+
+-- set_attempt_of_consent_link
+update consent_link set customer_id = $1::text, binding_id = $2::text where consent_link_id = $3::text;
+
 -- set_party_flags
 update party set is_blocked = coalesce($1::bool, is_blocked),
 is_suspended = coalesce($2::bool, is_suspended)
 where party_id = $3::text returning party_id;
+
+-- set_shared_bank
+update bank set is_shared = $1::bool where bank_id = $2::text returning bank_id;
 
 -- set_shop_fees
 update shop set fees = $1::json where party_id = $2::text and shop_id = $3::text returning shop_id;
@@ -3239,6 +4177,16 @@ where party_id = $3::text and shop_id = $4::text returning shop_id;
 
 -- set_shop_origins
 update shop set origins = $1::text where party_id = $2::text and shop_id = $3::text returning shop_id;
+
+-- set_strict_ids
+update shop set strict_ids = $1::bool where party_id = $2::text and shop_id = $3::text returning shop_id;
+
+-- set_three_d_secure
+update shop set three_d_secure = $1::text
+where party_id = $2::text and shop_id = $3::text returning shop_id;
+
+-- set_when_short
+update shop set when_short = $1::text where party_id = $2::text and shop_id = $3::text returning shop_id;
 
 -- spread_ledger_account
 with spread as (
@@ -3273,18 +4221,54 @@ insert into event (aggregate_id, sequence, aggregate, party_id, created_at, fact
 select invoice_id, version - json_array_length($14::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
 from changed, json_array_elements($14::json) with ordinality as entry (facts, ordinal)
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($15::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select changed.party_id, 'createRefund', $15::text, $7::text || '.' || $8::text || '.' || $16::text, $17::bytea
-from changed where $15::text is not null
+select changed.party_id, 'createRefund', $16::text, $7::text || '.' || $8::text || '.' || $17::text, $18::bytea
+from changed where $16::text is not null
 ), made as (
 insert into refund (invoice_id, payment_id, refund_id, party_id, created_at, status, amount_minor, currency,
-fee_minor, reason, cart, external_id)
-select $7::text, $8::text, $16::text, party_id, $18::timestamptz, 'pending', $19::int8, $20::text,
-$21::int8, $22::text, $23::json, $15::text
+fee_minor, reason, cart, external_id, waits_until)
+select $7::text, $8::text, $17::text, party_id, $19::timestamptz, 'pending', $20::int8, $21::text,
+$22::int8, $23::text, $24::json, $16::text, $25::timestamptz
 from changed
+), queued as (
+insert into waiting_refund (invoice_id, payment_id, refund_id, party_id, shop_id, created_at)
+select $7::text, $8::text, $17::text, party_id, $26::text, $19::timestamptz
+from changed where $25::timestamptz is not null
 )
-select version, record_journal(changed.invoice_id, $24::text, changed.changed_at, $25::json) as journal from changed;
+select version, record_journal(changed.invoice_id, $27::text, changed.changed_at, $28::json) as journal from changed;
+
+-- step_up_payment
+with moved as (
+update payment
+set version = version + 1, terms = $1::json, wake_at = $2::timestamptz, attempts = $3::int4, stuck_at = null, stuck_reason = null
+where invoice_id = $4::text and payment_id = $5::text and version = $6::int4 and status = 'authorising'
+returning invoice_id
+), changed as (
+update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $7::timestamptz)
+from moved where invoice.invoice_id = moved.invoice_id
+returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $8::json from changed
+), exchanged as (
+insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
+select one.* from changed, json_to_recordset($9::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+on conflict (aggregate_id, operation) do update
+set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
+where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
+)
+select version from changed;
+
+-- stop_bank
+update bank set stopped_at = $1::timestamptz, stopped_because = $2::text
+where bank_id = $3::text and stopped_at is null returning bank_id;
 
 -- store_idempotent_answer
 update idempotency_key
@@ -3328,7 +4312,8 @@ with taken as (
 delete from security_code where session_id = $1::text and card_id = $2::text
 returning half_hour, ciphertext, expires_at
 )
-select party_id, card.ciphertext, key_version, half_hour, wrapped as wrapped_key,
+select party_id, purpose, retained_for, card.ciphertext, key_version,
+case when session_id = $1::text then client_info -> 'browser' end as browser, half_hour, wrapped as wrapped_key,
 taken.ciphertext as code_ciphertext, expires_at
 from card left join (taken join security_code_key using (half_hour)) on true
 where card_id = $2::text;
@@ -3342,8 +4327,8 @@ returning withdrawal_id, party_id, wallet_id, destination_id, identity_id, versi
 select set_config('statement_timeout', $1::text, true);
 
 -- upsert_bank
-insert into bank (bank_id, url, secret_ciphertext, key_version, created_at)
-values ($1::text, $2::text, $3::bytea, $4::int4, $5::timestamptz)
+insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)
+values ($1::text, $2::text, $3::bytea, $4::int4, $5::timestamptz, 0)
 on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
 key_version = excluded.key_version;
 
@@ -3354,18 +4339,16 @@ on conflict (party_id, currency) do update
 set basis_points = excluded.basis_points, fixed_minor = excluded.fixed_minor;
 
 -- upsert_payout_limit
-insert into payout_limit (party_id, level, currency, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day)
-values ($1::text, $2::text, $3::text, $4::int8, $5::int8, $6::int8, $7::int8)
-on conflict (party_id, level, currency) do update
-set per_payout_minor = excluded.per_payout_minor, per_day_minor = excluded.per_day_minor,
-per_month_minor = excluded.per_month_minor, payouts_per_day = excluded.payouts_per_day;
+insert into payout_limit_rule (party_id, network, currency, level, min_minor, per_payout_minor, per_day_minor, per_month_minor, payouts_per_day, card_per_day_minor, card_per_month_minor, card_payouts_per_day, set_by, set_at, reason)
+values ($1::text, $2::text, $3::text, $4::text, $5::int8, $6::int8, $7::int8, $8::int8, $9::int8, $10::int8, $11::int8, $12::int8, $13::text, $14::timestamptz, $15::text)
+on conflict (party_id, currency, network, level) do update set min_minor = excluded.min_minor, per_payout_minor = excluded.per_payout_minor, per_day_minor = excluded.per_day_minor, per_month_minor = excluded.per_month_minor, payouts_per_day = excluded.payouts_per_day, card_per_day_minor = excluded.card_per_day_minor, card_per_month_minor = excluded.card_per_month_minor, card_payouts_per_day = excluded.card_payouts_per_day, set_by = excluded.set_by, set_at = excluded.set_at, reason = excluded.reason;
 
 -- upsert_payout_terminal
-insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
-values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::int4, $7::timestamptz)
+insert into payout_terminal (party_id, terminal_id, bank_id, merchant_id, descriptor, terms, priority, created_at)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::int4, $8::timestamptz)
 on conflict (party_id, terminal_id) do update
-set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
-priority = excluded.priority, retired_at = null
+set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, priority = excluded.priority, terms = excluded.terms,
+retired_at = null
 where payout_terminal.bank_id = excluded.bank_id
 returning terminal_id;
 
@@ -3373,14 +4356,33 @@ returning terminal_id;
 insert into terminal (party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, created_at)
 values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::int4, $8::timestamptz)
 on conflict (party_id, shop_id, terminal_id) do update
-set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
-priority = excluded.priority, retired_at = null
+set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor, priority = excluded.priority,
+retired_at = null, paused_until = null, paused_because = null
 where terminal.bank_id = excluded.bank_id
 returning terminal_id;
+
+-- upsert_terminal_hold
+insert into terminal_hold (party_id, shop_id, terminal_id, network, initiation, days)
+values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::int4)
+on conflict (party_id, shop_id, terminal_id, network, initiation) do update set days = excluded.days;
 
 -- use_payout_grant
 update payout_grant set used_by = $1::text where grant_id = $2::text and used_by is null
 returning grant_id;
+
+-- wake_first_waiting_refund
+update payment set wake_at = least(wake_at, $1::timestamptz)
+from (
+select invoice_id, payment_id, refund_id from waiting_refund
+where party_id = $2::text and shop_id = $3::text
+order by created_at, invoice_id, payment_id, refund_id limit 1) as first
+where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
+
+-- want_cancel
+update payment set version = version + 1, state = $1::json,
+wake_at = case when status = 'challenged' then least(wake_at, $2::timestamptz) else wake_at end
+where invoice_id = $3::text and payment_id = $4::text and version = $5::int4
+returning version;
 
 -- write_webhook_queues
 with written as (

@@ -13,6 +13,8 @@ beforeAll(async () => {
   vi.resetModules();
   await import('../../src/app/reconciliation-sources.ts');
   await import('../../src/app/retention.ts');
+  await import('../../src/payments/store/job-overview.ts');
+  await import('../../src/platform/keys/change-master-key.ts');
   const { startTestService } = await import('../support/service/test-service.ts');
   const { allStatements } = await import('../../src/platform/database/statement.ts');
   service = await startTestService();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkBank, type Result } from '../../src/acquiring/conformance/conformance.ts';
 import { promisesOfMessages } from '../../src/acquiring/conformance/message-checks.ts';
-import type { OperationAnswer } from '../../src/acquiring/adapters/http/messages.ts';
+import type { OperationAnswer } from '../../src/acquiring/adapters/http/responses.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Reply, OperationProcessor } from '../../src/sandbox/bank/operation-processor.ts';
 import { authorise, bankSecret, startBank } from '../support/bank/simulated-bank.ts';
@@ -19,14 +19,47 @@ async function failuresOf(
   { secret = bankSecret, onResult = () => {} }: { secret?: string; onResult?: (result: Result) => void } = {},
 ): Promise<string[]> {
   const { url } = await startBank({ clock: systemClock, ...options });
-  const { results, passed, failed } = await checkBank({ url, secret, currency: 'RUB', cards, onResult });
-  expect(passed + failed).toBe(results.length);
+  const { results, passed, failed, notDeclared } = await checkBank({
+    url,
+    secret,
+    currency: 'RUB',
+    cards,
+    onResult,
+  });
+  expect(passed + failed + notDeclared).toBe(results.length);
   expect(results.length).toBeGreaterThan(25);
   return results.flatMap(({ promise, problem }) => (problem === undefined ? [] : [promise]));
 }
 
 test('the simulated bank passes every conformance check', async () => {
   expect(await failuresOf({})).toEqual([]);
+});
+
+test('a bank that declares nothing is tried with every promise of the first version', async () => {
+  const { url } = await startBank({ clock: systemClock, speaks: 'first version' });
+  const { passed, failed, notDeclared } = await checkBank({
+    url,
+    secret: bankSecret,
+    currency: 'RUB',
+    cards,
+  });
+  expect({ passed, failed, notDeclared }).toEqual({ passed: 34, failed: 0, notDeclared: 10 });
+});
+
+test('a bank is not tried with what it declares it cannot do', async () => {
+  const abilities = { kinds: ['authorise', 'capture', 'reverse', 'refund'], initiations: ['payer'] };
+  const { url } = await startBank({ clock: systemClock, abilities });
+  const { failed, results } = await checkBank({ url, secret: bankSecret, currency: 'RUB', cards });
+  expect(failed).toBe(0);
+  const skipped = results.flatMap(({ promise, notDeclared }) =>
+    notDeclared ? [[promise, notDeclared]] : [],
+  );
+  expect(skipped).toContainEqual(['pays out to a card once', 'kind payout']);
+  expect(skipped).toContainEqual([
+    'charges without the payer only after they consented with the same card',
+    'initiation recurring',
+  ]);
+  expect(skipped).toContainEqual(['captures a hold in parts, until a capture is final', 'capture.several']);
 });
 
 describe('the checks detect a bank that', () => {
@@ -196,6 +229,114 @@ describe('the checks detect a bank that', () => {
       }),
       'names the invalid field and does nothing',
     ],
+    [
+      'begins what came too late',
+      (teller) => ({
+        ...teller,
+        perform: (id, read) => teller.perform(id, without(read, 'notAfter')),
+      }),
+      'does not begin an operation after notAfter',
+    ],
+    [
+      'takes each capture for the last one',
+      (teller) => ({ ...teller, perform: (id, read) => teller.perform(id, without(read, 'final')) }),
+      'captures a hold in parts, until a capture is final',
+    ],
+    [
+      'reverses the whole hold instead of a part',
+      (teller) => ({
+        ...teller,
+        perform: (id, read) =>
+          teller.perform(
+            id,
+            'message' in read && read.message.kind === 'reverse' ? without(read, 'amount') : read,
+          ),
+      }),
+      'releases a part of a hold, and captures at most the rest',
+    ],
+    [
+      'takes any authentication for a good one',
+      (teller) => ({
+        ...teller,
+        perform(id, read) {
+          if (!('message' in read) || read.message.kind !== 'authorise') return teller.perform(id, read);
+          const { authenticated } = read.message;
+          if (!authenticated) return teller.perform(id, read);
+          return teller.perform(id, {
+            message: { ...read.message, authenticated: { ...authenticated, status: 'Y' } },
+          });
+        },
+      }),
+      'takes an authentication from elsewhere, and declines one that failed',
+    ],
+    [
+      'ignores a list of network IDs',
+      (teller) => ({
+        ...teller,
+        perform(id, read) {
+          if (!('message' in read) || read.message.kind !== 'authorise') return teller.perform(id, read);
+          const { rootNetworkIds: _root, ...initiation } = read.message.initiation;
+          return teller.perform(id, { message: { ...read.message, initiation } });
+        },
+      }),
+      'takes the network IDs of a series in a list',
+    ],
+    [
+      'charges no instalments',
+      (teller) => ({
+        ...teller,
+        perform(id, read) {
+          const isInstalment =
+            'message' in read &&
+            read.message.kind === 'authorise' &&
+            read.message.initiation.reason === 'instalment';
+          return teller.perform(id, isInstalment ? { field: 'initiation.reason' } : read);
+        },
+      }),
+      'charges an instalment',
+    ],
+    [
+      'does not compare the later fields of a repeat',
+      (teller) => ({
+        ...teller,
+        async perform(id, read) {
+          const reply = await teller.perform(id, read);
+          const isOfSeries =
+            'message' in read &&
+            read.message.kind === 'authorise' &&
+            read.message.initiation.stores !== undefined;
+          return reply.status === 409 && isOfSeries ? teller.inquire(id) : reply;
+        },
+      }),
+      'recognises a repeat without a later field, and refuses one that changes it',
+    ],
+    [
+      'believes any return of a browser',
+      (teller) => ({
+        ...teller,
+        async resume(id, returned) {
+          const reply = await teller.resume(id, returned);
+          return reply.status === 404 ? reply : approvedReply(id);
+        },
+      }),
+      'believes a return of the browser only if it belongs to the operation, and takes it twice',
+    ],
+    [
+      'reports its updates in no order',
+      (teller) => ({
+        ...teller,
+        updates: () =>
+          Promise.resolve(
+            [2, 1].map((sequence) => ({
+              sequence,
+              operationId: 'inv1.1.c',
+              what: 'captureFailed',
+              at: '2026-11-24T09:00:00Z',
+            })),
+          ),
+      }),
+      'reports updates in order and in pages, and only with a signature',
+    ],
   ])('%s', async (_what, employ, check) => {
     expect(await failuresOf({ employ })).toContain(check);
   });
@@ -236,6 +377,11 @@ describe('the checks detect a bank that', () => {
     );
   });
 
+  test('describes itself otherwise than the protocol does', async () => {
+    const failures = await failuresOf({ abilities: { refunds: 'sometimes' } as never });
+    expect(failures).toContain('declares its abilities as documented, and only with a signature');
+  });
+
   test('has another secret', async () => {
     const failures = await failuresOf({}, { secret: 'not the secret the bank was started with' });
     expect(failures).toContain(
@@ -243,6 +389,13 @@ describe('the checks detect a bank that', () => {
     );
   });
 });
+
+function without(read: Parameters<OperationProcessor['perform']>[1], name: string): typeof read {
+  if (!('message' in read)) return read;
+  return {
+    message: Object.fromEntries(Object.entries(read.message).filter(([one]) => one !== name)) as never,
+  };
+}
 
 function renamed(reply: Reply, operationId: string): Reply {
   return { ...reply, body: { ...reply.body, operationId } as Reply['body'] };

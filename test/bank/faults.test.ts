@@ -83,7 +83,9 @@ test.each(seen)('%s gives the outcome %s, and the operation was done: %s', async
   const send = () => adapter.send(authorise('a'));
   const isSilent = kind.startsWith('no-answer') || kind === 'slow-answer';
   expect((await (isSilent ? unanswered(bank, isDone, send) : send())).outcome).toBe(outcome);
-  expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
+  expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe(
+    isDone ? 'approved' : 'notFound',
+  );
   expect((await bank.book()).length).toBe(isDone ? 1 : 0);
   // A repeat does the operation once and is answered.
   expect((await adapter.send(authorise('a'))).outcome).toBe('approved');
@@ -109,7 +111,9 @@ test.each([
     const send = () => adapter.send(authorise('a', BigInt(amount)));
     const isSilent = [99_901, 99_920].includes(amount);
     expect((await (isSilent ? unanswered(bank, isDone, send) : send())).outcome).toBe(outcome);
-    expect((await adapter.inquire('a', terminal)).outcome).toBe(isDone ? 'approved' : 'notFound');
+    expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe(
+      isDone ? 'approved' : 'notFound',
+    );
     expect((await adapter.send(authorise('a', BigInt(amount)))).outcome).toBe('approved');
     expect((await bank.book()).length).toBe(1);
   },
@@ -121,7 +125,7 @@ test('the reversal of 99913 is done on the first send and answered on the third'
   await adapter.send(authorise('a', 99_913n));
   const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
   expect((await adapter.send(reversal)).outcome).toBe('unknown');
-  expect((await adapter.inquire('r', terminal)).outcome).toBe('approved');
+  expect((await adapter.inquire({ operationId: 'r', terminal })).outcome).toBe('approved');
   expect((await adapter.send(reversal)).outcome).toBe('unknown');
   expect((await adapter.send(reversal)).outcome).toBe('approved');
 });
@@ -134,7 +138,7 @@ describe('a fault order', () => {
     const reversal = { kind: 'reverse', operationId: 'r', terminal, originalOperationId: 'a' } as const;
     expect((await adapter.send(authorise('a'))).outcome).toBe('approved');
     expect((await adapter.send(reversal)).outcome).toBe('unknown');
-    expect((await adapter.inquire('a', terminal)).outcome).toBe('approved');
+    expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('approved');
     expect((await adapter.send(reversal)).outcome).toBe('unknown');
     expect((await adapter.send(reversal)).outcome).toBe('approved');
   });
@@ -144,8 +148,8 @@ describe('a fault order', () => {
     const adapter = adapterOf(bank);
     await order(bank, { kind: 'reset-before-booking', operationKind: 'inquire' });
     await adapter.send(authorise('a'));
-    expect((await adapter.inquire('a', terminal)).outcome).toBe('unknown');
-    expect((await adapter.inquire('a', terminal)).outcome).toBe('approved');
+    expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('unknown');
+    expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('approved');
   });
 
   test('is listed until it is used up or cleared', async () => {
@@ -194,10 +198,10 @@ test('an outage breaks every connection until it ends, and no operation is done'
   const adapter = adapterOf(bank);
   await order(bank, { kind: 'outage', on: true });
   expect((await adapter.send(authorise('a'))).outcome).toBe('unknown');
-  expect((await adapter.inquire('a', terminal)).outcome).toBe('unknown');
+  expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('unknown');
   await expect(bank.book()).rejects.toThrow();
   await order(bank, { kind: 'outage', on: false });
-  expect((await adapter.inquire('a', terminal)).outcome).toBe('notFound');
+  expect((await adapter.inquire({ operationId: 'a', terminal })).outcome).toBe('notFound');
 });
 
 test('a slow bank acts after the delay, so that an abandoned operation can be reversed first', async () => {

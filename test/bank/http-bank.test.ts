@@ -7,6 +7,7 @@ import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import { openHttpBank, type HttpBankOptions } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { isSigned, sign } from '../../src/acquiring/adapters/http/signature.ts';
 import { epochMsOf } from '../../src/clock.ts';
+import { defined } from '../../src/defined.ts';
 import type { Currency } from '../../src/money.ts';
 import { waitMs } from '../../tools/tests/waits.ts';
 import { outcomeOf, startBank } from '../support/bank/simulated-bank.ts';
@@ -184,7 +185,7 @@ describe('a message', () => {
 
   test('for an inquiry is signed and has no body', async () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
-    await open(url).inquire('inv1.1.a', terminal);
+    await open(url).inquire({ operationId: 'inv1.1.a', terminal });
     const [{ method, url: target, headers, body }] = heard as [Heard];
     expect([method, target, body]).toEqual(['GET', '/operations/inv1.1.a', '']);
     const signed = { method, target, body: Buffer.alloc(0) };
@@ -203,7 +204,10 @@ describe('the outcome is notSent when', () => {
       why: 'ECONNREFUSED',
       noBytesSent: true,
     });
-    expect(await bank.inquire('inv1.1.a', terminal)).toEqual({ outcome: 'unknown', why: 'ECONNREFUSED' });
+    expect(await bank.inquire({ operationId: 'inv1.1.a', terminal })).toEqual({
+      outcome: 'unknown',
+      why: 'ECONNREFUSED',
+    });
   });
 
   test('the host name of the bank is unknown', async () => {
@@ -241,13 +245,13 @@ describe('the outcome is notSent when', () => {
   });
 
   test.each([
-    [429, { error: 'notDone' }, { 'retry-after': '1' }],
-    [503, { error: 'notDone' }, { 'retry-after': '1' }],
-    [401, { error: 'unauthorised' }, {}],
-  ])('the bank reports it with status %i', async (status, body, headers) => {
+    [429, { error: 'notDone' }, { 'retry-after': '1' }, { notDone: true }],
+    [503, { error: 'notDone' }, { 'retry-after': '1' }, { notDone: true }],
+    [401, { error: 'unauthorised' }, {}, {}],
+  ])('the bank reports it with status %i', async (status, body, headers, said) => {
     const { url } = await serve((_heard, response) => reply(response, status, body, headers));
     const answer = await open(url).send(authorise());
-    expect(answer).toEqual({ outcome: 'notSent', why: expect.any(String) });
+    expect(answer).toEqual({ outcome: 'notSent', why: expect.any(String), ...said });
   });
 
   test('the card cannot be read, and the reason is not revealed', async () => {
@@ -262,7 +266,7 @@ describe('the outcome is notSent when', () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     for (const operationId of ['', '..', 'a/b', 'a b', 'x'.repeat(65)]) {
       expect((await open(url).send(authorise({ operationId }))).outcome).toBe('notSent');
-      expect((await open(url).inquire(operationId, terminal)).outcome).toBe('unknown');
+      expect((await open(url).inquire({ operationId, terminal })).outcome).toBe('unknown');
     }
     expect(heard).toEqual([]);
   });
@@ -334,20 +338,22 @@ describe('the security code', () => {
 describe('the outcome is unknown when', () => {
   const noResponse = 'there is no response';
   const halfResponse = 'the response stops in the middle';
-  test.each<[string, (heard: Heard, response: ServerResponse) => void]>([
-    [noResponse, () => {}],
-    [halfResponse, (_h, response) => void response.writeHead(200).write('{"operationId":')],
-    ['the connection breaks', (_h, response) => void (response.socket as Socket).resetAndDestroy()],
-    ['the connection ends', (_h, response) => void response.socket?.end()],
+  test.each<[string, (heard: Heard, response: ServerResponse) => void, isSilence?: true]>([
+    [noResponse, () => {}, true],
+    [halfResponse, (_h, response) => void response.writeHead(200).write('{"operationId":'), true],
+    ['the connection breaks', (_h, response) => void (response.socket as Socket).resetAndDestroy(), true],
+    ['the connection ends', (_h, response) => void response.socket?.end(), true],
     [
       'the response ends too early',
       (_h, response) => {
         response.writeHead(200, { 'content-length': '500' }).write('{');
         response.socket?.end();
       },
+      true,
     ],
     ['the bank answers 500', (_h, response) => reply(response, 500, 'Internal Server Error')],
     ['a gateway answers 502', (_h, response) => reply(response, 502, '<html>Bad Gateway</html>')],
+    ['a gateway answers 504', (_h, response) => reply(response, 504, 'Gateway Timeout'), true],
     [
       'a gateway answers 503',
       (_h, response) => reply(response, 503, 'no healthy upstream', { 'retry-after': '5' }),
@@ -375,23 +381,25 @@ describe('the outcome is unknown when', () => {
       },
     ],
     ['the response is not HTTP', (_h, response) => void response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n')],
-  ])('%s', async (when, answer) => {
+  ])('%s', async (when, answer, isSilence) => {
     const { url, heard } = await serve(answer);
     const bank = open(url);
     const isSilent = [noResponse, halfResponse].includes(when);
     const over = <T>(work: () => Promise<T>) => (isSilent ? unanswered(heard, work) : work());
-    expect(await over(() => bank.send(authorise()))).toMatchObject({ outcome: 'unknown' });
-    const inquiry = () => bank.inquire('inv1.1.a', terminal);
+    const why: unknown = expect.any(String);
+    const unknown = { outcome: 'unknown', why, ...defined({ isSilence }) };
+    expect(await over(() => bank.send(authorise()))).toEqual(unknown);
+    const inquiry = () => bank.inquire({ operationId: 'inv1.1.a', terminal });
     expect(await over(inquiry)).toMatchObject({ outcome: 'unknown' });
     expect(heard.length, 'the message and the inquiry were sent once each').toBe(2);
   });
 });
 
 test('a response that is too long is aborted immediately', async () => {
-  const { url } = await serve((_heard, response) => reply(response, 200, `"${'x'.repeat(70_000)}"`));
+  const { url } = await serve((_heard, response) => reply(response, 200, `"${'x'.repeat(140_000)}"`));
   expect(await open(url).send(authorise())).toEqual({
     outcome: 'unknown',
-    why: 'the response exceeds 65536 bytes',
+    why: 'the response exceeds 131072 bytes',
   });
 });
 
@@ -431,7 +439,7 @@ describe('the circuit breaker', () => {
       why: 'the circuit to the bank is open',
       noBytesSent: true,
     });
-    expect(await bank.inquire('inv1.1.a', terminal)).toMatchObject({ outcome: 'unknown' });
+    expect(await bank.inquire({ operationId: 'inv1.1.a', terminal })).toMatchObject({ outcome: 'unknown' });
     expect([heard.length, revealed]).toEqual([20, 20]);
 
     isDown = false;
@@ -452,7 +460,7 @@ describe('the circuit breaker', () => {
     });
     const bank = open(url);
     for (let times = 0; times < 40; times++) await bank.send(authorise());
-    for (let times = 0; times < 40; times++) await bank.inquire('inv1.1.a', terminal);
+    for (let times = 0; times < 40; times++) await bank.inquire({ operationId: 'inv1.1.a', terminal });
     expect(heard.length).toBe(80);
   });
 });
@@ -508,9 +516,9 @@ test('with the simulated bank, a payment is authorised, queried, repeated and re
   const bank = open(simulated.url);
   const first = await bank.send(authorise());
   expect(first).toMatchObject({ outcome: 'approved', eci: '05', networkTransactionId: expect.any(String) });
-  expect(await bank.inquire('inv1.1.a', terminal)).toEqual(first);
+  expect(await bank.inquire({ operationId: 'inv1.1.a', terminal })).toEqual(first);
   expect(await bank.send(authorise())).toEqual(first);
-  expect(await bank.inquire('inv1.2.a', terminal)).toEqual({ outcome: 'notFound' });
+  expect(await bank.inquire({ operationId: 'inv1.2.a', terminal })).toEqual({ outcome: 'notFound' });
   const reversal = {
     kind: 'reverse',
     operationId: 'inv1.1.r',

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { BindingFact, BindingStateName } from '../../src/customers/domain/binding.ts';
 import type { CustomerFact, CustomerStateName } from '../../src/customers/domain/customer.ts';
+import type { TopUpFact } from '../../src/merchants/domain/top-up.ts';
 import type { InvoiceFact, InvoiceStatus } from '../../src/invoices/domain/invoice.ts';
 import type { PaymentFact, PaymentStateName } from '../../src/payments/domain/payment.ts';
 import type { Refund } from '../../src/payments/domain/refund.ts';
@@ -53,7 +54,9 @@ const factTypes = {
     invoice_cancelled: true,
     payment_started: true,
     payment_rerouted: true,
+    payment_stepped_up: true,
     payment_interaction_requested: true,
+    payment_interaction_completed: true,
     payment_reversal_started: true,
     payment_processed: true,
     payment_capture_started: true,
@@ -63,8 +66,14 @@ const factTypes = {
     payment_failed: true,
     payment_refunded: true,
     refund_started: true,
+    refund_funded: true,
     refund_failed: true,
     refund_succeeded: true,
+    payment_reversal_refused: true,
+    payment_given_back: true,
+    payment_capture_failed: true,
+    payment_approved_late: true,
+    refund_returned: true,
   }),
   customer: namesIn<CustomerFact['type'] | BindingFact['type']>({
     customer_created: true,
@@ -75,6 +84,7 @@ const factTypes = {
     binding_started: true,
     binding_rerouted: true,
     binding_interaction_requested: true,
+    binding_interaction_completed: true,
     binding_reversal_started: true,
     binding_charged: true,
     binding_refund_started: true,
@@ -94,6 +104,7 @@ const factTypes = {
     consent_renewed: true,
     notice_due: true,
   }),
+  shop_top_up: namesIn<TopUpFact['type']>({ shop_topped_up: true, top_up_reversed: true }),
   identity: namesIn<IdentityFact['type']>({
     identity_created: true,
     challenge_started: true,
@@ -104,7 +115,7 @@ const factTypes = {
     identity_unblocked: true,
   }),
   wallet: namesIn<WalletFact['type']>({ wallet_opened: true }),
-  deposit: namesIn<DepositFact['type']>({ deposit_made: true }),
+  deposit: namesIn<DepositFact['type']>({ deposit_made: true, deposit_reversed: true }),
   wallet_transfer: namesIn<TransferFact['type']>({
     transfer_started: true,
     transfer_succeeded: true,
@@ -120,14 +131,29 @@ const factTypes = {
     withdrawal_started: true,
     withdrawal_succeeded: true,
     withdrawal_failed: true,
+    withdrawal_returned: true,
   }),
 };
+
+/** No recorded version has written them. The release that records its histories empties this list. */
+const unreleasedFacts = [
+  'binding_interaction_completed',
+  'payment_approved_late',
+  'payment_capture_failed',
+  'payment_given_back',
+  'payment_interaction_completed',
+  'payment_reversal_refused',
+  'refund_funded',
+  'refund_returned',
+  'shop_topped_up',
+  'top_up_reversed',
+];
 
 test.each(Object.entries(factTypes))('the histories of %s contain exactly its facts', (aggregate, types) => {
   const recorded = histories
     .filter((history) => history.aggregate === aggregate)
     .flatMap(({ events }) => events.flatMap(({ facts }) => facts.map(({ type }) => type)));
-  expect([...new Set(recorded)].sort()).toEqual(types);
+  expect([...new Set(recorded)].sort()).toEqual(types.filter((type) => !unreleasedFacts.includes(type)));
 });
 
 test('the source code names exactly these facts', () => {
@@ -229,7 +255,10 @@ test('every JSON column is recorded with content', () => {
     ),
   );
   expect(columns).toContain('payment.terms');
-  expect(columns.filter((column) => column !== 'event.facts' && !recorded.has(column))).toEqual([]);
+  // No released version writes the exchange log.
+  const unreleased = ['exchange.wire_keys', 'exchange.answer', 'exchange_note.heard'];
+  const missing = columns.filter((column) => !recorded.has(column) && !unreleased.includes(column));
+  expect(missing).toEqual(['event.facts'].filter((column) => missing.includes(column)));
 });
 
 test('no recorded value looks like a card number', () => {

@@ -10,7 +10,7 @@ import { findInvoice } from '../../src/invoices/store/invoices.ts';
 import { evolve as evolvePayment, isInProgress, type Payment } from '../../src/payments/domain/payment.ts';
 import { invoiceLogFact } from '../../src/payments/store/codec.ts';
 import { loadPayment } from '../../src/payments/store/payments.ts';
-import type { Refund } from '../../src/payments/domain/refund.ts';
+import { evolveRefund, type Refund } from '../../src/payments/domain/refund.ts';
 import { findRefunds } from '../../src/payments/store/refunds.ts';
 import { linkOf } from '../../src/recurring/consent-bundle.ts';
 import { findPayerEmail } from '../../src/receipts/store/payer-emails.ts';
@@ -40,6 +40,7 @@ import { written, type Codec } from '../../src/platform/database/codec.ts';
 import { parameterOf } from '../../src/platform/database/statement.ts';
 import { databaseOf } from './recorded-database.ts';
 import type { History, RecordedFact, RecordedRow } from './recorded.ts';
+import { defined } from '../../src/defined.ts';
 
 /** A recorded value and the replayed one, which must be equal. */
 export type Comparison = { readonly of: string; readonly recorded: unknown; readonly replayed: unknown };
@@ -78,15 +79,9 @@ async function replayInvoice(history: History): Promise<Comparison[]> {
     payments.set(paymentId, evolvePayment(payments.get(paymentId), fact));
     if (fact.type === 'refund_started')
       refunds.set(`${paymentId}.${fact.refund.id}`, { ...fact.refund, status: 'pending' });
-    if (fact.type === 'refund_succeeded' || fact.type === 'refund_failed') {
-      const { status: _, ...begun } = refunds.get(`${paymentId}.${fact.refundId}`) as Refund & {
-        status: 'pending';
-      };
-      const ended =
-        fact.type === 'refund_failed'
-          ? ({ ...begun, status: 'failed', failure: fact.failure } as const)
-          : ({ ...begun, status: 'succeeded' } as const);
-      refunds.set(`${paymentId}.${fact.refundId}`, ended);
+    if ('refundId' in fact) {
+      const name = `${paymentId}.${fact.refundId}`;
+      refunds.set(name, evolveRefund(refunds.get(name) as Refund, fact));
     }
   }
 
@@ -109,7 +104,9 @@ async function replayInvoice(history: History): Promise<Comparison[]> {
       recorded: await Promise.all(
         rowsOf(history, 'payment').map(async (one) => {
           const name = { invoiceId: history.id, paymentId: text(one, 'payment_id') };
-          return (await loadPayment(databaseOf([one]), name))?.payment;
+          // A row that was just recorded has no time of its invoice's log, with which it is read.
+          const dated = { changed_at: row['changed_at'], ...one };
+          return (await loadPayment(databaseOf([dated]), name))?.payment;
         }),
       ),
       replayed: [...payments.values()],
@@ -280,7 +277,11 @@ async function replayIdentity(history: History): Promise<Comparison[]> {
     {
       of: 'the identity',
       recorded: found,
-      replayed: { identity, version: lastSequence(history) },
+      // No event has the sender.
+      replayed: {
+        identity: { ...identity, ...defined({ sender: found?.identity.sender }) },
+        version: lastSequence(history),
+      },
     },
     {
       of: 'its challenges',
@@ -296,7 +297,14 @@ async function replayIdentity(history: History): Promise<Comparison[]> {
 }
 
 /** The current data of the identity, which wallets and destinations join. */
-const ofIdentity = { is_blocked: false, provider: 'test', level: 'anonymous' };
+const ofIdentity = {
+  is_blocked: false,
+  provider: 'test',
+  level: 'anonymous',
+  owner_name: 'A',
+  owner_class: 'person',
+  sender: null,
+};
 
 async function replayWallet(history: History): Promise<Comparison[]> {
   const { facts, comparisons } = logOf(history, walletFact);
@@ -306,7 +314,13 @@ async function replayWallet(history: History): Promise<Comparison[]> {
     {
       of: 'the wallet',
       recorded: await findWallet(databaseOf([{ ...ownRow(history), ...ofIdentity }]), null, history.id),
-      replayed: { ...facts[0]?.terms, isBlocked: false, provider, level },
+      replayed: {
+        ...facts[0]?.terms,
+        isBlocked: false,
+        provider,
+        level,
+        owner: { name: 'A', class: 'person' },
+      },
     },
   ];
 }
@@ -314,14 +328,18 @@ async function replayWallet(history: History): Promise<Comparison[]> {
 async function replayDeposit(history: History): Promise<Comparison[]> {
   const { facts, comparisons } = logOf(history, depositFact);
   const row = { ...ownRow(history), debit_account: '' };
-  const { walletId, amount } = (await findDeposit(databaseOf([row]), history.id))?.deposit ?? {};
+  const deposit = (await findDeposit(databaseOf([row]), history.id))?.deposit;
+  const { walletId, amount, reversedAt } = deposit ?? {};
   const { minor: amountMinor, currency } = amount ?? {};
   return [
     ...comparisons,
     {
       of: 'the deposit',
-      recorded: [{ type: 'deposit_made', walletId, amountMinor, currency }],
-      replayed: facts,
+      recorded: [
+        { type: 'deposit_made', walletId, amountMinor, currency },
+        ...(reversedAt === undefined ? [] : [{ type: 'deposit_reversed' }]),
+      ],
+      replayed: facts.map((fact) => (fact.type === 'deposit_reversed' ? { type: fact.type } : fact)),
     },
   ];
 }
@@ -349,11 +367,14 @@ async function replayDestination(history: History): Promise<Comparison[]> {
   const row = ownRow(history);
   const cardToken = text(row, 'card_token');
   const { facts, comparisons } = logOf(history, destinationFact);
+  const found = await findDestination(databaseOf([{ ...row, ...ofIdentity }]), null, history.id);
+  const cardHash = found?.destination.cardHash;
   let terms: DestinationTerms | undefined;
   let state: DestinationState | undefined;
   for (const logged of facts) {
     const isCreated = logged.type === 'destination_created';
-    const fact = isCreated ? { ...logged, terms: { ...logged.terms, cardToken } } : logged;
+    const untold = { cardToken, ...(cardHash === undefined ? {} : { cardHash }) };
+    const fact = isCreated ? { ...logged, terms: { ...logged.terms, ...untold } } : logged;
     if (fact.type === 'destination_created') terms = fact.terms;
     state = stateAfter(state?.status ?? 'absent', fact);
   }
@@ -362,7 +383,7 @@ async function replayDestination(history: History): Promise<Comparison[]> {
     ...comparisons,
     {
       of: 'the destination',
-      recorded: await findDestination(databaseOf([{ ...row, ...ofIdentity }]), null, history.id),
+      recorded: found,
       replayed: {
         destination: { ...terms, state, isBlocked: false, provider },
         version: lastSequence(history),
@@ -373,8 +394,8 @@ async function replayDestination(history: History): Promise<Comparison[]> {
 
 async function replayWithdrawal(history: History): Promise<Comparison[]> {
   const row = ownRow(history);
-  const { cardToken, isCounted, route } = rowTerms.read(read(row['terms'] as object));
-  const untold = { cardToken, isCounted, ...(route ? { route } : {}) };
+  const { cardToken, isCounted, countedFor, sender, route } = rowTerms.read(read(row['terms'] as object));
+  const untold = { cardToken, isCounted, ...defined({ countedFor, sender, route }) };
   const { facts, comparisons } = logOf(history, withdrawalFact);
   let withdrawal: Withdrawal | undefined;
   for (const fact of facts) {

@@ -229,21 +229,30 @@ describeInBrowser('the checkout on a site', () => {
     expect(await reported()).toEqual([]);
   });
 
-  test('a site that is not on the list opens a window, and can neither watch nor steer it', async () => {
-    const invoice = await world.invoice();
-    await visit(opener(invoice, { popupMode: true }), stranger);
-    await page.evaluate(`{
+  // It may claim to be a site on the list, or lead through the page that comes back from the bank.
+  const claims = {
+    'as itself': 'address',
+    'as another': 'address.replace(encodeURIComponent(origin), listed)',
+    'as another who comes back': `address.replace(encodeURIComponent(origin), listed).replace('#', '&returned=true#')`,
+  };
+  test.each(Object.entries(claims))(
+    'a site that is not on the list opens a window %s, and can neither watch nor steer it',
+    async (_, claim) => {
+      const invoice = await world.invoice();
+      await visit(opener(invoice, { popupMode: true }), stranger);
+      await page.evaluate(`{
       addEventListener('message', ({ data }) => reported.push(JSON.stringify(data)));
       const open = window.open;
-      window.open = (...asked) => (window.opened = open.apply(window, asked));
+      const listed = ${JSON.stringify(encodeURIComponent(shop.origin))};
+      window.open = (address, ...more) => (window.opened = open.call(window, ${claim}, ...more));
     }`);
-    const opening = page.waitForEvent('popup');
-    await page.locator('#buy').click();
-    const window = await opening;
-    await window.getByText('RUB 60.00', { exact: true }).waitFor();
-    await window.locator('#number').fill('4242424242424242');
-    const address = window.url();
-    const attempts = await page.evaluate<Record<string, string>>(`(() => {
+      const opening = page.waitForEvent('popup');
+      await page.locator('#buy').click();
+      const window = await opening;
+      await window.getByText('RUB 60.00', { exact: true }).waitFor();
+      await window.locator('#number').fill('4242424242424242');
+      const address = window.url();
+      const attempts = await page.evaluate<Record<string, string>>(`(() => {
       const results = {};
       const attempt = (name, act) => {
         try { results[name] = String(act()); } catch (error) { results[name] = error.name; }
@@ -259,14 +268,41 @@ describeInBrowser('the checkout on a site', () => {
       }
       return results;
     })()`);
-    expect(attempts['looks closed']).toBe('true');
-    expect(attempts['read the document']).toMatch(/^(SecurityError|TypeError)$/);
-    // The window has lost its opener, and is still open.
+      expect(attempts['looks closed']).toBe('true');
+      expect(attempts['read the document']).toMatch(/^(SecurityError|TypeError)$/);
+      // The window has lost its opener, and is still open.
+      expect(await window.evaluate('opener')).toBe(null);
+      await pay(window);
+      await window.getByRole('heading', { name: 'Paid' }).waitFor();
+      expect([window.url(), await window.locator('#close').isVisible()]).toEqual([address, false]);
+      expect(await reported()).toEqual([]);
+    },
+  );
+
+  test('a site that is not on the list keeps no handle by way of the page that comes back from the bank', async () => {
+    const { id } = await world.invoice();
+    await visit(opener(await world.invoice()), stranger);
+    const address = `${world.address}/checkout/return?invoiceID=${id}&shopOrigin=${encodeURIComponent(shop.origin)}`;
+    const opening = page.waitForEvent('popup');
+    await page.evaluate(`void (window.opened = open(${JSON.stringify(address)}))`);
+    const window = await opening;
+    await window.waitForURL(/returned=true/);
+    await expect.poll(() => page.evaluate('opened.closed'), soon).toBe(true);
     expect(await window.evaluate('opener')).toBe(null);
-    await pay(window);
+  });
+
+  test('a window of a site on the list comes back from the bank to its opener', async () => {
+    await visit(opener(await world.invoice(), { popupMode: true }));
+    const opening = page.waitForEvent('popup');
+    await page.locator('#buy').click();
+    const window = await opening;
+    await pay(window, '4012888888881881');
+    await window.frameLocator('iframe.challenge').locator('[name=otp]').waitFor();
+    await window.locator('#elsewhere').click();
+    await window.locator('[name=otp]').fill('1234');
+    await window.locator('[value=confirm]').click();
     await window.getByRole('heading', { name: 'Paid' }).waitFor();
-    expect([window.url(), await window.locator('#close').isVisible()]).toEqual([address, false]);
-    expect(await reported()).toEqual([]);
+    await expect.poll(reported, soon).toContain('finished');
   });
 
   test('a hostile page around the checkout can neither read nor steer it', async () => {

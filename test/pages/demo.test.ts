@@ -191,6 +191,8 @@ describeInBrowser('the demo shop', () => {
     await checkout().locator('.amount:not(:empty)').waitFor();
     expect(await obstacles(page, { sizes: [desktop] })).toEqual([]);
     await checkout().getByRole('button', { name: 'Close' }).click();
+    // The frame goes when its message has arrived. An event may be in the log before that.
+    await page.locator('iframe').waitFor({ state: 'detached' });
     await page.locator('#log .event').first().waitFor();
     // The embed reports it after its frame is gone; a frame that goes during the judging fails it.
     await expect.poll(log, soon).toContain('The payer has closed the checkout.');

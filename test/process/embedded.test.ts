@@ -323,6 +323,13 @@ describe('the error message says what to do', slow, () => {
     writeFileSync(join(root, 'file'), '');
     await expect(start(join(root, 'file'))).rejects.toThrow(/data folder .* cannot be used/);
   });
+
+  test('for a data folder that cannot be created', async (context) => {
+    context.skip(process.platform !== 'linux', 'only Linux has a folder that takes no others');
+    await expect(start('/proc/data')).rejects.toThrow(
+      /^The data folder \/proc\/data cannot be used: .* Set MANDATE_DATA to a folder that can be created\.$/,
+    );
+  });
 });
 
 describe('users', slow, () => {

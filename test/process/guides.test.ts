@@ -21,12 +21,14 @@ import { startServer } from '../support/processes/program.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const textOf = (page: string) => readFileSync(join(repository, page), 'utf8');
-const guides = readdirSync(join(repository, 'docs/guide')).map((name) => `docs/guide/${name}`);
+const guides = readdirSync(join(repository, 'docs/guide'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/guide/${name}`);
 const isGenerated = (page: string) => /^<!-- Printed from .*`npm run docs`/m.test(textOf(page));
 const pages = ['README.md', ...guides.sort().filter((page) => !isGenerated(page))];
 
 /** Blocks marked `sh by-hand`, by page: they install, start or test the service, or run until you stop them. */
-const blocksByHand = { 'README.md': 2, 'docs/guide/webhooks.md': 1 };
+const blocksByHand = { 'README.md': 2, 'docs/guide/refunds-and-holds.md': 1, 'docs/guide/webhooks.md': 1 };
 const languages = ['csv', 'html', 'http', 'js', 'json', 'sh', 'sh by-hand', 'text'];
 
 test('every block of a page is of a known language, and JSON can be parsed', () => {

@@ -34,7 +34,9 @@ describe('the sandbox', () => {
   test('starts in an empty folder, keeps its data over restarts, and leaves nothing running', async () => {
     const data = dataFolder("a sandbox's data, with spaces");
     const first = await startServer({ MANDATE_DATA: data, PUBLC_URL: 'x' }, { file: programOfSources });
-    expect(first.output()).toContain('"name":"PUBLC_URL","nearest":"PUBLIC_URL","msg":"unknown setting"');
+    expect(first.output()).toContain(
+      '"name":"PUBLC_URL","nearest":"PUBLIC_URL","msg":"unknown setting ignored; run \\"mandate config\\" to see all settings"',
+    );
     const facts = await factsOf(data);
     expect(facts).toMatchObject({
       url: first.url,
@@ -111,6 +113,25 @@ describe('the sandbox', () => {
     expect(await server.stop()).toBe(0);
   });
 
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    'names the node that runs after another ended with %s',
+    async (signal) => {
+      const data = dataFolder();
+      const first = await startServer({ MANDATE_DATA: data });
+      const second = await startServer({ MANDATE_DATA: data });
+      expect(second.url).not.toBe(first.url);
+      expect((await factsOf(data)).apiUrl).toBe(second.url);
+      await second.stop(signal);
+      const facts = await factsOf(data);
+      expect(facts).toMatchObject({ url: first.url, apiUrl: first.url, docsUrl: `${first.url}/docs` });
+      expect(facts).not.toHaveProperty('pid');
+      const third = await startServer({ MANDATE_DATA: data });
+      expect(await first.stop()).toBe(0);
+      expect((await factsOf(data)).apiUrl).toBe(third.url);
+      expect(await third.stop()).toBe(0);
+    },
+  );
+
   test('serves while commands run, and refuses a revoked key', async () => {
     const data = dataFolder();
     const server = await startServer({ MANDATE_DATA: data });
@@ -176,14 +197,14 @@ describe('an error at the start says why and what to do:', () => {
   test('a command without a database', async () => {
     const data = dataFolder();
     const { code, output, errors } = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
-    expect({ code, output }).toEqual({ code: 1, output: '' });
+    expect({ code, output }).toEqual({ code: 2, output: '' });
     expect(errors).toContain(`No database in ${data}. Set DATABASE_URL`);
     expect(errors).not.toContain('try again');
     expect(readdirSync(data)).toEqual([]);
     // The first start leaves it so for some seconds.
     mkdirSync(join(data, 'pg'));
     const meanwhile = await mandate(['jobs', 'stuck'], { MANDATE_DATA: data });
-    expect(meanwhile.code).toBe(1);
+    expect(meanwhile.code).toBe(2);
     expect(meanwhile.errors).toContain('If another process is creating one there, try again in a moment');
   });
 

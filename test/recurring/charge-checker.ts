@@ -1,5 +1,6 @@
 // A second, independent implementation of the rules for recurring charges. It evaluates the whole history and shares no
 // code with src/recurring, so that an error would have to occur in both.
+import { followsAdvice, meaningOfAdvice, meaningOfCode, type Meaning } from './decline-table.ts';
 
 export type Happened =
   | {
@@ -73,12 +74,11 @@ export function isLegal(told: readonly Told[], log: readonly Happened[], asked: 
       case 'shop':
         if (from.shop === me.shop && end.at >= agreedAt) return false;
         break;
-      case 'invoice':
-        if (
-          charge.series === asked.series &&
-          charge.invoice === asked.invoice &&
-          asked.invoiceMadeAt !== 'then'
-        )
+      case 'series':
+        if (charge.series === asked.series && end.at >= agreedAt) return false;
+        break;
+      case 'charge':
+        if (charge.invoice === asked.invoice && end.at >= agreedAt && asked.invoiceMadeAt !== 'then')
           return false;
         break;
     }
@@ -107,7 +107,8 @@ export function isLegal(told: readonly Told[], log: readonly Happened[], asked: 
       failingSince = undefined;
       notBefore = -Infinity;
     } else if (each.how.outcome !== 'unsent') {
-      if (failingSince === undefined && !madeWhileFailing.has(each.id)) failingSince = each.at;
+      const isFailure = !isMisconfigured(me.network, each);
+      if (isFailure && failingSince === undefined && !madeWhileFailing.has(each.id)) failingSince = each.at;
       notBefore = Math.max(notBefore, each.at + waitOf(me.network, each));
     }
   }
@@ -121,7 +122,9 @@ export function isLegal(told: readonly Told[], log: readonly Happened[], asked: 
       if (charge.series !== asked.series) continue;
       const end = ends.get(charge.id);
       if (!end) return false;
-      if (end.how.outcome !== 'unsent' && at - charge.at < 1 * day) return false;
+      if (end.how.outcome === 'unsent' || isMisconfigured(me.network, end)) continue;
+      // Shops of this test are in UTC.
+      if (at - charge.at < 22.75 * hour || dateOf(at) === dateOf(charge.at)) return false;
     }
   }
 
@@ -138,10 +141,15 @@ export function isLegal(told: readonly Told[], log: readonly Happened[], asked: 
   return ofCard < 9 && ofCharge < (me.network === 'mastercard' ? 30 : 15);
 }
 
+function dateOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
 /** Every time at which the decision may change. */
 export function turningPoints(told: readonly Told[], log: readonly Happened[]): number[] {
   const points: number[] = [];
   for (const each of log) {
+    points.push(each.at + 22.75 * hour, Date.parse(dateOf(each.at + day)));
     points.push(each.at + 1 * day, each.at + 30 * day, each.at + 31 * day, each.at + 31 * day + 1);
     if (each.what === 'ended')
       for (const hours of [1, 48, 72, 96, 144, 168, 192, 240]) points.push(each.at + hours * hour);
@@ -150,47 +158,36 @@ export function turningPoints(told: readonly Told[], log: readonly Happened[]): 
   return points;
 }
 
-function stopOf(
-  network: Told['network'],
-  { how, at }: Happened & { what: 'ended' },
-): 'invoice' | 'shop' | 'everywhere' | undefined {
-  if (how.outcome !== 'approved' && how.outcome !== 'declined') return undefined;
-  const { advice } = how;
-  const code = how.outcome === 'declined' && how.network !== 'bank' ? how.code : '';
-  const isAdvised = how.outcome === 'approved' || how.network !== 'bank';
-  if (code === 'R3') return 'everywhere';
-  if (isAdvised && (advice === '03' || advice === '21')) return 'shop';
-  if (['04', '07', '14', '15', '39', '41', '43', '46', '52', '53', '56', '93', 'R1'].includes(code))
-    return 'shop';
-  if (code === '12' && network !== 'mastercard') return 'shop';
-  if (code === '57' && (network !== 'visa' || at >= Date.UTC(2026, 9, 25))) return 'shop';
-  if (network === 'mastercard' && code === '78') return 'shop';
-  if (
-    network === 'mastercard' &&
-    (code === '79' || code === '83') &&
-    !(advice !== undefined && advice in adviceHours)
-  )
-    return 'shop';
-  return code === 'R0' ? 'invoice' : undefined;
+type Ended = Happened & { what: 'ended' };
+
+/** What the code and the advice say, each for itself. A bank that did not ask the network says nothing. */
+function meaningsOf(network: Told['network'], { how, at }: Ended): Meaning[] {
+  if (how.outcome !== 'approved' && how.outcome !== 'declined') return [];
+  const advised = meaningOfAdvice(how.advice);
+  // An approval may say that it was the last one, and nothing else.
+  if (how.outcome === 'approved') return advised?.helper === 'stopped' ? [advised] : [];
+  if (how.network === 'bank') return [];
+  const coded = meaningOfCode(network, how.code, at);
+  if (!advised) return [coded];
+  return followsAdvice(network, how.code) ? [advised] : [coded, advised];
 }
 
-const adviceHours: Record<string, number> = {
-  '02': 72,
-  '24': 1,
-  '25': 24,
-  '26': 48,
-  '27': 96,
-  '28': 144,
-  '29': 192,
-  '30': 240,
-};
+function stopOf(network: Told['network'], end: Ended): Meaning['stop'] {
+  const stops = meaningsOf(network, end).map(({ stop }) => stop);
+  return (['everywhere', 'shop', 'series', 'charge'] as const).find((reach) => stops.includes(reach));
+}
 
-function waitOf(network: Told['network'], { how, at }: Happened & { what: 'ended' }): number {
-  if (how.outcome !== 'declined' || how.network === 'bank') return -Infinity;
-  const { code, advice = '' } = how;
-  const hours = [adviceHours[advice] ?? -Infinity];
-  if (code === '36' || code === '62') hours.push(7 * 24);
-  if (code === '5C' && network !== 'mastercard') hours.push(7 * 24);
-  if (code === '83' && network === 'visa' && at >= Date.UTC(2026, 9, 25)) hours.push(24);
-  return Math.max(...hours) * hour;
+function waitOf(network: Told['network'], end: Ended): number {
+  if (end.how.outcome !== 'declined') return -Infinity;
+  return Math.max(...meaningsOf(network, end).map(({ waitHours }) => waitHours ?? -Infinity)) * hour;
+}
+
+/** The merchant's set-up is wrong, and nothing stricter was said. */
+function isMisconfigured(network: Told['network'], end: Ended): boolean {
+  const { how } = end;
+  if (how.outcome !== 'declined') return false;
+  if (how.network === 'bank') return '03 12 13 30 31 40 58 76 77'.split(' ').includes(how.code);
+  const helpers = meaningsOf(network, end).map(({ helper }) => helper);
+  const isStricter = ['stopped', 'newCard', 'payerPresent'].some((helper) => helpers.includes(helper));
+  return helpers.includes('configuration') && !isStricter;
 }

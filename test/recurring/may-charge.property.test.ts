@@ -15,6 +15,7 @@ import {
 } from '../../src/recurring/domain/series.ts';
 import { rulePacks } from '../../src/retry-rules/domain/rule-packs.ts';
 import { isLegal, turningPoints, type Asked, type Happened, type Told } from './charge-checker.ts';
+import { allAdvice, allCodes, informationOnly } from './decline-table.ts';
 import { chosenSeed } from '../support/service/chosen-seed.ts';
 import { defined } from '../../src/defined.ts';
 
@@ -24,14 +25,14 @@ const hour = 3_600_000;
 const day = 24 * hour;
 const shops = ['one shop', 'another shop'];
 const systems = { visa: 'visa', mastercard: 'mastercard', mir: 'nspkmir' } as const;
-const codes = [
-  '51 05 51 05 91 51 62 83 5C 57 41 12 78 79 R0 R1 R3 30',
-  '04 07 14 15 36 39 43 46 52 53 56 93',
-].flatMap((some) => some.split(' '));
-const advices = ['02', '24', '25', '27', '30', '40', '03', '21', '26', '28', '29'];
+/** The usual ones more often. */
+const codes = [...allCodes, ...'51 05 51 05 91 51 62 30 58 54 1A 41 R1'.split(' '), 'Z9'];
+const advices = [...allAdvice, ...informationOnly];
 const moves = [
   1,
   hour,
+  22.75 * hour - 1,
+  22.75 * hour,
   23 * hour,
   day - 1,
   day,
@@ -55,7 +56,10 @@ test('the histories draw every code and every advice that has a rule', () => {
 });
 
 /** A series as the program stores it, with what it reads with it. */
-type Kept = { series: Series; attempts: (Attempt & { outcome: 'pending' | ChargeOutcome['outcome'] })[] };
+type Kept = {
+  series: Series;
+  attempts: (Attempt & { outcome: 'pending' | ChargeOutcome['outcome']; isMisconfigured?: true })[];
+};
 
 test(`${histories} random histories (CHARGE_SEED=${firstSeed}): a charge is allowed exactly when legal, and retryAfter is the first legal time`, () => {
   const seen = { allowed: 0, refused: 0, withRetryAfter: 0 } as Record<string, number>;
@@ -97,7 +101,7 @@ function play(seed: number, seen: Record<string, number>): void {
   }
   const log: Happened[] = [];
   const stops: (CardStop & { shop: string; everywhere: boolean })[] = [];
-  const chargeStops: (CardStop & { series: number; invoice: number })[] = [];
+  const chargeStops: (CardStop & { invoice: number })[] = [];
   const declines: { at: Instant; shop: string; amount: number }[] = [];
   const invoices: number[] = [];
   let charges = 0;
@@ -124,12 +128,15 @@ function play(seed: number, seen: Record<string, number>): void {
         invoiceMadeAt: random() < 0.1 ? 'then' : (invoices[invoice] as number),
         amount,
       };
-      const lastAttemptAt = attempts.findLast(({ outcome }) => outcome !== 'unsent')?.createdAt;
+      const lastAttemptAt = attempts.findLast(
+        ({ outcome, isMisconfigured }) => outcome !== 'unsent' && !isMisconfigured,
+      )?.createdAt;
       const cardStop = stops.filter((stop) => stop.everywhere || stop.shop === shop).at(-1);
-      const chargeStop = chargeStops.find((stop) => stop.series === number && stop.invoice === invoice);
+      const chargeStop = chargeStops.findLast((stop) => stop.invoice === invoice);
       const standing = {
         series,
         isAttemptPending: attempts.some(({ outcome }) => outcome === 'pending'),
+        timeZone: 'UTC',
         declines: declines.map((each): Decline => ({
           at: each.at,
           isOfCharge: each.shop === shop && each.amount === amount,
@@ -197,9 +204,15 @@ function play(seed: number, seen: Record<string, number>): void {
       const mine = kept[number] as Kept;
       const { shop } = told[number] as Told;
       const id = Number(attempt.paymentId);
-      const { facts, stop } = applyOutcome(mine.series, attempt, ending, instantAt(now));
+      const { facts, stop, cardStop, declineClass } = applyOutcome(
+        mine.series,
+        attempt,
+        ending,
+        instantAt(now),
+      );
       for (const fact of facts) mine.series = evolve(mine.series, fact, instantAt(now));
       attempt.outcome = ending.outcome;
+      if (declineClass === 'configuration') attempt.isMisconfigured = true;
       log.push({ at: now, what: 'ended', id, how: ending });
       if (countsAsDecline(ending)) {
         declines.push({ at: attempt.createdAt, shop, amount: Number(attempt.amount.minor) });
@@ -211,11 +224,11 @@ function play(seed: number, seen: Record<string, number>): void {
           at,
           rule: stop.rule,
           pack: stop.pack,
-          series: number,
           invoice: Number(attempt.invoiceId),
         });
-      } else if (stop) {
-        stops.push({ at, rule: stop.rule, pack: stop.pack, shop, everywhere: stop.scope === 'card' });
+      } else if (cardStop) {
+        const { rule, pack, scope } = cardStop;
+        stops.push({ at, rule, pack, shop, everywhere: scope === 'card' });
       }
     }
   }

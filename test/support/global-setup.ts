@@ -4,9 +4,16 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
+import { grantsScript } from '../../src/platform/database/roles/grants.ts';
 import { installBuiltProgram } from './processes/built-program.ts';
 import { writePlainSources } from './processes/plain-sources.ts';
-import { startTestCluster, temporaryFolder, type TestCluster } from './database/test-cluster.ts';
+import {
+  createRole,
+  serviceRole,
+  startTestCluster,
+  temporaryFolder,
+  type TestCluster,
+} from './database/test-cluster.ts';
 
 export type ClusterConnection = {
   host: string;
@@ -57,6 +64,7 @@ async function provideProgram(project: TestProject, folder: string): Promise<voi
 async function startWithTemplate(): Promise<TestCluster> {
   const cluster = await startTestCluster();
   const { connection } = cluster;
+  await createRole(connection, serviceRole);
   const administration = openDatabase({ connection, maxConnections: 1 });
   await administration.withClient((client) => client.query(`create database ${templateName}`));
   await administration.end();
@@ -65,6 +73,7 @@ async function startWithTemplate(): Promise<TestCluster> {
     maxConnections: 1,
   });
   await migrate(template);
+  await template.withClient((client) => client.query(grantsScript({ service: serviceRole })));
   await template.end();
   return cluster;
 }

@@ -38,7 +38,8 @@ sandbox, as well as ${sandboxOnly.join(' and ')}.
 
 ## Refused tokens
 
-A token that is missing, malformed, expired or revoked gets 401. An API key without the scope gets 401 too. The last column is the
+A token that is missing, malformed, expired or revoked gets 401. An API key without the scope gets 401 too. The header
+\`WWW-Authenticate\` [says which](errors.md#401). The last column is the
 response to an access token that is not allowed to call the operation, or not for this object. It is a 404 where any other status would
 show that the object exists. Objects of another party are always not found.
 

@@ -1,6 +1,8 @@
 // docs/test-cards-results.md: the outcome of a payment with each test card, worked out from the bank's table.
 // test/process/card-results.test.ts runs all of it with real processes.
 import { failureOfDecline, merchantError, payerError } from '../../src/payments/domain/payment-failure.ts';
+import { systemClock } from '../../src/clock.ts';
+import { declineClassOf } from '../../src/retry-rules/domain/rule-packs.ts';
 import { testCards, type TestCard } from '../../src/sandbox/bank/test-cards.ts';
 import { printedFrom, table } from './markdown.ts';
 
@@ -55,9 +57,12 @@ function isChallenged({ authentication }: TestCard): boolean {
 }
 
 export function expectedResult({ card, decision, flow, ending }: CardRun): CardResult {
-  const failure = failureOf(card, decision);
-  if (failure) {
-    const errors = { error: merchantError(failure), payerError: payerError(failure) };
+  const decline = declineOf(card, decision);
+  if (decline) {
+    const failure = failureOfDecline(decline);
+    const isOfBank = !decline.code.startsWith('3ds');
+    const error = { ...merchantError(failure), ...(isOfBank ? { declineClass: classOf(decline) } : {}) };
+    const errors = { error, payerError: payerError(failure) };
     const failed = { status: 'failed', invoice: 'unpaid', atBankMinor: 0, ...errors } as const;
     return ending === 'nothing' ? failed : { ...failed, refused: 'invalidPaymentStatus' };
   }
@@ -82,7 +87,12 @@ export function expectedResult({ card, decision, flow, ending }: CardRun): CardR
   }
 }
 
-function failureOf(number: string, decision: Decision | undefined) {
+/** The tables of today. The classes of test cards have no later changes. */
+function classOf(decline: { readonly network: string; readonly code: string }): string {
+  return declineClassOf(decline, systemClock.now());
+}
+
+function declineOf(number: string, decision: Decision | undefined) {
   const card = testCards.find((known) => known.number === number);
   if (!card) throw new Error(`the simulated bank has no card ${number}`);
   const { network, authentication, declined } = card;
@@ -92,7 +102,7 @@ function failureOf(number: string, decision: Decision | undefined) {
       : authentication === 'times out'
         ? '3ds-not-finished'
         : declined;
-  return code === undefined ? undefined : failureOfDecline({ network, code });
+  return code === undefined ? undefined : { network, code };
 }
 
 export function cardResultsText(): string {

@@ -11,7 +11,9 @@ export function commandsText(): string {
 ${printedFrom('src/cli/program.ts')}
 
 \`mandate <command> --help\` prints the same. A command needs the settings of the service: see [run commands](install.md#run-commands).
-A command ends with 0 if it succeeded and with 1 if it failed, unless it says otherwise below.
+A command ends with 0 if it succeeded and with 1 if it failed, unless it says otherwise below. With 2 it could do nothing: the database,
+its tables or its keys are missing, too old, or encrypted with another master key. Only commands that say so below create what is
+missing.
 
 ${table(
   ['Command', 'What it does'],

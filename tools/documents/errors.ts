@@ -18,9 +18,8 @@ const cardNetworks = ['visa', 'mastercard'];
 const withoutDecline = [['timeout'], ['customer_deleted']] as const;
 
 export function errorsText(): string {
-  const statuses = [...new Set(Object.values(errorCatalogue).map(({ status }) => status))].sort(
-    (a, b) => a - b,
-  );
+  const coded = Object.values(errorCatalogue).map(({ status }) => status);
+  const statuses = [...new Set([...coded, 401])].sort((a, b) => a - b);
   return `# Errors
 
 ${printedFrom('src/platform/http/errors/error-codes.ts')}
@@ -39,7 +38,7 @@ Operations under \`/wallet/v0\` and \`/payres/v0\` differ in three ways:
 
 \`retryAfter\` is the earliest time at which the response can be different. The header \`Retry-After\` says the same in seconds.
 
-${statuses.map(errorsOfStatus).join('\n\n')}
+${statuses.map((status) => (status === 401 ? unauthorizedText() : errorsOfStatus(status))).join('\n\n')}
 
 ## Failures
 
@@ -57,7 +56,7 @@ function statusTable(): string {
     ['Status', 'Body', 'What to do'],
     [
       ['400, 422', '`code`, `message`', 'Correct the request. If there is a `retryAfter`, repeat it then.'],
-      ['401', 'empty', 'Send a token that is valid for this operation: see [access](access.md).'],
+      ['401', 'empty', 'The header `WWW-Authenticate` says what is wrong with the token: see [401](#401).'],
       [
         '404',
         '`message`',
@@ -113,9 +112,50 @@ function errorsOfStatus(status: number): string {
   return `## ${status}\n\n${codes.map(errorText).join('\n\n')}`;
 }
 
+function unauthorizedText(): string {
+  return `## 401
+
+The body is empty. The header \`WWW-Authenticate\` says what is wrong. [Access](access.md) lists what each operation needs.
+
+${table(
+  ['`WWW-Authenticate`', 'What is wrong', 'What to do'],
+  [
+    [
+      '`Bearer`',
+      'The request has no bearer token.',
+      'Send `Authorization: Bearer <token>`. In a shell, check that the variable with the token is set.',
+    ],
+    [
+      '`Bearer error="invalid_token"`',
+      'An API key is mistyped, expired or revoked, or belongs to another service or mode.',
+      'Compare it with `mandate keys list --party <id>`, which prints the mode, the expiry and the revocation of each key. Create a new one with `mandate keys create`. In the sandbox, `mandate sandbox apiKey` prints the key that works.',
+    ],
+    [
+      '',
+      'An access token is incomplete, or older than three days.',
+      'Issue a new one: `issueInvoiceToken`, `issueCustomerToken`.',
+    ],
+    [
+      '`Bearer error="insufficient_scope", scope="…"`',
+      'The API key is valid, but lacks this scope.',
+      'Create a key that has the scope: `mandate keys create --scopes`.',
+    ],
+    [
+      '`Bearer error="insufficient_scope"`',
+      'An access token is valid, but not for this operation or this object. Or `partyID` is not the party of the API key.',
+      'Call the operation from your server with an API key, or issue the token of this object. Omit `partyID`.',
+    ],
+  ],
+)}
+
+An API key of another party is valid. Objects of your party are a 404 with it: \`GET /v2/processing/me\` returns the party of a key.`;
+}
+
 function errorText(code: ErrorCode): string {
-  const { message, advice } = errorCatalogue[code];
-  return `### \`${code}\`\n\n> ${message}\n\n${advice}\n\nReturned by ${returnedBy(code)}.`;
+  const { message, advice, messages = {} } = errorCatalogue[code];
+  const rows = Object.entries(messages).map(([said, what]) => [`\`${said}\``, what]);
+  const others = rows.length > 0 ? `\n\n${table(['Message', 'What to do'], rows)}` : '';
+  return `### \`${code}\`\n\n> ${message}\n\n${advice}${others}\n\nReturned by ${returnedBy(code)}.`;
 }
 
 /** An error that all operations of a group share is listed under the name of the group. */

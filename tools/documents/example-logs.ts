@@ -12,6 +12,7 @@ const card = { bin: '424242', lastDigits: '4242', mask: '424242******4242', paym
 const clientInfo = { fingerprint: 'a browser', ip: '192.0.2.10' };
 const contactInfo = { email: 'payer@example.com' };
 const approval = { reference: '900000000012' };
+const interaction = { method: 'GET', url: 'https://issuer.example/3ds/1Cg2mCUVy7p' };
 const paymentId = '1';
 const declined = ['authorization_failed', 'insufficient_funds'];
 
@@ -42,7 +43,14 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       type: 'payment_failed',
       paymentId,
       failure: declined,
+      declineClass: 'funds',
     }),
+    logOf(
+      invoiceCreated('1Cg2mCUVy7p'),
+      paymentStarted('1Cg2mCUVy7p'),
+      { type: 'payment_interaction_requested', paymentId, interaction, until: minute(12) },
+      { type: 'payment_interaction_completed', paymentId },
+    ),
   ],
   CustomersTopic: [
     logOf(
@@ -79,7 +87,7 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       recurringCharge('failed', '1Ch4nDVWz6q', {
         isRetry: false,
         answer: { network: 'visa', code: '51' },
-        notBefore: { at: minute(24 * 60), rule: 'onceADay', pack: 'house@2026-01-01' },
+        notBefore: { at: minute(24 * 60), rule: 'onceADay', pack: 'house@2026-11-23' },
       }),
       recurringCharge('unsent', '1Ch4nDVWz7r', {}),
       {
@@ -87,7 +95,13 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
         notice: { kind: 'cardExpiring', at: minute(6), about: minute(60 * 24 * 60) },
       },
       { type: 'consent_renewed', ...consent() },
-      { type: 'series_stopped', rule: 'code R1', pack: 'visa@2025-05-01', scope: 'card' },
+      {
+        type: 'series_stopped',
+        rule: 'code R1',
+        pack: 'visa@2025-05-01.2',
+        scope: 'cardInShop',
+        declineClass: 'stopped',
+      },
       { type: 'consent_withdrawn', by: 'payer' },
     ),
   ],
@@ -97,6 +111,18 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       type: 'withdrawal_failed',
       failure: ['authorization_failed', 'payment_tool_rejected', 'bank_card_rejected', 'card_expired'],
     }),
+    logOf(
+      withdrawalStarted('tZ0jUmlsV2'),
+      { type: 'withdrawal_succeeded', reference: '900000000037' },
+      {
+        type: 'withdrawal_returned',
+        returned: {
+          at: '2024-03-04T09:00:00.000000Z',
+          code: 'account_closed',
+          amount: { minor: 100_000, currency: 'RUB' },
+        },
+      },
+    ),
   ],
   DestinationsTopic: [
     logOf(

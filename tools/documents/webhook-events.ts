@@ -23,6 +23,10 @@ const whenSent: Readonly<Record<string, string>> = {
   InvoiceFulfilled: 'You marked the invoice as fulfilled.',
   InvoiceCancelled: 'You cancelled the invoice, or its due date passed.',
   PaymentStarted: 'A payment was created.',
+  PaymentUserInteractionRequested:
+    'The payer has to confirm with their bank. `userInteractionDetails` is the `userInteraction` of the event that you can poll.',
+  PaymentUserInteractionCompleted:
+    'The payer came back from their bank, or the bank decided without that. The outcome follows.',
   PaymentProcessed: 'The bank approved the payment. With the hold flow the amount is now on hold.',
   PaymentCaptured: 'The bank captured the payment. `amount` is the captured amount.',
   PaymentCancelled: 'The hold was released. Nothing was charged.',
@@ -43,9 +47,10 @@ const whenSent: Readonly<Record<string, string>> = {
     'A recurring charge was created. `warnings` lists what can make it fail, if there is anything.',
   RecurringChargeSucceeded: 'The bank approved the recurring charge.',
   RecurringChargeFailed:
-    'The recurring charge failed. With `notBefore`, the next attempt is refused before that time by `rule` of `rulePack`.',
+    'The recurring charge failed. `declineClass` says who can help. With `notBefore`, the next attempt is refused before that time by `rule` of `rulePack`.',
   RecurringChargeUnsent: 'The recurring charge was not sent to the bank. It does not count as an attempt.',
-  SeriesStopped: 'The card network or the issuer ended the series. `rule` and `rulePack` say by which rule.',
+  SeriesStopped:
+    'The card network or the issuer ended the series. `rule` and `rulePack` say by which rule, `declineClass` who can help.',
   ConsentWithdrawn: 'The consent was revoked by the `payer`, the `merchant` or the `operator`.',
   ConsentRenewed: 'The payer consented again with the same card.',
   ParentAdded: 'A recurring charge can be the parent of the next one.',
@@ -54,6 +59,8 @@ const whenSent: Readonly<Record<string, string>> = {
   WithdrawalStarted: 'A payout was created.',
   WithdrawalSucceeded: 'The bank paid out.',
   WithdrawalFailed: 'The payout failed, and the money is in the wallet again. `failure` says why.',
+  WithdrawalReturned:
+    'The bank of the card sent money of the payout back. It is in the wallet again. The status stays, and `returned` says when, why and how much.',
   DestinationCreated: 'A destination was created.',
   DestinationUnauthorized:
     'Sent together with `DestinationCreated`: the bank has not confirmed the card yet. It does not mean that the bank refused.',

@@ -99,6 +99,14 @@ export const nightParts: readonly Part[] = [
     needs: [...debianPostgres, 'pgbouncer'],
   },
   {
+    name: 'clients',
+    does: 'generated clients pay, bind and pay out',
+    command: () => 'npm run clients:try',
+    repeats: false,
+    script: 'clients:try',
+    needs: ['java', 'mvn', 'python3'],
+  },
+  {
     name: 'junk',
     does: 'one caller next to a caller of junk',
     command: () => 'npm run bench:junk -- 30 --margin 0.3',

@@ -1,9 +1,7 @@
 // The 3-D Secure challenge. The bank's page runs in a sandboxed frame or, where that fails, on a page from which the browser
 // returns here.
-import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
 import { existing, h } from '../../docs/elements.ts';
 import type { Interaction } from '../progress.ts';
-import { baseUrl } from '../session.ts';
 
 export type Challenge = {
   show(interaction: Interaction): void;
@@ -12,9 +10,20 @@ export type Challenge = {
 
 /** The bank's page may do everything but navigate the checkout. */
 const allowed = 'allow-forms allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox';
-const starter = `${baseUrl}checkout/challenge`;
 
-export function connectChallenge(facts: CheckoutFacts, finished: () => void): Challenge {
+export type ChallengePlace = {
+  /** The title of the bank's frame, for screen readers. */
+  readonly frame: string;
+  /** The page that opens the bank's, under our own address. */
+  readonly starter: string;
+  /** Whether a shop's page opened this one and has a handle on it. */
+  readonly hasOpener: boolean;
+};
+
+export function connectChallenge(
+  { frame: title, starter, hasOpener }: ChallengePlace,
+  finished: () => void,
+): Challenge {
   const place = existing('challenge-place', HTMLElement);
   let shown: { interaction: Interaction; frame: HTMLIFrameElement } | undefined;
 
@@ -24,7 +33,8 @@ export function connectChallenge(facts: CheckoutFacts, finished: () => void): Ch
     if (window.parent === window) {
       window.name = task;
       // A checkout without an opener needs the same opener policy on the next page, or the window's name is lost.
-      location.assign(facts.shopOrigin === undefined ? `${starter}?alone=true` : starter);
+      if (hasOpener) markOpener();
+      location.assign(hasOpener ? starter : `${starter}?alone=true`);
     } else {
       // A frame cannot navigate the shop's page, so the bank's page opens in a new window.
       window.open(starter, task);
@@ -41,7 +51,7 @@ export function connectChallenge(facts: CheckoutFacts, finished: () => void): Ch
       const frame = h('iframe', {
         class: 'challenge',
         sandbox: allowed,
-        title: facts.words.challenge.frame,
+        title,
         name: JSON.stringify(interaction),
         src: starter,
       });
@@ -53,4 +63,13 @@ export function connectChallenge(facts: CheckoutFacts, finished: () => void): Ch
       place.replaceChildren();
     },
   };
+}
+
+/** The page on the way back from the bank then knows that a listed site opened this one. */
+function markOpener(): void {
+  try {
+    sessionStorage.setItem('mandate.opener', 'true');
+  } catch {
+    // Without storage the window comes back as one that no site opened.
+  }
 }

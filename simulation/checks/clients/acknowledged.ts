@@ -44,6 +44,8 @@ const shownAs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   transfer: { succeeded: 'Succeeded', failed: 'Failed' },
 };
 
+const unwanted = ['authorising', 'challenged', 'reversing', 'cancelling', 'cancelled', 'failed'];
+
 type Row = { readonly status?: string; readonly amount_minor?: number };
 
 export const acknowledged: Check = {
@@ -56,7 +58,7 @@ export const acknowledged: Check = {
 };
 
 function breachOf({ histories }: Seen, assurance: Assurance, row: Row | undefined): Problem[] {
-  const { about, status, amount, fact } = assurance;
+  const { about, status, amount, fact, isCancelled } = assurance;
   const [kind = '', name = ''] = about.split(' ');
   if (!row) return [[about, 'a response named it, and it does not exist']];
   if (amount !== undefined && row.amount_minor !== undefined && row.amount_minor !== amount)
@@ -66,6 +68,8 @@ function breachOf({ histories }: Seen, assurance: Assurance, row: Row | undefine
     const canBe = now === status || later[kind] === undefined || later[kind][status]?.includes(now);
     if (!canBe) return [[about, `a response had the status ${status}, and it is ${now}`]];
   }
+  if (isCancelled && !unwanted.includes(row.status ?? ''))
+    return [[about, `a response said that it is cancelled, and it is ${row.status}`]];
   if (fact === undefined) return [];
   const [aggregate = '', part] = name.split('.');
   const happened = histories

@@ -11,6 +11,8 @@ export type Assurance = {
   readonly amount?: number;
   /** A fact that must be in its log. */
   readonly fact?: string;
+  /** A payment that will take no money: it was cancelled, perhaps before its outcome was known. */
+  readonly isCancelled?: true;
 };
 
 /** The members of bodies that are read here. */
@@ -54,7 +56,7 @@ function ofProcessing(method: string, steps: readonly string[], body: Body): Ass
   if (partId === undefined) return [payment(id, body)];
   const about = `payment ${id}.${partId}`;
   if (action === 'capture') return [{ about, fact: 'payment_capture_started' }];
-  if (action === 'cancel') return [{ about, fact: 'payment_cancel_started' }];
+  if (action === 'cancel') return [{ about, isCancelled: true }];
   return action === 'refunds' ? [object('refund', `${id}.${partId}.${body.id}`, body)] : [];
 }
 

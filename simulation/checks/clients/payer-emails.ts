@@ -11,6 +11,8 @@ export function payerEmails({ books, isSettled }: Seen, mails: readonly Mail[]):
       .filter(({ captured_minor: captured }) => captured !== null)
       .map((one) => `${one.invoice_id}.${one.payment_id}`),
   );
+  for (const { customer_id: customerId, binding_id: bindingId } of books.consentLinks)
+    if (customerId !== null) took.add(`${customerId}.${bindingId}`);
   return [
     ...books.payerEmails.flatMap((email): Problem[] => {
       const { invoice_id: invoiceId, payment_id: paymentId, status, recipient } = email;

@@ -32,6 +32,9 @@ export type History = {
 
 type Move = readonly [kind: Kind, from: readonly string[], to: string, eventType?: string];
 
+/** The object stays in its state. */
+const same = 'same';
+
 /** Every legal move, by its fact. */
 const legalMoves: Readonly<Record<string, Move>> = {
   invoice_created: ['invoice', ['nothing'], 'unpaid', 'InvoiceCreated'],
@@ -41,9 +44,13 @@ const legalMoves: Readonly<Record<string, Move>> = {
 
   payment_started: ['payment', ['nothing'], 'authorising', 'PaymentStarted'],
   payment_rerouted: ['payment', ['authorising'], 'authorising'],
+  payment_stepped_up: ['payment', ['authorising'], 'authorising'],
   payment_interaction_requested: ['payment', ['authorising'], 'challenged'],
+  payment_interaction_completed: ['payment', ['challenged'], 'challenged'],
   payment_reversal_started: ['payment', ['authorising', 'challenged'], 'reversing'],
-  payment_processed: ['payment', ['authorising', 'challenged'], 'held', 'PaymentProcessed'],
+  payment_reversal_refused: ['payment', ['reversing', 'cancelling'], same],
+  payment_given_back: ['payment', ['reversing', 'cancelling'], same],
+  payment_processed: ['payment', ['authorising', 'challenged', 'reversing'], 'held', 'PaymentProcessed'],
   payment_capture_started: ['payment', ['held'], 'capturing'],
   payment_captured: ['payment', ['held', 'capturing'], 'captured', 'PaymentCaptured'],
   // From capturing: the bank did not capture the hold.
@@ -53,6 +60,7 @@ const legalMoves: Readonly<Record<string, Move>> = {
   payment_refunded: ['payment', ['captured'], 'refunded', 'PaymentRefunded'],
 
   refund_started: ['refund', ['nothing'], 'pending', 'RefundCreated'],
+  refund_funded: ['refund', ['pending'], 'pending'],
   refund_succeeded: ['refund', ['pending'], 'succeeded', 'RefundSucceeded'],
   refund_failed: ['refund', ['pending'], 'failed', 'RefundFailed'],
 
@@ -65,6 +73,7 @@ const legalMoves: Readonly<Record<string, Move>> = {
   binding_started: ['binding', ['nothing'], 'authorising', 'CustomerBindingStarted'],
   binding_rerouted: ['binding', ['authorising'], 'authorising'],
   binding_interaction_requested: ['binding', ['authorising'], 'challenged'],
+  binding_interaction_completed: ['binding', ['challenged'], 'challenged'],
   binding_reversal_started: ['binding', ['authorising', 'challenged'], 'reversing'],
   binding_charged: ['binding', ['authorising', 'challenged'], 'returning'],
   binding_refund_started: ['binding', ['returning'], 'refunding'],
@@ -80,6 +89,7 @@ const legalMoves: Readonly<Record<string, Move>> = {
   withdrawal_started: ['withdrawal', ['nothing'], 'sending', 'WithdrawalStarted'],
   withdrawal_succeeded: ['withdrawal', ['sending'], 'succeeded', 'WithdrawalSucceeded'],
   withdrawal_failed: ['withdrawal', ['sending'], 'failed', 'WithdrawalFailed'],
+  withdrawal_returned: ['withdrawal', ['succeeded'], 'succeeded', 'WithdrawalReturned'],
 
   destination_created: ['destination', ['nothing'], 'checking', 'DestinationCreated'],
   destination_authorized: ['destination', ['checking'], 'authorized', 'DestinationAuthorized'],
@@ -103,9 +113,10 @@ export function historyOf(events: readonly EventRow[]): History {
         if (ledAlone.has(aggregate)) illegal.push(`${fact.type} is not a known fact`);
         continue;
       }
-      const [kind, from, status, eventType] = move;
+      const [kind, from, to, eventType] = move;
       const name = nameOf(kind, id, fact);
       const before = objects.get(`${kind} ${name}`);
+      const status = to === same ? String(before?.status) : to;
       if (!from.includes(before?.status ?? 'nothing'))
         illegal.push(`${kind} ${name} was ${before?.status ?? 'nothing'}, and then ${fact.type}`);
       const after = { ...before, kind, name, status, ...moreOf(before, fact) };
@@ -180,7 +191,8 @@ function follow(objects: Map<string, ObjectState>, fact: Fact, id: string): void
   const refund = objects.get(`refund ${nameOf('refund', id, fact)}`);
   if (!payment || !refund) return;
   const given = fact.type === 'refund_succeeded' ? (refund.amount ?? 0) : 0;
-  const status = fact.type === 'refund_started' ? 'refunding' : 'captured';
+  const isOpen = fact.type === 'refund_started' || fact.type === 'refund_funded';
+  const status = isOpen ? 'refunding' : 'captured';
   objects.set(key, { ...payment, status, refunded: (payment.refunded ?? 0) + given });
 }
 
@@ -212,9 +224,9 @@ function breachesOf(
     case 'invoice_paid':
       require(together.includes('payment_captured'), 'the invoice is paid without a capture');
       break;
+    // An instant payment may be cancelled: the merchant asked for it while the outcome was unknown.
     case 'payment_capture_started':
-    case 'payment_cancel_started':
-      require(payment?.isInstant !== true, 'an instant payment is captured or cancelled separately');
+      require(payment?.isInstant !== true, 'an instant payment is captured separately');
       break;
     case 'refund_started': {
       const left = (payment?.captured ?? 0) - (payment?.refunded ?? 0);

@@ -54,9 +54,10 @@ function ofPayment(payment: PaymentRow, name: string, refunds: readonly RefundRo
     amount,
     currency,
   });
-  const charged = line('a', 'authorise', isInstant ? 1 : 0, minor);
+  const charged = line(payment.is_stepped_up ? 's' : 'a', 'authorise', isInstant ? 1 : 0, minor);
   const reversed = line('r', 'reverse', isInstant ? -1 : 0, minor);
   const captured = line('c', 'capture', 1, payment.captured_minor ?? 0);
+  if (payment.is_refused) return afterRefusal(payment, charged, (amount) => line('u', 'refund', -1, amount));
   switch (status) {
     case 'authorising':
     case 'challenged':
@@ -81,6 +82,20 @@ function ofPayment(payment: PaymentRow, name: string, refunds: readonly RefundRo
       return open.length === 0 ? [sure] : [sure, [...sure, ...open]];
     }
   }
+}
+
+/** The bank refuses to reverse: what it charged is refunded, and a hold stays until it expires. */
+function afterRefusal(
+  { status, amount_minor: minor, given_back_minor: given, is_instant: isInstant }: PaymentRow,
+  charged: Line,
+  undone: (amount: number) => Line,
+): Line[][] {
+  if (given !== null) return [[charged, undone(given)]];
+  if (status === 'reversing') return [[], [charged], [charged, undone(minor)]];
+  if (status === 'cancelling' && isInstant) return [[charged], [charged, undone(minor)]];
+  // The bank knows of no charge that it would refund.
+  if (status === 'failed') return isInstant ? [[]] : [[], [charged]];
+  return [[charged]];
 }
 
 function ofBinding({ status, amount_minor: amount, currency }: BindingRow, name: string): Line[][] {
@@ -116,10 +131,14 @@ function ofWithdrawal({
   status,
   amount_minor: amount,
   currency,
+  returned_minor: returned,
 }: WithdrawalRow): Line[][] {
   const paid: Line = { operationId: `${id}.p`, kind: 'payout', sign: -1, amount, currency };
-  if (status === 'succeeded') return [[paid]];
-  return status === 'failed' ? [[]] : [[], [paid]];
+  const back: Line = { operationId: `${id}.p.returned`, kind: 'return', sign: 1, amount, currency };
+  if (returned !== null) return [[paid, back]];
+  // It may have come back a moment ago.
+  if (status === 'succeeded') return [[paid], [paid, back]];
+  return status === 'failed' ? [[]] : [[], [paid], [paid, back]];
 }
 
 /** Entries of objects that Mandate does not have. */
@@ -141,8 +160,19 @@ function sums({ books, bank: lines }: Seen): Problem[] {
   const byUs = new Map<string, bigint>();
   const add = (to: Map<string, bigint>, key: string, minor: bigint) =>
     void to.set(key, (to.get(key) ?? 0n) + minor);
-  for (const { kind, sign, amount, currency } of [...lines.values()].flat())
-    add(byBank, `${kind === 'payout' ? 'paid out' : 'taken'} in ${currency}`, BigInt(sign * amount));
+  // The bank may fail to call about a payout that came back; then reconciliation finds it.
+  const unknown = new Set(
+    books.withdrawals
+      .filter((one) => one.returned_minor === null)
+      .map((one) => `${one.withdrawal_id}.p.returned`),
+  );
+  const known = [...lines.values()].flat().filter(({ operationId }) => !unknown.has(operationId));
+  for (const { kind, sign, amount, currency } of known)
+    add(
+      byBank,
+      `${kind === 'payout' || kind === 'return' ? 'paid out' : 'taken'} in ${currency}`,
+      BigInt(sign * amount),
+    );
   for (const row of books.balances) {
     const [, currency = '', code] = row.account_id.split(':');
     const own = BigInt(row.debits_posted) - BigInt(row.credits_posted);

@@ -37,6 +37,7 @@ function problemsOf(lines: readonly BankEntry[]): string[] {
     ...(charges > 1 ? [`the card was charged ${charges} times`] : []),
     ...(count('authorise') > 1 ? ['it was authorised more than once'] : []),
     ...(count('payout') > 1 ? ['it was paid out more than once'] : []),
+    ...(count('return') > count('payout') ? ['more came back than was paid out'] : []),
     ...(count('payout') === 0 && takenBy(lines) < 0
       ? [`${-takenBy(lines)} more was refunded than charged`]
       : []),

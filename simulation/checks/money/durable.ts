@@ -7,8 +7,10 @@ import type { Asked, CheckWorld } from '../world.ts';
 /** The facts that may cause an operation, by the end of its ID. A refund's operation ID ends with the refund's ID. */
 const followsFrom: Readonly<Record<string, readonly string[]>> = {
   a: ['payment_started'],
+  s: ['payment_stepped_up'],
   c: ['payment_capture_started'],
   r: ['payment_reversal_started', 'payment_cancel_started'],
+  u: ['payment_reversal_refused'],
   charge: ['binding_started'],
   reverse: ['binding_reversal_started', 'binding_charged'],
   refund: ['binding_refund_started'],

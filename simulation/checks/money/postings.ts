@@ -71,9 +71,24 @@ function expectedOf(
       const from = first?.debit_account ?? '';
       const to = `${kindOf(first)}:wallet.own:${one.wallet_id}`;
       const code = from.split(':')[2];
-      const isSource = code === 'bank.nostro' || code === 'merchant.settlement';
+      const isSource = ['bank.nostro', 'merchant.settlement', 'recon.suspense'].includes(code ?? '');
       return object('deposit', one.deposit_id, 'deposit', [
-        isSource ? [single('deposit', 'deposit', from, to, one.amount_minor)] : [],
+        [
+          ...(isSource ? [single('deposit', 'deposit', from, to, one.amount_minor)] : []),
+          ...(one.is_reversed ? [single('deposit', 'reversal', to, from, one.amount_minor)] : []),
+        ],
+      ]);
+    }),
+    ...books.topUps.map((one) => {
+      const { top_up_id: id, party_id: partyId, shop_id: shopId, bank_account_id: bankAccountId } = one;
+      const kind = `test:${one.currency}`;
+      const from = `${kind}:bank.nostro:${bankAccountId}`;
+      const to = `${kind}:merchant.settlement:${partyId}:${shopId}`;
+      return object('top_up', id, 'top_up', [
+        [
+          single('top_up', 'top_up', from, to, one.amount_minor),
+          ...(one.is_reversed ? [single('top_up', 'reversal', to, from, one.amount_minor)] : []),
+        ],
       ]);
     }),
     ...books.transfers.map((one) => {
@@ -99,6 +114,9 @@ function ofPayment(payment: PaymentRow): Expected {
   const taken = captured ?? 0;
   const feeMinor = Math.min(feeOf(taken, payment.fees.processing), taken);
   const fee = unlessZero(single(operation, 'fee', settlement, `${kind}:fee.income:processing`, feeMinor));
+  const givenBack = unlessZero(
+    single(operation, 'undone_charge', uncleared, settlement, payment.given_back_minor ?? 0),
+  ).flatMap((line) => [line, { ...line, step: 'undone_refund', debit: settlement, credit: uncleared }]);
   const lines = (): Line[] => {
     switch (status) {
       case 'held':
@@ -106,13 +124,15 @@ function ofPayment(payment: PaymentRow): Expected {
       case 'cancelling':
         return [hold];
       case 'cancelled':
-        return [hold, voided(hold)];
+        return [hold, voided(hold), ...givenBack];
       case 'captured':
       case 'refunding':
       case 'refunded':
         return isInstant
           ? [single(operation, 'sale', uncleared, settlement, taken), ...fee]
           : [hold, posted(hold, taken), ...fee];
+      case 'failed':
+        return givenBack;
       default:
         return [];
     }
@@ -129,7 +149,10 @@ function ofRefund(refund: RefundRow, payment: PaymentRow): Expected {
     ...unlessZero(held(operation, 'refund_fee', settlement, `${kind}:fee.income:refund`, feeMinor)),
   ];
   const name = `${refund.payment_id}.${refund.refund_id}`;
-  return object('refund', refund.invoice_id, operation, [ended(begun, refund.status)], name);
+  // A refund that waits, or has waited in vain, has moved nothing.
+  const isUnfunded = refund.waits || refund.failure?.[0] === 'terms_violated';
+  const lines = isUnfunded ? [] : ended(begun, refund.status);
+  return object('refund', refund.invoice_id, operation, [lines], name);
 }
 
 function ofBinding(binding: BindingRow): Expected {
@@ -150,16 +173,22 @@ function ofBinding(binding: BindingRow): Expected {
 }
 
 function ofWithdrawal(withdrawal: WithdrawalRow, kind: string): Expected {
-  const { status, wallet_id: walletId, bank_id: bankId } = withdrawal;
+  const { status, wallet_id: walletId, bank_id: bankId, amount_minor: minor } = withdrawal;
   const wallet = `${kind}:wallet.own:${walletId}`;
-  const transit = `${kind}:payout.in_transit:${bankId}`;
+  const transits = [...withdrawal.moved_from, bankId].map((bank) => `${kind}:payout.in_transit:${bank}`);
+  const [first = '', ...later] = transits;
+  const transit = transits.at(-1) ?? '';
   const begun = [
-    held('withdrawal', 'payout', wallet, transit, withdrawal.amount_minor),
+    held('withdrawal', 'payout', wallet, first, minor),
+    ...later.map((to, at) => held('withdrawal', `moved${at + 1}`, transits[at] ?? '', to, minor)),
     ...unlessZero(
       held('withdrawal', 'payout_fee', wallet, `${kind}:fee.income:payout`, withdrawal.fee_minor),
     ),
   ];
-  const lines = ended(begun, status === 'sending' ? 'pending' : status);
+  const paid = ended(begun, status === 'sending' ? 'pending' : status);
+  const { returned_minor: returned } = withdrawal;
+  const lines =
+    returned === null ? paid : [...paid, single('withdrawal', 'returned', transit, wallet, returned)];
   // Without enough money or a bank it failed before anything was reserved.
   const either = status === 'failed' ? [lines, []] : [lines];
   return object('withdrawal', withdrawal.withdrawal_id, 'withdrawal', either);

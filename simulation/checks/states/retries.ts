@@ -2,10 +2,14 @@
 // Nodes' clocks differ, so order comes from the series' log and only durations come from clocks.
 import { groupedBy, type AttemptRow } from '../books.ts';
 import type { Check, Problem, Seen } from '../check.ts';
+import { isWrongSetUp } from './declines.ts';
+import { dateIn } from './local-days.ts';
 import { defined } from '../../../src/defined.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+/** Between two attempts, which also have different dates. */
+const atLeastMs = 22.75 * hourMs;
 const windowMs = 31 * dayMs;
 /** The largest difference between the clocks of two nodes. */
 const clocksDifferMs = 4_000;
@@ -25,6 +29,7 @@ type Attempt = {
   readonly ended: number;
   readonly outcome: string;
   readonly invoiceAt: number;
+  readonly timeZone: string;
 };
 
 /** An attempt from its row and the log of its series. */
@@ -45,8 +50,10 @@ function attemptOf(row: AttemptRow, { histories }: Seen): Attempt {
     end: row.ended_at === null ? Infinity : Date.parse(row.ended_at),
     began: place(['recurring_charge_started']),
     ended: place(['recurring_charge_succeeded', 'recurring_charge_failed', 'recurring_charge_unsent']),
-    outcome: row.outcome,
+    // A decline for a wrong set-up is no attempt for these rules.
+    outcome: isWrongSetUp(row) ? 'unsent' : row.outcome,
     invoiceAt: Date.parse(row.invoice_created_at),
+    timeZone: row.time_zone,
   };
 }
 
@@ -66,7 +73,9 @@ function breachesOf(one: Attempt, before: readonly Attempt[]): Problem[] {
   if (failingSince === undefined) return [];
   return before.flatMap((other): Problem[] => {
     if (other.ended > one.began) return [[one.about, `it retries while ${other.about} is in progress`]];
-    const isRecent = other.outcome !== 'unsent' && one.at - other.at < dayMs - clocksDifferMs;
+    const isSameDay = dateIn(one.timeZone, one.at + clocksDifferMs) <= dateIn(one.timeZone, other.at);
+    const isSoon = one.at - other.at < atLeastMs - clocksDifferMs;
+    const isRecent = other.outcome !== 'unsent' && (isSoon || isSameDay);
     return isRecent
       ? [[one.about, `it retries ${(one.at - other.at) / hourMs} hours after ${other.about}`]]
       : [];

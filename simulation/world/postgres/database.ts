@@ -1,7 +1,7 @@
 // The database as nodes see it: PostgreSQL, but each statement waits for the scheduler and one runs at a time.
 // A statement that waits for a lock is stopped until the other transaction ends, while others run.
 import type pg from 'pg';
-import type { ConnectionPool } from '../../../src/platform/database/idle-connections.ts';
+import type { ConnectionPool } from '../../../src/platform/database/connections/idle-connections.ts';
 import { openBackends, type Backend, type Outcome, type Question, type Stopped } from './backends.ts';
 import type { Place } from './cluster.ts';
 import type { Faults } from '../faults.ts';
@@ -13,6 +13,8 @@ export type WorldDatabase = {
   poolOf(node: string, maxConnections: number): ConnectionPool;
   /** Rolls back the transactions of a node that has died. */
   cutOff(node: string): Promise<void>;
+  /** Ends transactions that have waited too long for their next statement, and statements for a lock, as the server does. */
+  endOverdue(): Promise<void>;
   /** A query of an observer, which runs immediately and outside the order of events. */
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   statements(): number;
@@ -31,6 +33,8 @@ type Session = {
   inTransaction: boolean;
   /** A statement that waits for a lock, and the function that takes its outcome. */
   waiting: { stopped: Stopped; readonly question: Question; settle: (outcome: Outcome) => void } | undefined;
+  /** When the last statement went to the server. */
+  askedMs: number;
   broken: boolean;
 };
 
@@ -38,7 +42,12 @@ type Session = {
 const beginsSteps = /^(claim_due_\w+|claim_webhook_queues|insert_(payment|binding|withdrawal|destination))$/;
 /** Its row count follows from the server's clock, which is the machine's. Nothing that nodes do depends on it. */
 const byServersClock = 'advance_ledger_watermark';
+/** The rows of an update come in the order of their places in the table, which the machine's vacuum decides. */
+const claims = /^claim_/;
 const acquireTimeoutMs = 5_000;
+/** The limits that the service sets on its connections, by the clock of the world. */
+const idleInTransactionMs = 5_000;
+const statementMs = 10_000;
 /** Polls for due jobs, and which of their parameters is the time. */
 const pollsForDue = /^claim_(?:due_([a-z_]+?)(?:_of_party|_\d+)?|(webhook_queue)s)$/;
 const timeOfPoll = /wake_at <= (?:\(select )?\$(\d+)/;
@@ -56,6 +65,11 @@ const dueTables = [
 const readDue = dueTables
   .map((table) => `select '${table}' as place, min(wake_at) as at from ${table}`)
   .join(' union all ');
+
+function sortRows({ rows }: pg.QueryResult<Record<string, unknown>>): void {
+  const textOf = (row: Record<string, unknown>) => Object.values(row).join();
+  rows.sort((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+}
 
 export async function openWorldDatabase(options: {
   place: Place;
@@ -77,6 +91,7 @@ export async function openWorldDatabase(options: {
     session.backend ??= await backends.take();
     dueMs = undefined;
     statements += 1;
+    session.askedMs = scheduler.nowMs();
     if (session.wantsTransaction) {
       session.wantsTransaction = false;
       await backends.run(session.backend, { text: 'begin' }, false);
@@ -103,6 +118,7 @@ export async function openWorldDatabase(options: {
   }
 
   function note(session: Session, { name = '', text }: Question, outcome: Outcome): void {
+    if ('result' in outcome && claims.test(name)) sortRows(outcome.result);
     if (text === 'commit' || text === 'rollback') session.inTransaction = false;
     if ('result' in outcome && beginsSteps.test(name)) steps += outcome.result.rowCount ?? 0;
   }
@@ -200,6 +216,7 @@ export async function openWorldDatabase(options: {
         owner: session.node,
         what: `asks ${what}`,
         async run() {
+          if (session.broken) return settle({ error: lost() });
           const isCommit = question.text === 'commit';
           const isLost = (when: 'before' | 'after') =>
             (isCommit && faults.happens(`connection lost ${when} the commit`)) ||
@@ -270,6 +287,7 @@ export async function openWorldDatabase(options: {
         wantsTransaction: false,
         inTransaction: false,
         waiting: undefined,
+        askedMs: 0,
         broken: false,
       };
       sessions.add(session);
@@ -292,6 +310,8 @@ export async function openWorldDatabase(options: {
           queue.push(take);
         });
       },
+      // All connections lead to the same server.
+      renew: () => undefined,
       end: () => Promise.resolve(),
       get totalCount() {
         return total;
@@ -314,6 +334,17 @@ export async function openWorldDatabase(options: {
       // End those that wait first, because they would continue when the transaction they wait for ends.
       for (const session of own.filter(({ waiting }) => waiting)) await hangUp(session);
       for (const session of own) await hangUp(session);
+    },
+    async endOverdue() {
+      for (const session of sessions) {
+        const { node, waiting, inTransaction, askedMs, broken } = session;
+        const limitMs = waiting ? statementMs : inTransaction ? idleInTransactionMs : Infinity;
+        if (broken || scheduler.nowMs() - askedMs <= limitMs) continue;
+        trace.add(`  the server ends a transaction of ${node}`);
+        faults.loseConnection();
+        await breakOff(session);
+        waiting?.settle({ error: lost() });
+      }
     },
     async query(text, values) {
       const { rows } = await observer.client.query<Record<string, unknown>>(text, values);

@@ -6,6 +6,7 @@ import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts
 import {
   isSigned,
   protocolVersion,
+  replayWindowSeconds,
   sign,
   signatureHeader,
   versionHeader,
@@ -15,13 +16,17 @@ import { openFaults } from '../../../src/sandbox/bank/faults.ts';
 import { interactionOf } from '../../../src/sandbox/bank/issuer.ts';
 import { memoryJournal } from '../../../src/sandbox/bank/journal.ts';
 import { buildBankServer } from '../../../src/sandbox/bank/server.ts';
+import { openMemory, originalOf } from './bank-memory.ts';
 import { openTeller } from '../../../src/sandbox/bank/operation-processor.ts';
+import type { Left } from '../../checks/world.ts';
 import type { Faults } from '../faults.ts';
 import type { Scheduler } from '../scheduler.ts';
 
 export const bankSecret = 'a secret of the simulation that is long enough';
 
 const awayMs = 60_000;
+/** Long enough that a payer has given up. */
+const hangMs = 5 * 60_000;
 
 export type Challenge = { readonly ticket: string; readonly returnUrl?: string };
 
@@ -36,21 +41,39 @@ export type WorldBank = {
   decide(ticket: string, ending: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** Ends operations that have waited too long. */
   endOverdue(): Promise<void>;
+  /** From now on every repeat is recognised. */
+  forgetNothing(): void;
   close(): Promise<void>;
 };
 
+function leftOf(bankId: string, target: string, body: Buffer | undefined): Left {
+  const { kind, initiation, notAfter } = JSON.parse(String(body)) as Record<string, unknown>;
+  const operationId = target.slice(target.lastIndexOf('/') + 1);
+  const isByPayer = (initiation as { readonly by?: string } | undefined)?.by === 'payer';
+  const limit = typeof notAfter === 'string' ? { notAfter } : {};
+  return { operationId, bankId, kind: String(kind), isByPayer, ...limit, isRefused: false };
+}
+
 export async function openWorldBank(options: {
   bank: { readonly id: string; readonly url: string };
+  /** Then a repeat is done as if it were new, as the bank says beforehand. */
+  forgets: boolean;
+  /** When the bank reports that a payout came back. */
+  returnsAfterMs: number;
   scheduler: Scheduler;
   faults: Faults;
   /** Brings a callback to a running node. It is not repeated, so no node may rely on it. */
   callBack: (what: string, path: string, headers: Record<string, string>, body: string) => void;
   /** Called for each operation request before its first byte leaves the node. */
   isSent: (operationId: string) => Promise<void>;
+  /** Called for each message with an operation of which bytes leave the node. */
+  hasLeft: (left: Left) => void;
 }): Promise<WorldBank> {
   const { bank, scheduler, faults, callBack } = options;
-  /** Until then the bank is unreachable. */
+  /** Until then the bank is unreachable, or takes connections and says nothing. */
   let awayUntilMs = 0;
+  let hangsUntilMs = 0;
+  const memory = openMemory(scheduler, options.forgets);
   const clock: Clock = { now: () => instantAt(scheduler.nowMs()) };
   const challenges = new Map<string, Challenge>();
   const asked = new Set<string>();
@@ -60,6 +83,7 @@ export async function openWorldBank(options: {
     facts: [],
     key: Buffer.alloc(32, bank.id),
     holdMs: 7 * 24 * 3_600_000,
+    returnsAfterMs: options.returnsAfterMs,
     interactionOf(waiting) {
       if (!asked.has(waiting.ticket)) {
         asked.add(waiting.ticket);
@@ -69,15 +93,16 @@ export async function openWorldBank(options: {
     },
     onChanged({ operationId, callbackUrl }) {
       if (callbackUrl === undefined || faults.happens('bank callback lost')) return;
-      sendCallback(operationId, callbackUrl);
-      if (faults.happens('bank callback twice')) sendCallback(operationId, callbackUrl);
+      sendCallback(originalOf(operationId), callbackUrl);
+      if (faults.happens('bank callback twice')) sendCallback(originalOf(operationId), callbackUrl);
     },
   });
   const app: FastifyInstance = buildBankServer({
     teller: () => teller,
     faults: openFaults(1),
     clock,
-    isSigned: (...message) => isSigned(bankSecret, ...message),
+    isSigned: (message, ...how) =>
+      isSigned(bankSecret, { ...message, target: originalOf(message.target) }, ...how),
     bankId: bank.id,
   });
   await app.ready();
@@ -100,10 +125,22 @@ export async function openWorldBank(options: {
     });
   }
 
+  /** The bank refuses an old message. */
+  function isFresh(headers: BankRequest['headers']): boolean {
+    const [, seconds = '0'] = /^t=(\d+),/.exec(String(headers[signatureHeader])) ?? [];
+    return Math.abs(scheduler.nowMs() / 1_000 - Number(seconds)) <= replayWindowSeconds;
+  }
+
   async function deliver({ method, target, headers, body }: BankRequest): Promise<Exchange> {
-    const answer = await app.inject({ method, url: target, headers, ...(body ? { payload: body } : {}) });
-    const { statusCode: status, rawPayload } = answer;
-    return { kind: 'answer', status, headers: answer.headers as Headers, body: rawPayload };
+    const url = method === 'PUT' && isFresh(headers) ? memory.targetOf(target) : target;
+    const answer = await app.inject({ method, url, headers, ...(body ? { payload: body } : {}) });
+    const { statusCode: status, payload } = answer;
+    return {
+      kind: 'answer',
+      status,
+      headers: answer.headers as Headers,
+      body: Buffer.from(memory.said(target, payload)),
+    };
   }
 
   function linkOf(node: string): OpenLink {
@@ -124,8 +161,9 @@ export async function openWorldBank(options: {
           const nothing = (why: string, written = true) => settle({ kind: 'nothing', written, why });
           const timer = setTimeout(() => nothing('no answer'), question.answerMs);
 
-          async function arrive(): Promise<void> {
+          async function arrive(left: Left | undefined): Promise<void> {
             if (faults.happens('bank is busy')) {
+              if (left) left.isRefused = true;
               const text = Buffer.from(JSON.stringify({ error: 'notDone' }));
               return sendBack({ kind: 'answer', status: 503, headers: { 'retry-after': '1' }, body: text });
             }
@@ -155,11 +193,14 @@ export async function openWorldBank(options: {
             async run() {
               const { method, target } = question;
               if (method === 'PUT') await options.isSent(target.slice(target.lastIndexOf('/') + 1));
+              if (faults.happens('bank hangs')) hangsUntilMs = scheduler.nowMs() + hangMs;
               if (faults.happens('bank goes away')) awayUntilMs = scheduler.nowMs() + awayMs;
               const isAway = awayUntilMs > scheduler.nowMs();
               if (isAway || faults.happens('bank cannot be reached')) return nothing('ECONNREFUSED', false);
-              if (faults.happens('bank request lost')) return;
-              const onTheWay = { owner: 'network', what: `brings ${what}`, run: arrive };
+              const left = method === 'PUT' ? leftOf(bank.id, target, sent.body) : undefined;
+              if (left) options.hasLeft(left);
+              if (hangsUntilMs > scheduler.nowMs() || faults.happens('bank request lost')) return;
+              const onTheWay = { owner: 'network', what: `brings ${what}`, run: () => arrive(left) };
               scheduler.wait(onTheWay);
               if (faults.happens('bank request twice')) {
                 scheduler.wait({ ...onTheWay, run: async () => void (await deliver(sent)) });
@@ -173,13 +214,17 @@ export async function openWorldBank(options: {
 
   return {
     linkOf,
-    book: () => teller.entries(0, Number.MAX_SAFE_INTEGER),
+    async book() {
+      const entries = await teller.entries(0, Number.MAX_SAFE_INTEGER);
+      return entries.map((entry) => ({ ...entry, operationId: originalOf(entry.operationId) }));
+    },
     openChallenges: () => [...challenges.values()],
     decide(ticket, ending) {
       challenges.delete(ticket);
       return teller.endChallenge(ticket, ending);
     },
     endOverdue: () => teller.endOverdue(),
+    forgetNothing: memory.forgetNothing,
     close: () => app.close(),
   };
 }

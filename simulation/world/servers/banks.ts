@@ -1,6 +1,10 @@
 // Two banks, so that a payment can be rerouted while the first is unreachable. Their reports are read as one.
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
+import type { Chance } from '../chance.ts';
 import { openWorldBank, type WorldBank } from './bank.ts';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
 export const banks = [
   { id: 'BANK', url: 'http://bank.example' },
@@ -8,10 +12,17 @@ export const banks = [
 ] as const;
 
 export async function openWorldBanks(
-  options: Omit<Parameters<typeof openWorldBank>[0], 'bank'>,
+  options: Omit<Parameters<typeof openWorldBank>[0], 'bank' | 'forgets' | 'returnsAfterMs'> & {
+    readonly chance: Chance;
+  },
 ): Promise<WorldBank> {
+  const { chance } = options;
   const opened = await Promise.all(
-    banks.map(async (bank) => ({ ...bank, at: await openWorldBank({ ...options, bank }) })),
+    banks.map(async (bank) => {
+      const forgets = chance.isTrue(0.3);
+      const returnsAfterMs = chance.oneOf([2 * minuteMs, dayMs, 3 * dayMs]);
+      return { ...bank, at: await openWorldBank({ ...options, bank, forgets, returnsAfterMs }) };
+    }),
   );
   const read = opened.map(() => 0);
   const lines: BookEntry[] = [];
@@ -39,6 +50,9 @@ export async function openWorldBanks(
     },
     async endOverdue() {
       for (const { at } of opened) await at.endOverdue();
+    },
+    forgetNothing() {
+      for (const { at } of opened) at.forgetNothing();
     },
     async close() {
       for (const { at } of opened) await at.close();

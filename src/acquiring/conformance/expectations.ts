@@ -1,9 +1,16 @@
 // Assertions of the conformance checks. A failure says what is wrong with the response.
 import { Compile } from 'typebox/compile';
-import { ErrorAnswer, NeverSeen, OperationAnswer, type BookEntry } from '../adapters/http/messages.ts';
+import { ErrorAnswer, NeverSeen, OperationAnswer } from '../adapters/http/responses.ts';
+import type { BookEntry } from '../adapters/http/messages.ts';
+import type { Need } from './needs.ts';
 import { expect, type Answer, type Probe } from './probe.ts';
 
-export type Check = { readonly promise: string; readonly tryIt: (bank: Probe) => Promise<void> };
+export type Check = {
+  readonly promise: string;
+  /** What a bank may declare that it cannot do. */
+  readonly needs?: readonly Need[];
+  readonly tryIt: (bank: Probe) => Promise<void>;
+};
 
 export const atOnce = 20;
 

@@ -21,6 +21,7 @@ const bookPage = Compile(BookPage);
 export const moneyChecks: readonly Check[] = [
   {
     promise: 'captures part of a hold, once',
+    needs: ['capture', 'partialCapture'],
     async tryIt(bank) {
       const [hold, capture] = [bank.newId(), bank.newId()];
       await approved(bank, hold, bank.authorise({ capture: false }));
@@ -40,6 +41,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'captures at most the held amount, and only from an open hold',
+    needs: ['capture'],
     async tryIt(bank) {
       const [hold, charge, refused] = [bank.newId(), bank.newId(), bank.newId()];
       await approved(bank, hold, bank.authorise({ capture: false }));
@@ -55,6 +57,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'captures a hold once when captures are sent in parallel',
+    needs: ['capture'],
     async tryIt(bank) {
       const hold = bank.newId();
       await approved(bank, hold, bank.authorise({ capture: false }));
@@ -66,6 +69,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'reverses a hold permanently',
+    needs: ['reverse', 'capture'],
     async tryIt(bank) {
       const [hold, first, second] = [bank.newId(), bank.newId(), bank.newId()];
       await approved(bank, hold, bank.authorise({ capture: false }));
@@ -79,6 +83,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'reverses a one-step charge, and then declines its refund',
+    needs: ['reverse', 'refund'],
     async tryIt(bank) {
       const [charge, reversal] = [bank.newId(), bank.newId()];
       await approved(bank, charge, bank.authorise());
@@ -93,6 +98,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'declines to reverse a captured hold or a refunded charge',
+    needs: ['capture', 'refund', 'reverse'],
     async tryIt(bank) {
       const [hold, charge] = [bank.newId(), bank.newId()];
       await approved(bank, hold, bank.authorise({ capture: false }));
@@ -105,6 +111,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'approves the reversal of an operation it never received, and declines the operation later',
+    needs: ['reverse'],
     async tryIt(bank) {
       const [late, reversal] = [bank.newId(), bank.newId()];
       await approved(bank, reversal, bank.reverse(late));
@@ -116,6 +123,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'approves the reversal of a declined operation, without moving money',
+    needs: ['reverse'],
     async tryIt(bank) {
       const [refused, reversal] = [bank.newId(), bank.newId()];
       await declined(bank, refused, bank.authorise({}, bank.cards.declined));
@@ -126,6 +134,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'refunds in parts, up to the captured amount',
+    needs: ['refund', 'capture', 'partialCapture'],
     async tryIt(bank) {
       const [charge, refund, hold] = [bank.newId(), bank.newId(), bank.newId()];
       await approved(bank, charge, bank.authorise());
@@ -146,6 +155,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'refunds at most the captured amount when refunds are sent in parallel',
+    needs: ['refund'],
     async tryIt(bank) {
       const charge = bank.newId();
       await approved(bank, charge, bank.authorise());
@@ -157,6 +167,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'charges without the payer only after they consented with the same card',
+    needs: ['recurring'],
     async tryIt(bank) {
       const [first, unagreed] = [bank.newId(), bank.newId()];
       const { body } = await approved(
@@ -191,6 +202,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'verifies a card for payouts without moving money',
+    needs: ['verify'],
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await approved(bank, id, bank.verify());
@@ -202,6 +214,7 @@ export const moneyChecks: readonly Check[] = [
   },
   {
     promise: 'pays out to a card once',
+    needs: ['payout'],
     async tryIt(bank) {
       const id = bank.newId();
       const answer = await approved(bank, id, bank.payout(2_500));
@@ -214,7 +227,26 @@ export const moneyChecks: readonly Check[] = [
     },
   },
   {
+    promise: 'pays out with a sender and a purpose, which may be missing in a repeat',
+    needs: ['payout'],
+    async tryIt(bank) {
+      const id = bank.newId();
+      const sender = {
+        firstName: 'CONFORMANCE',
+        lastName: 'CHECK',
+        address: '1 EXAMPLE STREET',
+        city: 'EXAMPLE',
+        country: 'RUS',
+        reference: 'CHECK',
+        sourceOfFunds: '05',
+      };
+      const answer = await approved(bank, id, bank.payout(2_600, { sender, purpose: 'FD' }));
+      expectSame(await bank.put(id, bank.payout(2_600)), answer, 'the response to the repeat');
+    },
+  },
+  {
     promise: 'waits for the payer to confirm, until the operation is reversed',
+    needs: ['hosted', 'reverse'],
     async tryIt(bank) {
       const [id, reversal] = [bank.newId(), bank.newId()];
       const message = bank.authorise({ authentication: 'required' }, bank.cards.challenged);

@@ -3,12 +3,10 @@
 import { epochMsOf, systemClock } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
 import { openLink, type Exchange } from '../adapters/http/link.ts';
-import {
-  parseMessage,
-  type AuthoriseMessage,
-  type BookEntry,
-  type OperationKind,
-} from '../adapters/http/messages.ts';
+import { parseMessage } from '../adapters/http/responses.ts';
+import type { AuthoriseMessage, BookEntry, OperationKind, PayoutMessage } from '../adapters/http/messages.ts';
+import { abilitiesOfVersion1, type Abilities } from '../domain/abilities.ts';
+import { abilitiesOf } from '../adapters/http/read-capabilities.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from '../adapters/http/signature.ts';
 
 export type ProbeOptions = {
@@ -59,7 +57,7 @@ export function openProbe(options: ProbeOptions) {
   let ids = 0;
 
   async function send(
-    method: 'GET' | 'PUT',
+    method: 'GET' | 'PUT' | 'POST',
     target: string,
     body: string,
     wrong: Tampering = {},
@@ -76,9 +74,9 @@ export function openProbe(options: ProbeOptions) {
       headers: {
         [versionHeader]: wrong.version ?? protocolVersion,
         ...(wrong.unsigned ? {} : { [signatureHeader]: sign(wrong.secret ?? secret, signed, nowSeconds) }),
-        ...(method === 'PUT' ? { 'content-type': 'application/json' } : {}),
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
       },
-      ...(method === 'PUT' ? { body: Buffer.from(body) } : {}),
+      ...(method === 'GET' ? {} : { body: Buffer.from(body) }),
       answerMs,
     });
     return answerOf(exchange);
@@ -112,6 +110,18 @@ export function openProbe(options: ProbeOptions) {
       return answer;
     },
     get: (id: string, wrong?: Tampering) => send('GET', targetOf(id), '', wrong),
+
+    /** Of a bank that says nothing, those of the first version. */
+    async abilities(): Promise<{ readonly abilities: Abilities; readonly isDeclared: boolean }> {
+      const { status, body } = await send('GET', `${base}/abilities`, '').catch(() => ({
+        status: 0,
+        body: {},
+      }));
+      const declared = status === 200 ? abilitiesOf(body) : undefined;
+      return { abilities: declared ?? abilitiesOfVersion1, isDeclared: status === 200 };
+    },
+    giveBack: (id: string, returned: object, wrong?: Tampering) =>
+      send('POST', `${targetOf(id)}/return`, JSON.stringify(returned), wrong),
 
     /** For an approved operation that moves no money, such as the reversal of a declined one. */
     expectNoEntry(id: string): void {
@@ -153,12 +163,20 @@ export function openProbe(options: ProbeOptions) {
       return { kind, merchant, originalOperationId, amount, currency };
     },
     reverse: (originalOperationId: string) => ({ kind: 'reverse', merchant, originalOperationId }),
-    payout: (amount: number) => ({
+    release: (originalOperationId: string, amount: number) => ({
+      kind: 'reverse',
+      merchant,
+      originalOperationId,
+      amount,
+      currency,
+    }),
+    payout: (amount: number, more: Partial<PayoutMessage> = {}): PayoutMessage => ({
       kind: 'payout',
       merchant,
       amount,
       currency,
       card: { number: cards.approved },
+      ...more,
     }),
     verify: () => ({ kind: 'verify', merchant, currency, card: { number: cards.approved } }),
   };

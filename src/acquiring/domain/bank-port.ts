@@ -1,6 +1,14 @@
 // The port to acquirers: the operations Mandate sends to a bank, and the outcomes a bank can report.
 // The ID of an operation is stored before the first send, so sending it again never does it twice.
+import type { Instant } from '../../clock.ts';
+import type { DeclineClass } from './decline-class.ts';
 import type { Currency, Money } from '../../money.ts';
+import type { Abilities } from './abilities.ts';
+import type { AuthenticationGiven, AuthenticationResult } from './authentication.ts';
+import type { BankUpdates } from './bank-updates.ts';
+import type { Initiation } from './initiation.ts';
+import type { PayerFacts } from './payer-facts.ts';
+import type { NetworkId, References } from './references.ts';
 
 /** A shop's or party's account at a bank. */
 export type Terminal = {
@@ -19,44 +27,117 @@ export type CardReference = {
   readonly session?: string;
 };
 
-/** Who starts the payment, and what the card network requires for a stored card. */
-export type Initiation =
-  | { readonly by: 'payer'; readonly storesCard: boolean }
-  | {
-      readonly by: 'merchant';
-      readonly reason: 'recurring' | 'unscheduled';
-      /** From the first payment of the series, and from the latest. */
-      readonly rootNetworkTransactionId?: string;
-      readonly previousNetworkTransactionId?: string;
-    };
+/** Who sends a payout, in Latin characters, as networks ask for it. Personal data. */
+export type PayoutSender = {
+  readonly name?: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly address?: string;
+  readonly city?: string;
+  readonly country?: string;
+  readonly birthDate?: string;
+  readonly nationality?: string;
+  readonly occupation?: string;
+  readonly account?: string;
+  /** Ours, at most 16 characters. */
+  readonly reference: string;
+  readonly sourceOfFunds: string;
+};
 
-export type BankOperation = { readonly operationId: string; readonly terminal: Terminal } & (
-  | {
-      readonly kind: 'authorise';
-      readonly amount: Money;
-      readonly card: CardReference;
-      /** True: charge in one step. False: hold, to be captured or reversed later. */
-      readonly capture: boolean;
-      readonly initiation: Initiation;
-      /** `required`: declined unless the payer is authenticated, with or without a challenge. */
-      readonly authentication: 'required' | 'preferred' | 'none';
-      /** Where the payer's browser returns after a challenge. The return proves no outcome. */
-      readonly returnUrl: string;
-      readonly payer: { readonly ip?: string; readonly email?: string; readonly fingerprint?: string };
-    }
-  | {
-      /** A capture takes all or part of the hold; the rest is released. */
-      readonly kind: 'capture' | 'refund';
-      readonly originalOperationId: string;
-      readonly amount: Money;
-    }
-  /** Undoes a hold that was not captured, or a one-step charge, even if the bank never received it. */
-  | { readonly kind: 'reverse'; readonly originalOperationId: string }
-  /** Pays to a card. A payout is never reversed. */
-  | { readonly kind: 'payout'; readonly amount: Money; readonly card: CardReference }
-  /** Checks whether a card can receive payouts in the currency. It moves no money. */
-  | { readonly kind: 'verify'; readonly currency: Currency; readonly card: CardReference }
-);
+/** The operation that a follow-up changes, as Mandate stored it. */
+export type OriginalOperation = {
+  readonly amount: Money;
+  readonly references?: References;
+  readonly at: Instant;
+};
+
+/** Facts of the merchant that an acquirer may not have. */
+export type MerchantFacts = {
+  readonly mcc?: string;
+  readonly name?: string;
+  readonly city?: string;
+  readonly country?: string;
+  readonly url?: string;
+  readonly subMerchant?: string;
+};
+
+/** What every operation has. It is enough to query the status. */
+export type OperationName = { readonly operationId: string; readonly terminal: Terminal };
+
+/** Do not begin later than `notAfter`. */
+export type BankOperation = OperationName & {
+  readonly notAfter?: Instant;
+  readonly merchant?: MerchantFacts;
+} & (
+    | {
+        readonly kind: 'authorise';
+        readonly amount: Money;
+        readonly card: CardReference;
+        /** True: charge in one step. False: hold, to be captured or reversed later. */
+        readonly capture: boolean;
+        readonly initiation: Initiation;
+        /**
+         * `required`: declined unless the payer is authenticated, with or without a challenge. `given`: authenticated elsewhere, with
+         * the result in `authenticated`.
+         */
+        readonly authentication: 'required' | 'preferred' | 'none' | 'given';
+        readonly authenticated?: AuthenticationGiven;
+        /** The issuer declined the payment before, because it had not challenged the payer. */
+        readonly demandsChallenge?: true;
+        /** What the payer confirms at the issuer, where it is not the amount that is charged. */
+        readonly authenticationAmount?: Money;
+        /** Where the payer's browser returns after a challenge. The return proves no outcome. */
+        readonly returnUrl: string;
+        readonly payer: PayerFacts;
+        /** What is due, such as an invoice, and the number of the attempt to collect it, from 1. */
+        readonly obligation?: string;
+        readonly attempt?: number;
+      }
+    | {
+        /** A capture takes all or part of the hold. The rest is released, unless `final` is false. */
+        readonly kind: 'capture';
+        readonly originalOperationId: string;
+        readonly original?: OriginalOperation;
+        readonly amount: Money;
+        readonly final?: boolean;
+      }
+    | {
+        readonly kind: 'refund';
+        readonly originalOperationId: string;
+        readonly original?: OriginalOperation;
+        readonly amount: Money;
+      }
+    | {
+        /**
+         * Undoes a hold that was not captured, or a one-step charge, even if the bank never received it. With an amount, it releases that
+         * part of a hold.
+         */
+        readonly kind: 'reverse';
+        readonly originalOperationId: string;
+        readonly original?: OriginalOperation;
+        readonly amount?: Money;
+      }
+    /** Pays to a card. A payout is never reversed. */
+    | {
+        readonly kind: 'payout';
+        readonly amount: Money;
+        readonly card: CardReference;
+        /** Absent for payouts from before. */
+        readonly sender?: PayoutSender;
+        /** A business application identifier, such as FD. */
+        readonly purpose?: string;
+        readonly recipient?: PayoutRecipient;
+      }
+    /** Checks whether a card can receive payouts in the currency. It moves no money. */
+    | { readonly kind: 'verify'; readonly currency: Currency; readonly card: CardReference }
+  );
+
+/** Who receives a payout, in Latin characters. Personal data. */
+export type PayoutRecipient = {
+  readonly firstName?: string;
+  readonly lastName?: string;
+  readonly country?: string;
+};
 
 /** The page the payer's browser must visit. */
 export type Interaction =
@@ -67,24 +148,41 @@ export type Interaction =
       readonly form: readonly { readonly name: string; readonly value: string }[];
     };
 
+export const returnCodes = [
+  'account_closed',
+  'account_frozen',
+  'account_restricted',
+  'incorrect_number',
+  'wrong_currency',
+  'unknown',
+] as const;
+export type ReturnCode = (typeof returnCodes)[number];
+
+/** In the currency of the payout, and at most its amount. */
+export type BankReturn = { readonly at: Instant; readonly code: ReturnCode; readonly minor: bigint };
+
 export type BankResponse =
   | {
       readonly outcome: 'approved';
-      /** The retrieval reference, 12 alphanumeric characters. */
+      /** The retrieval reference, or the acquirer's reference if there is none. */
       readonly reference: string;
+      /** Absent if the bank returned a retrieval reference alone. */
+      readonly references?: References;
       readonly approvalCode?: string;
       readonly networkTransactionId?: string;
+      readonly networkIds?: readonly NetworkId[];
       readonly eci?: string;
+      readonly authenticated?: AuthenticationResult;
+      /** The issuer, and not the merchant, is liable for fraud. */
+      readonly liabilityShift?: boolean;
       /** A merchant advice code; an approval can carry one too. */
       readonly advice?: string;
+      /** Only of a payout: when the money is on the card at the latest. */
+      readonly availableBy?: Instant;
+      /** Only of a payout: the card's bank has sent the money back since. */
+      readonly returned?: BankReturn;
     }
-  | {
-      readonly outcome: 'declined';
-      readonly network: string;
-      /** The network's response code, or 3ds-failed, 3ds-not-finished, 3ds-unavailable. */
-      readonly code: string;
-      readonly advice?: string;
-    }
+  | Declined
   /** The bank waits for the payer. */
   | { readonly outcome: 'payerNeeded'; readonly interaction: Interaction }
   /** The bank has received the operation and has not finished it. */
@@ -92,17 +190,60 @@ export type BankResponse =
   /** Only for an inquiry: the bank never received the operation. */
   | { readonly outcome: 'notFound' }
   /** Timeout, broken connection or invalid response: the bank may have done it or not. */
-  | { readonly outcome: 'unknown'; readonly why: string }
+  | {
+      readonly outcome: 'unknown';
+      readonly why: string;
+      /** The request was written, and nothing came back. */
+      readonly isSilence?: true;
+    }
   /**
-   * Certainly not done: the bank says so, or the message could not be built. With `noBytesSent` no byte reached the bank, so the
-   * operation may go to another bank.
+   * Certainly not done, or the message could not be built. With `noBytesSent` no byte reached the bank; with `notDone` the bank
+   * says so in the words of the protocol.
    */
-  | { readonly outcome: 'notSent'; readonly why: string; readonly noBytesSent?: true };
+  | {
+      readonly outcome: 'notSent';
+      readonly why: string;
+      readonly noBytesSent?: true;
+      readonly notDone?: true;
+    };
 
+export const decliners = ['network', 'acquirer', 'connector'] as const;
+
+export type Declined = {
+  readonly outcome: 'declined';
+  readonly network: string;
+  /** The network's response code, a word of the acquirer, or 3ds-failed, 3ds-not-finished, 3ds-unavailable. */
+  readonly code: string;
+  readonly advice?: string;
+  /** Whose code it is. Absent: the network's, or the bank's own if `network` is `bank`. */
+  readonly by?: (typeof decliners)[number];
+  /** Who can help, in the bank's opinion. */
+  readonly class?: DeclineClass;
+  /** Another attempt before then is pointless. */
+  readonly notBefore?: Instant;
+  readonly authenticated?: AuthenticationResult;
+};
+
+/** What the payer's browser brought back, unchanged. It may be a secret of the bank, so never log it. */
+export type PayerReturn = {
+  readonly method: 'GET' | 'POST';
+  /** Without the question mark. */
+  readonly query: string;
+  /** The body of a POST, as sent. */
+  readonly form?: string;
+};
+
+/** No method but `updates` throws. */
 export type Bank = {
-  /** Safe to repeat with the same operation ID. Never throws. */
+  /** Safe to repeat with the same operation ID. */
   send(operation: BankOperation): Promise<BankResponse>;
-  /** Queries the status of an operation. Never throws. */
-  inquire(operationId: string, terminal: Terminal): Promise<BankResponse>;
+  /** Queries the status of an operation. Pass the whole operation where you have it: a connector may need more than its name. */
+  inquire(operation: OperationName | BankOperation): Promise<BankResponse>;
+  /** Passes on what the payer's browser brought, and queries the status. Safe to repeat. */
+  resume(operation: OperationName, returned: PayerReturn): Promise<BankResponse>;
+  /** What the bank can do. It is cached; until the bank has said otherwise, it is what version 1 always promised. */
+  abilities(): Promise<Abilities>;
+  /** What has happened to operations after their response, in order. Throws when the bank cannot be read. */
+  updates(after: number): Promise<BankUpdates>;
   stop(): Promise<void>;
 };

@@ -28,6 +28,8 @@ export type Comparison = {
     run: { readonly runId: string; readonly bankId: string },
     page: Page,
   ): Promise<{ readonly equal: number; readonly pairs: readonly Pair[] }>;
+  /** Whether the operation was, or may have been, sent to a bank. */
+  expects(db: Database, operationId: string): Promise<boolean>;
 };
 
 /** Both lie outside the characters of an ID, which are `A-Z a-z 0-9 . - _`. */
@@ -125,7 +127,23 @@ export function comparisonWith(sources: readonly ReconciliationSource[]): Compar
       from pair`,
   });
 
+  const findExpected = statement({
+    name: 'find_expected_operation',
+    parameters: { operation_id: 'text', first: 'text', last: 'text' },
+    row: { is_expected: 'bool' },
+    text: `
+      select exists (
+        select from (${sources.map(({ operations }) => `select ${columns} from (${operations}) as source`).join('\n        union all\n')}
+        ) as ours where operation_id = :operation_id and certainty <> 'never'
+      ) as is_expected`,
+  });
+
   return {
+    async expects(db, operationId) {
+      const [aggregateId = ''] = operationId.split('.');
+      const asked = { operation_id: operationId, first: aggregateId, last: aggregateId };
+      return (await db.run(findExpected, asked))[0]?.is_expected ?? false;
+    },
     async pageFrom(db, { runId, first, rows }) {
       const [row] = await db.run(findPageEnd, { run_id: runId, first, rows });
       return { first, last: row?.last ?? afterAllIds };

@@ -1,5 +1,12 @@
 // Banks and terminals in SQL.
-import { columnList, parameterList, statement, type Columns } from '../../platform/database/statement.ts';
+import {
+  columnList,
+  parameterList,
+  statement,
+  stored,
+  type Columns,
+} from '../../platform/database/statement.ts';
+import { payoutTerminalTerms } from './codec.ts';
 
 const namedAtBank = {
   terminal_id: 'text',
@@ -8,20 +15,35 @@ const namedAtBank = {
   descriptor: 'text',
 } as const;
 
-/** For terminals of shops and for payout terminals, which have no shop. */
-function terminalStatements<const Owner extends Columns>(
+const equal = (names: readonly string[]) => names.map((name) => `${name} = :${name}`).join(' and ');
+const cleared = (columns: Columns) =>
+  Object.keys(columns)
+    .map((name) => `, ${name} = null`)
+    .join('');
+
+/**
+ * For terminals of shops and for payout terminals, which have no shop. Only one table has the `own` columns, which an operator sets,
+ * and the columns of `pause`, which a change by an operator clears.
+ */
+function terminalStatements<
+  const Owner extends Columns,
+  const Own extends Columns,
+  const Pause extends Columns,
+>(
   table: 'terminal' | 'payout_terminal',
   owner: Owner & { readonly party_id: 'text' },
+  { own, pause }: { readonly own: Own; readonly pause: Pause },
 ) {
-  const columns = { ...owner, ...namedAtBank, priority: 'int4', created_at: 'timestamptz' } as const;
+  const named = { ...namedAtBank, ...own } as const;
+  const columns = { ...owner, ...named, priority: 'int4', created_at: 'timestamptz' } as const;
+  const changeable = ['merchant_id', 'descriptor', 'priority', ...Object.keys(own)];
   const key = [...Object.keys(owner), 'terminal_id'];
-  const equal = (keys: readonly string[]) => keys.map((name) => `${name} = :${name}`).join(' and ');
   return {
     read: statement({
       name: `read_${table}s`,
       parameters: owner,
-      row: { ...namedAtBank, is_retired: 'bool' },
-      text: `select ${columnList(namedAtBank)}, retired_at is not null as is_retired from ${table}
+      row: { ...named, is_retired: 'bool', ...pause },
+      text: `select ${columnList({ ...named, ...pause })}, retired_at is not null as is_retired from ${table}
              where ${equal(Object.keys(owner))} order by priority, terminal_id`,
     }),
     /** Returns no row when the terminal exists with another bank, which knows its payments. */
@@ -32,8 +54,8 @@ function terminalStatements<const Owner extends Columns>(
       text: `insert into ${table} (${columnList(columns)})
              values (${parameterList(columns)})
              on conflict (${key.join(', ')}) do update
-               set merchant_id = excluded.merchant_id, descriptor = excluded.descriptor,
-                   priority = excluded.priority, retired_at = null
+               set ${changeable.map((column) => `${column} = excluded.${column}`).join(', ')},
+                   retired_at = null${cleared(pause)}
                where ${table}.bank_id = excluded.bank_id
              returning terminal_id`,
     }),
@@ -49,15 +71,46 @@ function terminalStatements<const Owner extends Columns>(
       name: `retire_${table}`,
       parameters: { ...owner, terminal_id: 'text', now: 'timestamptz' },
       row: { terminal_id: 'text' },
-      text: `update ${table} set retired_at = coalesce(retired_at, :now)
-             where ${equal(key)}
-             returning terminal_id`,
+      text: `update ${table} set retired_at = coalesce(retired_at, :now) where ${equal(key)} returning terminal_id`,
     }),
   };
 }
 
-export const shopTerminals = terminalStatements('terminal', { party_id: 'text', shop_id: 'text' });
-export const payoutTerminals = terminalStatements('payout_terminal', { party_id: 'text' });
+const pause = { paused_until: 'timestamptz?', paused_because: 'text?' } as const;
+const ofShop = { party_id: 'text', shop_id: 'text' } as const;
+export const shopTerminals = terminalStatements('terminal', ofShop, { own: {}, pause });
+export const payoutTerminals = terminalStatements(
+  'payout_terminal',
+  { party_id: 'text' },
+  { own: { terms: stored('json', payoutTerminalTerms) }, pause: {} },
+);
+
+export const pauseTerminal = statement({
+  name: 'pause_terminal',
+  parameters: { ...ofShop, terminal_id: 'text', until: 'timestamptz', because: 'text' },
+  row: {},
+  text: `update terminal set paused_until = greatest(paused_until, :until), paused_because = :because
+         where party_id = :party_id and shop_id = :shop_id and terminal_id = :terminal_id`,
+});
+
+/** Returns a row if the terminal was paused. */
+export const resumeTerminal = statement({
+  name: 'resume_terminal',
+  parameters: { ...ofShop, terminal_id: 'text' },
+  row: { terminal_id: 'text' },
+  text: `update terminal set paused_until = null, paused_because = null
+         where party_id = :party_id and shop_id = :shop_id and terminal_id = :terminal_id and paused_until is not null
+         returning terminal_id`,
+});
+
+/** A pause is on the clock of its merchant, which a test clock may have moved. */
+export const countPausedTerminals = statement({
+  name: 'count_paused_terminals',
+  parameters: { now: 'timestamptz' },
+  row: { paused: 'int8' },
+  text: `select count(*) as paused from terminal left join test_clock using (party_id)
+         where paused_until > :now + coalesce(offset_ms, 0) * interval '1 ms' and retired_at is null`,
+});
 
 /** Payout terminals have no shop. */
 export const listTerminals = statement({
@@ -71,12 +124,17 @@ export const listTerminals = statement({
     descriptor: 'text',
     priority: 'int4',
     retired_at: 'timestamptz?',
+    ...pause,
+    terms: stored('json?', payoutTerminalTerms),
   },
-  text: `select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at
+  text: `select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at, paused_until, paused_because,
+           terms
          from (
-           select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from terminal
+           select party_id, shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+             paused_until, paused_because, null as terms from terminal
            union all
-           select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at from payout_terminal
+           select party_id, null, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at,
+             null, null, terms from payout_terminal
          ) as terminal
          where party_id = :party_id order by shop_id nulls last, retired_at is not null, priority, terminal_id`,
 });
@@ -84,15 +142,26 @@ export const listTerminals = statement({
 export const readBank = statement({
   name: 'read_bank',
   parameters: { bank_id: 'text' },
-  row: { url: 'text', secret_ciphertext: 'bytea', key_version: 'int4' },
-  text: 'select url, secret_ciphertext, key_version from bank where bank_id = :bank_id',
+  row: { url: 'text', secret_ciphertext: 'bytea', key_version: 'int4', is_stopped: 'bool' },
+  text: `select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped
+         from bank where bank_id = :bank_id`,
 });
 
 export const listBanks = statement({
   name: 'list_banks',
   parameters: {},
-  row: { bank_id: 'text', url: 'text', created_at: 'timestamptz', terminals: 'int8' },
-  text: `select bank_id, url, created_at,
+  row: {
+    bank_id: 'text',
+    url: 'text',
+    created_at: 'timestamptz',
+    is_shared: 'bool',
+    stopped_at: 'timestamptz?',
+    stopped_because: 'text?',
+    checked_at: 'timestamptz?',
+    check_problem: 'text?',
+    terminals: 'int8',
+  },
+  text: `select bank_id, url, created_at, is_shared, stopped_at, stopped_because, checked_at, check_problem,
                 (select count(*) from terminal where terminal.bank_id = bank.bank_id and retired_at is null)
                 + (select count(*) from payout_terminal as paying
                    where paying.bank_id = bank.bank_id and retired_at is null) as terminals
@@ -109,8 +178,8 @@ export const upsertBank = statement({
     created_at: 'timestamptz',
   },
   row: {},
-  text: `insert into bank (bank_id, url, secret_ciphertext, key_version, created_at)
-         values (:bank_id, :url, :secret_ciphertext, :key_version, :created_at)
+  text: `insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)
+         values (:bank_id, :url, :secret_ciphertext, :key_version, :created_at, 0)
          on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
                                              key_version = excluded.key_version`,
 });

@@ -1,6 +1,19 @@
 // Codecs of the bank data stored with payments, bindings and payouts.
-import { list, object, text, variants, type Codec } from '../../platform/database/codec.ts';
-import type { Interaction, Terminal } from '../domain/bank-port.ts';
+import {
+  list,
+  minorUnits,
+  object,
+  oneOf,
+  optional,
+  recordOf,
+  text,
+  variants,
+  type Codec,
+} from '../../platform/database/codec.ts';
+import { authenticationWays, type AuthenticationResult } from '../domain/authentication.ts';
+import { networkIdKinds, type NetworkId, type References } from '../domain/references.ts';
+import type { Interaction, PayoutSender, Terminal } from '../domain/bank-port.ts';
+import { senderFields, sourcesOfFunds, type PayoutTerminalTerms } from '../domain/routing/payout-terminal.ts';
 
 export const terminal: Codec<Terminal> = object({
   id: text,
@@ -9,7 +22,45 @@ export const terminal: Codec<Terminal> = object({
   descriptor: text,
 });
 
+export const references: Codec<References> = object({
+  rrn: optional(text),
+  acquirer: optional(text),
+  arn: optional(text),
+});
+
+export const networkId: Codec<NetworkId> = object({ kind: oneOf(...networkIdKinds), value: text });
+
+export const authenticationResult: Codec<AuthenticationResult> = object({
+  how: oneOf(...authenticationWays),
+  version: optional(text),
+  status: optional(text),
+  dsTransId: optional(text),
+  acsTransId: optional(text),
+});
+
 export const interaction: Codec<Interaction> = variants<Interaction, 'method'>('method', {
   GET: { url: text },
   POST: { url: text, form: list(object({ name: text, value: text })) },
+});
+
+export const payoutTerminalTerms: Codec<PayoutTerminalTerms> = object({
+  currencies: optional(recordOf(object<{ readonly maxMinor?: bigint }>({ maxMinor: optional(minorUnits) }))),
+  demands: optional(recordOf(list(oneOf(...senderFields)))),
+  sourceOfFunds: optional(oneOf(...sourcesOfFunds)),
+  purposes: optional(list(text)),
+});
+
+export const payoutSender: Codec<PayoutSender> = object({
+  name: optional(text),
+  firstName: optional(text),
+  lastName: optional(text),
+  address: optional(text),
+  city: optional(text),
+  country: optional(text),
+  birthDate: optional(text),
+  nationality: optional(text),
+  occupation: optional(text),
+  account: optional(text),
+  reference: text,
+  sourceOfFunds: text,
 });

@@ -68,6 +68,10 @@ export const storeBankCard = endpoint({
     const entered = { number, ...defined({ expDate, holder: cardHolder, securityCode: cvv }) };
     const checked = checkPayoutCard(entered, now, { takesExpired: !payouts.livemode });
     if (!checked.ok) return checked;
+    if (!cards.takes(number))
+      return refuse('invalidCardData', {
+        message: 'This sandbox takes test cards only. Set SANDBOX_REAL_CARDS=on to take others.',
+      });
     const made = await cards.tokenise(
       db,
       {

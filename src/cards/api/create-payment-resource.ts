@@ -4,23 +4,27 @@ import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts'
 import { createIdempotently } from '../../platform/http/idempotent-create.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { checkCard, expiryOf, givesAway, passesLuhn, type EnteredCard } from '../domain/card.ts';
-import { madeForOf, mayUse, type ClientInfo } from '../domain/payment-resource.ts';
+import { checkCard, expiryOf, givesAway, maskOf, passesLuhn, type EnteredCard } from '../domain/card.ts';
+import { holdsCardNumber } from '../domain/written-numbers.ts';
+import { madeForOf, mayUse, seenAt, type EnteredWith } from '../domain/payment-resource.ts';
 import {
   paymentResourceBody,
   paymentResourceExample,
   PaymentResourceParams,
   PaymentResourceSchema,
 } from './schema.ts';
+import { pageOf } from '../domain/page-address.ts';
 import { defined } from '../../defined.ts';
 import type { Cards } from '../vault.ts';
 import type { CardTesting } from '../card-testing.ts';
+import type { PayerAttempts } from '../payer-attempts.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 type Deps = {
   readonly db: Database;
   readonly cards: Cards;
   readonly cardTesting: CardTesting;
+  readonly payerAttempts: Pick<PayerAttempts, 'countsAddress'>;
 };
 
 export const createPaymentResource = endpoint({
@@ -41,16 +45,14 @@ export const createPaymentResource = endpoint({
   status: 201,
   response: PaymentResourceSchema,
   errors: ['externalIDConflict'],
-  limit: ({ caller, address, body }, { cards, cardTesting }: Deps) => {
+  limit: ({ caller, address, countedAs, body }, { cards, cardTesting, payerAttempts }: Deps) => {
     if (caller.kind === 'apiKey' || address === undefined) return undefined;
     const { cardNumber } = body.paymentTool;
     // A typing error does not count as another card.
     const hash = passesLuhn(cardNumber) ? cards.fingerprint(cardNumber).hash : undefined;
     const { kind, entityId } = caller;
-    return cardTesting.waitSeconds(
-      { address, fingerprint: body.clientInfo.fingerprint, kind, entityId },
-      hash,
-    );
+    const counted = payerAttempts.countsAddress(maskOf(cardNumber)) ? countedAs : undefined;
+    return cardTesting.waitSeconds({ address: counted, kind, entityId }, hash);
   },
   handle: async (request, deps: Deps) => {
     const { caller, body, now } = request;
@@ -74,6 +76,7 @@ export const createPaymentResource = endpoint({
       make: async () => {
         const checked = checkCard(entered, now);
         if (!checked.ok) return checked;
+        if (!deps.cards.takes(number)) return invalid(onlyTestCards);
         const madeFor = madeForOf(caller);
         const card = {
           partyId: caller.partyId,
@@ -88,6 +91,10 @@ export const createPaymentResource = endpoint({
   },
 });
 
+/** A number that is entered in a sandbox by mistake must not reach a bank that the sandbox does not know. */
+const onlyTestCards =
+  'This sandbox takes test cards only. Use one of the simulated bank, or set SANDBOX_REAL_CARDS=on.';
+
 type Request = EndpointRequest<undefined, undefined, PaymentResourceParams>;
 
 function enteredCard(tool: PaymentResourceParams['paymentTool']): EnteredCard {
@@ -96,31 +103,29 @@ function enteredCard(tool: PaymentResourceParams['paymentTool']): EnteredCard {
 }
 
 /** The address is always the one the service sees. The page's query may hold anything and is not stored. */
-function clientInfoOf({ address, body }: Request): Outcome<ClientInfo, 'invalidRequest'> {
+function clientInfoOf({ address, countedAs, body }: Request): Outcome<EnteredWith, 'invalidRequest'> {
   if (address === undefined) return invalid("Malformed 'x-forwarded-for' header");
-  const { fingerprint, url } = body.clientInfo;
+  const { fingerprint, url, browser } = body.clientInfo;
   const page = url === undefined ? undefined : pageOf(url);
   if (url !== undefined && page === undefined) {
     return invalid(validationMessage('clientInfo.url', 'no_match', 'must be an absolute URL'));
   }
   const { cardNumber } = body.paymentTool;
-  const kept = { 'clientInfo.fingerprint': fingerprint, 'clientInfo.url': page, externalID: body.externalID };
+  const kept = {
+    'clientInfo.fingerprint': fingerprint,
+    'clientInfo.url': page,
+    'clientInfo.browser': browser && JSON.stringify(browser),
+    externalID: body.externalID,
+  };
   for (const [name, text] of Object.entries(kept)) {
-    if (text !== undefined && givesAway(text, cardNumber)) {
+    if (
+      text !== undefined &&
+      (givesAway(text, cardNumber) || (name !== 'externalID' && holdsCardNumber(text)))
+    ) {
       return invalid(validationMessage(name, 'schema_violated', 'must not contain the card number'));
     }
   }
-  return accept({ fingerprint, ip: address, ...defined({ url: page }) });
-}
-
-function pageOf(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const page = new URL(text);
-  page.search = '';
-  page.hash = '';
-  page.username = '';
-  page.password = '';
-  return page.href;
+  return accept({ fingerprint, ...seenAt(address, countedAs), ...defined({ url: page, browser }) });
 }
 
 function invalid(message: string) {

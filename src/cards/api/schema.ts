@@ -1,10 +1,15 @@
 // Cards in the API: requests have a number, responses a mask.
 import { Type, type Static } from 'typebox';
+import type { CardNumbers } from '../../platform/http/request/card-numbers.ts';
 import { DateTime, ExternalID } from '../../platform/http/schemas.ts';
 import type { CardDetails } from '../domain/card.ts';
 import type { PaymentResource } from '../domain/payment-resource.ts';
 
-export const CardNumber = Type.String({ pattern: '^\\d{12,19}$', description: 'Digits only.' });
+export const CardNumber = Type.String({
+  pattern: '^\\d{12,19}$',
+  description: 'Digits only.',
+  'x-cardNumbers': 'entered' satisfies CardNumbers,
+});
 export const CardHolder = Type.String({
   // The symbols at the end are not punctuation in Unicode, but some keyboards write names with them.
   pattern: '^[\\p{L}\\p{M}\\p{P}\\s$+<=>^`|~]{1,100}$',
@@ -17,6 +22,11 @@ export const shownOfCard = {
   paymentSystem: Type.String({ description: '`visa`, `mastercard`, `nspkmir` …' }),
 };
 
+export const SecurityCode = Type.String({
+  pattern: '^\\d{3,4}$',
+  description: 'Stored for 15 minutes, for one use.',
+});
+
 const CardData = Type.Object(
   {
     paymentToolType: Type.Enum(['CardData']),
@@ -25,9 +35,7 @@ const CardData = Type.Object(
       pattern: '^\\d{2}/(\\d{2}|\\d{4})$',
       description: '`MM/YY` or `MM/YYYY`. A card is valid until the end of its month.',
     }),
-    cvv: Type.Optional(
-      Type.String({ pattern: '^\\d{3,4}$', description: 'Stored for 15 minutes, for one use.' }),
-    ),
+    cvv: Type.Optional(SecurityCode),
     cardHolder: Type.Optional(CardHolder),
   },
   { title: 'CardData' },
@@ -37,12 +45,66 @@ const fingerprint = Type.String({
   maxLength: 1_000,
   description: 'Your ID for the browser, the same each time.',
 });
-const url = Type.String({ maxLength: 1_000, description: 'The page the card was entered on.' });
+/** Kept without its query, so the endpoint checks what is left. */
+const url = Type.String({
+  maxLength: 1_000,
+  description: 'The page the card was entered on.',
+  'x-cardNumbers': 'page' satisfies CardNumbers,
+});
+
+const browserText = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
+const pixels = Type.Optional(Type.Integer({ minimum: 0, maximum: 999_999 }));
+const BrowserFactsParams = Type.Object(
+  {
+    accept: browserText(2_048),
+    userAgent: browserText(2_048),
+    language: browserText(35),
+    javaEnabled: Type.Optional(Type.Boolean()),
+    javaScriptEnabled: Type.Optional(Type.Boolean()),
+    colorDepth: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
+    screenWidth: pixels,
+    screenHeight: pixels,
+    timeZoneOffset: Type.Optional(
+      Type.Integer({
+        minimum: -1_440,
+        maximum: 1_440,
+        description: 'In minutes, as `getTimezoneOffset()` returns it: `-180` in Moscow.',
+      }),
+    ),
+  },
+  {
+    title: 'BrowserFactsParams',
+    description: 'For 3-D Secure: passed on to the bank, and in no response.',
+  },
+);
+
+const enteredWith = { fingerprint, url: Type.Optional(url), browser: Type.Optional(BrowserFactsParams) };
+
+/** Of a payer who uses a saved card: a merchant's server may stand between the payer and the service. */
+export const PresentClientInfoParams = Type.Object(
+  {
+    fingerprint,
+    url: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description: 'The page the payer is on. It is kept without its query.',
+      }),
+    ),
+    browser: Type.Optional(BrowserFactsParams),
+    ip: Type.Optional(
+      Type.String({
+        maxLength: 45,
+        description: "The payer's address, if an API key sends the request. The default is the sender's.",
+      }),
+    ),
+  },
+  { title: 'PresentClientInfoParams' },
+);
 
 export const PaymentResourceParams = Type.Object(
   {
     paymentTool: CardData,
-    clientInfo: Type.Object({ fingerprint, url: Type.Optional(url) }, { title: 'ClientInfoParams' }),
+    clientInfo: Type.Object(enteredWith, { title: 'ClientInfoParams' }),
     externalID: Type.Optional(ExternalID),
   },
   { title: 'PaymentResourceParams' },

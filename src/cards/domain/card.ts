@@ -175,7 +175,7 @@ function startsWithCard(groups: readonly string[]): boolean {
   return false;
 }
 
-function isCardNumber(number: string): boolean {
+export function isCardNumber(number: string): boolean {
   const system = paymentSystemOf(number);
   return system !== undefined && paymentSystems[system].lengths.includes(number.length) && passesLuhn(number);
 }

@@ -24,6 +24,7 @@ const byKey: PaymentResource = {
   partyId: 'P',
   card: { bin: '424242', lastDigits: '4242', mask: '424242******4242', paymentSystem: 'visa' },
   clientInfo: { fingerprint: 'f', ip: '192.0.2.1' },
+  countedAs: '192.0.2.1',
   validUntil: at('2026-01-19T11:00:00Z'),
   fingerprint: { keyVersion: 1, hash: Buffer.alloc(32) },
   cardMatchHash: Buffer.alloc(32),

@@ -1,5 +1,6 @@
 // A payment resource: a card in the vault, for one hour, under a token that is worth nothing outside the service. Pure: the form of
 // tokens, and who may use which card for what.
+import type { BrowserFacts } from '../../acquiring/domain/payer-facts.ts';
 import type { Instant } from '../../clock.ts';
 import type { Caller } from '../../caller.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -7,6 +8,17 @@ import type { CardDetails } from './card.ts';
 
 /** The payer's browser and address when the card was entered. */
 export type ClientInfo = { readonly fingerprint: string; readonly ip: string; readonly url?: string };
+
+/**
+ * With what stays with the card and gets into no payment: what only the bank receives, for 3-D Secure. `countedAs` is what limits count
+ * the payer by, if that is not the address.
+ */
+export type EnteredWith = ClientInfo & { readonly browser?: BrowserFacts; readonly countedAs?: string };
+
+/** From the address of a request and what limits count it as. */
+export function seenAt(address: string, countedAs: string): Pick<EnteredWith, 'ip' | 'countedAs'> {
+  return countedAs === address ? { ip: address } : { ip: address, countedAs };
+}
 
 /** The one object whose access token created a resource. */
 export type MadeFor = { readonly kind: 'invoice' | 'customer'; readonly id: string };
@@ -27,6 +39,8 @@ export type PaymentResource = {
   readonly madeFor?: MadeFor;
   readonly card: CardDetails;
   readonly clientInfo: ClientInfo;
+  /** What limits count the payer by. */
+  readonly countedAs: string;
   /** On the party's own clock. What began before it continues after it. */
   readonly validUntil: Instant;
   readonly fingerprint: Fingerprint;

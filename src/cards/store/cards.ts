@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
-import { oneOf } from '../../platform/database/codec.ts';
+import { list, oneOf, text } from '../../platform/database/codec.ts';
 import {
   columnList,
   parameterList,
@@ -18,8 +18,9 @@ import {
   retainedCardParameters,
   type RetentionReason,
 } from '../domain/card-retention.ts';
-import { sessionOf, tokenOf, type PaymentResource } from '../domain/payment-resource.ts';
-import { clientInfo, paymentSystem } from './codec.ts';
+import type { BrowserFacts } from '../../acquiring/domain/payer-facts.ts';
+import { sessionOf, tokenOf, type PaymentResource, type Purpose } from '../domain/payment-resource.ts';
+import { browserFacts, enteredWith, paymentSystem } from './codec.ts';
 import { defined } from '../../defined.ts';
 import type { EncryptedCode } from './security-codes.ts';
 
@@ -33,7 +34,7 @@ const columns = {
   valid_until: 'timestamptz',
   payment_system: stored('text', paymentSystem),
   mask: 'text',
-  client_info: stored('json', clientInfo),
+  client_info: stored('json', enteredWith),
   fingerprint: 'bytea',
   fingerprint_key_version: 'int4',
   match_hash: 'bytea',
@@ -108,8 +109,11 @@ const takeOut = statement({
   parameters: { card_id: 'text', session_id: 'text?' },
   row: {
     party_id: 'text',
+    purpose: columns.purpose,
+    retained_for: stored('json?', list(text)),
     ciphertext: 'bytea',
     key_version: 'int4',
+    browser: stored('json?', browserFacts),
     ...codeParameters,
   },
   text: `
@@ -117,7 +121,8 @@ const takeOut = statement({
       delete from security_code where session_id = :session_id and card_id = :card_id
       returning half_hour, ciphertext, expires_at
     )
-    select party_id, card.ciphertext, key_version, half_hour, wrapped as wrapped_key,
+    select party_id, purpose, retained_for, card.ciphertext, key_version,
+           case when session_id = :session_id then client_info -> 'browser' end as browser, half_hour, wrapped as wrapped_key,
            taken.ciphertext as code_ciphertext, expires_at
     from card left join (taken join security_code_key using (half_hour)) on true
     where card_id = :card_id`,
@@ -192,9 +197,13 @@ export async function markRetained(
 
 export type TakenOut = {
   readonly partyId: string;
+  readonly purpose: Purpose;
+  readonly retainedFor: readonly string[];
   readonly ciphertext: Buffer;
   readonly keyVersion: number;
   readonly code?: EncryptedCode;
+  /** Of the session in which the card was entered. */
+  readonly browser?: BrowserFacts;
 };
 
 export async function takeCardOut(
@@ -211,9 +220,11 @@ export async function takeCardOut(
       : { halfHour, wrappedKey, ciphertext: code_ciphertext, expiresAt };
   return {
     partyId: row.party_id,
+    purpose: row.purpose,
+    retainedFor: row.retained_for ?? [],
     ciphertext: row.ciphertext,
     keyVersion: row.key_version,
-    ...defined({ code }),
+    ...defined({ code, browser: row.browser }),
   };
 }
 
@@ -238,6 +249,7 @@ function codeColumns(code: EncryptedCode | undefined): Values<typeof codeParamet
 
 export function resourceFromRow(row: CardRow): PaymentResource {
   const { made_for_kind: kind, made_for_id: id } = row;
+  const { browser: _browser, countedAs = row.client_info.ip, ...clientInfo } = row.client_info;
   return {
     purpose: row.purpose,
     token: tokenOf(row.card_id, row.purpose),
@@ -245,7 +257,8 @@ export function resourceFromRow(row: CardRow): PaymentResource {
     partyId: row.party_id,
     ...(kind === null || id === null ? {} : { madeFor: { kind, id } }),
     card: detailsOf(row.mask, row.payment_system),
-    clientInfo: row.client_info,
+    clientInfo,
+    countedAs,
     validUntil: row.valid_until,
     fingerprint: { keyVersion: row.fingerprint_key_version, hash: row.fingerprint },
     cardMatchHash: row.match_hash,

@@ -1,7 +1,8 @@
 // Reads the cards under older keys in batches, and exchanges their ciphertext. It compares the old ciphertext, so a card that was
 // deleted or re-encrypted in between is left alone.
 import type { Database } from '../../platform/database/database.ts';
-import { statement } from '../../platform/database/statement.ts';
+import { list, oneOf, text } from '../../platform/database/codec.ts';
+import { statement, stored } from '../../platform/database/statement.ts';
 
 const countOlder = statement({
   name: 'count_cards_under_older_keys',
@@ -14,8 +15,15 @@ const countOlder = statement({
 const readOlder = statement({
   name: 'read_cards_under_older_keys',
   parameters: { key_version: 'int4', after_key_version: 'int4', after_card: 'text', limit: 'int4' },
-  row: { card_id: 'text', party_id: 'text', ciphertext: 'bytea', key_version: 'int4' },
-  text: `select card_id, party_id, ciphertext, key_version from card
+  row: {
+    card_id: 'text',
+    party_id: 'text',
+    purpose: stored('text', oneOf('payment', 'payout')),
+    retained_for: stored('json?', list(text)),
+    ciphertext: 'bytea',
+    key_version: 'int4',
+  },
+  text: `select card_id, party_id, purpose, retained_for, ciphertext, key_version from card
          where key_version < :key_version and (key_version, card_id) > (:after_key_version, :after_card)
          order by key_version, card_id limit :limit`,
 });
@@ -50,6 +58,8 @@ export async function readUnderOlderKeys(db: Database, keyVersion: number, after
   return rows.map((row) => ({
     cardId: row.card_id,
     partyId: row.party_id,
+    purpose: row.purpose,
+    retainedFor: row.retained_for ?? [],
     ciphertext: row.ciphertext,
     keyVersion: row.key_version,
   }));

@@ -12,12 +12,16 @@ const readRetained = statement({
   text: 'select retained_for, valid_until from card where card_id = :card_id and is_retained',
 });
 
-/** Does nothing if the job was expedited while it ran: then it runs again now. */
+/**
+ * Does nothing if the job was expedited while it ran: then it runs again now. What the payer's browser reported belongs to the payment for
+ * which the card was entered, and not to the card.
+ */
 const rescheduleCard = statement({
   name: 'reschedule_retained_card',
-  parameters: { card_id: 'text', wake_at: 'timestamptz' },
+  parameters: { card_id: 'text', wake_at: 'timestamptz', is_used: 'bool' },
   row: {},
-  text: `update card set wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
+  text: `update card set wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null,
+           client_info = case when :is_used then (client_info::jsonb - 'browser')::json else client_info end
          where card_id = :card_id and attempts > 0`,
 });
 
@@ -44,8 +48,13 @@ export async function findRetained(
   return row && { retainedFor: row.retained_for ?? [], validUntil: row.valid_until };
 }
 
-export async function reschedule(db: Database, cardId: string, at: Instant): Promise<void> {
-  await db.run(rescheduleCard, { card_id: cardId, wake_at: at });
+/** `isUsed`: no new object can use its token any more. */
+export async function reschedule(
+  db: Database,
+  cardId: string,
+  { at, isUsed }: { readonly at: Instant; readonly isUsed: boolean },
+): Promise<void> {
+  await db.run(rescheduleCard, { card_id: cardId, wake_at: at, is_used: isUsed });
 }
 
 export async function expedite(db: Database, cardId: string, now: Instant): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Translations } from './translations.en.ts';
 import { fill, wordsIn } from './translations.ts';
 import { consentTextOf, type ConsentText } from './consent-text.ts';
+import { challenge, consentField, head, mark, message, page, section } from './page-parts.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
 import { networkSigns } from './network-logos.ts';
@@ -42,6 +43,8 @@ export type CheckoutView = {
   readonly returnTo?: string;
   /** The shop's page that gets the progress reports. */
   readonly shopOrigin?: string;
+  /** The page of that origin opened it, and keeps a handle on it. */
+  readonly hasOpener?: boolean;
 };
 
 /** What the page's script reads. */
@@ -55,6 +58,7 @@ export type CheckoutFacts = Omit<
   readonly minorDigits: number;
   readonly returnTo?: string;
   readonly shopOrigin?: string;
+  readonly hasOpener: boolean;
   readonly consent?: ConsentText;
   readonly words: Pick<Translations, 'problems' | 'banners' | 'waiting' | 'page' | 'done' | 'challenge'>;
 };
@@ -65,26 +69,19 @@ export function checkoutPage(shown: CheckoutView, assets: { script: string; styl
   const shopName = request.name ?? shown.shop?.name ?? '';
   const waiting = waitingOf(request.kind, words);
   const title = request.kind === 'invoice' ? words.page.payTitle : words.page.bindTitle;
-  return `<!doctype html>
-<html lang="${request.locale}" data-theme="${request.theme}" data-view="${view}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
-<title>${escaped([title, shopName].filter(Boolean).join(' · '))}</title>
-<link rel="icon" href="data:,">
-<style>${assets.style}</style>
-</head>
-<body>
-${networkSigns}
+  return page({
+    locale: request.locale,
+    theme: request.theme,
+    view,
+    title: [title, shopName].filter(Boolean).join(' · '),
+    assets,
+    facts: factsOf(shown, words, shopName),
+    body: `${networkSigns}
 <div class="sheet">
 <button id="close" class="close" type="button" aria-label="${escaped(words.page.close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>
 ${summary(shown, words, shopName)}
 <main>
-<p id="message" class="message" role="status" aria-live="polite" tabindex="-1"></p>
-<noscript><p class="message shown">${escaped(words.page.noScript)}</p></noscript>
+${message(words.page.noScript)}
 ${section('loading', view, `<div class="spinner"></div><p class="off-screen">${escaped(words.page.loading)}</p>`)}
 ${section('form', view, cardForm(shown, words, shopName))}
 ${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escaped(waiting.lead)}</p>`)}
@@ -95,12 +92,8 @@ ${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<
 ${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escaped(words.ended.deadLead)}</p>`)}
 ${section('heard', view, `${head(words.ended.heardHead)}<p>${escaped(words.ended.heardLead)}</p>`)}
 </main>
-</div>
-<script type="application/json" id="facts">${json(factsOf(shown, words, shopName))}</script>
-<script type="module">${assets.script}</script>
-</body>
-</html>
-`;
+</div>`,
+  });
 }
 
 function summary({ request, shop, order }: CheckoutView, words: Translations, shopName: string): string {
@@ -157,14 +150,6 @@ function payLabel(
   });
 }
 
-function consentField({ text, howToStop }: ConsentText): string {
-  return `<div class="field consent" id="consent-field">
-<label><input id="consent" type="checkbox" required aria-describedby="consent-stop consent-problem"><span>${escaped(text)}</span></label>
-<p id="consent-stop" class="hint">${escaped(howToStop)}</p>
-<p id="consent-problem" class="problem"></p>
-</div>`;
-}
-
 /** No field has a name, so a browser never submits one. */
 function field(id: string, label: string, input: string): string {
   return `<div class="field" id="${id}-field">
@@ -172,12 +157,6 @@ function field(id: string, label: string, input: string): string {
 <div class="box">${input}</div>
 <p id="${id}-problem" class="problem"></p>
 </div>`;
-}
-
-function challenge({ challenge }: Translations): string {
-  return `${head(challenge.head)}<p>${escaped(challenge.lead)}</p>
-<div id="challenge-place" class="challenge-place"></div>
-<p class="row"><button id="elsewhere" class="quiet" type="button">${escaped(challenge.elsewhere)}</button><button id="leave" class="quiet" type="button">${escaped(challenge.leave)}</button></p>`;
 }
 
 function left(kind: TaskKind, { challenge }: Translations): string {
@@ -195,19 +174,6 @@ function done({ done }: Translations): string {
 <dl id="receipt" class="receipt"></dl>
 <a id="back" class="main" hidden>${escaped(done.back)}</a>
 <p id="back-soon" class="hint" role="status"></p>`;
-}
-
-function section(name: View, first: View, content: string): string {
-  return `<section id="${name}" class="view"${name === first ? '' : ' hidden'}>${content}</section>`;
-}
-
-function head(text: string, id?: string): string {
-  return `<h2${id === undefined ? '' : ` id="${id}"`} tabindex="-1">${escaped(text)}</h2>`;
-}
-
-function mark(kind: 'tick' | 'stop'): string {
-  const path = kind === 'tick' ? 'M7 12.5l3.5 3.5L17 9' : 'M12 7v6M12 16.5v.5';
-  return `<svg class="mark ${kind}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${path}"/></svg>`;
 }
 
 function factsOf(
@@ -231,12 +197,8 @@ function factsOf(
     shop: shopName,
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
+    hasOpener: rest.hasOpener === true,
     words: { problems, banners, waiting: waitingOf(request.kind, words), page, done, challenge },
     ...defined({ returnTo: rest.returnTo, shopOrigin: rest.shopOrigin, consent }),
   };
-}
-
-/** JSON that cannot close its script element. */
-function json(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

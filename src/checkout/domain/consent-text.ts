@@ -49,6 +49,6 @@ export function consentTextOf(request: CheckoutRequest, shop: string): ConsentTe
   };
 }
 
-function printedDate(day: string, locale: string): string {
+export function printedDate(day: string, locale: string): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(day));
 }

@@ -140,6 +140,14 @@ export const english = {
     heardHead: 'Your bank has replied',
     heardLead: 'You can close this window. The result is on the page you came from.',
   },
+  /** Between the bank and a site that the shop has not listed. */
+  leaving: {
+    head: 'You are leaving the payment page',
+    lead: 'Your bank has replied. The shop sends you on to this site:',
+    check: 'Continue only if you know it. Your payment needs no more card details.',
+    onward: 'Continue',
+    note: 'This is a sandbox: the page continues in {seconds} seconds. In live mode the payer clicks, unless the shop has listed the site.',
+  },
   /** While the service cannot read its database. */
   away: {
     head: 'One moment, please',

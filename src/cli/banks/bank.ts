@@ -57,13 +57,16 @@ export async function checkConformance(options: {
     secret,
     currency,
     cards: { approved: card, other: otherCard, declined: declinedCard, challenged: challengeCard },
-    onResult({ number, promise, problem }) {
-      const verdict = problem === undefined ? styleText('green', 'pass') : styleText('red', 'FAIL');
+    onResult({ number, promise, problem, notDeclared }) {
+      const passed = notDeclared === undefined ? styleText('green', 'pass') : 'skip';
+      const verdict = problem === undefined ? passed : styleText('red', 'FAIL');
       console.log(`${String(number).padStart(2)}  ${verdict}  ${promise}`);
       if (problem !== undefined) console.log(`          ${problem}`);
+      if (notDeclared !== undefined) console.log(`          not declared: ${notDeclared}`);
     },
   });
-  console.log(`\n${report.passed} passed, ${report.failed} failed.`);
+  const skipped = report.notDeclared > 0 ? `, ${report.notDeclared} not declared` : '';
+  console.log(`\n${report.passed} passed, ${report.failed} failed${skipped}.`);
   if (report.failed > 0) process.exitCode = 1;
 }
 

@@ -3,12 +3,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSimulatedBank, type SimulatedBank } from '../../sandbox/bank/simulated-bank.ts';
-import { systemClock } from '../../clock.ts';
+import { epochMsOf, laterBy, systemClock } from '../../clock.ts';
+import { openAwayReport } from '../../acquiring/away-report.ts';
 import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { addBank, changeBank, checkBank, listAllBanks, removeBank } from './banks.ts';
 import { createParty, createShop, listAllParties, setParty } from '../merchants/merchants.ts';
-import { addTerminal, listAllTerminals, removeTerminal } from './terminals.ts';
+import { countPausedTerminals, pauseTerminal, resumeTerminal } from '../../acquiring/store/banks.ts';
+import { moveTestClock } from '../../platform/jobs/job-claims.ts';
+import type { Instant } from '../../clock.ts';
+import { migrateDatabase } from '../migrate.ts';
+import { addTerminal, listAllTerminals, removeTerminal, resumeCharges } from './terminals.ts';
 
 const secret = 'a secret that only this bank has';
 const { folder, remove } = temporaryFolder();
@@ -29,9 +34,10 @@ beforeEach(async () => {
   db = await createTestDatabase();
   vi.stubEnv('MANDATE_MODE', 'live');
   vi.stubEnv('DATABASE_URL', db.url);
-  vi.stubEnv('MANDATE_MASTER_KEY', Buffer.alloc(32, 9).toString('base64'));
+  vi.stubEnv('MANDATE_MASTER_KEY', 'xIRmjtfwL9GGfTQrmVrYsTugHVIGYTJIdyaakdofOPk=');
   vi.stubEnv('BANK_SECRET', secret);
   vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line));
+  await migrateDatabase();
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -57,7 +63,33 @@ describe('a bank', () => {
     expect(printed.at(-2)).toContain('accepts the signature');
     await expect(add('ONE')).rejects.toThrow('mandate bank change');
     await listAllBanks({ json: true });
-    expect(json()).toEqual([{ bankId: 'ONE', url: bank.url, terminals: 0, createdAt: expect.any(String) }]);
+    const never = { awaySince: null, awayBecause: null };
+    const createdAt = expect.any(String);
+    expect(json()).toMatchObject([
+      { bankId: 'ONE', url: bank.url, terminals: 0, createdAt, stoppedAt: null, ...never },
+    ]);
+  });
+
+  test('is shown as away while a node reports it', async () => {
+    await add('ONE');
+    const awayAt = async (seen: Instant) => {
+      const away = [{ bankId: 'ONE', sinceMs: epochMsOf(since), because: 'silent' as const }];
+      await openAwayReport({ db: db.database, clock: { now: () => seen }, away: () => away }).write();
+      await listAllBanks({ json: true });
+      const [one] = json();
+      return [one.awaySince, one.awayBecause];
+    };
+    const now = systemClock.now();
+    const since = laterBy(now, -3_600_000);
+    expect(await awayAt(laterBy(now, -120_000))).toEqual([null, null]);
+    expect(await awayAt(now)).toEqual([since, 'silent']);
+    printed = [];
+    await listAllBanks({});
+    expect(printed.join('\n')).toMatch(`${since.slice(0, 19)} (silent)`);
+    await checkBank('ONE', {});
+    expect(printed.at(-1)).toMatch(`It is away since ${since.slice(0, 19)}Z (silent)`);
+    await checkBank('ONE', { json: true });
+    expect(json()).toMatchObject({ works: true, awaySince: since, awayBecause: 'silent' });
   });
 
   test('takes a new secret from a file, without its final newline', async () => {
@@ -80,7 +112,8 @@ describe('a bank', () => {
       works: false,
       problem: 'ECONNREFUSED: no program listens there; check host and port',
     });
-    expect(Object.keys(json())).toEqual(['bankId', 'url', 'works', 'tookMs', 'problem']);
+    const members = ['bankId', 'url', 'works', 'tookMs', 'awaySince', 'awayBecause', 'problem'];
+    expect(Object.keys(json())).toEqual(members);
     expect(process.exitCode).toBe(1);
     vi.stubEnv('BANK_SECRET', 'a secret in the environment that is not used');
     await changeBank('ONE', { url: bank.url });
@@ -142,8 +175,64 @@ describe('a terminal', () => {
       descriptor: 'EXAMPLE',
       priority: 7,
       retiredAt: null,
+      pausedUntil: null,
+      pausedBecause: null,
+      currencies: null,
+      sourceOfFunds: null,
+      purposes: null,
+      demands: null,
     };
     expect(json()).toEqual([one]);
+  });
+
+  test('shows until when and why it is paused, and takes charges again after a resume', async () => {
+    await addTerminal('T', terminal);
+    const named = { party: 'P', shop: 'S' };
+    await expect(resumeCharges('T', named)).rejects.toThrow('is not paused');
+    await db.database.run(pauseTerminal, {
+      party_id: 'P',
+      shop_id: 'S',
+      terminal_id: 'T',
+      until: '2999-01-01T00:00:00.000000Z' as Instant,
+      because: 'visa 58 I.1.a',
+    });
+    await listAllTerminals({ party: 'P' });
+    expect(printed.join('\n')).toContain(
+      'no charges without the payer until 2999-01-01T00:00:00Z: visa 58 I.1.a',
+    );
+    await listAllTerminals({ party: 'P', json: true });
+    expect(json()).toMatchObject([
+      { pausedUntil: '2999-01-01T00:00:00.000000Z', pausedBecause: 'visa 58 I.1.a' },
+    ]);
+    await resumeCharges('T', named);
+    await listAllTerminals({ party: 'P', json: true });
+    expect(json()).toMatchObject([{ pausedUntil: null, pausedBecause: null }]);
+  });
+
+  test('is paused on the clock of its merchant', async () => {
+    await addTerminal('T', terminal);
+    const status = async (until: string) => {
+      await db.database.run(resumeTerminal, { party_id: 'P', shop_id: 'S', terminal_id: 'T' });
+      await db.database.run(pauseTerminal, {
+        party_id: 'P',
+        shop_id: 'S',
+        terminal_id: 'T',
+        until: until as Instant,
+        because: 'visa 58 I.1.a',
+      });
+      await listAllTerminals({ party: 'P' });
+      const { paused } = (await db.database.run(countPausedTerminals, { now: systemClock.now() }))[0]!;
+      return [printed.at(-1)!.includes('no charges without the payer') ? 'paused' : 'in use', paused];
+    };
+    expect(await status('2500-01-01T00:00:00.000000Z')).toEqual(['paused', 1n]);
+    // A test clock in 2600: what was paused until 2500 is in use, what is paused until 2700 is not.
+    const offset_ms = BigInt(Date.parse('2600-01-01T00:00:00Z') - Date.now());
+    await db.database.run(moveTestClock, { party_id: 'P', offset_ms });
+    expect(await status('2500-01-01T00:00:00.000000Z')).toEqual(['in use', 0n]);
+    expect(await status('2700-01-01T00:00:00.000000Z')).toEqual(['paused', 1n]);
+    // Another merchant's clock changes nothing.
+    await db.database.withClient((client) => client.query(`update test_clock set party_id = 'OTHER'`));
+    expect(await status('2500-01-01T00:00:00.000000Z')).toEqual(['paused', 1n]);
   });
 
   test('cannot move to another bank, which does not know its payments', async () => {
@@ -153,7 +242,7 @@ describe('a terminal', () => {
 
   test('for payouts can be added, changed, listed and removed, like one for a shop', async () => {
     const { shop: _, ...ofParty } = terminal;
-    const payouts = { ...ofParty, payouts: true } as const;
+    const payouts = { ...ofParty, payouts: true, currencies: 'any' } as const;
     await addTerminal('T', terminal);
     await addTerminal('T', { ...payouts, merchant: 'M2' });
     expect(printed.at(-1)).toContain('Party P pays out through bank A as M2');
@@ -176,6 +265,21 @@ describe('a terminal', () => {
     await addTerminal('T', payouts);
     await listAllTerminals({ party: 'P', json: true });
     expect(json()[1].retiredAt).toBeNull();
+  });
+
+  test('for payouts has currencies, demands, a source of funds and purposes', async () => {
+    const { shop: _, ...ofParty } = terminal;
+    const of = { currencies: 'RUB=60000000, JPY', demands: 'name,visa.address,visa.city', purposes: 'FD,PP' };
+    await addTerminal('T', { ...ofParty, payouts: true, sourceOfFunds: '05', ...of });
+    await listAllTerminals({ party: 'P', json: true });
+    expect(json()).toEqual([
+      expect.objectContaining({
+        currencies: 'RUB=60000000,JPY',
+        sourceOfFunds: '05',
+        purposes: ['FD', 'PP'],
+        demands: { '*': ['name'], visa: ['address', 'city'] },
+      }),
+    ]);
   });
 
   test('keeps its bank when removed, and is used again when added again', async () => {
@@ -205,8 +309,22 @@ describe('a terminal', () => {
     await expect(adding({ payouts: true })).rejects.toThrow('Give either --shop or --payouts');
     await expect(removeTerminal('T', { party: 'P' })).rejects.toThrow('Give either --shop or --payouts');
     const { shop: _, ...ofParty } = terminal;
-    await expect(addTerminal('T', { ...ofParty, party: 'X', payouts: true })).rejects.toThrow(
+    const payouts = { ...ofParty, payouts: true } as const;
+    await expect(addTerminal('T', { ...payouts, party: 'X', currencies: 'any' })).rejects.toThrow(
       'Party X not found',
+    );
+    await expect(addTerminal('T', payouts)).rejects.toThrow('--currencies is missing');
+    for (const currencies of ['rub', 'RUB=', 'XXQ', 'RUB=1.5', ''])
+      await expect(addTerminal('T', { ...payouts, currencies })).rejects.toThrow('--currencies has');
+    for (const demands of ['surname', 'visa.', 'swift.name'])
+      await expect(addTerminal('T', { ...payouts, currencies: 'any', demands })).rejects.toThrow(
+        '--demands has',
+      );
+    await expect(addTerminal('T', { ...payouts, currencies: 'any', purposes: 'fd' })).rejects.toThrow(
+      '--purposes has',
+    );
+    await expect(addTerminal('T', { ...terminal, currencies: 'any' })).rejects.toThrow(
+      'are for --payouts only',
     );
   });
 });

@@ -1,7 +1,9 @@
 // mandate bank add, change, list, check, remove. Secrets come from a file, standard input or the environment: every process of the
 // machine can read a command line.
 import { readFileSync } from 'node:fs';
+import { listAwayBanks } from '../../acquiring/store/away-banks.ts';
 import { deleteBank, listBanks } from '../../acquiring/store/banks.ts';
+import type { Values } from '../../platform/database/statement.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { bankAddress } from '../../acquiring/adapters/http/http-bank.ts';
@@ -55,19 +57,56 @@ export async function changeBank(
 }
 
 export async function listAllBanks(options: { json?: true }): Promise<void> {
-  const rows = await withFoundation(({ database }) => database.run(listBanks, {}));
+  const [rows, away] = await withFoundation(({ database, ports }) =>
+    Promise.all([database.run(listBanks, {}), database.run(listAwayBanks, { now: ports.clock.now() })]),
+  );
   const banks = rows.map((row) => ({
     bankId: row.bank_id,
     url: row.url,
     terminals: Number(row.terminals),
     createdAt: row.created_at,
+    isShared: row.is_shared,
+    stoppedAt: row.stopped_at,
+    stoppedBecause: row.stopped_because,
+    checkedAt: row.checked_at,
+    checkProblem: row.check_problem,
+    ...awayMembers(away, row.bank_id),
   }));
   if (options.json) return printJson('bank list', banks);
   if (banks.length === 0) return console.log('No bank yet. Add one with "mandate bank add".');
   printTable(
-    ['bank', 'address', 'terminals', 'created'],
-    banks.map((bank) => [bank.bankId, bank.url, String(bank.terminals), bank.createdAt.slice(0, 19)]),
+    ['bank', 'address', 'terminals', 'created', 'report', 'away since'],
+    banks.map((bank) => [
+      bank.bankId,
+      bank.url,
+      String(bank.terminals),
+      bank.createdAt.slice(0, 19),
+      reportText(bank),
+      bank.awaySince ? `${bank.awaySince.slice(0, 19)} (${bank.awayBecause})` : '',
+    ]),
   );
+  for (const { bankId, stoppedAt, stoppedBecause } of banks) {
+    if (stoppedAt !== null) console.log(`Bank ${bankId} is stopped since ${stoppedAt}: ${stoppedBecause}.`);
+  }
+}
+
+/** What the report says about lost operations (acquiring/exchange-log/witness.ts). */
+function reportText(bank: {
+  readonly isShared: boolean;
+  readonly stoppedAt: string | null;
+  readonly checkedAt: string | null;
+  readonly checkProblem: string | null;
+}): string {
+  if (bank.stoppedAt !== null) return 'STOPPED';
+  if (bank.isShared) return 'not checked: shared account';
+  if (bank.checkProblem !== null) return 'cannot be checked';
+  return bank.checkedAt === null ? 'not checked yet' : `checked ${bank.checkedAt.slice(0, 19)}`;
+}
+
+/** As a node has reported within the last two minutes. */
+function awayMembers(away: readonly Values<typeof listAwayBanks.row>[], id: string) {
+  const found = away.find(({ bank_id }) => bank_id === id);
+  return { awaySince: found?.away_since ?? null, awayBecause: found?.away_because ?? null };
 }
 
 export async function removeBank(id: string): Promise<void> {
@@ -87,32 +126,50 @@ export async function removeBank(id: string): Promise<void> {
 
 /** Queries an operation that does not exist. Only a correctly signed request gets `notFound`. */
 export async function checkBank(id: string, options: { json?: true }): Promise<void> {
-  const report = await withBanks(async (banks, { ports }) => {
+  const report = await withBanks(async (banks, { ports, database }) => {
     const settings = await banks.settingsOf(id);
     const bank = settings && (await banks.bankNamed(id));
     if (!settings || !bank) throw noSuchBank(id);
     const operationId = `check.${ports.ids.next()}`;
     const startedAtMs = performance.now();
     const terminal = { id: 'CHECK', bankId: id, merchantId: 'CHECK', descriptor: 'CHECK' };
-    const answer = await bank.inquire(operationId, terminal);
+    const answer = await bank.inquire({ operationId, terminal });
     const tookMs = Math.round(performance.now() - startedAtMs);
     const problem = problemOf(answer);
+    const away = await database.run(listAwayBanks, { now: ports.clock.now() });
     return {
       bankId: id,
       url: settings.url,
       works: problem === undefined,
       tookMs,
+      ...awayMembers(away, id),
       ...(problem ? { problem } : {}),
     };
   });
   if (options.json) console.log(JSON.stringify(report, null, 2));
-  else if (report.works) {
-    console.log(`Bank ${id} answers at ${report.url} and accepts the signature (${report.tookMs} ms).`);
-    console.log('To check the whole protocol, run "mandate bank conformance" against its test system.');
-  }
+  else printReport(report);
   if (report.works) return;
   if (options.json) process.exitCode = 1;
   else throw new Error(`Bank ${id} at ${report.url}: ${sentence(report.problem ?? '')}`);
+}
+
+type Report = {
+  readonly bankId: string;
+  readonly url: string;
+  readonly works: boolean;
+  readonly tookMs: number;
+} & ReturnType<typeof awayMembers>;
+
+function printReport({ bankId, url, works, tookMs, awaySince, awayBecause }: Report): void {
+  if (works) {
+    console.log(`Bank ${bankId} answers at ${url} and accepts the signature (${tookMs} ms).`);
+    console.log('To check the whole protocol, run "mandate bank conformance" against its test system.');
+  }
+  if (awaySince) {
+    console.log(
+      `It is away since ${awaySince.slice(0, 19)}Z (${awayBecause}): new operations go to other banks, if a shop has one.`,
+    );
+  }
 }
 
 function problemOf(answer: BankResponse): string | undefined {

@@ -1,5 +1,7 @@
 // The commands about banks, terminals and reconciliation.
-import { exitUnknown, type MandateCommand } from '../mandate-command.ts';
+import { Option } from 'commander';
+import { sourcesOfFunds } from '../../acquiring/domain/routing/payout-terminal.ts';
+import { exitUnknown, repeated, type MandateCommand } from '../mandate-command.ts';
 
 export function addBankCommands(program: MandateCommand): void {
   const bank = program
@@ -7,6 +9,7 @@ export function addBankCommands(program: MandateCommand): void {
       summary: 'Run the simulated bank, or manage banks',
       details:
         'Without a subcommand it runs the simulated bank as a program of its own. A sandbox contains one already.',
+      creates: 'secret and state of the simulated bank, in the data folder',
       examples: ['BANK_PORT=9100 mandate bank', 'mandate bank list'],
     })
     .enablePositionalOptions()
@@ -20,6 +23,7 @@ export function addBankCommands(program: MandateCommand): void {
       if (given) bank.error(`Option ${given.long} is for the simulated bank alone. Remove it.`);
     });
   addBankChanges(bank);
+  addBankStops(bank);
   addBankChecks(bank);
   addTerminalCommands(program);
   addReconcileCommand(program);
@@ -70,6 +74,37 @@ function addBankChanges(bank: MandateCommand): void {
     .action(async (id: string) => (await import('./banks.ts')).removeBank(id));
 }
 
+function addBankStops(bank: MandateCommand): void {
+  bank
+    .subcommand('confirm', {
+      summary: 'Let a stopped bank be used again',
+      details:
+        'A bank is stopped when its report has operations that are unknown here. All that the report has now counts as known.',
+      examples: ['mandate bank confirm ACME --reason "Ann, restored to 14:31 and reconciled"'],
+    })
+    .argument('<bankID>', 'an ID from mandate bank list')
+    .requiredOption('--reason <text>', 'who decides so, and why')
+    .action(async (id: string, options) => (await import('./bank-stops.ts')).confirmBank(id, options));
+  bank
+    .subcommand('share', {
+      summary: 'Say whether others use the account at a bank',
+      details:
+        'If they do, its report has operations of theirs, and the bank is never stopped because of them.',
+      examples: ['mandate bank share ACME', 'mandate bank share ACME --end'],
+    })
+    .argument('<bankID>', 'an ID from mandate bank list')
+    .option('--end', 'only this installation uses it')
+    .action(async (id: string, options) => (await import('./bank-stops.ts')).shareBank(id, options));
+  bank
+    .subcommand('contradictions', {
+      summary: 'List what banks say against their own proof',
+      details: 'It changed nothing here. The newest 100, the latest first.',
+      examples: ['mandate bank contradictions'],
+    })
+    .json()
+    .action(async (options) => (await import('./bank-stops.ts')).listContradictions(options));
+}
+
 function addBankChecks(bank: MandateCommand): void {
   bank
     .subcommand('check', {
@@ -103,24 +138,7 @@ function addTerminalCommands(program: MandateCommand): void {
     details: 'A terminal is the account of a shop, or of a merchant for payouts, at a bank.',
     examples: ['mandate terminal list --party P1'],
   });
-  terminal
-    .subcommand('add', {
-      summary: 'Add or change a terminal',
-      details:
-        'Give --shop or --payouts. An existing terminal keeps its bank: use another ID for another bank.',
-      examples: [
-        'mandate terminal add T1 --party P1 --shop S1 --bank ACME --merchant 000123 --descriptor "EXAMPLE SHOP"',
-      ],
-    })
-    .argument('<terminalID>', 'the ID of the terminal at the bank')
-    .requiredOption('--party <id>', 'the merchant')
-    .option('--shop <id>', 'for payments of this shop')
-    .option('--payouts', 'for payouts of the merchant')
-    .requiredOption('--bank <id>', 'an ID from mandate bank list')
-    .requiredOption('--merchant <id>', 'the ID of the merchant at the bank')
-    .requiredOption('--descriptor <text>', 'what payers read on their statements')
-    .option('--priority <number>', 'the lowest is used first; the next if its bank is unreachable', '1')
-    .action(async (id: string, options) => (await import('./terminals.ts')).addTerminal(id, options));
+  addAddTerminal(terminal);
   terminal
     .subcommand('list', {
       summary: 'List the terminals of a merchant and its shops',
@@ -129,6 +147,21 @@ function addTerminalCommands(program: MandateCommand): void {
     .requiredOption('--party <id>', 'the merchant')
     .json()
     .action(async (options) => (await import('./terminals.ts')).listAllTerminals(options));
+  addTerminalStops(terminal);
+}
+
+function addTerminalStops(terminal: MandateCommand): void {
+  terminal
+    .subcommand('resume', {
+      summary: 'End the pause of a terminal',
+      details:
+        'A decline for a wrong set-up pauses recurring charges for 15 minutes. Use it once the set-up is corrected.',
+      examples: ['mandate terminal resume T1 --party P1 --shop S1'],
+    })
+    .argument('<terminalID>', 'an ID from mandate terminal list')
+    .requiredOption('--party <id>', 'the merchant')
+    .requiredOption('--shop <id>', 'the shop')
+    .action(async (id: string, options) => (await import('./terminals.ts')).resumeCharges(id, options));
   terminal
     .subcommand('remove', {
       summary: 'Stop using a terminal for new payments',
@@ -140,6 +173,45 @@ function addTerminalCommands(program: MandateCommand): void {
     .option('--shop <id>', 'a terminal for payments of this shop')
     .option('--payouts', 'a terminal for payouts')
     .action(async (id: string, options) => (await import('./terminals.ts')).removeTerminal(id, options));
+}
+
+function addAddTerminal(terminal: MandateCommand): void {
+  terminal
+    .subcommand('add', {
+      summary: 'Add or change a terminal',
+      details:
+        'Give --shop or --payouts. An existing terminal keeps its bank: use another ID for another bank. ' +
+        'A hold lasts three days, or as --hold-days says for the network and payerPresent or withoutPayer.',
+      examples: [
+        'mandate terminal add T1 --party P1 --shop S1 --bank ACME --merchant 000123 --descriptor "EXAMPLE SHOP"',
+        'mandate terminal add T2 --party P1 --payouts --bank ACME --merchant 000124 --descriptor EXAMPLE --currencies RUB=60000000,JPY',
+      ],
+    })
+    .argument('<terminalID>', 'the ID of the terminal at the bank')
+    .requiredOption('--party <id>', 'the merchant')
+    .option('--shop <id>', 'for payments of this shop')
+    .option('--payouts', 'for payouts of the merchant')
+    .requiredOption('--bank <id>', 'an ID from mandate bank list')
+    .requiredOption('--merchant <id>', 'the ID of the merchant at the bank')
+    .requiredOption('--descriptor <text>', 'what payers read on their statements')
+    .option('--priority <number>', 'the lowest is used first; the next if its bank is unreachable', '1')
+    .option('--hold-days <network.initiation=days>', 'how long the bank keeps a hold; repeatable', repeated)
+    .option(
+      '--currencies <list>',
+      'for payouts: its currencies, with the largest amount in minor units if there is one; any for all',
+    )
+    .option('--demands <list>', 'for payouts: what it wants to know of a sender, such as name,visa.address')
+    .addOption(
+      new Option(
+        '--source-of-funds <code>',
+        'for payouts: where the money comes from; 05 by default',
+      ).choices(sourcesOfFunds),
+    )
+    .option(
+      '--purposes <list>',
+      'for payouts: the codes a payout may have, the usual one first; FD by default',
+    )
+    .action(async (id: string, options) => (await import('./terminals.ts')).addTerminal(id, options));
 }
 
 function addReconcileCommand(program: MandateCommand): void {

@@ -139,7 +139,7 @@ function toJson(
   const lost = restoredTo ? splitByRestore(differences, restoredTo).lost : [];
   const lostAs = new Map([...lost].flatMap(([work, found]) => found.map((one) => [one, work] as const)));
   return {
-    bankID: bankId,
+    bankId,
     book: name,
     ...counts,
     sums: sums.map((sum) => ({ ...sum, atStakeMinor: sum.atStakeMinor.toString() })),

@@ -1,5 +1,6 @@
 // The commands about merchants and their shops.
 import { Option } from 'commander';
+import { whenShortChoices } from '../../merchants/domain/party.ts';
 import { repeated, type MandateCommand } from '../mandate-command.ts';
 
 export function addMerchantCommands(program: MandateCommand): void {
@@ -98,7 +99,7 @@ function addRecurringSettings(shop: MandateCommand): void {
       details: 'It prints the settings as JSON. Options that are not given stay as they are.',
       examples: [
         'mandate shop recurring S1 --party P1',
-        'mandate shop recurring S1 --party P1 --needs-api-key yes',
+        'mandate shop recurring S1 --party P1 --time-zone Europe/Berlin --period-rule refuse',
       ],
     })
     .requiredOption('--party <id>', 'the merchant')
@@ -112,10 +113,84 @@ function addRecurringSettings(shop: MandateCommand): void {
         'ru',
       ]),
     )
+    .option('--time-zone <name>', 'IANA name; Europe/Moscow by default in RUB, otherwise UTC')
+    .addOption(
+      new Option(
+        '--period-rule <rule>',
+        'what happens to a second charge in a period of the schedule',
+      ).choices(['warn', 'refuse']),
+    )
+    .addOption(yesOrNo('--enforce-amount <yes|no>', 'the amounts of consents from before 0.3.0 bind too'))
     .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge six months after the last one'))
     .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'save no card without evidence of consent'))
     .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse recurring charges by access token'))
     .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
+}
+
+function addRefundCommands(shop: MandateCommand): void {
+  shop
+    .subcommand('refunds', {
+      summary: 'Show or change what refunds do without enough money',
+      details:
+        'A refund takes its amount and fee from the balance of the shop. If that is too small, the refund is refused. ' +
+        'With an overdraft it takes the balance below zero, down to a limit. Or it waits for money, for ten days at most.',
+      examples: [
+        'mandate shop refunds S1 --party P1',
+        'mandate shop refunds S1 --party P1 --when-short wait',
+        'mandate shop refunds S1 --party P1 --when-short overdraft --overdraft-limit 5000000',
+      ],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .addOption(
+      new Option('--when-short <choice>', 'what a refund does if the balance is too small').choices(
+        whenShortChoices,
+      ),
+    )
+    .option('--overdraft-limit <number>', 'how far refunds may take the balance below zero, in minor units')
+    .json()
+    .action(async (id: string, options) => (await import('./refunds.ts')).shopRefunds(id, options));
+  shop
+    .subcommand('top-up', {
+      summary: 'Book money that came in for a shop',
+      details:
+        'Use it when a merchant has paid in money for refunds. It prints the ID. A repeat with the same reference books nothing.',
+      examples: [
+        'mandate shop top-up S1 --party P1 --amount 5000000 --from-bank MAIN --reference 2026-11-20/17',
+      ],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .requiredOption('--amount <number>', 'in minor units')
+    .requiredOption('--from-bank <account>', 'it arrived on this bank account of yours')
+    .requiredOption('--reference <text>', "the bank's reference of the payment")
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .action(async (id: string, options) => (await import('./refunds.ts')).topUpShop(id, options));
+  shop
+    .subcommand('reverse-top-up', {
+      summary: 'Take a mistaken top-up back',
+      details: 'It writes a reversing entry. It refuses when the shop no longer has the money.',
+      examples: ['mandate shop reverse-top-up 9f2c41d07ab8 --reason "typed one zero too many"'],
+    })
+    .argument('<topUpID>', 'the ID that mandate shop top-up printed')
+    .requiredOption('--reason <text>', 'why; kept in the event log')
+    .action(async (id: string, options) => (await import('./refunds.ts')).reverseTopUp(id, options));
+}
+
+function addThreeDSecure(shop: MandateCommand): void {
+  shop
+    .subcommand('three-d-secure', {
+      summary: 'Show or choose when payers are authenticated',
+      details:
+        'It is for payers who are present. With always, a payer who cannot be authenticated cannot pay. whenTheBankSays leaves it to the bank. ' +
+        'With never, only cards to be saved are authenticated. A payment with its own threeDSecure overrides it.',
+      examples: ['mandate shop three-d-secure S1 always --party P1'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .argument('[wish]', 'always, whenTheBankSays or never')
+    .action(async (id: string, wish: string | undefined, options) =>
+      (await import('./three-d-secure.ts')).shopThreeDSecure(id, wish, options),
+    );
 }
 
 function addShopSettings(shop: MandateCommand): void {
@@ -131,6 +206,8 @@ function addShopSettings(shop: MandateCommand): void {
     .option('--refund <schedule>', 'fee on refunded amounts, in the same form; amounts in minor units')
     .json()
     .action(async (id: string, options) => (await import('./fees.ts')).shopFees(id, options));
+  addRefundCommands(shop);
+  addThreeDSecure(shop);
   shop
     .subcommand('origins', {
       summary: 'Show or change the sites that may embed checkout',
@@ -143,4 +220,17 @@ function addShopSettings(shop: MandateCommand): void {
     .argument('<shopID>', 'an ID from mandate shop list')
     .json()
     .action(async (id: string, options) => (await import('./merchants.ts')).shopOrigins(id, options));
+  shop
+    .subcommand('strict-ids', {
+      summary: 'Choose whether IDs may look like card numbers',
+      details:
+        'With yes, an externalID or Idempotency-Key that holds a card number is refused. With no, it is logged as a warning.',
+      examples: ['mandate shop strict-ids S1 yes --party P1'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .argument('<yes|no>', 'whether they are refused')
+    .action(async (id: string, answer: string, options) =>
+      (await import('./merchants.ts')).shopStrictIds(id, answer, options),
+    );
 }

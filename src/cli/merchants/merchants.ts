@@ -1,5 +1,6 @@
 // mandate party, mandate shop: merchants, their shops and whether they may write.
 import { livemodeOf, modeName } from '../../livemode.ts';
+import { holdsCardNumber } from '../../cards/domain/written-numbers.ts';
 import { isKnownCurrency } from '../../money.ts';
 import {
   insertParty,
@@ -9,9 +10,12 @@ import {
   readCategories,
   setPartyFlags,
   setShopOrigins,
+  setStrictIds,
   shopFromRow,
   setShopFlags,
 } from '../../merchants/store/parties.ts';
+import { timeZoneOf } from '../../recurring/domain/settings.ts';
+import { findSettings } from '../../recurring/store/settings.ts';
 import { originOf, maxOrigins } from '../../merchants/domain/party.ts';
 import {
   partyNotFound,
@@ -100,28 +104,32 @@ export async function createShop(options: {
 }
 
 export async function listShops(options: { party: string; json?: true }): Promise<void> {
-  const { rows, livemode } = await withFoundation(async ({ config, database }) => {
+  const { rows, zones, livemode } = await withFoundation(async ({ config, database }) => {
     await requireParty(database, options.party);
-    return {
-      rows: await database.run(listShopsOf, { party_id: options.party }),
-      livemode: livemodeOf(config.mode),
-    };
+    const { party: partyId } = options;
+    const rows = await database.run(listShopsOf, { party_id: partyId });
+    const zones: string[] = [];
+    for (const { shop_id: shopId, currency } of rows)
+      zones.push(timeZoneOf(await findSettings(database, { partyId, shopId }), currency));
+    return { rows, zones, livemode: livemodeOf(config.mode) };
   });
-  const shops = rows.map((row) => ({
+  const shops = rows.map((row, index) => ({
     shopId: row.shop_id,
     name: row.name,
     url: row.url,
     currency: row.currency,
+    timeZone: zones[index] as string,
     mode: modeName(row.livemode),
     status: row.livemode === livemode ? statusOf(row) : 'otherMode',
   }));
   if (options.json) return printJson('shop list', shops);
   printTable(
-    ['shop', 'name', 'currency', 'mode', 'status'],
-    shops.map(({ shopId, name, currency, mode, status }) => [
+    ['shop', 'name', 'currency', 'time zone', 'mode', 'status'],
+    shops.map(({ shopId, name, currency, timeZone, mode, status }) => [
       shopId,
       name,
       currency,
+      timeZone,
       mode,
       status === 'otherMode' ? 'of the other mode' : status,
     ]),
@@ -164,6 +172,16 @@ export async function shopOrigins(
   });
 }
 
+export async function shopStrictIds(id: string, answer: string, options: { party: string }): Promise<void> {
+  if (answer !== 'yes' && answer !== 'no') throw new Error(`"${answer}" is not an answer. Use yes or no.`);
+  const name = { party_id: options.party, shop_id: id };
+  await withFoundation(async ({ database }) => {
+    await requireShop(database, options.party, id);
+    await database.run(setStrictIds, { ...name, strict_ids: answer === 'yes' });
+  });
+  console.log(`IDs that hold a card number are ${answer === 'yes' ? 'refused' : 'logged'} for shop ${id}.`);
+}
+
 function checkedOrigin(text: string, mode: 'sandbox' | 'live'): string {
   const origin = originOf(text);
   if (origin === undefined || origin !== text.toLowerCase().replace(/\/$/, '')) {
@@ -180,6 +198,7 @@ function statusOf(row: { is_blocked: boolean; is_suspended: boolean }): string {
 }
 
 function checkedId(id: string | undefined): string | undefined {
+  if (id !== undefined && holdsCardNumber(id)) throw new Error('--id must not contain a card number.');
   if (id === undefined || /^[\x21-\x7e]{1,40}$/.test(id)) return id;
   throw new Error(`"${id}" is not an ID. Use 1 to 40 visible ASCII characters.`);
 }

@@ -1,7 +1,8 @@
 // mandate shop recurring: settings of a shop for recurring charges.
 import { isDate } from '../../retry-rules/domain/calendar.ts';
+import { isTimeZone } from '../../retry-rules/domain/time-zones.ts';
 import { scheduleProblem } from '../../recurring/domain/mandate.ts';
-import type { RecurringSettings } from '../../recurring/domain/settings.ts';
+import { timeZoneOf, type RecurringSettings } from '../../recurring/domain/settings.ts';
 import { findSettings, storeSettings } from '../../recurring/store/settings.ts';
 import { requireShop, withFoundation } from '../foundation.ts';
 import { defined } from '../../defined.ts';
@@ -12,6 +13,9 @@ type Options = {
   validUntil?: string;
   contact?: string;
   language?: 'en' | 'ru';
+  timeZone?: string;
+  periodRule?: 'warn' | 'refuse';
+  enforceAmount?: 'yes' | 'no';
   enforceMaxGap?: 'yes' | 'no';
   requireConsentEvidence?: 'yes' | 'no';
   needsApiKey?: 'yes' | 'no';
@@ -19,27 +23,30 @@ type Options = {
 
 /** Without options it only prints the settings. */
 export async function setRecurring(shopId: string, options: Options): Promise<void> {
-  const { party: partyId, schedule, validUntil, contact, language } = options;
+  const { party: partyId, schedule, validUntil, contact, language, timeZone, periodRule } = options;
   if (validUntil !== undefined && !isDate(validUntil))
     throw new Error(`--valid-until "${validUntil}" is not a day. Write it as 2030-12-31.`);
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw new Error(`Unknown --time-zone "${timeZone}". Use an IANA name such as Europe/Moscow.`);
   // The value is not quoted: it may contain a card number.
   const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
   if (ofSchedule !== undefined) throw new Error(`--schedule ${ofSchedule}. Use P1M, or words.`);
   await withFoundation(async ({ database }) => {
-    await requireShop(database, partyId, shopId);
+    const { currency } = await requireShop(database, partyId, shopId);
     const name = { partyId, shopId };
     const before = await findSettings(database, name);
     const terms = { ...before.terms, ...defined({ schedule, validUntil }) };
     const settings: RecurringSettings = {
       ...before,
       ...(Object.keys(terms).length === 0 ? {} : { terms }),
-      ...defined({ contact, language }),
+      ...defined({ contact, language, timeZone, periodRule }),
+      ...flag('enforceAmount', options.enforceAmount),
       ...flag('enforceMaxGap', options.enforceMaxGap),
       ...flag('requireConsentEvidence', options.requireConsentEvidence),
       ...flag('needsApiKey', options.needsApiKey),
     };
     await storeSettings(database, name, settings);
-    console.log(JSON.stringify(settings, null, 2));
+    console.log(JSON.stringify({ ...settings, timeZone: timeZoneOf(settings, currency) }, null, 2));
   });
 }
 

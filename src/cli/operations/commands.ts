@@ -1,5 +1,5 @@
 // The commands of running the service: keys, vault, jobs, webhooks, ledger, retention and mail.
-import { exitUnknown, type MandateCommand } from '../mandate-command.ts';
+import { exitUnknown, repeated, type MandateCommand } from '../mandate-command.ts';
 
 export function addOperationsCommands(program: MandateCommand): void {
   addKeyCommands(program);
@@ -7,8 +7,10 @@ export function addOperationsCommands(program: MandateCommand): void {
   addJobCommands(program);
   addWebhookCommands(program);
   addLedgerCommands(program);
+  addDatabaseCommands(program);
   addRetentionCommands(program);
   addMailCommands(program);
+  addCardCommands(program);
 }
 
 function addKeyCommands(program: MandateCommand): void {
@@ -63,6 +65,16 @@ function addKeyEndCommands(keys: MandateCommand): void {
       examples: ['mandate keys rotate-signing'],
     })
     .action(async () => (await import('./keys.ts')).rotateSigningKey());
+  keys
+    .subcommand('change-master-key', {
+      summary: 'Encrypt all stored keys with another master key',
+      details:
+        'Stop every node first. Put the new key into MANDATE_MASTER_KEY and the old one into a file. What was copied from the ' +
+        'database before stays readable with the old key.',
+      examples: ['mandate keys change-master-key --old-key-file /root/old-master-key'],
+    })
+    .requiredOption('--old-key-file <path>', 'a file with the old master key in base64')
+    .action(async (options) => (await import('./master-key.ts')).replaceMasterKey(options));
 }
 
 function addVaultCommands(program: MandateCommand): void {
@@ -71,7 +83,8 @@ function addVaultCommands(program: MandateCommand): void {
     .subcommand('rotate', {
       summary: 'Encrypt every card with a new key',
       details:
-        'Run it while the service runs. If it is interrupted, run it again: it continues where it stopped.',
+        'Run it while the service runs. If it is interrupted, run it again: it continues where it stopped. ' +
+        'The first run also renews keys that version 0.2.0 has made: start it once no node of 0.2.0 runs.',
       examples: ['mandate vault rotate', 'mandate vault rotate --wait 0'],
     })
     .option('--wait <seconds>', 'how long to wait until nodes know the new key; 0 if no node runs', '65')
@@ -80,14 +93,25 @@ function addVaultCommands(program: MandateCommand): void {
 
 function addJobCommands(program: MandateCommand): void {
   const jobs = program.subcommand('jobs', {
-    summary: 'List and retry stuck jobs',
+    summary: 'Find failing and stuck jobs, and retry stuck ones',
     details: 'A job is stuck after 15 failures in a row, over about an hour. It then waits for an operator.',
     examples: ['mandate jobs stuck'],
   });
   jobs
+    .subcommand('failing', {
+      summary: 'List jobs that failed and are retried automatically',
+      details:
+        'Of every kind, from the first failure on: payments, payouts, saved cards, emails. ' +
+        'Each has the reason of its last failure. It lists up to 1000 of each kind, the next try first.',
+      examples: ['mandate jobs failing', 'mandate jobs failing --json'],
+    })
+    .json()
+    .action(async (options) => (await import('./jobs.ts')).listFailingJobs(options));
+  jobs
     .subcommand('stuck', {
       summary: 'List stuck jobs',
-      details: 'Each has the reason of its last failure. Jobs that still retry automatically are not listed.',
+      details:
+        'Each has the reason of its last failure. Jobs that still retry automatically are in "mandate jobs failing".',
       examples: ['mandate jobs stuck', 'mandate jobs stuck --json'],
     })
     .json()
@@ -253,4 +277,81 @@ function addMailCommands(program: MandateCommand): void {
     })
     .argument('<address>', 'an address of yours')
     .action(async (address: string) => (await import('./mail.ts')).testMail(address));
+}
+
+function addDatabaseCommands(program: MandateCommand): void {
+  const database = program.subcommand('database', {
+    summary: 'Give and check the rights of database roles',
+    examples: ['mandate database check'],
+  });
+  database
+    .subcommand('grants', {
+      summary: 'Print the SQL that gives roles their rights',
+      details:
+        'Run it as the owner of the tables, after the first migration and after each upgrade. The service can then not change the log, ' +
+        'the ledger or the tables themselves. A reader sees no sealed data. It connects to nothing.',
+      examples: [
+        'mandate database grants --service svc_mandate',
+        'mandate database grants --service svc_mandate --reader report_mandate',
+      ],
+    })
+    .requiredOption('--service <role>', 'the role in the DATABASE_URL of nodes and commands')
+    .option('--reader <role>', 'a role for reports')
+    .action(async (options) => (await import('./database.ts')).printGrants(options));
+  database
+    .subcommand('check', {
+      summary: 'Check what the role of the service may do',
+      details:
+        'It checks the role in DATABASE_URL, the triggers that protect the log, and TLS. Exit code: 0 if every rule holds, ' +
+        '1 if one is violated, 2 if the check could not run. It changes nothing.',
+      examples: ['mandate database check', 'mandate database check --reader report_mandate --json'],
+    })
+    .exitOverride(exitUnknown)
+    .option('--reader <role>', 'also check this role for reports')
+    .json()
+    .action(async (options) => (await import('./database.ts')).runDatabaseCheck(options));
+}
+
+function addCardCommands(program: MandateCommand): void {
+  const testing = program.subcommand('card-testing', {
+    summary: 'Show and end the guard of shops where cards are tested',
+    examples: ['mandate card-testing list'],
+  });
+  testing
+    .subcommand('list', {
+      summary: 'List shops that challenge or refuse payers',
+      details:
+        'A shop is guarded for 30 minutes after nearly all its cards were declined. It challenges every payer, and if that ' +
+        'does not help it refuses payers who enter a card. Charges without the payer continue.',
+      examples: ['mandate card-testing list', 'mandate card-testing list --json'],
+    })
+    .json()
+    .action(async (options) => (await import('../cards/card-testing.ts')).listGuardedShops(options));
+  testing
+    .subcommand('reset', {
+      summary: 'End the guard of a shop',
+      details: 'Use it when the declines had another reason. It also forgets them.',
+      examples: ['mandate card-testing reset S1 --party P1'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .argument('<shopID>', 'an ID from mandate card-testing list')
+    .action(async (id: string, options) =>
+      (await import('../cards/card-testing.ts')).resetGuard(id, options),
+    );
+  program
+    .subcommand('pan-scan', {
+      summary: 'Search everything stored for card numbers',
+      details:
+        'It reads every table, the data folder and the paths given, and names where a card number stands in the clear, never the ' +
+        'number. It opens gzip, tar and dumps of pg_dump, and names what it cannot open on standard error. It ends with 0 if there ' +
+        'is none, with 1 if there is one, and with 2 if it failed. With 3 it found none, but did not search everything.',
+      examples: ['mandate pan-scan', 'mandate pan-scan --path /var/log/mandate --json'],
+    })
+    .option(
+      '--path <path>',
+      'a file or folder to search as well, such as archived logs; repeatable',
+      repeated,
+    )
+    .json()
+    .action(async (options) => (await import('../cards/pan-scan.ts')).scanForCards(options));
 }

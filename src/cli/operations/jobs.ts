@@ -1,4 +1,4 @@
-// mandate jobs: list and retry stuck jobs.
+// mandate jobs: list failing and stuck jobs, and retry stuck ones.
 import { buildService } from '../../app/compose.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
@@ -13,6 +13,23 @@ export async function listStuckJobs(options: { json?: true }): Promise<void> {
   printTable(
     ['kind', 'id', 'party', 'since', 'reason'],
     jobs.map((job) => [job.kind, job.id, job.partyId, job.since.slice(0, 19), job.reason]),
+  );
+}
+
+export async function listFailingJobs(options: { json?: true }): Promise<void> {
+  const jobs = await withFoundation((foundation) => buildService(foundation).jobs.failingJobs());
+  if (options.json) return printJson('jobs failing', jobs);
+  if (jobs.length === 0) return console.log('No job is failing.');
+  printTable(
+    ['kind', 'id', 'party', 'tries', 'next try', 'reason'],
+    jobs.map((job) => [
+      job.kind,
+      job.id,
+      job.partyId,
+      String(job.attempts),
+      job.nextTryAt.slice(0, 19),
+      job.reason,
+    ]),
   );
 }
 

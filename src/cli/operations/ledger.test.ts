@@ -1,7 +1,7 @@
 // mandate ledger: checks and accounts.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { book, newPayment, rubles } from '../../../test/support/database/ledger.ts';
-import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { commandLine, migrateDatabase } from '../../../test/support/processes/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { storeDeposit } from '../../wallets/store/wallets.ts';
 import { parseInstant } from '../../clock.ts';
@@ -16,15 +16,16 @@ let db: TestDatabase;
 let payment: LedgerPayment;
 beforeAll(async () => {
   db = await createTestDatabase();
+  await migrateDatabase(environment());
   payment = newPayment();
 });
 afterAll(() => db.drop());
 
-const run = (...args: string[]) =>
-  commandLine(['ledger', ...args], {
-    DATABASE_URL: db.url,
-    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-  });
+const environment = () => ({
+  DATABASE_URL: db.url,
+  MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+});
+const run = (...args: string[]) => commandLine(['ledger', ...args], environment());
 
 test('a check prints every invariant, and ends with 1 if one is violated', { timeout: 120_000 }, async () => {
   const deposit = { livemode: false, depositId: 'D', walletId: 'W', bankAccountId: 'B' } as const;
@@ -104,4 +105,12 @@ test('a part of an ID finds accounts', { timeout: 120_000 }, async () => {
   const { code, errors } = await run('account', 'settlement');
   expect(code).toBe(1);
   expect(errors).toContain(`These IDs contain it:\n  test:RUB:merchant.settlement:${payment.partyId}:TEST`);
+});
+
+test('an ID that no account contains is refused with the way to search', { timeout: 120_000 }, async () => {
+  const { code, errors } = await run('account', 'nowhere');
+  expect(code).toBe(1);
+  expect(errors).toContain(
+    'Account nowhere not found. No ID contains it: give a part, such as the ID of the shop.',
+  );
 });

@@ -3,7 +3,7 @@ import { checkLedger, type Finding } from '../../platform/ledger/check-ledger.ts
 import { everyInvariant } from '../../app/compose.ts';
 import { shardAccount } from '../../platform/ledger/store/journals.ts';
 import { findAccounts, viewAccount, type AccountView } from '../../platform/ledger/store/account-details.ts';
-import { printTable, withFoundation } from '../foundation.ts';
+import { printTable, wholeNumber, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 
 export async function runLedgerCheck(options: { recent?: true; json?: true }): Promise<void> {
@@ -24,8 +24,10 @@ export async function showAccount(id: string, options: { hours: string; json?: t
     if (found) return found;
     const similar = (await findAccounts(database, id)).map((other) => `\n  ${other}`).join('');
     const hint =
-      similar === '' ? ' An account is opened by its first transfer.' : ` These IDs contain it:${similar}`;
-    throw new Error(`Account ${id} not found.${hint}`);
+      similar === ''
+        ? 'No ID contains it: give a part, such as the ID of the shop. An account is opened by its first transfer.'
+        : `These IDs contain it:${similar}`;
+    throw new Error(`Account ${id} not found. ${hint}`);
   });
   if (options.json) return console.log(JSON.stringify(view, textOfBigint, 2));
   printAccount(view, hours);
@@ -106,10 +108,4 @@ function findingToJson({ id, says, checked, violations, examples }: Finding) {
 
 function textOfBigint(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
-}
-
-function wholeNumber(option: string, text: string, min: number, max: number): number {
-  const number = Number(text);
-  if (text.trim() !== '' && Number.isInteger(number) && number >= min && number <= max) return number;
-  throw new Error(`${option} is "${text}". Use a whole number from ${min} to ${max}.`);
 }

@@ -1,5 +1,6 @@
 // mandate vault: encrypt the stored cards with a new key. Nodes may run.
 import { reencryptCards, type Progress } from '../../cards/reencrypt.ts';
+import { findPaidOutTo } from '../../payouts/store/destinations.ts';
 import { withFoundation } from '../foundation.ts';
 
 export async function rotateVault(options: { wait: string }): Promise<void> {
@@ -8,9 +9,10 @@ export async function rotateVault(options: { wait: string }): Promise<void> {
     throw new Error(`--wait is "${options.wait}". Use a number of seconds from 0 to 3600.`);
   const { isTTY } = process.stderr;
   const show = isTTY ? barOn(process.stderr) : linesOn(process.stderr, () => performance.now());
-  const result = await withFoundation(({ database: db, keyring }) =>
-    reencryptCards({ db, keyring, report: show, nodesLearnWithinMs: waitSeconds * 1_000 }),
-  );
+  const result = await withFoundation(({ database: db, keyring }) => {
+    const paidOutTo = (cardIds: readonly string[]) => findPaidOutTo(db, cardIds);
+    return reencryptCards({ db, keyring, paidOutTo, report: show, nodesLearnWithinMs: waitSeconds * 1_000 });
+  });
   if (isTTY) process.stderr.write('\n');
   const { keyVersion, done, resumed, unreadable } = result;
   console.log(`Encrypted ${done} cards with key version ${keyVersion}.`);

@@ -1,11 +1,12 @@
 // mandate webhooks reset-cursor changes events only after a restore into another PostgreSQL.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { commandLine, migrateDatabase } from '../../../test/support/processes/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 
 let db: TestDatabase;
 beforeEach(async () => {
   db = await createTestDatabase();
+  await migrateDatabase(environment());
   await query(
     `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
      values ('unread', 1, 'invoice', 'P', now(), '[]')`,
@@ -14,11 +15,11 @@ beforeEach(async () => {
 afterEach(() => db.drop());
 
 const query = (text: string) => db.database.withClient((client) => client.query(text));
-const resetCursor = (...more: string[]) =>
-  commandLine(['webhooks', 'reset-cursor', ...more], {
-    DATABASE_URL: db.url,
-    MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-  });
+const environment = () => ({
+  DATABASE_URL: db.url,
+  MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+});
+const resetCursor = (...more: string[]) => commandLine(['webhooks', 'reset-cursor', ...more], environment());
 const state = async () => {
   const { rows } = await query('select written_in, seen from event, webhook_feed');
   return rows as unknown[];

@@ -1,5 +1,4 @@
 // mandate webhooks: inspect, resume and replay deliveries, and listen to events in development.
-import { epochMsOf, instantAt, parseInstant, type Instant } from '../../clock.ts';
 import { topics, type Foundation } from '../../app/compose.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
 import { livemodeOf } from '../../livemode.ts';
@@ -11,6 +10,7 @@ import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/re
 import { firstSignal } from '../signals.ts';
 import { printTable, requireParty, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
+import { moment } from '../option-values.ts';
 
 const maxShown = 1_000;
 
@@ -130,16 +130,4 @@ async function webhookNamed({ database }: Foundation, webhookId: string): Promis
       `Webhook ${webhookId} not found. List webhooks with "mandate webhooks list --party <id>".`,
     );
   return stored;
-}
-
-/** Reads a date-time, or how long ago: `24h`, `30m`, `7d`. */
-function moment(option: string, text: string, now: Instant): Instant {
-  const [, amount, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
-  const unitMs = { m: 60_000, h: 3_600_000, d: 24 * 3_600_000 }[unit];
-  if (amount !== undefined && unitMs !== undefined)
-    return instantAt(epochMsOf(now) - Number(amount) * unitMs);
-  const instant = parseInstant(text);
-  if (instant === undefined)
-    throw new Error(`${option} is "${text}". Use a date-time, or how long ago: 30m, 24h, 7d.`);
-  return instant;
 }

@@ -15,10 +15,10 @@ export function addPaymentCommands(program: MandateCommand): void {
 
 function addStuckPaymentCommands(program: MandateCommand): void {
   const payments = program.subcommand('payments', {
-    summary: 'Resolve stuck payments and refunds',
-    details: 'List them with "mandate jobs stuck", and try "mandate jobs retry" first.',
-    examples: ['mandate payments resolve 1NvbIoO4BTk 1 --as captured --reason "clearing file, line 17"'],
+    summary: 'Find payments, and resolve stuck ones and refunds',
+    examples: ['mandate payments list --waiting', 'mandate payments show 1NvbIoO4BTk'],
   });
+  addPaymentViews(payments);
   payments
     .subcommand('release', {
       summary: 'Give up a capture that the bank declines',
@@ -51,6 +51,41 @@ function addStuckPaymentCommands(program: MandateCommand): void {
     .requiredOption('--reason <text>', 'how you know it; kept in the event log')
     .action(async (invoiceId: string, paymentId: string, options) =>
       (await import('./payments.ts')).resolve(invoiceId, paymentId, options),
+    );
+}
+
+function addPaymentViews(payments: MandateCommand): void {
+  payments
+    .subcommand('list', {
+      summary: 'List payments, or those that wait for a bank',
+      details:
+        'Without --waiting it lists payments of new invoices, the newest first. With --waiting it lists those whose outcome is unknown, ' +
+        'the longest waiting first. A payment is listed from the first request that its bank does not answer.',
+      examples: ['mandate payments list --waiting', 'mandate payments list --party P1 --shop S1 --since 7d'],
+    })
+    .option('--waiting', 'only payments whose outcome no bank has said yet')
+    .option('--party <id>', 'only this merchant')
+    .option('--shop <id>', 'only shops with this ID')
+    .option(
+      '--since <time>',
+      'invoices created since: a date-time, or how long ago (30m, 7d); 24h by default',
+    )
+    .option('--limit <number>', 'how many to list, up to 1000', '50')
+    .json()
+    .action(async (options) => (await import('./list-payments.ts')).listPayments(options));
+  payments
+    .subcommand('show', {
+      summary: 'Show why a payment waits, and what to do',
+      details:
+        'It shows the state, the operations at the bank, the next try, what the recurring rules decided, and what to do. ' +
+        'Of an invoice it shows the latest payment. It contacts no bank and changes nothing.',
+      examples: ['mandate payments show 1NvbIoO4BTk', 'mandate payments show 1NvbIoO4BTk/1 --json'],
+    })
+    .argument('<id>', 'an invoice, a payment as <invoiceID>/<number>, or its operation at the bank')
+    .argument('[paymentID]', 'the number of the payment, if the first argument is an invoice')
+    .json()
+    .action(async (id: string, paymentId: string | undefined, options) =>
+      (await import('./show-payment.ts')).showPayment(id, paymentId, options),
     );
 }
 

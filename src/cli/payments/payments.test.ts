@@ -5,13 +5,12 @@ import { everyInvariant } from '../../app/compose.ts';
 import { checkLedger } from '../../platform/ledger/check-ledger.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../../test/support/worlds/payment-world.ts';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
+import { applyUpdate } from '../../payments/updates/apply-update.ts';
 import { waylay, type FaultyBank } from '../../../test/support/bank/faulty-bank.ts';
 
 const card = '4242424242424242';
 const hold = { flow: { type: 'PaymentFlowHold' } };
 const because = ['--reason', 'the clearing file of 3 May'];
-/** Its capture is declined by the simulated bank. */
-const captureDeclined = 99_914;
 
 let world: PaymentWorld;
 let wayward: FaultyBank;
@@ -69,21 +68,23 @@ async function isClean(): Promise<void> {
   expect(await world.service.jobs.stuckJobs()).toEqual([]);
 }
 
-describe('a capture that the bank declines', () => {
+describe('a capture that the bank never received', () => {
   test(
     'can be released: the hold is released, and the merchant gets the reason',
     { timeout: 120_000 },
     async () => {
       const before = await world.balance();
-      const invoice = await held(captureDeclined);
+      const invoice = await held();
+      wayward.always('capture', 'message lost');
       await post(invoice, 'capture', { reason: 'shipped' });
       await getStuck(invoice);
 
       const released = await run('payments', 'release', invoice.id, '1', '--reason', 'the bank declined 25');
+      wayward.always('capture', undefined);
       expect(released).toMatchObject({ code: 0, errors: '' });
       world.service.clock.set(Date.now());
       await settled();
-      expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled', amount: captureDeclined });
+      expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled', amount: 6_000 });
       expect((await world.changes(invoice)).at(-1)).toEqual({
         changeType: 'PaymentStatusChanged',
         paymentID: '1',
@@ -103,7 +104,7 @@ describe('a capture that the bank declines', () => {
   );
 
   test('cannot be released before it is stuck, or without a reason', { timeout: 120_000 }, async () => {
-    const invoice = await held(captureDeclined);
+    const invoice = await held();
     const early = await run('payments', 'release', invoice.id, '1', ...because);
     expect(early).toMatchObject({ code: 1 });
     expect(early.errors).toContain('has no stuck job');
@@ -192,6 +193,39 @@ describe('an outcome that no bank reports can be resolved:', () => {
       error: { code: 'authorization_failed', subError: { code: 'processing_deadline_reached' } },
     });
     expect(await world.balance()).toEqual(before);
+    await isClean();
+  });
+
+  test('a late approval that the bank does not undo as failed', { timeout: 120_000 }, async () => {
+    const before = await world.balance();
+    const invoice = await world.pay(card, {}, { amount: 99_942 });
+    await settled();
+    wayward.always('refund', { outcome: 'declined', network: 'bank', code: '12' });
+    world.service.clock.advance(2 * 60_000);
+    const terminal = { id: 'T1', bankId: 'BANK', merchantId: 'TEST', descriptor: 'TEST SHOP' };
+    const { updates } = await (await world.service.banks.bankOf(terminal)).updates(0);
+    const update = updates.find(({ operationId }) => operationId === `${invoice.id}.1.a`);
+    if (!update) throw new Error('the bank reports nothing');
+    const { database, clock } = world.service;
+    const log = { error: () => expect.unreachable() };
+    expect((await world.book()).map(({ operationId }) => operationId)).toContain(update.operationId);
+    await database.transaction((tx) => applyUpdate({ db: tx, log }, update, clock.now()));
+    await settled();
+    world.service.clock.set(Date.now());
+    await getStuck(invoice);
+    const shown = await run('payments', 'show', `${invoice.id}/1`);
+    expect(shown.output).toContain(`mandate payments resolve ${invoice.id} 1 --as failed`);
+    const wrong = await run('payments', 'resolve', invoice.id, '1', '--as', 'cancelled', ...because);
+    expect(wrong.errors).toContain('Use failed.');
+    await getStuck(invoice);
+    const { code } = await run('payments', 'resolve', invoice.id, '1', '--as', 'failed', ...because);
+    wayward.always('refund', undefined);
+    expect(code).toBe(0);
+    expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
+    expect(await world.balance()).toEqual(before);
+    expect((await run('payments', 'show', `${invoice.id}/1`)).output).toContain('the clearing file of 3 May');
+    const again = await run('payments', 'resolve', invoice.id, '1', '--as', 'failed', ...because);
+    expect(again.errors).toContain('has no stuck job');
     await isClean();
   });
 

@@ -1,5 +1,6 @@
 // The commands about identities, wallets and payouts.
 import { Argument, Option } from 'commander';
+import { returnCodes } from '../../acquiring/domain/bank-port.ts';
 import { levels } from '../../identities/domain/provider.ts';
 import type { MandateCommand } from '../mandate-command.ts';
 
@@ -16,6 +17,7 @@ export function addPayoutCommands(program: MandateCommand): void {
     summary: 'Set payout terms and resolve stuck payouts',
     examples: ['mandate payout fee --party P1 --currency RUB --fixed 3000'],
   });
+  addLimitCommands(payout);
   addPayoutTerms(payout);
   addPayoutRepairs(payout);
 }
@@ -83,15 +85,26 @@ function addIdentityBlocks(identity: MandateCommand): void {
 }
 
 function addWalletCommands(program: MandateCommand): void {
-  program
-    .subcommand('wallet', {
-      summary: 'Fund wallets',
-      examples: ['mandate wallet deposit 1NvbIoO4BTk --amount 5000000 --from-shop S1'],
+  const wallet = program.subcommand('wallet', {
+    summary: 'Fund wallets',
+    examples: [
+      'mandate wallet deposit 1NvbIoO4BTk --amount 5000000 --from-shop S1 --reference 2026-11-20/17',
+    ],
+  });
+  wallet
+    .subcommand('reverse-deposit', {
+      summary: 'Take a mistaken deposit back',
+      details:
+        'It writes a reversing entry; the deposit stays in the list, as reverted. It refuses when the wallet no longer has the money.',
+      examples: ['mandate wallet reverse-deposit 1NvbIoO4BTk --reason "typed one zero too many"'],
     })
+    .argument('<depositID>', 'the ID that mandate wallet deposit printed')
+    .requiredOption('--reason <text>', 'why; kept in the event log')
+    .action(async (id: string, options) => (await import('./deposits.ts')).reverseDeposit(id, options));
+  wallet
     .subcommand('deposit', {
       summary: 'Put money on a wallet',
-      details:
-        'It prints the ID of the deposit. Give --reference to make a repeat safe: it deposits nothing more.',
+      details: 'It prints the ID of the deposit. The same --reference deposits nothing more.',
       examples: [
         'mandate wallet deposit 1NvbIoO4BTk --amount 5000000 --from-bank MAIN --reference 2026-11-20/17',
       ],
@@ -100,30 +113,77 @@ function addWalletCommands(program: MandateCommand): void {
     .requiredOption('--amount <number>', 'in minor units')
     .option('--from-shop <id>', 'take it from the balance of this shop of the merchant')
     .option('--from-bank <account>', 'it arrived on this bank account of yours')
-    .option('--reference <text>', 'your ID of the deposit, such as that of your bank')
+    .option('--from-suspense <bankID>', 'it came back from this bank when the wallet was blocked')
+    .requiredOption('--reference <text>', 'your ID of the deposit, such as that of your bank')
     .option('--description <text>', 'shown to the merchant')
-    .action(async (id: string, options) => (await import('./payouts.ts')).deposit(id, options));
+    .action(async (id: string, options) => (await import('./deposits.ts')).deposit(id, options));
+}
+
+function addLimitCommands(payout: MandateCommand): void {
+  const limits = payout.subcommand('limits', {
+    summary: 'Set how much may be paid out in each currency',
+    details:
+      'A row has a currency, and may be for one merchant, network and level. The most specific row applies: that of the merchant ' +
+      'first, then that of the network. Without a row, nothing is paid out in that currency in live mode.',
+    examples: ['mandate payout limits list'],
+  });
+  addSetLimits(limits);
+  limits
+    .subcommand('list', {
+      summary: 'List the rows of payout limits',
+      details: 'In party, network and level, * stands for all.',
+      examples: ['mandate payout limits list --party P1'],
+    })
+    .option('--party <id>', 'with the rows of this merchant')
+    .json()
+    .action(async (options) => (await import('./limits.ts')).listLimits(options));
+  withLimitKey(
+    limits.subcommand('remove', {
+      summary: 'Remove a row of payout limits',
+      details: 'If no other row applies, nothing is paid out in that currency in live mode.',
+      examples: ['mandate payout limits remove --currency JPY --reason "contract ended"'],
+    }),
+  )
+    .requiredOption('--reason <text>', 'why; printed with what is removed')
+    .action(async (options) => (await import('./limits.ts')).removeLimits(options));
+}
+
+/** What tells one row of limits from another. */
+function withLimitKey(command: MandateCommand): MandateCommand {
+  return command
+    .requiredOption('--currency <code>', 'an ISO 4217 code such as RUB')
+    .option('--party <id>', 'only for this merchant')
+    .option('--network <name>', 'only for cards of this network, such as visa')
+    .addOption(new Option('--level <level>', 'only for identities of this level').choices(levels));
+}
+
+function addSetLimits(limits: MandateCommand): void {
+  withLimitKey(
+    limits.subcommand('set', {
+      summary: 'Set a row of payout limits',
+      details:
+        'It replaces the row for the same currency, merchant, network and level. A limit that is not given does not apply. ' +
+        'Days and months are counted for each identity and for each card, over all wallets, transfers to other identities included.',
+      examples: [
+        'mandate payout limits set --currency JPY --per-payout 500000 --per-day 2000000 --reason "bank contract 7"',
+      ],
+    }),
+  )
+    .requiredOption('--reason <text>', 'why; kept with the row')
+    .option('--by <name>', 'who; your user name by default')
+    .option('--min <number>', 'least for one payout, in minor units')
+    .option('--per-payout <number>', 'most for one payout, in minor units')
+    .option('--per-day <number>', 'most per identity and per card a day, in minor units')
+    .option('--per-month <number>', 'most per identity and per card a month, in minor units')
+    .option('--number-per-day <number>', 'most payouts per identity and per card a day')
+    .option('--card-per-day <number>', 'most per card a day, if not as for an identity')
+    .option('--card-per-month <number>', 'most per card a month, if not as for an identity')
+    .option('--card-number-per-day <number>', 'most payouts per card a day, if not as for an identity')
+    .option('--none', 'no limits, in place of the options above')
+    .action(async (options) => (await import('./limits.ts')).setLimits(options));
 }
 
 function addPayoutTerms(payout: MandateCommand): void {
-  payout
-    .subcommand('limits', {
-      summary: 'Set the payout limits of a merchant',
-      details:
-        'They replace all limits for this level and currency. A limit that is not given does not apply.',
-      examples: ['mandate payout limits --party P1 --level identified --currency RUB --per-day 60000000'],
-    })
-    .requiredOption('--party <id>', 'the merchant')
-    .addOption(
-      new Option('--level <level>', 'identities these limits are for').choices(levels).makeOptionMandatory(),
-    )
-    .requiredOption('--currency <code>', 'an ISO 4217 code such as RUB')
-    .option('--per-payout <number>', 'most for one payout, in minor units')
-    .option('--per-day <number>', 'most per wallet and day, in minor units')
-    .option('--per-month <number>', 'most per wallet and month, in minor units')
-    .option('--number-per-day <number>', 'most payouts per wallet and day')
-    .option('--none', 'no limits, in place of the options above')
-    .action(async (options) => (await import('./payouts.ts')).setLimits(options));
   payout
     .subcommand('fee', {
       summary: 'Set the payout fee of a merchant',
@@ -153,7 +213,8 @@ function addPayoutRepairs(payout: MandateCommand): void {
         .makeOptionMandatory(),
     )
     .requiredOption('--reason <text>', 'how you know it; kept in the event log')
-    .action(async (id: string, options) => (await import('./payouts.ts')).resolveWithdrawal(id, options));
+    .action(async (id: string, options) => (await import('./payouts.ts')).resolvePayout(id, options));
+  addReturned(payout);
   addRecovery(payout);
   payout
     .subcommand('revoke-grant', {
@@ -163,6 +224,25 @@ function addPayoutRepairs(payout: MandateCommand): void {
     })
     .argument('<grantID>', 'an ID that mandate payout recover prints; in a token, the part between the dots')
     .action(async (id: string) => (await import('./recover-payout.ts')).revokeGrant(id));
+}
+
+function addReturned(payout: MandateCommand): void {
+  payout
+    .subcommand('returned', {
+      summary: 'Record that the money of a payout came back',
+      details:
+        'Use it when the bank says so in writing, or when "mandate reconcile" lists it. A bank that says it over the bank protocol ' +
+        'needs no command. The money goes to the wallet, the fee stays. The same return is recorded once.',
+      examples: [
+        'mandate payout returned 1NvbIoO4BTk --code account_closed --at 2026-11-20T10:00:00Z --reason "message 17"',
+      ],
+    })
+    .argument('<withdrawalID>', 'the withdrawal')
+    .addOption(new Option('--code <code>', 'why it came back').choices(returnCodes).makeOptionMandatory())
+    .requiredOption('--at <time>', 'when, as the bank says: 2026-11-20T10:00:00Z')
+    .requiredOption('--reason <text>', 'how you know it; kept in the event log')
+    .option('--amount <number>', 'how much, in minor units; all of it by default')
+    .action(async (id: string, options) => (await import('./returned.ts')).recordReturn(id, options));
 }
 
 function addRecovery(payout: MandateCommand): void {

@@ -20,13 +20,15 @@ test(
   { timeout: 120_000 },
   async () => {
     const before = await world.account();
-    const made = await run('wallet', 'deposit', world.wallet, '--amount', '5000', '--from-bank', 'NOSTRO');
+    const deposit = (...from: string[]) =>
+      run('wallet', 'deposit', world.wallet, '--amount', '5000', '--reference', from[0] ?? '', ...from);
+    const made = await deposit('--from-bank', 'NOSTRO');
     expect(made).toMatchObject({ code: 0, errors: '' });
     expect(await world.account()).toEqual({ own: before.own + 5_000, available: before.available + 5_000 });
     const { body } = await world.get('/wallet/v0/deposits?limit=1&sourceID=NOSTRO');
     expect(body.result).toEqual([expect.objectContaining({ id: made.output.trim(), source: 'NOSTRO' })]);
 
-    const poor = await run('wallet', 'deposit', world.wallet, '--amount', '5000', '--from-shop', 'TEST');
+    const poor = await deposit('--from-shop', 'TEST');
     expect(poor.code).toBe(1);
     expect(poor.errors).toContain('Shop TEST has less than 5000 RUB. No money was moved.');
     expect((await world.get('/wallet/v0/deposits?limit=9&sourceID=TEST')).body.result).toEqual([]);
@@ -88,7 +90,8 @@ test(
 
 test('limits and fees of a merchant can be set', { timeout: 120_000 }, async () => {
   const party = ['--party', world.merchant.partyId, '--currency', 'RUB'];
-  await run('payout', 'limits', ...party, '--level', 'anonymous', '--per-payout', '700');
+  const why = ['--reason', 'contract 7'];
+  await run('payout', 'limits', 'set', ...party, '--level', 'anonymous', '--per-payout', '700', ...why);
   await run('payout', 'fee', ...party, '--fixed', '20');
   world.service.payouts.forget(world.merchant.partyId);
   const { id } = await world.destinationFor('4242424242424242');
@@ -98,7 +101,7 @@ test('limits and fees of a merchant can be set', { timeout: 120_000 }, async () 
 
   const stranger = ['--party', `${world.merchant.partyId}X`, '--currency', 'RUB'];
   const wrong = [
-    await run('payout', 'limits', ...stranger, '--level', 'anonymous', '--per-payout', '700'),
+    await run('payout', 'limits', 'set', ...stranger, '--per-payout', '700', ...why),
     await run('payout', 'fee', ...stranger, '--fixed', '20'),
   ];
   for (const { code, errors } of wrong) {
@@ -109,7 +112,8 @@ test('limits and fees of a merchant can be set', { timeout: 120_000 }, async () 
 
 describe('without a value', () => {
   const party = () => ['--party', world.merchant.partyId, '--currency', 'USD'];
-  const limits = (...more: string[]) => run('payout', 'limits', ...party(), '--level', 'partial', ...more);
+  const limits = (...more: string[]) =>
+    run('payout', 'limits', 'set', ...party(), '--level', 'partial', '--reason', 'contract 7', ...more);
   const stored = () => readPayoutTerms(world.service.database, world.merchant.partyId);
   const storedLimits = async () => (await stored()).limits.find(({ currency }) => currency === 'USD')?.limits;
 
@@ -124,6 +128,47 @@ describe('without a value', () => {
     expect(await storedLimits()).toEqual({ perDayMinor: 900n });
     expect(await limits('--none')).toMatchObject({ code: 0 });
     expect(await storedLimits()).toEqual({});
+  });
+
+  test('a row of limits says who set it and why, and can be removed', { timeout: 120_000 }, async () => {
+    const more = ['--currency', 'KWD', '--network', 'visa', '--card-per-day', '5000', '--by', 'Ada'];
+    const set = (...options: string[]) =>
+      run('payout', 'limits', 'set', ...more, '--per-day', '90000', ...options);
+    expect((await set('--reason', ' ')).errors).toContain('--reason is empty');
+    expect(await set('--reason', 'message of 3 May')).toMatchObject({ code: 0, errors: '' });
+    const listed = JSON.parse((await run('payout', 'limits', 'list', '--json')).output);
+    expect(listed).toEqual([
+      expect.objectContaining({
+        party: '*',
+        currency: 'KWD',
+        network: 'visa',
+        level: '*',
+        perDay: 90_000,
+        cardPerDay: 5_000,
+        setBy: 'Ada',
+        reason: 'message of 3 May',
+      }),
+    ]);
+    expect((await run('payout', 'limits', 'list')).output).toMatch(
+      /\* +KWD +visa +\* +day 90000, card day 5000 +\S+ +Ada +message of 3 May/,
+    );
+    const key = ['--currency', 'KWD', '--network', 'visa', '--reason', 'ended'];
+    expect(await run('payout', 'limits', 'remove', ...key)).toMatchObject({ code: 0 });
+    expect((await run('payout', 'limits', 'remove', ...key)).errors).toContain(
+      'There is no such row for KWD',
+    );
+    const unknown = await run(
+      'payout',
+      'limits',
+      'remove',
+      '--currency',
+      'KWD',
+      '--network',
+      'swift',
+      '--reason',
+      'x',
+    );
+    expect(unknown.errors).toContain('Unknown network "swift"');
   });
 
   test('a fee is kept', { timeout: 120_000 }, async () => {

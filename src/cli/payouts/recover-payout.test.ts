@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { epochMsOf } from '../../clock.ts';
-import { storePayoutFee, storePayoutLimits } from '../../payouts/store/payout-terms.ts';
+import { storePayoutFee } from '../../payouts/store/payout-terms.ts';
+import { setPayoutLimits } from '../../../test/support/worlds/payout-limits.ts';
 import { brokenInvariants } from '../../../test/support/database/ledger.ts';
 import { secret } from '../../../test/support/worlds/payment-world.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../../test/support/worlds/payout-world.ts';
@@ -267,11 +268,21 @@ test('a wallet with too little money is not debited', { timeout: 120_000 }, asyn
   expect(poor.errors).toContain(`Wallet ${world.wallet} has less than ${own - 19} RUB and its fee of 20`);
   expect((await world.account()).own).toBe(own);
   expect(await factsOf('LOST4')).toEqual([]);
-  await run('wallet', 'deposit', world.wallet, '--amount', '1', '--from-bank', 'NOSTRO');
+  await run('wallet', 'deposit', world.wallet, '--amount', '1', '--from-bank', 'NOSTRO', '--reference', '1');
   expect(await restore('LOST4.p')).toMatchObject({ code: 0 });
   expect(await world.account()).toEqual({ own: 0, available: 0 });
   expect(await brokenInvariants(world.service.database)).toEqual([]);
-  await run('wallet', 'deposit', world.wallet, '--amount', '100000', '--from-bank', 'NOSTRO');
+  await run(
+    'wallet',
+    'deposit',
+    world.wallet,
+    '--amount',
+    '100000',
+    '--from-bank',
+    'NOSTRO',
+    '--reference',
+    '2',
+  );
 });
 
 test.each<[string, string, string[], string, ((text: string) => string)?]>([
@@ -312,12 +323,7 @@ test('is not recorded while the withdrawal is in progress', { timeout: 120_000 }
 });
 
 test('ignores a limit, and counts towards it', { timeout: 120_000 }, async () => {
-  await storePayoutLimits(world.service.database, world.merchant.partyId, {
-    level: 'anonymous',
-    currency: 'RUB',
-    limits: { perDayMinor: 1_000n },
-  });
-  world.service.payouts.forget(world.merchant.partyId);
+  await setPayoutLimits(world.service, world.merchant.partyId, { perDayMinor: 1_000n });
   await paidAtBank('LOST6', 1_500);
   expect(await restore('LOST6.p')).toMatchObject({ code: 0 });
   expect((await world.withdraw(100, destination)).body.code).toBe('payoutLimitPerDay');

@@ -2,10 +2,12 @@
 import { payoutTerminals } from '../../acquiring/store/banks.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
+import { cardHashOf } from '../../payouts/card-hash.ts';
 import { findDestination } from '../../payouts/store/destinations.ts';
 import { findGrant, findOpenGrants, useGrant } from '../../payouts/store/grants.ts';
 import { paidLineOf, type PaidLine } from '../../payouts/domain/recovered-withdrawal.ts';
 import { recoverWithdrawal } from '../../payouts/recover-withdrawal.ts';
+import { countsCards } from '../../wallets/domain/payout-limits.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { Route } from '../../payouts/domain/withdrawal.ts';
@@ -28,7 +30,7 @@ export type RecoverPayout = {
 export async function recoverPayout(operationId: string, options: RecoverPayout): Promise<void> {
   const text = await withFoundation(async (foundation) => {
     const { database: db, ports } = foundation;
-    const { banks, payouts } = buildService(foundation);
+    const { banks, payouts, cards } = buildService(foundation);
     const wallet = await findWallet(db, null, options.wallet);
     if (!wallet)
       throw new Error(
@@ -55,6 +57,9 @@ export async function recoverPayout(operationId: string, options: RecoverPayout)
       if ('problem' in paid) throw new Error(paid.problem);
       const { minor, currency } = paid.line;
       const agreed = await payouts.termsOf(wallet.partyId);
+      const { level } = wallet;
+      const limits = agreed.limitsOf({ level, currency, network: destination.card.paymentSystem });
+      const isCardCounted = limits !== undefined && countsCards(limits);
       const context = {
         partyId,
         wallet,
@@ -62,7 +67,8 @@ export async function recoverPayout(operationId: string, options: RecoverPayout)
         ...(walletGrant ? { walletGrant } : {}),
         ...defined({ destinationPartyId: options.destinationParty, externalId: options.externalId }),
         route: await routeOf(foundation, wallet.partyId, book.bankId),
-        limits: agreed.limitsOf(wallet.level, currency),
+        limits,
+        ...(isCardCounted ? { cardHash: await cardHashOf({ db, cards }, destination) } : {}),
         feeMinor: agreed.feeMinorOf({ minor, currency }),
       };
       const { livemode } = payouts;

@@ -53,6 +53,11 @@ export const BindingSchema = Type.Object(
       description: 'When the binding was revoked. It is not charged after that.',
     }),
     error: Type.Optional(BindingError),
+    consentLinkID: Type.Optional({
+      ...EntityID,
+      description:
+        'The consent link the payer confirmed with it. Such a binding saves no card: it ends with `withdrawnAt`.',
+    }),
   },
   { title: 'CustomerBinding' },
 );
@@ -91,6 +96,10 @@ const CustomerChange = Type.Union(
         userInteraction: UserInteraction,
       },
       { title: 'CustomerBindingInteractionRequested' },
+    ),
+    Type.Object(
+      { changeType: Type.Literal('CustomerBindingInteractionCompleted'), customerBindingID: EntityID },
+      { title: 'CustomerBindingInteractionCompleted' },
     ),
     Type.Object(
       {
@@ -135,14 +144,17 @@ export function bindingBody(
     },
     status: bindingStatus[state.name],
     isActive: activeBindingOf(customer) === binding.id,
-    ...defined({ externalID: binding.externalId }),
+    ...defined({ externalID: binding.externalId, consentLinkID: binding.renews?.linkId }),
     ...(state.name === 'withdrawn' ? { withdrawnAt: state.at } : {}),
     ...(state.name === 'failed' ? { error: bindingError(state.failure, caller) } : {}),
   };
 }
 
 /** A payer gets no more detail than for a payment, because a card tester could use it. */
-function bindingError(failure: PaymentFailure, { kind }: Pick<Caller, 'kind'>): Static<typeof BindingError> {
+export function bindingError(
+  failure: PaymentFailure,
+  { kind }: Pick<Caller, 'kind'>,
+): Static<typeof BindingError> {
   const [code, ...inner] = failure;
   const why = inner.length === 0 ? code : inner.join(':');
   return { code, message: kind === 'apiKey' ? why : payerError(failure).code };
@@ -168,6 +180,8 @@ export function bindingChangeBody(
         customerBindingID: bindingId,
         userInteraction: userInteractionBody(fact.interaction),
       };
+    case 'binding_interaction_completed':
+      return { changeType: 'CustomerBindingInteractionCompleted', customerBindingID: bindingId };
     case 'binding_succeeded':
       return changed('succeeded');
     case 'binding_failed':

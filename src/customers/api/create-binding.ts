@@ -2,30 +2,26 @@
 // customer's events.
 import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
-import type { Instant } from '../../clock.ts';
 import type { PaymentResource } from '../../cards/domain/payment-resource.ts';
-import { latest } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
+import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { tradingRefusals, type Shop } from '../../merchants/domain/party.ts';
-import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
+import { mayReturn } from '../../merchants/domain/return-address.ts';
+import { returnAddressProblem, unlistedReturn } from '../../payments/api/schema.ts';
+import { areSameTerms, mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import type { BindingFact } from '../domain/binding.ts';
-import { decideStart, type BindingRules, type StartBinding } from '../domain/commands.ts';
-import {
-  findBinding,
-  findBindingByExternalId,
-  findEarlierBindings,
-  storeNewBinding,
-} from '../store/bindings.ts';
+import type { BindingRules } from '../domain/commands.ts';
+import { beginBinding } from '../begin-binding.ts';
+import { findBinding, findBindingByExternalId } from '../store/bindings.ts';
 import { bindingBody, bindingExample, BindingParams, BindingSchema } from './binding-schema.ts';
-import { findCustomer, type StoredCustomer } from '../store/customers.ts';
+import { findCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { Ids } from '../../ids.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
+import type { PayerAttempts } from '../../cards/payer-attempts.ts';
 import type { Cards } from '../../cards/vault.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 import type { Recurring } from '../../recurring/port.ts';
@@ -38,7 +34,9 @@ type Deps = {
   readonly banks: Banks;
   readonly jobs: JobRunner;
   readonly bindingRules: BindingRules;
+  readonly payerAttempts: PayerAttempts;
   readonly recurring: Recurring;
+  readonly publicUrl: () => string;
 };
 
 /** Each conflict means that another request changed the customer. */
@@ -58,7 +56,8 @@ export const createBinding = endpoint({
   params: CustomerPath,
   body: BindingParams,
   bodyExample: bindingExample,
-  validateBody: ({ recurrentTerms }) => recurrentTerms && recurrentTermsProblem(recurrentTerms),
+  validateBody: ({ recurrentTerms, sessionInfo }) =>
+    returnAddressProblem('', sessionInfo) ?? (recurrentTerms && recurrentTermsProblem(recurrentTerms)),
   status: 201,
   response: BindingSchema,
   errors: [
@@ -74,7 +73,10 @@ export const createBinding = endpoint({
     const { caller, params, body, now } = request;
     const { customerID: customerId } = params;
     const { paymentToolToken: token, paymentSession: session } = body.paymentResource;
-    const resource = await deps.cards.use(deps.db, caller, { token, session }, now);
+    const resource = await deps.cards.use(deps.db, caller, { token, session }, now, {
+      kind: 'customer',
+      id: customerId,
+    });
     if (!resource.ok) return resource;
     const card = resource.value;
     const fingerprint = fingerprintOf(customerId, card);
@@ -92,6 +94,8 @@ export const createBinding = endpoint({
         const name = { partyId: caller.partyId, customerId, bindingId };
         const earlier = (await findBinding(deps.db, name))?.stored;
         if (!earlier) return refuse('customerNotFound');
+        const { recurrentTerms } = commandOf(body);
+        if (!areSameTerms(earlier.binding.recurrentTerms, recurrentTerms)) return 'otherRequest';
         const trading = await deps.merchants.trading(earlier.binding);
         return trading.ok ? accept(bindingBody(earlier.binding, earlier.customer, caller)) : trading;
       },
@@ -105,37 +109,23 @@ type BindingRequest = EndpointRequest<Static<typeof CustomerPath>, undefined, Bi
 type NewBinding = { readonly id: string; readonly card: PaymentResource; readonly fingerprint: Buffer };
 
 async function startBinding({ caller, params, body, now }: BindingRequest, made: NewBinding, deps: Deps) {
-  const { db, merchants, banks, jobs, bindingRules } = deps;
-  const { id, card } = made;
+  const { db, merchants } = deps;
+  const { id, card, fingerprint } = made;
   const { customerID: customerId } = params;
   const stored = await findCustomer(db, caller.partyId, customerId);
   if (!stored) return refuse('customerNotFound');
   const shop = await merchants.trading(stored.customer);
   if (!shop.ok) return shop;
+  if (!mayReturn(body.sessionInfo?.redirectUrl, shop.value.origins, [deps.publicUrl()]))
+    return unlistedReturn('');
   if (!body.recurrentTerms?.consent && (await requiresConsent(shop.value, deps))) {
     const message = 'This shop saves no card without consent. Send recurrentTerms.consent.';
     return refuse('operationNotPermitted', { message });
   }
-  const terminal = await banks.terminalOf(shop.value);
-  if (!terminal) {
-    const message = 'The shop has no terminal at a bank. Ask the operator to add one.';
-    return refuse('operationNotPermitted', { message });
-  }
-  const recent = await findEarlierBindings(
-    db,
-    { customerId, cardFingerprint: card.fingerprint.hash },
-    bindingRules,
-    now,
-  );
-  const command = { ...commandOf(body, card), id, terminal };
-  const startedAt = latest(now, stored.changedAt);
-  const decision = decideStart(stored.customer, shop.value, command, bindingRules, recent, startedAt);
-  if (!decision.ok) return decision;
-  const written = await storeBinding(stored, decision.value, made, now, deps);
-  if (written === 'cardGone') return refuse('invalidPaymentToolToken');
-  if (written === 'versionConflict') return written;
-  db.afterCommit(() => jobs.run('binding', [customerId, id], now, written));
-  return accept(bindingBody(written.binding, stored.customer, caller));
+  const terms = { ...commandOf(body), id, card, fingerprint };
+  const started = await beginBinding(deps, { stored, shop: shop.value }, terms, now);
+  if (started === 'versionConflict' || !started.ok) return started;
+  return accept(bindingBody(started.value.binding, stored.customer, caller));
 }
 
 async function requiresConsent(
@@ -146,43 +136,19 @@ async function requiresConsent(
   return requireConsentEvidence === true;
 }
 
-function commandOf(
-  { externalID, sessionInfo, recurrentTerms }: BindingParams,
-  { token, session, card: details, clientInfo }: PaymentResource,
-): Omit<StartBinding, 'id' | 'terminal'> {
-  return {
-    card: { token, session, details, clientInfo },
-    ...defined({
-      externalId: externalID,
-      redirectUrl: sessionInfo?.redirectUrl,
-      recurrentTerms: recurrentTerms && mandateGiven(recurrentTerms, sha256),
-    }),
-  };
-}
-
-/** A taken external ID fails its statement. The inner transaction keeps that from failing the one around it. */
-function storeBinding(
-  stored: StoredCustomer,
-  started: BindingFact & { type: 'binding_started' },
-  { card, fingerprint }: NewBinding,
-  now: Instant,
-  { db }: Pick<Deps, 'db'>,
-): ReturnType<typeof storeNewBinding> {
-  const { externalId } = started.terms;
-  const store = (on: Database) =>
-    storeNewBinding(on, stored, started, {
-      cardFingerprint: card.fingerprint.hash,
-      fingerprint: externalId === undefined ? null : fingerprint,
-      claim: initialClaim(now),
-    });
-  return externalId === undefined ? store(db) : db.transaction(store);
+function commandOf({ externalID, sessionInfo, recurrentTerms }: BindingParams) {
+  return defined({
+    externalId: externalID,
+    redirectUrl: sessionInfo?.redirectUrl,
+    recurrentTerms: recurrentTerms && mandateGiven(recurrentTerms, sha256),
+  });
 }
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Two requests are the same if customer, card and payment session are the same. */
+/** Two requests are the same if customer, card, payment session and recurrentTerms are the same. */
 function fingerprintOf(customerId: string, { cardMatchHash, session }: PaymentResource): Buffer {
   return requestFingerprint([customerId, cardMatchHash.toString('hex'), session]);
 }

@@ -32,12 +32,12 @@ export const createCustomer = endpoint({
   status: 201,
   response: CustomerAndToken,
   errors: ['invalidPartyID', ...tradingRefusals, 'externalIDConflict'],
-  handle: async ({ caller, body, now }, deps: Deps) => {
+  handle: async ({ caller, body, sentBody, now }, deps: Deps) => {
     const { db, merchants } = deps;
     const party = await merchants.party(caller.partyId);
     if (!party) return refuse('invalidPartyID');
     const shop = await merchants.shop(party.id, body.shopID);
-    const fingerprint = fingerprintOf(body);
+    const fingerprint = fingerprintOf(sentBody);
     const command = {
       id: deps.ids.next(),
       shopId: body.shopID,
@@ -71,8 +71,12 @@ function bodyOf(customer: Customer, { tokens }: { tokens: AccessTokens }): Stati
   return { customer: customerBody(customer), customerAccessToken: { payload } };
 }
 
-/** Two requests are the same if shop and contactInfo are the same, in whatever order its members are. */
-function fingerprintOf({ shopID, contactInfo }: CustomerParams): Buffer {
+/**
+ * Two requests are the same if shop and contactInfo are the same, in whatever order its members are. Undeclared members of contactInfo
+ * count, because they do in the fingerprints stored before.
+ */
+function fingerprintOf(sentBody: unknown): Buffer {
+  const { shopID, contactInfo } = sentBody as CustomerParams;
   const contact = Object.entries(contactInfo).sort(([one], [other]) => (one < other ? -1 : 1));
   return requestFingerprint([shopID, contact]);
 }

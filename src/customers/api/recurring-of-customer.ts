@@ -9,11 +9,19 @@ import { findBinding } from '../store/bindings.ts';
 import { BindingPath } from './binding-schema.ts';
 import { CustomerPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { unlessPaused } from '../../retry-rules/domain/may-charge.ts';
+import type { Banks } from '../../acquiring/banks.ts';
 import type { Customers } from '../port.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Recurring } from '../../recurring/port.ts';
 
-type Deps = { db: Database; customers: Customers; merchants: Merchants; recurring: Recurring };
+type Deps = {
+  db: Database;
+  customers: Customers;
+  merchants: Merchants;
+  recurring: Recurring;
+  banks: Banks;
+};
 
 export const getCustomerRecurring = endpoint({
   operation: 'getCustomerRecurring',
@@ -30,7 +38,7 @@ export const getCustomerRecurring = endpoint({
   status: 200,
   response: RecurringSchema,
   errors: ['customerNotFound', 'customerNotReady'],
-  handle: async ({ caller, params, query, now }, { db, customers, merchants, recurring }: Deps) => {
+  handle: async ({ caller, params, query, now }, { db, customers, merchants, recurring, banks }: Deps) => {
     const { partyId } = caller;
     const customer = await customers.chargeable(db, partyId, params.customerID);
     if (!customer) return refuse('customerNotFound');
@@ -46,7 +54,8 @@ export const getCustomerRecurring = endpoint({
         : {};
     const admission = await recurring.preview(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
     if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
-    return accept(recurringBody(admission.series, admission.verdict));
+    const pausedUntil = await banks.pausedUntil({ partyId, shopId }, now);
+    return accept(recurringBody({ ...admission, verdict: unlessPaused(admission.verdict, pausedUntil) }));
   },
 });
 

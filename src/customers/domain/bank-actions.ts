@@ -10,7 +10,7 @@ import {
   type PaymentFailure,
 } from '../../payments/domain/payment-failure.ts';
 import { pollIntervalMs, earliest } from '../../payments/domain/payment.ts';
-import type { Binding, BindingFact } from './binding.ts';
+import { sendUntilOf, type Binding, type BindingFact } from './binding.ts';
 import { afterBound, type Customer, type CustomerFact } from './customer.ts';
 
 /** How long a payer has for a challenge. */
@@ -20,6 +20,8 @@ const returnMs = 60 * 60_000;
 
 const timeIsUp: PaymentFailure = ['timeout'];
 const customerDeleted: PaymentFailure = ['customer_deleted'];
+/** The consent was revoked, stopped or renewed otherwise while the payer was renewing it. */
+export const consentRevoked: PaymentFailure = ['consent_revoked'];
 
 type Fact = BindingFact | CustomerFact;
 
@@ -74,13 +76,13 @@ export function interpret(
         ? one({ type: 'binding_failed', failure: state.failure })
         : notFinal(answer, now);
     case 'returning':
-      if (answer.outcome === 'approved') return { facts: afterReturn(binding, customer) };
+      if (answer.outcome === 'approved') return { facts: afterReturn(binding, customer, now) };
       // The bank does not reverse the charge, perhaps because it has settled it already: refund it.
       if (answer.outcome === 'declined') return one({ type: 'binding_refund_started', why: answer.code });
       return notFinal(answer, now);
     case 'refunding':
       return answer.outcome === 'approved'
-        ? { facts: afterReturn(binding, customer) }
+        ? { facts: afterReturn(binding, customer, now) }
         : notFinal(answer, now);
     default:
       return { facts: [] };
@@ -88,12 +90,15 @@ export function interpret(
 }
 
 /** The payer has the money back. Only now is the card bound, unless the customer was deleted meanwhile. */
-function afterReturn(binding: Binding, customer: Pick<Customer, 'state'>): Fact[] {
+function afterReturn(binding: Binding, customer: Pick<Customer, 'state'>, now: Instant): Fact[] {
   if (customer.state.name === 'deleted') return [{ type: 'binding_failed', failure: customerDeleted }];
+  // It has done what it was for: the series has its card, and the customer gets none.
+  if (binding.renews) return [{ type: 'binding_succeeded' }, { type: 'binding_withdrawn', at: now }];
   return [{ type: 'binding_succeeded' }, afterBound(customer, binding.id)];
 }
 
-function meaningForCharge({ state, deadline }: Binding, answer: BankResponse, now: Instant): Interpretation {
+function meaningForCharge(binding: Binding, answer: BankResponse, now: Instant): Interpretation {
+  const { state, deadline } = binding;
   if (answer.outcome === 'approved') {
     return one({
       type: 'binding_charged',
@@ -105,7 +110,9 @@ function meaningForCharge({ state, deadline }: Binding, answer: BankResponse, no
     return one({ type: 'binding_failed', failure: failureOfDecline(answer) });
 
   const until = state.name === 'challenged' ? state.until : deadline;
-  if (now >= until) return one(takenBack(state.name === 'challenged' ? threeDsNotFinished : timeIsUp, now));
+  const isNeverSent = state.name === 'authorising' && answer.outcome === 'notFound';
+  if (now >= until || (isNeverSent && now >= sendUntilOf(binding)))
+    return one(takenBack(state.name === 'challenged' ? threeDsNotFinished : timeIsUp, now));
   if (answer.outcome !== 'payerNeeded') return notFinal(answer, now);
   if (state.name === 'challenged') return { again: laterBy(now, pollIntervalMs) };
   return one({

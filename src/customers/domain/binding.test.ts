@@ -10,6 +10,7 @@ import {
   bindingOfOperation,
   bindingOperationId,
   bindingStatus,
+  endsInteraction,
   evolveBinding,
   wakeOf,
   type Binding,
@@ -32,6 +33,8 @@ const shop: Shop = {
   categoryId: 1,
   currency: 'RUB' as Currency,
   fees: {},
+  whenShort: 'refuse',
+  threeDSecure: 'whenTheBankSays',
   origins: [],
   isBlocked: false,
   isSuspended: false,
@@ -85,6 +88,7 @@ const facts: Record<BindingFact['type'], BindingFact> = {
     interaction,
     until: laterBy(now, minute),
   },
+  binding_interaction_completed: { type: 'binding_interaction_completed' },
   binding_reversal_started: { type: 'binding_reversal_started', failure, returnBy },
   binding_charged: { type: 'binding_charged', approval, returnBy },
   binding_rerouted: {
@@ -121,6 +125,20 @@ const ready: CustomerState = { name: 'ready', activeBindingId: 'OTHER' };
 const deleted: CustomerState = { name: 'deleted' };
 
 describe('the lifecycle of a binding', () => {
+  test('an interaction is completed once, before what ends the challenge', () => {
+    const { binding_interaction_completed: completed } = facts;
+    const challenged = inState('challenged');
+    const back = evolveBinding(challenged, completed);
+    expect(back.state).toEqual({ ...challenged.state, isCompleted: true });
+    expect(() => evolveBinding(back, completed)).toThrow('no interaction to complete');
+    expect(endsInteraction(challenged, [charged])).toBe(true);
+    expect(endsInteraction(challenged, [completed])).toBe(false);
+    expect(endsInteraction(challenged, [{ type: 'customer_deleted' }])).toBe(false);
+    expect(endsInteraction(challenged, [])).toBe(false);
+    expect(endsInteraction(back, [charged])).toBe(false);
+    expect(endsInteraction(inState('authorising'), [charged])).toBe(false);
+  });
+
   // Written out, not read from the table under test.
   const expected: Record<string, Record<string, BindingStateName>> = {
     absent: { binding_started: 'authorising' },
@@ -132,6 +150,7 @@ describe('the lifecycle of a binding', () => {
       binding_reversal_started: 'reversing',
     },
     challenged: {
+      binding_interaction_completed: 'challenged',
       binding_charged: 'returning',
       binding_failed: 'failed',
       binding_reversal_started: 'reversing',

@@ -1,6 +1,7 @@
 // A binding: a card saved for a customer. The payer authenticates and a small amount is charged; the card is bound once the
 // bank has confirmed the refund.
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
+import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { ClientInfo } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
@@ -29,6 +30,8 @@ export type BindingTerms = {
   readonly email?: string;
   /** What the payer consented to, if the request said so. */
   readonly recurrentTerms?: MandateGiven;
+  /** Set when the binding only confirms new terms of a series: then it saves no card. */
+  readonly renews?: Renewal;
   /** Where to send the payer's browser after the challenge. */
   readonly redirectUrl?: string;
   readonly externalId?: string;
@@ -39,11 +42,25 @@ export type BindingTerms = {
   readonly livemode: boolean;
 };
 
+/** Until when its charge may be sent. */
+export function sendUntilOf({ createdAt, deadline }: Pick<BindingTerms, 'createdAt' | 'deadline'>): Instant {
+  return sendUntil({ payerActedAt: createdAt, deadline });
+}
+
+/** The series whose consent the payer renews, and the consent link by which they do. */
+export type Renewal = { readonly seriesId: string; readonly linkId: string };
+
 export type BindingState =
   /** The charge has been sent, or is about to be. Its outcome is unknown. */
   | { readonly name: 'authorising' }
   /** The bank waits for the payer. */
-  | { readonly name: 'challenged'; readonly interaction: Interaction; readonly until: Instant }
+  | {
+      readonly name: 'challenged';
+      readonly interaction: Interaction;
+      readonly until: Instant;
+      /** The payer has come back, and the bank has not decided yet. */
+      readonly isCompleted?: true;
+    }
   /** Given up without an outcome: whatever was charged is reversed. */
   | ({ readonly name: 'reversing'; readonly failure: PaymentFailure } & PendingRefund)
   /** Charged. The money goes back by a reversal of the charge. */
@@ -70,6 +87,8 @@ export type BindingFact =
       readonly interaction: Interaction;
       readonly until: Instant;
     }
+  /** The payer came back, or the bank decided without that. */
+  | { readonly type: 'binding_interaction_completed' }
   | {
       readonly type: 'binding_reversal_started';
       readonly failure: PaymentFailure;
@@ -92,6 +111,7 @@ const bindingLifecycle = {
     binding_reversal_started: 'reversing',
   },
   challenged: {
+    binding_interaction_completed: 'challenged',
     binding_charged: 'returning',
     binding_failed: 'failed',
     binding_reversal_started: 'reversing',
@@ -182,6 +202,8 @@ function stateAfter(
   switch (fact.type) {
     case 'binding_interaction_requested':
       return { name: 'challenged', interaction: fact.interaction, until: fact.until };
+    case 'binding_interaction_completed':
+      return { ...openChallengeIn(binding), isCompleted: true };
     case 'binding_reversal_started':
       return { name: 'reversing', failure: fact.failure, returnBy: fact.returnBy };
     case 'binding_charged':
@@ -195,6 +217,21 @@ function stateAfter(
     case 'binding_withdrawn':
       return { name: 'withdrawn', approval: approvalIn(binding), at: fact.at };
   }
+}
+
+/** Whether a change ends an interaction whose end is not written yet. It is an event of its own, before the change. */
+export function endsInteraction({ state }: Binding, facts: readonly { readonly type: string }[]): boolean {
+  const isOpen = state.name === 'challenged' && !state.isCompleted;
+  return isOpen && facts.some(({ type }) => type.startsWith('binding_')) && !isInteractionEnd(facts);
+}
+
+function isInteractionEnd([first]: readonly { readonly type: string }[]): boolean {
+  return first?.type === 'binding_interaction_completed';
+}
+
+function openChallengeIn({ state }: Binding): BindingState & { name: 'challenged' } {
+  if (state.name === 'challenged' && !state.isCompleted) return state;
+  throw new Error(`a binding that is ${state.name} has no interaction to complete`);
 }
 
 function approvalIn({ state }: Binding): Approval {

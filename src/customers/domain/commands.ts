@@ -26,7 +26,7 @@ const authorisationMs = 30 * 60_000;
 
 export type StartBinding = Pick<
   BindingTerms,
-  'id' | 'card' | 'externalId' | 'recurrentTerms' | 'redirectUrl' | 'terminal'
+  'id' | 'card' | 'externalId' | 'recurrentTerms' | 'renews' | 'redirectUrl' | 'terminal'
 >;
 
 export function decideStart(

@@ -24,6 +24,8 @@ const shop: Shop = {
   categoryId: 1,
   currency: 'RUB' as Currency,
   fees: {},
+  whenShort: 'refuse',
+  threeDSecure: 'whenTheBankSays',
   origins: [],
   isBlocked: false,
   isSuspended: false,

@@ -4,12 +4,12 @@ import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
 
-/** The consent the binding stands for. Undefined until the binding has succeeded. */
+/** The consent the binding stands for. Undefined until the binding has succeeded, also if it ends with that. */
 export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
   const { customerId, id, partyId, shopId, livemode, card, amount, createdAt, email, recurrentTerms } =
     before;
   const { state } = facts.reduce(evolveBinding, before);
-  if (state.name !== 'succeeded') return undefined;
+  if (state.name !== 'succeeded' && state.name !== 'withdrawn') return undefined;
   const { ip, fingerprint, url } = card.clientInfo;
   const contactInfo = defined({ email });
   return {
@@ -28,8 +28,8 @@ export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
 }
 
 /** Networks do not count declines by the acquirer itself, nor failed 3-D Secure. */
-export function isNetworksDecline({ state }: Binding, answer: BankResponse | undefined): boolean {
+export function networksDecline({ state }: Binding, answer: BankResponse | undefined) {
   const isCharge = state.name === 'authorising' || state.name === 'challenged';
-  if (!isCharge || answer?.outcome !== 'declined') return false;
-  return answer.network !== 'bank' && !answer.code.startsWith('3ds');
+  if (!isCharge || answer?.outcome !== 'declined') return undefined;
+  return answer.network !== 'bank' && !answer.code.startsWith('3ds') ? answer : undefined;
 }

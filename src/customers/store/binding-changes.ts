@@ -1,7 +1,17 @@
 // Changes of a binding in SQL. One statement writes the customer, guarded by its version, the binding, the event and the
 // ledger journal.
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import {
+  attemptIn,
+  decideAttempt,
+  decisionParameters,
+  decisionRow,
+  forgetAttempt,
+} from '../../cards/domain/attempt-counting.ts';
+import { outcomeOfFailure, type AttemptOutcome } from '../../cards/domain/attempt-limits.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
@@ -13,8 +23,17 @@ import {
 } from '../../platform/ledger/store/journals.ts';
 import { stateColumns, stateRowOf } from './rows.ts';
 import type { StoredBinding } from './bindings.ts';
+import { exchangesOfChange } from '../domain/exchanges.ts';
 import { journalOf } from '../domain/postings.ts';
-import { evolveBinding, isReturning, wakeOf, type Binding, type BindingFact } from '../domain/binding.ts';
+import {
+  endsInteraction,
+  evolveBinding,
+  isReturning,
+  wakeOf,
+  type Binding,
+  type BindingFact,
+  type BindingState,
+} from '../domain/binding.ts';
 import { customerLogFact, isBindingFact } from './codec.ts';
 import { customerColumns } from './customers.ts';
 import { activeBindingOf, customerStateAfter, type Customer, type CustomerFact } from '../domain/customer.ts';
@@ -25,6 +44,7 @@ const changeBinding = statement({
   parameters: {
     ...changedWith(customerLogFact),
     ...journalParameters,
+    ...exchangeParameters,
     customer_id: 'text',
     binding_id: 'text',
     customer_version: 'int4',
@@ -33,6 +53,7 @@ const changeBinding = statement({
     ...stateColumns,
     wake_at: 'timestamptz?',
     attempts: 'int4',
+    ...decisionParameters,
   },
   row: { version: 'int4', journal: 'text?' },
   text: `
@@ -45,10 +66,13 @@ const changeBinding = statement({
       update binding
       set version = changed.version, status = :status, state = :state, refund_due_at = :refund_due_at, wake_at = :wake_at,
           attempts = :attempts, stuck_at = null, stuck_reason = null,
-          bound_at_version = case when :status = 'succeeded' then changed.version end
+          bound_at_version = case when :status = 'succeeded' then changed.version end, ${forgetAttempt}
       from changed where binding.customer_id = :customer_id and binding_id = :binding_id
-    ), logged as (
+      returning binding.customer_id
+    ), ${attemptIn('binding', 'customer_id = :customer_id and binding_id = :binding_id')}, ${decideAttempt('moved', ':customer_id')}, logged as (
       ${appendEvent('customer', 'customer_id')}
+    ), exchanged as (
+      ${recordExchanges('changed')}
     )
     select version, ${recordJournal('customer_id')} as journal from changed`,
 });
@@ -86,7 +110,14 @@ export async function storeBindingFacts(
   alsoWrite?: (tx: Database) => Promise<void>,
   /** The caller continues with the refund immediately, so no other node should claim the job. */
   keepClaim = false,
+  /** By the clock of the limits against card testing, which no test clock moves. */
+  decidedAt = now,
+  answer?: BankResponse,
 ): Promise<StoredBinding | undefined> {
+  if (endsInteraction(stored.binding, facts)) {
+    const ended = await storeBindingFacts(db, stored, [{ type: 'binding_interaction_completed' }], now);
+    return ended && storeBindingFacts(db, ended, facts, now, alsoWrite, keepClaim, decidedAt, answer);
+  }
   const { binding, customer } = facts.reduce(after, stored);
   const journal = journalOf(stored.binding, facts);
   const values = {
@@ -101,7 +132,9 @@ export async function storeBindingFacts(
       : { wake_at: wakeOf(binding, now), attempts: 0 }),
     happened_at: now,
     facts: facts.map((fact) => (isBindingFact(fact) ? { ...fact, bindingId: binding.id } : fact)),
+    exchanges: exchangesOfChange(stored.binding, binding, now, { answer, isSettled: isSettledBy(facts) }),
     ...journalValues(journal),
+    ...attemptRow(stored.binding.state, binding.state, decidedAt),
   };
   const writeBeside = async (tx: Database) => {
     await alsoWrite?.(tx);
@@ -118,6 +151,24 @@ export async function storeBindingFacts(
     throw new Error('a journal that checks no funds was refused for insufficient funds');
   const [row] = rows;
   return row && { ...stored, binding, customer, version: row.version, customerVersion: row.version };
+}
+
+const isUndecided = ({ name }: BindingState) => name === 'authorising' || name === 'challenged';
+
+function attemptRow(before: BindingState, after: BindingState, decidedAt: Instant) {
+  return decisionRow(attemptOutcomeOf(before, after), !isUndecided(after), decidedAt);
+}
+
+/** Undefined while the bank has not decided, and for every later change. */
+function attemptOutcomeOf(before: BindingState, after: BindingState): AttemptOutcome | undefined {
+  if (!isUndecided(before) || isUndecided(after)) return undefined;
+  if (after.name === 'failed') return outcomeOfFailure(after.failure);
+  return after.name === 'reversing' ? 'undecided' : 'approved';
+}
+
+/** An operator has recorded the outcome. */
+function isSettledBy(facts: readonly (BindingFact | CustomerFact)[]): boolean {
+  return facts.some((fact) => fact.type === 'binding_failed' && fact.reason !== undefined);
 }
 
 type Both = { readonly binding: Binding; readonly customer: Pick<Customer, 'state'> };

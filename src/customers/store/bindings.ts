@@ -1,10 +1,23 @@
 // Inserts and reads bindings. A binding is part of its customer: every change of it raises the customer's version, and its
 // facts are in the customer's log.
+import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import {
   retainCard,
   retentionReasonText,
   retainedCardParameters,
 } from '../../cards/domain/card-retention.ts';
+import {
+  attemptColumns,
+  attemptParameters,
+  attemptRow,
+  attemptValues,
+  beginAttempt,
+  openedColumns,
+  openedValues,
+  unmade,
+  type Unmade,
+} from '../../cards/domain/attempt-counting.ts';
+import type { Attempt } from '../../cards/domain/attempt-limits.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -24,6 +37,7 @@ import {
 import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
 import { velocityWindowMs, type BindingRules, type RecentBindings } from '../domain/commands.ts';
 import { bindingColumns, bindingFromRow, rowOf } from './rows.ts';
+import { exchangesOfChange } from '../domain/exchanges.ts';
 import { evolveBinding, type Binding, type BindingFact } from '../domain/binding.ts';
 import { customerLogFact } from './codec.ts';
 import { customerColumns, customerStateFromRow, type StoredCustomer } from './customers.ts';
@@ -62,16 +76,18 @@ const insertBinding = statement({
     ...bindingColumns,
     ...changedWith(customerLogFact),
     ...retainedCardParameters,
+    ...attemptParameters,
+    ...exchangeParameters,
     card_fingerprint: 'bytea',
     fingerprint: 'bytea?',
     wake_at: 'timestamptz',
     attempts: 'int4',
   },
-  row: { version_conflict: 'bool', is_made: 'bool' },
+  row: { version_conflict: 'bool', is_counted: 'bool', is_made: 'bool', ...openedColumns },
   text: `
     with unchanged as (
       select customer_id from customer where customer_id = :customer_id and version = :version - 1 for update
-    ), kept as (${retainCard('unchanged')}
+    ), ${beginAttempt('unchanged')}, kept as (${retainCard('counted')}
     ), changed as (
       update customer set version = version + 1, ${changedAt('customer')}, bindings_made = :number
       from unchanged where customer.customer_id = unchanged.customer_id and exists (select from kept)
@@ -79,12 +95,15 @@ const insertBinding = statement({
     ), identified as (
       ${recordExternalId('createBinding', ':binding_id')}
     ), made as (
-      insert into binding (${columnList(bindingColumns)}, card_fingerprint, wake_at, attempts)
-      select ${parameterList(bindingColumns)}, :card_fingerprint, :wake_at, :attempts from changed
+      insert into binding (${columnList(bindingColumns)}, card_fingerprint, wake_at, attempts, ${attemptColumns})
+      select ${parameterList(bindingColumns)}, :card_fingerprint, :wake_at, :attempts, ${attemptValues} from changed
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
+    ), begun as (
+      ${recordExchanges('changed')}
     )
-    select not exists (select from unchanged) as version_conflict, exists (select from changed) as is_made`,
+    select not exists (select from unchanged) as version_conflict, exists (select from counted) as is_counted,
+      exists (select from changed) as is_made, ${openedValues}`,
 });
 
 const readBinding = statement({
@@ -169,25 +188,28 @@ export async function storeNewBinding(
   started: BindingFact & { type: 'binding_started' },
   options: {
     cardFingerprint: Buffer;
+    attempt: Attempt | undefined;
     fingerprint: Buffer | null;
     claim: { wake_at: Instant; attempts: number };
   },
-): Promise<StoredBinding | 'versionConflict' | 'cardGone'> {
+): Promise<StoredBinding | 'versionConflict' | Unmade> {
   const binding = evolveBinding(undefined, started);
   const { customerId, id, card } = binding;
   if (customerId !== customer.id) throw new Error('the binding belongs to another customer');
   const [row] = await db.run(insertBinding, {
     ...rowOf(binding, version + 1),
     ...options.claim,
+    ...attemptRow(options.attempt),
     retained_card: cardIdOf(card.token) ?? null,
     retained_for: retentionReasonText(['binding', customerId, id]),
     card_fingerprint: options.cardFingerprint,
     fingerprint: options.fingerprint,
     happened_at: binding.createdAt,
     facts: [{ type: started.type, bindingId: id, terms: started.terms }],
+    exchanges: exchangesOfChange(undefined, binding, binding.createdAt),
   });
   if (!row || row.version_conflict) return 'versionConflict';
-  if (!row.is_made) return 'cardGone';
+  if (!row.is_made) return unmade(options.attempt, row);
   const made = version + 1;
   return { binding, version: made, customer: { state: customer.state }, customerVersion: made };
 }

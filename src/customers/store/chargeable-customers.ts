@@ -4,7 +4,7 @@ import { isJoined, optional, statement } from '../../platform/database/statement
 import { bindingColumns, bindingFromRow } from './rows.ts';
 import { bindingList } from './bindings.ts';
 import { customerColumns } from './customers.ts';
-import type { ChargeableCustomer } from '../../payments/domain/chargeable-customer.ts';
+import type { ChargeableCustomer } from '../../payments/domain/payer/chargeable-customer.ts';
 import { defined } from '../../defined.ts';
 
 const lockChargeable = statement({

@@ -9,6 +9,7 @@ import {
   livemode,
   money,
   object,
+  oneOf,
   optional,
   storedAs,
   text,
@@ -16,7 +17,7 @@ import {
   wholeNumber,
   type Codec,
 } from '../../platform/database/codec.ts';
-import type { BindingFact, BindingState, BindingTerms } from '../domain/binding.ts';
+import type { BindingFact, BindingState, BindingTerms, Renewal } from '../domain/binding.ts';
 import type { CustomerFact, CustomerTerms } from '../domain/customer.ts';
 
 /** In the customer's log, a fact of a binding names the binding. */
@@ -43,12 +44,13 @@ const customerTerms: Codec<CustomerTerms> = object({
 /** The terms that have no column of their own. */
 export type RowTerms = Pick<
   BindingTerms,
-  'card' | 'email' | 'recurrentTerms' | 'redirectUrl' | 'deadline' | 'terminal' | 'livemode'
+  'card' | 'email' | 'recurrentTerms' | 'renews' | 'redirectUrl' | 'deadline' | 'terminal' | 'livemode'
 >;
 const termsMembers = {
   card: object<BindingTerms['card']>({ token: text, session: text, details: cardDetails, clientInfo }),
   email: optional(text),
   recurrentTerms: optional(mandateGiven),
+  renews: optional(object<Renewal>({ seriesId: text, linkId: text })),
   redirectUrl: optional(text),
   deadline: instant,
   terminal,
@@ -73,7 +75,7 @@ export type RowState = WithoutDate<BindingState>;
 type WithoutDate<State> = State extends unknown ? Omit<State, 'returnBy'> : never;
 export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {
   authorising: {},
-  challenged: { interaction, until: instant },
+  challenged: { interaction, until: instant, isCompleted: optional(oneOf(true)) },
   reversing: { failure },
   returning: { approval },
   refunding: { approval },
@@ -93,6 +95,7 @@ export const customerLogFact = variants<CustomerLogFact, 'type'>('type', {
   binding_started: { ...about, terms: bindingTerms },
   binding_rerouted: { ...about, terminal, why: text },
   binding_interaction_requested: { ...about, interaction, until: instant },
+  binding_interaction_completed: about,
   binding_reversal_started: { ...about, failure, returnBy: instant },
   binding_charged: { ...about, approval, returnBy: instant },
   binding_refund_started: { ...about, why: text },

@@ -1,14 +1,16 @@
-// Reroutes a verification charge in SQL, under the rule of acquiring/domain/reroute.ts: only during its first attempt. A
+// Reroutes a verification charge in SQL, under the rule of acquiring/domain/routing/reroute.ts: only during its first attempt. A
 // change of another binding of the customer is no conflict.
+import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
-import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/reroute.ts';
+import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/routing/reroute.ts';
 import { terminal } from '../../acquiring/store/codec.ts';
 import { loadBinding, type StoredBinding } from './bindings.ts';
-import type { BindingFact } from '../domain/binding.ts';
+import { evolveBinding, type BindingFact } from '../domain/binding.ts';
+import { exchangesOfReroute } from '../domain/exchanges.ts';
 import { customerLogFact } from './codec.ts';
 
 const rerouteBinding = statement({
@@ -20,6 +22,7 @@ const rerouteBinding = statement({
     version: 'int4',
     terminal: stored('json', terminal),
     wake_at: 'timestamptz',
+    ...exchangeParameters,
   },
   row: { version: 'int4' },
   // The claim is renewed and attempts stay: at the next terminal too, a later attempt is not the first.
@@ -37,6 +40,8 @@ const rerouteBinding = statement({
       returning customer.customer_id, party_id, customer.version, changed_at
     ), logged as (
       ${appendEvent('customer', 'customer_id')}
+    ), exchanged as (
+      ${recordExchanges('changed')}
     )
     select version from changed`,
 });
@@ -57,6 +62,7 @@ export async function storeReroute(
     wake_at: initialClaim(now).wake_at,
     happened_at: now,
     facts: [{ ...fact, bindingId }],
+    exchanges: exchangesOfReroute(evolveBinding(binding, fact), now),
   });
   // Another binding may have made the customer ready meanwhile, and the next write stores the customer's status.
   const rerouted = row && (await loadBinding(db, { customerId, bindingId }));

@@ -29,7 +29,7 @@ export const bindingColumns = {
 } as const;
 
 export function rowOf(binding: Binding, version: number): Values<typeof bindingColumns> {
-  const { card, email, recurrentTerms, redirectUrl, deadline, terminal, livemode } = binding;
+  const { card, email, recurrentTerms, renews, redirectUrl, deadline, terminal, livemode } = binding;
   return {
     customer_id: binding.customerId,
     binding_id: binding.id,
@@ -40,7 +40,7 @@ export function rowOf(binding: Binding, version: number): Values<typeof bindingC
     created_at: binding.createdAt,
     amount_minor: binding.amount.minor,
     currency: binding.amount.currency,
-    terms: { card, deadline, terminal, livemode, ...defined({ email, recurrentTerms, redirectUrl }) },
+    terms: { card, deadline, terminal, livemode, ...defined({ email, recurrentTerms, renews, redirectUrl }) },
     external_id: binding.externalId ?? null,
     ...stateRowOf(binding.state),
   };

@@ -33,7 +33,8 @@ const listPendingRefunds = statement({
     stuck_reason: 'text?',
   },
   text: `select customer_id, binding_id, party_id, status, amount_minor, currency, refund_due_at,
-           refund_due_at < ${ownNow} as is_overdue, stuck_reason
+           refund_due_at < ${ownNow} as is_overdue,
+           case when stuck_at is not null then stuck_reason end as stuck_reason
          from binding left join test_clock using (party_id)
          where refund_due_at is not null order by refund_due_at limit 1000`,
 });

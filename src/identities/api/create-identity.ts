@@ -7,6 +7,8 @@ import type { Provider } from '../domain/provider.ts';
 import { findIdentityByExternalId, storeNewIdentity } from '../store/identities.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { givenIn, shapeProblem } from './shared-schema.ts';
+import { senderProblem } from '../domain/sender.ts';
+import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Ids } from '../../ids.ts';
@@ -24,7 +26,7 @@ export const createIdentity = endpoint({
     'An identity is the person or company in whose name wallets and destinations are kept. It starts as `anonymous`. Its level ' +
     'sets how much can be paid out.',
   body: IdentityParams,
-  validateBody: shapeProblem,
+  validateBody: (body) => shapeProblem(body) ?? senderProblem(body.sender ?? {}),
   bodyExample: identityExample,
   status: 201,
   response: IdentitySchema,
@@ -38,6 +40,8 @@ export const createIdentity = endpoint({
       body.class,
       body.metadata,
       body.externalID,
+      // Only if given: a fingerprint from before has none.
+      ...(body.sender ? [body.sender] : []),
     ]);
     return createIdempotently({
       externalId: body.externalID,
@@ -54,6 +58,7 @@ export const createIdentity = endpoint({
           provider: body.provider,
           class: body.class,
           ...givenIn(body),
+          ...defined({ sender: body.sender }),
         };
         const decision = decideCreate(party, payouts.providers, terms, now);
         if (!decision.ok) return decision;

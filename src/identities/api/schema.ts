@@ -2,7 +2,14 @@
 import { Type, type Static } from 'typebox';
 import { DateTime } from '../../platform/http/schemas.ts';
 import type { Identification, Identity } from '../domain/identity.ts';
-import { AnyID, EntityName, FreeMetadata, givenBody, PayoutExternalID } from './shared-schema.ts';
+import {
+  AnyID,
+  EntityName,
+  FreeMetadata,
+  givenBody,
+  PayoutExternalID,
+  SenderParams,
+} from './shared-schema.ts';
 import { defined } from '../../defined.ts';
 
 export const IdentityParams = Type.Object(
@@ -17,6 +24,7 @@ export const IdentityParams = Type.Object(
         description: 'The party of the API key. No other is accepted.',
       }),
     ),
+    sender: Type.Optional(SenderParams),
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(PayoutExternalID),
   },
@@ -36,6 +44,7 @@ export const IdentitySchema = Type.Object(
     effectiveChallenge: Type.Optional(
       Type.String({ description: 'The ID of the identification that gave the identity its level.' }),
     ),
+    sender: Type.Optional(SenderParams),
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(Type.String()),
   },
@@ -49,7 +58,7 @@ export const identityExample = {
 } satisfies IdentityParams;
 
 export function identityBody(identity: Identity): Static<typeof IdentitySchema> {
-  const { id, name, provider, level, isBlocked, createdAt, effectiveChallenge } = identity;
+  const { id, name, provider, level, isBlocked, createdAt, effectiveChallenge, sender } = identity;
   return {
     id,
     name,
@@ -58,7 +67,7 @@ export function identityBody(identity: Identity): Static<typeof IdentitySchema> 
     level,
     isBlocked,
     createdAt,
-    ...defined({ effectiveChallenge }),
+    ...defined({ effectiveChallenge, sender }),
     ...givenBody(identity),
   };
 }

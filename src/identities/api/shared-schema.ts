@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { CurrencyCode } from '../../platform/http/schemas.ts';
 import type { Money } from '../../money.ts';
+import { senderLengths } from '../domain/sender.ts';
 import { defined } from '../../defined.ts';
 
 /** An ID in a path or a body. */
@@ -22,6 +23,32 @@ export const FreeMetadata = Type.Object(
   {
     additionalProperties: true,
     description: 'Your own data, stored and returned. Fractions are doubles. At most 16 KiB as JSON.',
+  },
+);
+
+const field = (most: number, description?: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 2 * most, ...defined({ description }) }));
+const CountryCode = Type.Optional(
+  Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 3166-1 alpha-3, such as `RUS`.' }),
+);
+/** A Cyrillic character may need several Latin ones, so the lengths are checked after transliteration. */
+export const SenderParams = Type.Object(
+  {
+    name: field(senderLengths.name, 'Of a company. At most 30 Latin characters.'),
+    firstName: field(senderLengths.firstName, 'Of a person, with `lastName`. At most 30 Latin characters.'),
+    lastName: field(senderLengths.lastName),
+    address: field(senderLengths.address, 'Street and house. At most 35 Latin characters.'),
+    city: field(senderLengths.city, 'At most 25 Latin characters.'),
+    country: CountryCode,
+    birthDate: Type.Optional(Type.String({ format: 'date' })),
+    nationality: CountryCode,
+    occupation: field(senderLengths.occupation),
+    account: field(senderLengths.account, 'The account that the money comes from.'),
+  },
+  {
+    title: 'PayoutSender',
+    description:
+      'Who pays out, for banks and card networks that ask. It is sent in Latin characters, and is in no event and no webhook.',
   },
 );
 

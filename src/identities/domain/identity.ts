@@ -2,6 +2,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Party } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { Sender } from './sender.ts';
 import { challengeTypes, proofTypes, type Level, type Provider } from './provider.ts';
 
 export type IdentityTerms = {
@@ -13,6 +14,8 @@ export type IdentityTerms = {
   readonly createdAt: Instant;
   readonly metadata?: unknown;
   readonly externalId?: string;
+  /** Who pays out, for card networks that ask. Personal data: it is in no event. */
+  readonly sender?: Sender;
 };
 
 export type Identity = IdentityTerms & {

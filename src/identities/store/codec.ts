@@ -11,12 +11,27 @@ import {
   type Codec,
 } from '../../platform/database/codec.ts';
 import type { IdentityFact, IdentityTerms, Proof } from '../domain/identity.ts';
+import type { Sender } from '../domain/sender.ts';
 import { levels } from '../domain/provider.ts';
 
 export const level = oneOf(...levels);
 export const proofs: Codec<readonly Proof[]> = list(object<Proof>({ type: text, token: text }));
 
-const terms: Codec<IdentityTerms> = object({
+export const sender: Codec<Sender> = object({
+  name: optional(text),
+  firstName: optional(text),
+  lastName: optional(text),
+  address: optional(text),
+  city: optional(text),
+  country: optional(text),
+  birthDate: optional(text),
+  nationality: optional(text),
+  occupation: optional(text),
+  account: optional(text),
+});
+
+/** Without the sender: personal data is in no event. */
+const terms: Codec<Omit<IdentityTerms, 'sender'>> = object({
   id: text,
   partyId: text,
   name: text,

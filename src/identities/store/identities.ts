@@ -12,7 +12,7 @@ import {
 } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { evolve, type Identification, type Identity, type IdentityFact } from '../domain/identity.ts';
-import { identityFact, level, proofs } from './codec.ts';
+import { identityFact, level, proofs, sender } from './codec.ts';
 import { listStatement } from './sql-fragments.ts';
 import { defined } from '../../defined.ts';
 
@@ -31,6 +31,7 @@ const columns = {
   metadata: stored('json?', anything),
   external_id: 'text?',
   effective_challenge: 'text?',
+  sender: stored('json?', sender),
 } as const;
 const selectedColumns = columnList(columns);
 
@@ -139,8 +140,9 @@ export async function storeNewIdentity(
     metadata: identity.metadata ?? null,
     external_id: identity.externalId ?? null,
     effective_challenge: null,
+    sender: identity.sender ?? null,
     fingerprint,
-    facts: [created],
+    facts: [withoutSender(created)],
   });
   return rows.length > 0;
 }
@@ -239,6 +241,11 @@ export async function findChallenges(
   }));
 }
 
+function withoutSender({ type, terms }: IdentityFact & { type: 'identity_created' }): IdentityFact {
+  const { sender: _, ...logged } = terms;
+  return { type, terms: logged };
+}
+
 function storedFromRow(row: Values<typeof columns>): StoredIdentity {
   return {
     version: row.version,
@@ -255,6 +262,7 @@ function storedFromRow(row: Values<typeof columns>): StoredIdentity {
         metadata: row.metadata,
         externalId: row.external_id,
         effectiveChallenge: row.effective_challenge,
+        sender: row.sender,
       }),
     },
   };

@@ -36,11 +36,13 @@ export function listStatement<const Filters extends Columns, const Row extends C
   /** For rows with more than the columns of the table. */
   readonly select?: string;
   readonly source?: string;
+  /** For filters that are no comparison with a column. */
+  readonly conditions?: Readonly<Record<string, string>>;
 }) {
   const { name, table, idColumn, filters, row, select = columnList(row), source = table } = list;
   const conditions = Object.keys(filters).map((filter) => {
-    const compared = searches[filter] ?? `${filter} =`;
-    return `and (:${filter} is null or ${table}.${compared} :${filter})`;
+    const compared = `${table}.${searches[filter] ?? `${filter} =`} :${filter}`;
+    return `and (:${filter} is null or ${list.conditions?.[filter] ?? compared})`;
   });
   return statement({
     name,

@@ -80,17 +80,22 @@ function bodyOf(invoice: Invoice, { tokens }: { tokens: AccessTokens }): Static<
 }
 
 function commandOf(body: InvoiceParams, id: string): CreateInvoice {
-  const { partyID, externalID, amount, cart, dueDate, metadata = {}, shopID: _, ...rest } = body;
+  const { amount, cart, description, bankAccount, clientInfo, allocation } = body;
   return {
-    ...rest,
     id,
-    metadata,
-    dueDate: instantOf(dueDate),
+    currency: body.currency,
+    product: body.product,
+    dueDate: instantOf(body.dueDate),
+    metadata: body.metadata ?? {},
+    allocation,
     ...defined({
-      partyId: partyID,
-      externalId: externalID,
+      partyId: body.partyID,
+      externalId: body.externalID,
       amountMinor: amount === undefined ? undefined : BigInt(amount),
       cart: cart && cartOf(cart),
+      description,
+      bankAccount,
+      clientInfo,
     }),
   };
 }

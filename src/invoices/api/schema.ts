@@ -68,7 +68,8 @@ const InvoiceClientInfo = Type.Object(
 );
 
 export const CartSchema = Type.Array(CartLineSchema);
-export const CartParams = Type.Array(CartLineRequest, { description: '1 to 100 lines.' });
+/** More lines than an invoice may have are refused by its rules; far more are not even read. */
+export const CartParams = Type.Array(CartLineRequest, { description: '1 to 100 lines.', maxItems: 1_000 });
 
 export const InvoiceParams = Type.Object(
   {

@@ -23,6 +23,8 @@ const shop: Shop = {
   partyId: 'P',
   livemode: false,
   fees: {},
+  whenShort: 'refuse',
+  threeDSecure: 'whenTheBankSays',
   name: 'Shop',
   url: 'https://shop.example',
   categoryId: 1,

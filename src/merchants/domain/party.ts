@@ -24,12 +24,22 @@ export type Shop = {
   readonly categoryId: number;
   readonly currency: Currency;
   readonly fees: Fees;
+  readonly whenShort: WhenShort;
+  readonly threeDSecure: ThreeDSecureWish;
   readonly isBlocked: boolean;
   readonly isSuspended: boolean;
   readonly createdAt: Instant;
   /** The origins of the shop's pages, which may frame the checkout and receive the payer back. */
   readonly origins: readonly string[];
 };
+
+/** What a refund does if the shop's balance is too small: fail, take the balance down to the overdraft limit, or wait. */
+export const whenShortChoices = ['refuse', 'overdraft', 'wait'] as const;
+export type WhenShort = (typeof whenShortChoices)[number];
+
+/** What a bank is asked to do about 3-D Secure with a payer who is present. */
+export const threeDSecureWishes = ['always', 'whenTheBankSays', 'never'] as const;
+export type ThreeDSecureWish = (typeof threeDSecureWishes)[number];
 
 /** Limited because the origins are in a header of every response. */
 export const maxOrigins = 20;

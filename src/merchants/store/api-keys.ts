@@ -26,6 +26,14 @@ export const listApiKeys = statement({
   text: `select ${columnList(described)} from api_key where party_id = :party_id order by created_at, key_id`,
 });
 
+/** Those that may work. */
+export const listKeyIds = statement({
+  name: 'list_key_ids',
+  parameters: { livemode: 'bool' },
+  row: { key_id: 'text' },
+  text: 'select key_id from api_key where livemode = :livemode and revoked_at is null',
+});
+
 export const insertApiKey = statement({
   name: 'insert_api_key',
   parameters: { ...made, ...hashed },

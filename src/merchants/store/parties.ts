@@ -1,5 +1,5 @@
 // Parties, shops and categories in SQL.
-import { currency } from '../../platform/database/codec.ts';
+import { currency, oneOf } from '../../platform/database/codec.ts';
 import {
   columnList,
   parameterList,
@@ -8,7 +8,7 @@ import {
   type Values,
 } from '../../platform/database/statement.ts';
 import { fees } from '../../platform/ledger/store/codec.ts';
-import type { Party, Shop } from '../domain/party.ts';
+import { threeDSecureWishes, whenShortChoices, type Party, type Shop } from '../domain/party.ts';
 import { defined } from '../../defined.ts';
 
 const partyColumns = {
@@ -63,6 +63,8 @@ const shopColumns = {
   category_id: 'int4',
   currency: stored('text', currency),
   fees: stored('json', fees),
+  when_short: stored('text', oneOf(...whenShortChoices)),
+  three_d_secure: stored('text', oneOf(...threeDSecureWishes)),
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
@@ -118,11 +120,47 @@ export const setShopFees = statement({
   text: `update shop set fees = :fees where party_id = :party_id and shop_id = :shop_id returning shop_id`,
 });
 
+export const setWhenShort = statement({
+  name: 'set_when_short',
+  parameters: { party_id: 'text', shop_id: 'text', when_short: shopColumns.when_short },
+  row: { shop_id: 'text' },
+  text: `update shop set when_short = :when_short where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
+export const setThreeDSecure = statement({
+  name: 'set_three_d_secure',
+  parameters: { party_id: 'text', shop_id: 'text', three_d_secure: shopColumns.three_d_secure },
+  row: { shop_id: 'text' },
+  text: `update shop set three_d_secure = :three_d_secure
+         where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
 export const setShopOrigins = statement({
   name: 'set_shop_origins',
   parameters: { party_id: 'text', shop_id: 'text', origins: 'text' },
   row: { shop_id: 'text' },
   text: `update shop set origins = :origins where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
+export const setStrictIds = statement({
+  name: 'set_strict_ids',
+  parameters: { party_id: 'text', shop_id: 'text', strict_ids: 'bool' },
+  row: { shop_id: 'text' },
+  text: `update shop set strict_ids = :strict_ids where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
+/** For the shop of a request: named by it, or of its invoice or customer. Without any, one strict shop of the party is enough. */
+export const readStrictIds = statement({
+  name: 'read_strict_ids',
+  parameters: { party_id: 'text', shop_id: 'text?', invoice_id: 'text?', customer_id: 'text?' },
+  row: { is_strict: 'bool' },
+  text: `select exists (
+      select from shop where party_id = :party_id and strict_ids and shop_id = coalesce(
+        :shop_id,
+        (select shop_id from invoice where invoice_id = :invoice_id and party_id = :party_id),
+        (select shop_id from customer where customer_id = :customer_id and party_id = :party_id),
+        shop_id)
+    ) as is_strict`,
 });
 
 export const readCategories = statement({
@@ -153,6 +191,8 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     categoryId: row.category_id,
     currency: row.currency,
     fees: row.fees,
+    whenShort: row.when_short,
+    threeDSecure: row.three_d_secure,
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,
     createdAt: row.created_at,

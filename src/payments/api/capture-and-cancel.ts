@@ -4,12 +4,15 @@ import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts'
 import { Amount, CurrencyCode, Reason } from '../../platform/http/schemas.ts';
 import { maxCartLines, lineCostMinor } from '../../invoices/domain/invoice.ts';
 import { CartParams, cartOf } from '../../invoices/api/schema.ts';
+import type { Instant } from '../../clock.ts';
 import type { TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { decideCancel, decideCapture } from '../domain/commands.ts';
-import type { Payment, PaymentFact } from '../domain/payment.ts';
+import type { Payment } from '../domain/payment.ts';
 import { storeEvents } from '../store/payment-changes.ts';
+import { storeCancelWish } from '../store/pending/cancel-wish.ts';
 import { findPayment } from '../store/payments.ts';
+import type { StoredPayment } from '../store/rows.ts';
 import { PaymentPath } from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -85,7 +88,10 @@ export const cancelPayment = endpoint({
   method: 'POST',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/cancel',
   tag: 'Payments',
-  summary: 'Cancel a held payment',
+  summary: 'Cancel a payment',
+  description:
+    'Releases a hold. A payment that is `pending` is reversed as soon as its outcome is known: then it is `cancelled`, or `failed` if ' +
+    'the bank had not approved it. To cancel it again changes nothing.',
   params: PaymentPath,
   body: Reason,
   bodyExample: { reason: 'Out of stock' },
@@ -103,6 +109,14 @@ export const cancelPayment = endpoint({
     change(request, deps, (payment) => decideCancel(payment, request.body.reason)),
 });
 
+type Decided = Extract<ReturnType<typeof decideCancel>, { readonly ok: true }>['value'];
+
+function store(db: Database, stored: StoredPayment, decided: Decided, now: Instant): Promise<unknown> {
+  if (decided.type === 'nothing') return Promise.resolve(true);
+  if (decided.type === 'cancelWanted') return storeCancelWish(db, stored, decided.reason, now);
+  return storeEvents(db, stored, [[decided]], now);
+}
+
 type ChangeRequest = EndpointRequest<Static<typeof PaymentPath>>;
 type ChangeRefusal = TradingRefusal | 'invoiceNotFound' | 'paymentNotFound';
 
@@ -111,7 +125,7 @@ const tries = 10;
 async function change<Code extends string>(
   { caller, params, now }: ChangeRequest,
   { db, merchants, jobs }: Deps,
-  decide: (payment: Payment) => Outcome<PaymentFact, Code>,
+  decide: (payment: Payment) => Outcome<Decided, Code>,
 ): Promise<Outcome<undefined, Code | ChangeRefusal>> {
   const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
   for (let attempt = 0; attempt < tries; attempt++) {
@@ -122,7 +136,7 @@ async function change<Code extends string>(
     if (!trading.ok) return trading;
     const decision = decide(stored.payment);
     if (!decision.ok) return decision;
-    if (await storeEvents(db, stored, [[decision.value]], now)) {
+    if (await store(db, stored, decision.value, now)) {
       db.afterCommit(() => jobs.wake());
       return accept(undefined);
     }

@@ -11,20 +11,33 @@ import { metadataProblem } from '../../platform/http/schemas.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { InvoicePath } from '../../invoices/api/schema.ts';
 import type { Shop } from '../../merchants/domain/party.ts';
-import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
+import { areSameTerms, mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { cardSourceOf, type CardSource, type CardSourceDeps } from '../card-source.ts';
+import { cardSourceOf, type CardSource, type CardSourceDeps, type SelectedCard } from '../card-source.ts';
 import { decideStart, requirePayable, type PayableInvoice, type StartPayment } from '../domain/commands.ts';
 import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '../store/payments.ts';
-import { paymentBody, paymentExample, PaymentParams, PaymentSchema } from './schema.ts';
+import { keptWish, type KeptWish } from '../domain/authentication/three-d-secure.ts';
+import type { CardDetails } from '../../cards/domain/card.ts';
+import { presenceProblem } from './payer-present.ts';
+import {
+  paymentBody,
+  paymentExample,
+  PaymentParams,
+  PaymentSchema,
+  returnAddressProblem,
+  unlistedReturn,
+} from './schema.ts';
+import { mayReturn } from '../../merchants/domain/return-address.ts';
 import { defined } from '../../defined.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Banks } from '../../acquiring/banks.ts';
+import type { Terminal } from '../../acquiring/domain/bank-port.ts';
 
 type Deps = CardSourceDeps & {
   readonly merchants: Merchants;
   readonly banks: Banks;
   readonly jobs: JobRunner;
+  readonly publicUrl: () => string;
 };
 
 export const createPayment = endpoint({
@@ -41,13 +54,9 @@ export const createPayment = endpoint({
   params: InvoicePath,
   body: PaymentParams,
   bodyExample: paymentExample,
-  validateBody: ({ metadata, recurrentTerms, makeRecurrent, payer }) =>
-    metadataProblem(metadata ?? {}) ??
-    (makeRecurrent && payer.payerType === 'CustomerPayer' ? 'Invalid payer' : undefined) ??
-    (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
-    (recurrentTerms && !(makeRecurrent && payer.payerType === 'PaymentResourcePayer')
-      ? validationMessage('recurrentTerms', 'no_match', 'requires makeRecurrent and a PaymentResourcePayer')
-      : undefined),
+  validateBody: (body) => bodyProblem(body),
+  // As where the card was stored.
+  excludeFromHash: ['payer.cvv'],
   status: 201,
   response: PaymentSchema,
   errors: [
@@ -61,7 +70,11 @@ export const createPayment = endpoint({
     'invalidProcessingDeadline',
     'invalidInvoiceStatus',
     'invoicePaymentPending',
+    'invoiceAttemptsExceeded',
+    'tooManyAttempts',
+    'shopRefusesCards',
     'operationNotPermitted',
+    'threeDSecureNotOffered',
     'invalidRecurrentParent',
     'customerNotReady',
     'recurrentStopped',
@@ -72,6 +85,9 @@ export const createPayment = endpoint({
     'recurrentRetryTooEarly',
     'recurrentRetryLimitReached',
     'recurrentParentStale',
+    'recurrentAmountAboveConsent',
+    'recurrentPeriodAlreadyCharged',
+    'recurrentTerminalPaused',
   ],
   handle: async (request, deps: Deps) => {
     const { caller, params, body, now } = request;
@@ -82,7 +98,11 @@ export const createPayment = endpoint({
       return refuse('operationNotPermitted', {
         message: 'This token is limited to a payer who is present. Use an API key to charge a saved card.',
       });
-    const source = await cardSourceOf({ caller, payer: body.payer, now }, deps);
+    if (caller.kind !== 'apiKey' && body.threeDSecure !== undefined)
+      return refuse('operationNotPermitted', { message: 'Only an API key can send threeDSecure.' });
+    const { address, countedAs } = request;
+    const asked = { caller, payer: body.payer, invoiceId: params.invoiceID, address, countedAs, now };
+    const source = await cardSourceOf(asked, deps);
     if (!source.ok) return source;
     const fingerprint = fingerprintOf(params.invoiceID, body, source.value);
     const made = { command: commandOf(body, deadline), source: source.value, fingerprint };
@@ -92,6 +112,7 @@ export const createPayment = endpoint({
       order: 'findFirst',
       find: (externalId) => findPaymentByExternalId(deps.db, caller.partyId, externalId),
       respond: async (payment) => {
+        if (!areSameTerms(payment.recurrentTerms, made.command.recurrentTerms)) return 'otherRequest';
         const trading = await deps.merchants.trading(payment);
         return trading.ok ? accept(paymentBody(payment, caller)) : trading;
       },
@@ -101,8 +122,26 @@ export const createPayment = endpoint({
   },
 });
 
+function bodyProblem(body: PaymentParams): string | undefined {
+  const { metadata, recurrentTerms, makeRecurrent, payer } = body;
+  return (
+    metadataProblem(metadata ?? {}) ??
+    returnAddressProblem('payer.', payer.sessionInfo) ??
+    (makeRecurrent && payer.payerType === 'CustomerPayer' ? 'Invalid payer' : undefined) ??
+    presenceProblem(body) ??
+    (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
+    (recurrentTerms && !(makeRecurrent && payer.payerType === 'PaymentResourcePayer')
+      ? validationMessage('recurrentTerms', 'no_match', 'requires makeRecurrent and a PaymentResourcePayer')
+      : undefined)
+  );
+}
+
 type PaymentRequest = EndpointRequest<Static<typeof InvoicePath>, undefined, PaymentParams>;
-type Command = Omit<StartPayment, 'terminal' | 'livemode' | 'fees' | 'payer'>;
+/** How long a hold lasts is known with its terminal and card. */
+type WantedFlow = { readonly type: 'instant' } | Omit<StartPayment['flow'] & { type: 'hold' }, 'days'>;
+type Command = Omit<StartPayment, 'terminal' | 'livemode' | 'fees' | 'payer' | 'flow' | 'threeDSecure'> & {
+  readonly flow: WantedFlow;
+};
 type NewPayment = { readonly command: Command; readonly source: CardSource; readonly fingerprint: Buffer };
 
 async function startPayment(request: PaymentRequest, made: NewPayment, isLocked: boolean, deps: Deps) {
@@ -112,18 +151,30 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   if (!payable) return refuse('invoiceNotFound');
   const shop = await merchants.trading(payable.invoice);
   if (!shop.ok) return shop;
+  const { redirectUrl } = request.body.payer.sessionInfo ?? {};
+  if (!mayReturn(redirectUrl, shop.value.origins, [deps.publicUrl()])) return unlistedReturn('payer.');
   const mayStart = requirePayable(payable.invoice, made.command, now);
   if (!mayStart.ok) return mayStart;
   const unwanted = await unwantedByShop(shop.value, request, deps);
   if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
-  const terminal = await banks.terminalOf(shop.value);
+  const presentCard = await made.source.presentCard?.(db, payable.invoice);
+  if (presentCard && !presentCard.ok) return presentCard;
+  const present = presentCard?.value;
+  const refused =
+    present && (await deps.payerAttempts.refusalBefore(payable.invoice, present, payable.payerAttempts));
+  if (refused) return refused;
+  const wish = present ? await wishOf(shop.value, request, present, deps) : {};
+  const terminal = await (present
+    ? presentTerminal(shop.value, wish, banks)
+    : banks.terminalOfCharge(shop.value, now));
+  if (terminal === 'threeDSecureNotOffered') return refuse(terminal);
   if (!terminal)
     return refuse('operationNotPermitted', {
       message: 'The shop has no terminal at a bank. Ask the operator to add one.',
     });
   const { livemode, fees } = shop.value;
-  const command = { ...made.command, terminal, livemode, fees };
-  const store = (on: Database) => storePayment(on, payable, { ...made, command }, isLocked, now);
+  const command = { ...made.command, ...wish, terminal, livemode, fees };
+  const store = (on: Database) => storePayment(on, payable, { ...made, command }, deps, isLocked, now);
   const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;
   const { payment } = stored.value.stored;
@@ -135,14 +186,18 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
 async function storePayment(
   db: Database,
   { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
-  made: NewPayment & { readonly command: Omit<StartPayment, 'payer'> },
+  made: NewPayment & {
+    readonly command: Command & Pick<StartPayment, 'terminal' | 'livemode' | 'fees' | 'threeDSecure'>;
+  },
+  { banks, payerAttempts }: Pick<Deps, 'banks' | 'payerAttempts'>,
   isLocked: boolean,
   now: Instant,
 ) {
   const taken = await made.source.pick(db, invoice, isLocked);
   if (!taken.ok) return taken;
   const { payer, withPayment } = taken.value;
-  const decision = decideStart(invoice, { ...made.command, payer }, now);
+  const flow = await flowWithDays(invoice, made.command, taken.value, banks);
+  const decision = decideStart(invoice, { ...made.command, flow, payer }, now);
   if (!decision.ok) return decision;
   const stored = await storeNewPayment(db, decision.value, {
     invoiceVersion,
@@ -151,7 +206,36 @@ async function storePayment(
     withPayment: withPayment(decision.value.terms),
   });
   if (stored === 'versionConflict') return stored;
-  return stored === 'cardGone' ? refuse('invalidPaymentToolToken') : accept(stored);
+  return 'why' in stored ? payerAttempts.refusalOf(db, stored) : accept(stored);
+}
+
+async function wishOf(
+  shop: Shop,
+  { body }: PaymentRequest,
+  card: CardDetails,
+  { payerAttempts }: Deps,
+): Promise<KeptWish> {
+  const { partyId, id: shopId, threeDSecure } = shop;
+  const isChallenged = await payerAttempts.isChallenged({ partyId, shopId }, card);
+  return keptWish({ request: body.threeDSecure, shop: threeDSecure, isChallenged });
+}
+
+async function presentTerminal(shop: Shop, wish: KeptWish, banks: Banks) {
+  const ability = wish.threeDSecure === 'always' ? 'hosted' : undefined;
+  const terminal = await banks.terminalOf(shop, ability);
+  if (terminal || ability === undefined) return terminal;
+  return (await banks.terminalOf(shop)) && 'threeDSecureNotOffered';
+}
+
+async function flowWithDays(
+  shop: PayableInvoice,
+  { flow, terminal }: { readonly flow: WantedFlow; readonly terminal: Terminal },
+  { payer, paymentSystem }: SelectedCard,
+  banks: Banks,
+): Promise<StartPayment['flow']> {
+  if (flow.type !== 'hold') return flow;
+  const initiation = payer.type === 'resource' ? 'payerPresent' : 'withoutPayer';
+  return { ...flow, days: await banks.holdDays(shop, terminal, paymentSystem, initiation) };
 }
 
 /** The error message if the shop's own settings forbid the payment. Most payments need no lookup. */
@@ -200,13 +284,13 @@ function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadab
   return parseInstant(text) ?? 'unreadable';
 }
 
-function flowOf(flow: PaymentParams['flow']): StartPayment['flow'] {
+function flowOf(flow: PaymentParams['flow']): WantedFlow {
   return flow?.type === 'PaymentFlowHold'
     ? { type: 'hold', onExpiration: flow.onHoldExpiration ?? 'cancel' }
     : { type: 'instant' };
 }
 
-/** Two requests are the same if these values are equal. Two tokens of one card count as the same card. */
+/** Two requests are the same if these values and their recurrentTerms are equal. Two tokens of one card count as the same card. */
 function fingerprintOf(invoiceId: string, body: PaymentParams, { identity }: CardSource): Buffer {
   const flow = flowOf(body.flow);
   return requestFingerprint([

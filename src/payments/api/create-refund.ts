@@ -10,8 +10,9 @@ import { accept, refuse } from '../../refusal.ts';
 import { storeRefundStart } from '../store/payment-changes.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
-import { decideRefund, type StartRefund } from '../domain/refund.ts';
+import { awaitingFunds, decideRefund, type StartRefund } from '../domain/refund.ts';
 import { findRefundByExternalId } from '../store/refunds.ts';
+import { firstWaitingRefund } from '../store/waiting-refunds.ts';
 import { refundBody, RefundParams, RefundSchema } from './refund-schema.ts';
 import { defined } from '../../defined.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -81,17 +82,27 @@ export const createRefund = endpoint({
         const decision = decideRefund(stored.payment, commandOf(body), latest(now, stored.changedAt));
         if (!decision.ok) return decision;
         const refund = decision.value;
-        const written = await storeRefundStart(
-          db,
-          stored,
-          refund,
-          externalID === undefined ? null : fingerprint,
-          now,
-        );
-        if (written === 'versionConflict') return written;
-        if (written === 'insufficient') return refuse('insufficentAccountBalance');
-        db.afterCommit(() => jobs.wake());
-        return accept(refundBody({ ...refund.refund, status: 'pending' }));
+        const mayWait = trading.value.whenShort === 'wait';
+        const store = async (started: typeof refund) => {
+          const written = await storeRefundStart(
+            db,
+            stored,
+            started,
+            externalID === undefined ? null : fingerprint,
+            now,
+          );
+          if (written !== 'stored') return written;
+          db.afterCommit(() => jobs.wake());
+          return accept(refundBody({ ...started.refund, status: 'pending' }));
+        };
+        // Refunds of a shop are paid in the order of their requests, so one that could be paid waits behind the others.
+        const isQueued = mayWait && (await firstWaitingRefund(db, stored.payment)) !== undefined;
+        const written = isQueued ? 'insufficient' : await store(refund);
+        if (written !== 'insufficient') return written;
+        if (!mayWait) return refuse('insufficentAccountBalance');
+        const waiting = await store(awaitingFunds(refund));
+        if (waiting === 'insufficient') throw new Error('A refund that waits for money reserved some.');
+        return waiting;
       },
     });
   },

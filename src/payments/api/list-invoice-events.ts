@@ -1,13 +1,14 @@
 // GET …/events: all events of an invoice and its payments, in order.
 import { Type, type Static } from 'typebox';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
-import { logReader, readVisible } from '../../platform/events/read-log.ts';
+import { readVisible } from '../../platform/events/read-log.ts';
 import type { Caller } from '../../caller.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EventPage } from '../../platform/http/schemas.ts';
 import { invoiceChangeBody, invoiceChanges, InvoicePath } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { invoiceLogFact, type InvoiceLogFact } from '../store/codec.ts';
+import type { InvoiceLogFact } from '../store/codec.ts';
+import { readInvoiceLog } from '../store/invoice-log.ts';
 import { paymentChangeBody, paymentChanges } from './schema.ts';
 import { refundChangeBody, refundChanges } from './refund-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -19,8 +20,6 @@ const InvoiceEvent = Type.Object(
   { id: Type.Integer({ minimum: 1 }), createdAt: DateTime, changes: Type.Array(InvoiceChange) },
   { title: 'InvoiceEvent' },
 );
-
-const readLog = logReader('invoice', invoiceLogFact);
 
 export const listInvoiceEvents = endpoint({
   operation: 'listInvoiceEvents',
@@ -40,7 +39,7 @@ export const listInvoiceEvents = endpoint({
   handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, id: params.invoiceID };
     const events = await readVisible(
-      (page) => readLog(db, name, page),
+      (page) => readInvoiceLog(db, name, page),
       query,
       (event) => eventBody(event, caller),
     );

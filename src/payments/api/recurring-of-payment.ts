@@ -20,6 +20,8 @@ import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { ConsentFollowers, Recurring } from '../../recurring/port.ts';
+import { unlessPaused } from '../../retry-rules/domain/may-charge.ts';
+import type { Banks } from '../../acquiring/banks.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 
 type Deps = {
@@ -46,7 +48,7 @@ export const getRecurring = endpoint({
   status: 200,
   response: RecurringSchema,
   errors,
-  handle: async (request, deps: Deps) => {
+  handle: async (request, deps: Deps & { readonly banks: Banks }) => {
     const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { seriesId, payment } = found.value;
@@ -58,7 +60,8 @@ export const getRecurring = endpoint({
     const asked = { invoiceCreatedAt: 'then', amount: money } as const;
     const admission = await deps.recurring.preview(deps.db, seriesId, asked, request.now);
     if (!admission) return refuse('recurringNotFound');
-    return accept(recurringBody(admission.series, admission.verdict));
+    const pausedUntil = await deps.banks.pausedUntil(payment, request.now);
+    return accept(recurringBody({ ...admission, verdict: unlessPaused(admission.verdict, pausedUntil) }));
   },
 });
 

@@ -37,6 +37,18 @@ const refundProperties = {
   reason: Type.Optional(Type.String()),
   cart: Type.Optional(CartSchema),
   status: RefundStatusSchema,
+  waitsUntil: Type.Optional({
+    ...DateTime,
+    description:
+      'The balance of the shop is too small, so nothing was sent to the bank. Without money until then, the refund fails.',
+  }),
+  rrn: Type.Optional(Type.String({ description: "The bank's reference of a refund that succeeded." })),
+  arn: Type.Optional(
+    Type.String({
+      description:
+        'The acquirer reference number, if the bank returned it. With it, the bank of the payer finds the refund.',
+    }),
+  ),
   error: Type.Optional(RefundError),
 };
 export const RefundSchema = Type.Object(refundProperties, { title: 'Refund' });
@@ -66,14 +78,14 @@ export const refundChanges = [
 ];
 
 export function refundBody(refund: Refund): RefundBody {
-  const { id, externalId, createdAt, amount, reason, cart, status } = refund;
+  const { id, externalId, createdAt, amount, reason, cart, status, waitsUntil, rrn, arn } = refund;
   return {
     id,
     createdAt,
     amount: Number(amount.minor),
     currency: amount.currency,
     status,
-    ...defined({ externalID: externalId, reason }),
+    ...defined({ externalID: externalId, reason, waitsUntil, rrn, arn }),
     ...(cart === undefined ? {} : { cart: cartBody(cart) }),
     ...(status === 'failed' ? { error: errorBody(refund.failure) } : {}),
   };
@@ -102,6 +114,7 @@ export function refundChangeBody(fact: PaymentFact, paymentId: string): object |
     case 'refund_succeeded':
       return changed(fact.refundId, 'succeeded');
     case 'refund_failed':
+    case 'refund_returned':
       return { ...changed(fact.refundId, 'failed'), error: errorBody(fact.failure) };
     default:
       return undefined;

@@ -1,9 +1,21 @@
 // The shapes of payments in the API. A merchant sees the whole tree of an error, a payer one flat code.
+import type { CardNumbers } from '../../platform/http/request/card-numbers.ts';
 import { Type, type Static } from 'typebox';
 import type { Interaction } from '../../acquiring/domain/bank-port.ts';
-import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../../cards/api/schema.ts';
+import {
+  ClientInfo,
+  PaymentToolDetails,
+  paymentToolDetailsBody,
+  PresentClientInfoParams,
+  SecurityCode,
+} from '../../cards/api/schema.ts';
+import { threeDSecureWishes } from '../../merchants/domain/party.ts';
+import type { Payer } from '../domain/payer/payer.ts';
 import type { Instant } from '../../clock.ts';
 import type { Caller } from '../../caller.ts';
+import { returnAddressOf } from '../../merchants/domain/return-address.ts';
+import { validationMessage } from '../../platform/http/errors/validate.ts';
+import { refuse } from '../../refusal.ts';
 import {
   Amount,
   CurrencyCode,
@@ -12,15 +24,18 @@ import {
   ExternalID,
   Metadata,
 } from '../../platform/http/schemas.ts';
-import { RecurrentTerms } from '../../recurring/api/schema.ts';
+import { DeclineClassSchema, RecurrentTerms } from '../../recurring/api/schema.ts';
+import { chargeWarnings } from '../../retry-rules/domain/may-charge.ts';
 import {
+  rrnOf,
   amountOf,
   publicStatus,
   type Payment,
   type PaymentFact,
   type PaymentState,
 } from '../domain/payment.ts';
-import { merchantError, payerError, type PaymentFailure } from '../domain/payment-failure.ts';
+import { reasonOfBank } from '../domain/bank-actions.ts';
+import { merchantError, payerError } from '../domain/payment-failure.ts';
 import { defined } from '../../defined.ts';
 
 const optionalText = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
@@ -28,7 +43,9 @@ const optionalText = (maxLength: number) => Type.Optional(Type.String({ maxLengt
 export const ContactInfo = Type.Object(
   {
     email: Type.Optional(Type.String({ format: 'email', maxLength: 100 })),
-    phoneNumber: Type.Optional(Type.String({ pattern: '^\\+?\\d{4,15}$' })),
+    phoneNumber: Type.Optional(
+      Type.String({ pattern: '^\\+?\\d{4,15}$', 'x-cardNumbers': 'phone' satisfies CardNumbers }),
+    ),
     firstName: optionalText(100),
     lastName: optionalText(100),
     country: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 3166-1 alpha-3' })),
@@ -39,6 +56,26 @@ export const ContactInfo = Type.Object(
   },
   { title: 'ContactInfo' },
 );
+
+/** The error message of an address that no browser should be sent to. */
+export function returnAddressProblem(
+  where: string,
+  sessionInfo: { readonly redirectUrl?: string } | undefined,
+): string | undefined {
+  const template = sessionInfo?.redirectUrl;
+  if (template === undefined || returnAddressOf(template) !== undefined) return undefined;
+  return validationMessage(`${where}sessionInfo.redirectUrl`, 'no_match', 'must be an http or https address');
+}
+
+/** For a shop that has a list of origins. */
+export const unlistedReturn = (where: string) =>
+  refuse('invalidRequest', {
+    message: validationMessage(
+      `${where}sessionInfo.redirectUrl`,
+      'no_match',
+      'must be on an origin of the shop, which "mandate shop origins" lists',
+    ),
+  });
 
 export const SessionInfo = Type.Object(
   {
@@ -96,10 +133,25 @@ const CustomerPayerParams = Type.Object(
   {
     payerType: Type.Literal('CustomerPayer'),
     customerID: { ...EntityID, description: 'A customer of the same shop who is `ready`.' },
+    present: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'The payer is present and pays with their saved card. It is a payment like one with an entered card: it may need ' +
+          '3-D Secure, and rules of recurring charges do not apply. Requires `clientInfo`.',
+      }),
+    ),
+    clientInfo: Type.Optional({ ...PresentClientInfoParams, description: 'Only with `present`.' }),
+    cvv: Type.Optional({
+      ...SecurityCode,
+      description: 'Only with `present`, if your shop asks for it again. Stored for 15 minutes, for one use.',
+    }),
     sessionInfo: Type.Optional(SessionInfo),
   },
   { title: 'CustomerPayerParams' },
 );
+
+const ThreeDSecure = Type.Enum([...threeDSecureWishes]);
 
 export const PaymentParams = Type.Object(
   {
@@ -115,6 +167,12 @@ export const PaymentParams = Type.Object(
       }),
     ),
     recurrentTerms: Type.Optional(RecurrentTerms),
+    threeDSecure: Type.Optional({
+      ...ThreeDSecure,
+      description:
+        'Only with an API key, and for a payer who is present. Whether they are authenticated with 3-D Secure: `always` or not at all, ' +
+        '`whenTheBankSays` leaves it to the bank, and `never` tells the bank not to. The default is the setting of the shop.',
+    }),
     processingDeadline: Type.Optional(
       Type.String({
         minLength: 1,
@@ -145,6 +203,10 @@ const PaymentError: ReturnType<typeof Type.Object> = Type.Object(
         { description: 'A more specific reason. Only for merchants.' },
       ),
     ),
+    declineClass: Type.Optional({
+      ...DeclineClassSchema,
+      description: 'Only for merchants. Who can help, if the bank declined or did not answer.',
+    }),
   },
   { title: 'PaymentError' },
 );
@@ -201,7 +263,9 @@ export const PaymentSchema = Type.Object(
           {
             payerType: Type.Literal('CustomerPayer'),
             customerID: EntityID,
+            present: Type.Optional(Type.Boolean({ description: 'Only if the payer was present.' })),
             paymentToolDetails: PaymentToolDetails,
+            clientInfo: Type.Optional(ClientInfo),
             sessionInfo: Type.Optional(SessionInfo),
           },
           { title: 'CustomerPayer' },
@@ -210,16 +274,25 @@ export const PaymentSchema = Type.Object(
       { title: 'Payer' },
     ),
     warnings: Type.Optional(
-      Type.Array(Type.Enum(['recurrentGapExceeded', 'recurrentParentNotLatest']), {
+      Type.Array(Type.Enum([...chargeWarnings]), {
         description:
-          'Only for recurring payments. The charge is accepted but goes against card-network guidance.',
+          'Only for recurring payments. The charge is accepted but goes against card-network guidance or the consent.',
       }),
     ),
     makeRecurrent: Type.Boolean(),
+    threeDSecure: Type.Optional({
+      ...ThreeDSecure,
+      description: 'What the bank was asked about 3-D Secure, unless that was left to the bank.',
+    }),
     metadata: Type.Optional(Metadata),
     transactionInfo: Type.Optional(
       Type.Object(
-        { rrn: Type.String(), approvalCode: Type.Optional(Type.String()) },
+        {
+          rrn: Type.Optional(
+            Type.String({ description: 'The retrieval reference, if the bank has given one.' }),
+          ),
+          approvalCode: Type.Optional(Type.String()),
+        },
         { title: 'TransactionInfo', description: 'Present once the bank has approved the payment.' },
       ),
     ),
@@ -266,6 +339,10 @@ export const paymentChanges = [
     { title: 'PaymentInteractionRequested' },
   ),
   Type.Object(
+    { changeType: Type.Literal('PaymentInteractionCompleted'), paymentID: EntityID },
+    { title: 'PaymentInteractionCompleted' },
+  ),
+  Type.Object(
     {
       changeType: Type.Literal('PaymentStatusChanged'),
       paymentID: EntityID,
@@ -273,7 +350,8 @@ export const paymentChanges = [
       error: Type.Optional(PaymentError),
       reason: Type.Optional(
         Type.String({
-          description: 'Only for merchants. Why the operator released a hold that you asked to capture.',
+          description:
+            'Only for merchants. Why a payment was cancelled that you did not cancel, such as captureRefused.',
         }),
       ),
     },
@@ -304,12 +382,12 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
     ...('warnings' in payer && payer.warnings.length > 0
       ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
       : {}),
-    ...defined({ externalID: payment.externalId }),
+    ...defined({ externalID: payment.externalId, threeDSecure: payment.threeDSecure }),
     ...(payment.metadata === undefined
       ? {}
       : { metadata: payment.metadata as NonNullable<PaymentBody['metadata']> }),
     ...transactionInfo(state),
-    ...(state.name === 'failed' ? { error: errorBody(state.failure, caller) } : {}),
+    ...(state.name === 'failed' ? { error: errorBody(state, caller) } : {}),
   };
 }
 
@@ -325,6 +403,7 @@ function payerBody(payer: Payment['payer']): PaymentBody['payer'] {
     const { invoiceId: invoiceID, paymentId: paymentID } = payer.parent;
     return { payerType: 'RecurrentPayer', recurrentParentPayment: { invoiceID, paymentID }, ...contact };
   }
+  if (payer.savedBy) return presentCustomerBody(payer, payer.savedBy.customerId, session);
   return {
     payerType: 'PaymentResourcePayer',
     paymentToolToken: payer.token,
@@ -335,14 +414,35 @@ function payerBody(payer: Payment['payer']): PaymentBody['payer'] {
   };
 }
 
-function transactionInfo(state: PaymentState): Pick<PaymentBody, 'transactionInfo'> {
-  if (!('approval' in state)) return {};
-  const { reference, approvalCode } = state.approval;
-  return { transactionInfo: { rrn: reference, ...defined({ approvalCode }) } };
+/** No token: the card belongs to the customer. */
+function presentCustomerBody(
+  { card, clientInfo }: Payer & { readonly type: 'resource' },
+  customerID: string,
+  session: object,
+): PaymentBody['payer'] {
+  const paymentToolDetails = paymentToolDetailsBody(card);
+  return {
+    payerType: 'CustomerPayer',
+    customerID,
+    present: true,
+    paymentToolDetails,
+    clientInfo,
+    ...session,
+  };
 }
 
-function errorBody(failure: PaymentFailure, caller: Caller): Static<typeof PaymentError> {
-  return caller.kind === 'apiKey' ? merchantError(failure) : payerError(failure);
+function transactionInfo(state: PaymentState): Pick<PaymentBody, 'transactionInfo'> {
+  if (!('approval' in state)) return {};
+  const { approvalCode } = state.approval;
+  return { transactionInfo: defined({ rrn: rrnOf(state.approval), approvalCode }) };
+}
+
+function errorBody(
+  { failure, declineClass }: (PaymentState & { name: 'failed' }) | (PaymentFact & { type: 'payment_failed' }),
+  caller: Caller,
+): Static<typeof PaymentError> {
+  if (caller.kind !== 'apiKey') return payerError(failure);
+  return { ...merchantError(failure), ...defined({ declineClass }) };
 }
 
 /** What the event feed shows of a fact. Internal facts show nothing. */
@@ -364,18 +464,21 @@ export function paymentChangeBody(fact: PaymentFact, paymentId: string, caller: 
         paymentID: paymentId,
         userInteraction: userInteractionBody(fact.interaction),
       };
+    case 'payment_interaction_completed':
+      return { changeType: 'PaymentInteractionCompleted', paymentID: paymentId };
     case 'payment_processed':
       return changed('processed');
     case 'payment_captured':
       return changed('captured');
-    case 'payment_cancelled': {
-      const reason = caller.kind === 'apiKey' ? fact.reason : undefined;
+    case 'payment_cancelled':
+    case 'payment_capture_failed': {
+      const reason = caller.kind === 'apiKey' ? reasonOfBank(fact) : undefined;
       return { ...changed('cancelled'), ...defined({ reason }) };
     }
     case 'payment_refunded':
       return changed('refunded');
     case 'payment_failed':
-      return { ...changed('failed'), error: errorBody(fact.failure, caller) };
+      return { ...changed('failed'), error: errorBody(fact, caller) };
     default:
       return undefined;
   }

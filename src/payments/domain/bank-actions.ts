@@ -1,17 +1,29 @@
 // What to send to the bank about a payment, and what its response means: pure functions of state and time. A response that
 // proves nothing changes nothing.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import type { References } from '../../acquiring/domain/references.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import {
+  amountAtRisk,
   pollIntervalMs,
   earliest,
+  sendUntilOf,
   type Approval,
   type Payment,
   type PaymentFact,
   type PaymentState,
 } from './payment.ts';
-import { deadlineReached, failureOfDecline, threeDsNotFinished } from './payment-failure.ts';
+import { mayStepUp } from './authentication/step-up.ts';
+import { declineClassOf } from '../../retry-rules/domain/rule-packs.ts';
+import {
+  cancelledInTime,
+  deadlineReached,
+  failureOfDecline,
+  shopLacksFunds,
+  threeDsNotFinished,
+  type PaymentFailure,
+} from './payment-failure.ts';
 import { defined } from '../../defined.ts';
 
 /** How long a payer has to complete a challenge. */
@@ -21,9 +33,15 @@ export type NextAction =
   | { readonly do: 'authorise' }
   | { readonly do: 'inquire' }
   | { readonly do: 'reverse' }
+  /** Refunds what the bank may have charged and does not reverse. */
+  | { readonly do: 'undo'; readonly amount: Money }
+  /** Undoes a charge that was approved after it was given up: without an amount a hold. */
+  | { readonly do: 'undoLate'; readonly amount?: Money }
   | { readonly do: 'nothing' }
   | { readonly do: 'capture'; readonly amount: Money }
   | { readonly do: 'refund'; readonly id: string; readonly amount: Money }
+  /** The refund waits for the shop's money. */
+  | { readonly do: 'fundRefund'; readonly id: string; readonly until: Instant }
   | { readonly do: 'write'; readonly fact: PaymentFact }
   | { readonly do: 'wait'; readonly until: Instant };
 
@@ -36,7 +54,7 @@ export function nextAction(payment: Payment, now: Instant): NextAction {
       return { do: 'inquire' };
     case 'reversing':
     case 'cancelling':
-      return { do: 'reverse' };
+      return state.isRefunding ? { do: 'undo', amount: amountAtRisk(payment) } : { do: 'reverse' };
     case 'capturing':
       return { do: 'capture', amount: state.amount };
     case 'held':
@@ -45,13 +63,18 @@ export function nextAction(payment: Payment, now: Instant): NextAction {
       if (now < flow.heldUntil) return { do: 'wait', until: flow.heldUntil };
       return { do: 'write', fact: endOfHold(payment, flow.onExpiration) };
     case 'refunding': {
-      const { id, minor } = state.refund;
+      const { id, minor, waitsUntil } = state.refund;
+      if (waitsUntil !== undefined && now >= waitsUntil)
+        return { do: 'write', fact: { type: 'refund_failed', refundId: id, failure: shopLacksFunds } };
+      if (waitsUntil !== undefined) return { do: 'fundRefund', id, until: waitsUntil };
       return { do: 'refund', id, amount: { minor, currency: state.amount.currency } };
     }
+    case 'failed':
+      if (!state.isUndoing) return { do: 'nothing' };
+      return { do: 'undoLate', ...(flow.type === 'instant' ? { amount: payment.amount } : {}) };
     case 'captured':
     case 'cancelled':
     case 'refunded':
-    case 'failed':
       return { do: 'nothing' };
   }
 }
@@ -67,6 +90,8 @@ export type Interpretation =
   /** Each list of facts is one event. An empty list means that the response is no longer relevant. */
   | { readonly events: readonly (readonly PaymentFact[])[] }
   | { readonly again: Instant }
+  /** The bank refuses every way back. What it says about this operation decides: see `interpretStanding`. */
+  | { readonly inquire: 'authorise' | 'capture' }
   /** An unknown outcome: the job is retried with growing delays, then stuck. */
   | { readonly unknown: string };
 
@@ -77,26 +102,97 @@ export function interpret(payment: Payment, answer: BankResponse, now: Instant):
     case 'challenged':
       return meaningForAuthorisation(payment, answer, now);
     case 'reversing':
-      return answer.outcome === 'approved'
-        ? one({ type: 'payment_failed', failure: state.failure })
-        : notFinal(answer, now);
     case 'cancelling':
-      return answer.outcome === 'approved' ? one(cancelled(state)) : notFinal(answer, now);
+      return state.isRefunding
+        ? meaningForUndo(payment, state, answer, now)
+        : meaningForReversal(state, answer, now);
     case 'capturing':
-      return answer.outcome === 'approved'
-        ? one({ type: 'payment_captured', amount: state.amount })
-        : notFinal(answer, now);
+      if (answer.outcome === 'approved') return one({ type: 'payment_captured', amount: state.amount });
+      if (answer.outcome === 'declined') return one(captureRefusedWith(answer.code, state.amount));
+      return notFinal(answer, now);
     case 'refunding':
       return meaningForRefund(state, answer, now);
+    case 'failed':
+      return state.isUndoing ? meaningForLate(payment, answer, now) : { events: [] };
     default:
       return { events: [] };
   }
+}
+
+/** Merchants read it as the reason of the cancellation. */
+const captureRefused = 'captureRefused';
+
+type TakingBack = PaymentState & { name: 'reversing' | 'cancelling' };
+
+function meaningForReversal(state: TakingBack, answer: BankResponse, now: Instant): Interpretation {
+  if (answer.outcome === 'approved') return one(endOf(state));
+  // The bank says so for good, perhaps because it has settled the charge already.
+  if (answer.outcome === 'declined') return one({ type: 'payment_reversal_refused', code: answer.code });
+  return notFinal(answer, now);
+}
+
+function captureRefusedWith(code: string, { minor: captureMinor }: Money): PaymentFact {
+  return { type: 'payment_cancel_started', reason: captureRefused, code, captureMinor };
+}
+
+function meaningForUndo(
+  payment: Payment,
+  state: TakingBack,
+  answer: BankResponse,
+  now: Instant,
+): Interpretation {
+  if (answer.outcome === 'approved')
+    return { events: [[givenBack(answer, amountAtRisk(payment)), endOf(state)]] };
+  if (answer.outcome !== 'declined') return notFinal(answer, now);
+  // What was charged at once may stand, whether it was given up or cancelled.
+  if (state.name === 'reversing' || payment.flow.type === 'instant') return { inquire: 'authorise' };
+  return state.captureMinor === undefined ? one(endOf(state)) : { inquire: 'capture' };
+}
+
+/** When the bank neither reverses nor refunds: a charge that stands counts, and a hold that stands expires at the bank. */
+export function interpretStanding(
+  payment: Payment,
+  answer: BankResponse,
+  now: Instant,
+): Exclude<Interpretation, { readonly inquire: unknown }> {
+  const { state, flow } = payment;
+  if (state.name !== 'reversing' && state.name !== 'cancelling') return { events: [] };
+  if (answer.outcome === 'declined') return one(endOf(state));
+  if (state.name === 'cancelling') {
+    if (answer.outcome === 'notFound') return one(endOf(state));
+    if (answer.outcome !== 'approved') return notFinal(answer, now);
+    return one({ type: 'payment_captured', amount: amountAtRisk(payment) });
+  }
+  if (answer.outcome !== 'approved') return notFinal(answer, now);
+  if (flow.type === 'hold') return one(endOf(state));
+  const processed: PaymentFact = { type: 'payment_processed', approval: approvalOf(answer) };
+  return { events: [[processed], [{ type: 'payment_captured', amount: payment.amount }]] };
+}
+
+function meaningForLate({ flow, amount }: Payment, answer: BankResponse, now: Instant): Interpretation {
+  if (answer.outcome !== 'approved') return notFinal(answer, now);
+  return one(flow.type === 'instant' ? givenBack(answer, amount) : { type: 'payment_given_back' });
+}
+
+function givenBack(answer: BankResponse & { outcome: 'approved' }, amount: Money) {
+  const { rrn, arn } = namesOf(answer);
+  return { type: 'payment_given_back', amount, ...defined({ rrn, arn }) } as const satisfies PaymentFact;
+}
+
+/** Nothing is charged any more. */
+function endOf(state: TakingBack): PaymentFact {
+  if (state.name === 'cancelling') return cancelled(state);
+  return { type: 'payment_failed', failure: state.failure, ...classOfSilence(state.failure) };
 }
 
 export function cancelled(state: PaymentState & { name: 'cancelling' }): PaymentFact & {
   type: 'payment_cancelled';
 } {
   return { type: 'payment_cancelled', ...(state.isReleased ? { reason: state.reason } : {}) };
+}
+
+function namesOf({ reference, references }: BankResponse & { outcome: 'approved' }): References {
+  return references ?? { rrn: reference };
 }
 
 function meaningForRefund(
@@ -108,23 +204,35 @@ function meaningForRefund(
   if (answer.outcome === 'declined')
     return one({ type: 'refund_failed', refundId, failure: failureOfDecline(answer) });
   if (answer.outcome !== 'approved') return notFinal(answer, now);
-  const succeeded: PaymentFact = { type: 'refund_succeeded', refundId };
+  const { rrn, arn } = namesOf(answer);
+  const succeeded: PaymentFact = { type: 'refund_succeeded', refundId, ...defined({ rrn, arn }) };
   const isAll = refundedMinor + refund.minor === amount.minor;
   return { events: [isAll ? [succeeded, { type: 'payment_refunded' }] : [succeeded]] };
 }
 
 function meaningForAuthorisation(payment: Payment, answer: BankResponse, now: Instant): Interpretation {
   const { state, flow, amount, deadline } = payment;
+  const cancelReason = 'cancelReason' in state ? state.cancelReason : undefined;
   if (answer.outcome === 'approved') {
     const processed: PaymentFact = { type: 'payment_processed', approval: approvalOf(answer) };
+    if (cancelReason !== undefined)
+      return { events: [[processed], [{ type: 'payment_cancel_started', reason: cancelReason }]] };
     if (flow.type === 'hold') return one(processed);
     return { events: [[processed], [{ type: 'payment_captured', amount }]] };
   }
-  if (answer.outcome === 'declined')
-    return one({ type: 'payment_failed', failure: failureOfDecline(answer) });
+  if (answer.outcome === 'declined') {
+    const { network, code } = answer;
+    if (mayStepUp(payment, answer, now)) return one({ type: 'payment_stepped_up', network, code });
+    return one({ type: 'payment_failed', failure: failureOfDecline(answer), ...classOfDecline(answer, now) });
+  }
+
+  const isUndone = answer.outcome === 'payerNeeded' || answer.outcome === 'notFound';
+  if (cancelReason !== undefined && isUndone)
+    return one({ type: 'payment_reversal_started', failure: cancelledInTime });
 
   const until = state.name === 'challenged' ? state.until : deadline;
-  if (now >= until) {
+  const isNeverSent = state.name === 'authorising' && answer.outcome === 'notFound';
+  if (now >= until || (isNeverSent && now >= sendUntilOf(payment))) {
     // Time is up without proof. The charge is reversed before the payment fails, whatever the bank did or still does.
     const failure = state.name === 'challenged' ? threeDsNotFinished : deadlineReached;
     return one({ type: 'payment_reversal_started', failure });
@@ -140,11 +248,32 @@ function meaningForAuthorisation(payment: Payment, answer: BankResponse, now: In
   return answer.outcome === 'payerNeeded' ? { again: laterBy(now, pollIntervalMs) } : notFinal(answer, now);
 }
 
-/** Whatever the code, a declined reversal or capture was not done. An operator must find out what the bank holds. */
+/** A failed authentication is no response of a network. */
+function classOfDecline(answer: BankResponse & { outcome: 'declined' }, now: Instant) {
+  return answer.code.startsWith('3ds') ? {} : { declineClass: declineClassOf(answer, now) };
+}
+
+function classOfSilence([, reason]: PaymentFailure) {
+  return reason === deadlineReached[1] ? ({ declineClass: 'technical' } as const) : {};
+}
+
+/** Why the payment was cancelled, if the merchant did not request it. */
+export function reasonOfBank(fact: PaymentFact): string | undefined {
+  switch (fact.type) {
+    case 'payment_cancelled':
+      return fact.reason;
+    case 'payment_capture_failed':
+      return 'captureFailed';
+    default:
+      return undefined;
+  }
+}
+
+/** Where a decline is not expected, it proves nothing, and an operator finds out what the bank holds. */
 export function notFinal(
   answer: BankResponse,
   now: Instant,
-): Exclude<Interpretation, { readonly events: unknown }> {
+): Extract<Interpretation, { readonly again: unknown } | { readonly unknown: unknown }> {
   switch (answer.outcome) {
     case 'pending':
       return { again: laterBy(now, pollIntervalMs) };
@@ -158,14 +287,16 @@ export function notFinal(
   }
 }
 
-function one(fact: PaymentFact): Interpretation {
+function one(fact: PaymentFact): { readonly events: readonly (readonly PaymentFact[])[] } {
   return { events: [[fact]] };
 }
 
 export function approvalOf(answer: BankResponse & { outcome: 'approved' }): Approval {
-  const { reference, approvalCode, networkTransactionId, eci } = answer;
+  const { reference, references, approvalCode, networkTransactionId, networkIds, eci } = answer;
+  const { authenticated, liabilityShift } = answer;
   return {
     reference,
     ...defined({ approvalCode, networkTransactionId, eci }),
+    ...defined({ references, networkIds, authenticated, liabilityShift }),
   };
 }

@@ -3,10 +3,10 @@ import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Payment, PaymentFact, PaymentTerms } from './payment.ts';
+import type { Flow, Payment, PaymentFact, PaymentTerms } from './payment.ts';
 import { defined } from '../../defined.ts';
 
-const holdMs = 72 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 const authorisationMs = 30 * 60_000;
 
 export type PayableInvoice = {
@@ -28,7 +28,8 @@ export type StartPayment = Omit<
   'amount' | 'createdAt' | 'partyId' | 'shopId' | 'invoiceId' | 'id' | 'flow' | 'deadline'
 > & {
   readonly flow:
-    { readonly type: 'instant' } | { readonly type: 'hold'; readonly onExpiration: 'cancel' | 'capture' };
+    | { readonly type: 'instant' }
+    | { readonly type: 'hold'; readonly onExpiration: 'cancel' | 'capture'; readonly days: number };
   readonly deadline?: Instant;
 };
 
@@ -65,7 +66,7 @@ export function decideStart(
       shopId,
       amount,
       createdAt: latest(now, invoice.changedAt),
-      flow: flow.type === 'hold' ? { ...flow, heldUntil: wholeSeconds(laterBy(now, holdMs)) } : flow,
+      flow: flow.type === 'hold' ? holdOf(flow, now) : flow,
       deadline: command.deadline ?? laterBy(now, authorisationMs),
     },
   });
@@ -113,13 +114,25 @@ export function decideCapture(
   });
 }
 
+/** Of a pending payment, only the wish is stored: its outcome is not known. `nothing`: it is being reversed, or the wish is known. */
 export function decideCancel(
   payment: Payment,
   reason: string,
-): Outcome<PaymentFact, 'invalidPaymentStatus' | 'operationNotPermitted'> {
+): Outcome<
+  PaymentFact | { readonly type: 'nothing' } | { readonly type: 'cancelWanted'; readonly reason: string },
+  'invalidPaymentStatus' | 'operationNotPermitted'
+> {
+  const { state } = payment;
+  if (state.name === 'reversing') return accept({ type: 'nothing' });
+  if (state.name === 'authorising' || state.name === 'challenged')
+    return accept(state.cancelReason === undefined ? { type: 'cancelWanted', reason } : { type: 'nothing' });
   if (payment.state.name !== 'held') return refuse('invalidPaymentStatus');
   if (payment.flow.type !== 'hold') return refuse('operationNotPermitted');
   return accept({ type: 'payment_cancel_started', reason });
+}
+
+function holdOf({ type, onExpiration, days }: StartPayment['flow'] & { type: 'hold' }, now: Instant): Flow {
+  return { type, onExpiration, heldUntil: wholeSeconds(laterBy(now, days * dayMs)) };
 }
 
 /** The API shows whole seconds, so the stored value has whole seconds too. */

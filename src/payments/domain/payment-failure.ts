@@ -11,6 +11,10 @@ const threeDsFailed: PaymentFailure = ['preauthorization_failed', 'three_ds_fail
 export const threeDsNotFinished: PaymentFailure = ['preauthorization_failed', 'three_ds_not_finished'];
 /** The consent or the card ended before the charge was sent. */
 export const consentOver: PaymentFailure = declined('operation_blocked');
+/** The merchant cancelled the payment, and the bank had not approved it. */
+export const cancelledInTime: PaymentFailure = declined('operation_blocked');
+/** The shop's balance stayed too small for a refund. */
+export const shopLacksFunds: PaymentFailure = ['terms_violated', 'insufficient_merchant_funds'];
 export const deadlineReached: PaymentFailure = declined('processing_deadline_reached');
 
 const byCode: Readonly<Record<string, PaymentFailure>> = {

@@ -3,6 +3,8 @@ import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { interpret, nextAction } from './bank-actions.ts';
+import { journalOf } from './postings.ts';
+import { possibleOutcomes } from './resolution.ts';
 import {
   decideCancel,
   decideCapture,
@@ -10,7 +12,7 @@ import {
   type PayableInvoice,
   type StartPayment,
 } from './commands.ts';
-import { failureOfDecline, merchantError, payerError } from './payment-failure.ts';
+import { deadlineReached, failureOfDecline, merchantError, payerError } from './payment-failure.ts';
 import {
   amountOf,
   evolve,
@@ -20,6 +22,8 @@ import {
   paymentOfOperation,
   publicStatus,
   wakeOf,
+  withInteractionEnd,
+  sendUntilOf,
   type Payment,
   type PaymentFact,
   type PaymentState,
@@ -73,16 +77,17 @@ const started = (flow: StartPayment['flow'] = { type: 'instant' }): PaymentFact 
   if (!decision.ok) throw new Error('The payment was refused.');
   return decision.value;
 };
-const hold = { type: 'hold', onExpiration: 'cancel' } as const;
+const hold = { type: 'hold', onExpiration: 'cancel', days: 3 } as const;
 const approval = { reference: '900000000001', approvalCode: '000001' };
 const processed: PaymentFact = { type: 'payment_processed', approval };
 const captured: PaymentFact = { type: 'payment_captured', amount: rub(6_000n) };
 const failure = ['authorization_failed', 'insufficient_funds'] as const;
 
-const refundStarted = (minor: bigint, id = '100', feeMinor = 0n): PaymentFact => ({
-  type: 'refund_started',
-  refund: { id, createdAt: now, amount: rub(minor), feeMinor },
-});
+const refundStarted = (minor: bigint, id = '100', feeMinor = 0n) =>
+  ({
+    type: 'refund_started',
+    refund: { id, createdAt: now, amount: rub(minor), feeMinor },
+  }) as const satisfies PaymentFact;
 
 const otherTerminal = { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' };
 const facts: Record<PaymentFact['type'], PaymentFact> = {
@@ -92,7 +97,9 @@ const facts: Record<PaymentFact['type'], PaymentFact> = {
     interaction,
     until: laterBy(now, minute),
   },
+  payment_interaction_completed: { type: 'payment_interaction_completed' },
   payment_rerouted: { type: 'payment_rerouted', terminal: otherTerminal, why: 'ECONNREFUSED' },
+  payment_stepped_up: { type: 'payment_stepped_up', network: 'visa', code: '1A' },
   payment_reversal_started: { type: 'payment_reversal_started', failure },
   payment_processed: processed,
   payment_capture_started: { type: 'payment_capture_started', amount: rub(5_000n), reason: 'shipped' },
@@ -101,9 +108,30 @@ const facts: Record<PaymentFact['type'], PaymentFact> = {
   payment_cancelled: { type: 'payment_cancelled' },
   payment_failed: { type: 'payment_failed', failure },
   refund_started: refundStarted(10n),
+  refund_funded: { type: 'refund_funded', refundId: '100' },
   refund_failed: { type: 'refund_failed', refundId: '100', failure },
   refund_succeeded: { type: 'refund_succeeded', refundId: '100' },
   payment_refunded: { type: 'payment_refunded' },
+  payment_reversal_refused: { type: 'payment_reversal_refused', code: '12' },
+  payment_given_back: { type: 'payment_given_back', amount: rub(6_000n) },
+  payment_capture_failed: { type: 'payment_capture_failed', amount: rub(6_000n), feeMinor: 0n },
+  payment_approved_late: { type: 'payment_approved_late' },
+  refund_returned: {
+    type: 'refund_returned',
+    refundId: '100',
+    amount: rub(10n),
+    feeMinor: 0n,
+    refundsMade: 1,
+    failure,
+  },
+};
+/** What has to happen in a state before it can have the fact. */
+const preludes: Record<string, PaymentFact[]> = {
+  'reversing payment_given_back': [facts.payment_reversal_refused],
+  'cancelling payment_given_back': [facts.payment_reversal_refused],
+  'failed payment_given_back': [facts.payment_approved_late],
+  'captured refund_returned': [facts.refund_started, facts.refund_succeeded],
+  'refunding refund_returned': [facts.refund_succeeded, refundStarted(5n, '101')],
 };
 const histories: Record<PaymentStateName | 'absent', PaymentFact[]> = {
   absent: [],
@@ -132,38 +160,82 @@ describe('the payment lifecycle', () => {
     absent: { payment_started: 'authorising' },
     authorising: {
       payment_rerouted: 'authorising',
+      payment_stepped_up: 'authorising',
       payment_interaction_requested: 'challenged',
       payment_processed: 'held',
       payment_failed: 'failed',
       payment_reversal_started: 'reversing',
     },
     challenged: {
+      payment_interaction_completed: 'challenged',
       payment_processed: 'held',
       payment_failed: 'failed',
       payment_reversal_started: 'reversing',
     },
-    reversing: { payment_failed: 'failed' },
+    reversing: {
+      payment_reversal_refused: 'reversing',
+      payment_given_back: 'reversing',
+      payment_processed: 'held',
+      payment_failed: 'failed',
+    },
     held: {
       payment_captured: 'captured',
       payment_capture_started: 'capturing',
       payment_cancel_started: 'cancelling',
     },
     capturing: { payment_captured: 'captured', payment_cancel_started: 'cancelling' },
-    cancelling: { payment_cancelled: 'cancelled' },
-    captured: { refund_started: 'refunding', payment_refunded: 'refunded' },
-    refunding: { refund_failed: 'captured', refund_succeeded: 'captured' },
+    cancelling: {
+      payment_reversal_refused: 'cancelling',
+      payment_given_back: 'cancelling',
+      payment_captured: 'captured',
+      payment_cancelled: 'cancelled',
+    },
+    captured: {
+      refund_started: 'refunding',
+      payment_refunded: 'refunded',
+      refund_returned: 'captured',
+      payment_capture_failed: 'cancelled',
+    },
+    refunding: { refund_failed: 'captured', refund_succeeded: 'captured', refund_returned: 'refunding' },
+    refunded: { refund_returned: 'captured' },
+    failed: { payment_approved_late: 'failed', payment_given_back: 'failed' },
   };
   for (const [from, history] of Object.entries(histories)) {
     for (const [type, fact] of Object.entries(facts)) {
       const to = expected[from]?.[type];
       if (to)
         test(`${type} in state ${from} leads to ${to}`, () =>
-          expect(after([...history, fact]).state.name).toBe(to));
+          expect(after([...history, ...(preludes[`${from} ${type}`] ?? []), fact]).state.name).toBe(to));
       else
         test(`${type} is not allowed in state ${from}`, () =>
           expect(() => after([...history, fact])).toThrow(/cannot have/));
     }
   }
+
+  test('an interaction is completed once', () => {
+    const { payment_interaction_completed: completed } = facts;
+    const back = after([...histories.challenged, completed]);
+    expect(back.state).toEqual({ ...inState('challenged').state, isCompleted: true });
+    expect(() => evolve(back, completed)).toThrow('no interaction to complete');
+  });
+
+  test('what ends a challenge is preceded by the end of the interaction, as an event of its own', () => {
+    const { payment_interaction_completed: completed } = facts;
+    const challenged = inState('challenged');
+    expect(withInteractionEnd(challenged, [[processed], [captured]])).toEqual([
+      [completed],
+      [processed],
+      [captured],
+    ]);
+    const back = evolve(challenged, completed);
+    for (const [payment, events] of [
+      [challenged, []],
+      [challenged, [[completed]]],
+      [back, [[processed]]],
+      [inState('authorising'), [[processed]]],
+    ] as const)
+      expect(withInteractionEnd(payment, events)).toEqual(events);
+  });
 
   test.each([
     ['authorising', 'pending', true],
@@ -217,6 +289,45 @@ describe('the payment lifecycle', () => {
       refundedMinor: 15n,
     });
     expect(() => evolve(twice, { type: 'refund_succeeded', refundId: '100' })).toThrow(/not in progress/);
+  });
+});
+
+describe('a refund that waits for money', () => {
+  const waitsUntil = laterBy(now, minute);
+  const { refund } = refundStarted(10n);
+  const waiting = after([
+    ...histories.captured,
+    { type: 'refund_started', refund: { ...refund, waitsUntil } },
+  ]);
+  test('asks for the money until its time is up, then fails', () => {
+    expect(nextAction(waiting, now)).toEqual({ do: 'fundRefund', id: '100', until: waitsUntil });
+    expect(nextAction(waiting, waitsUntil)).toEqual({
+      do: 'write',
+      fact: {
+        type: 'refund_failed',
+        refundId: '100',
+        failure: ['terms_violated', 'insufficient_merchant_funds'],
+      },
+    });
+  });
+  test('is sent once its money is reserved, and only then can succeed', () => {
+    expect(() => evolve(waiting, facts.refund_succeeded)).toThrow(/cannot have/);
+    const funded = evolve(waiting, facts.refund_funded);
+    expect(nextAction(funded, waitsUntil)).toMatchObject({ do: 'refund', id: '100' });
+    expect(evolve(funded, facts.refund_succeeded).state).toMatchObject({ refundedMinor: 10n });
+  });
+  test('moves money when that is reserved, and none if it fails before', () => {
+    const journal = (payment: Payment, fact: PaymentFact) => journalOf(payment, [fact])?.entries;
+    const started = { type: 'refund_started', refund: { ...refund, waitsUntil } } as const;
+    expect(journal(inState('captured'), started)).toBeUndefined();
+    expect(journal(waiting, facts.refund_failed)).toBeUndefined();
+    expect(journal(waiting, facts.refund_funded)).toMatchObject([{ phase: 'pending', minor: 10n }]);
+    expect(journal(evolve(waiting, facts.refund_funded), facts.refund_failed)).toEqual([
+      { phase: 'void', step: 'refund' },
+    ]);
+  });
+  test('can be recorded as failed by an operator, and not as succeeded', () => {
+    expect(possibleOutcomes(waiting)).toEqual(['failed']);
   });
 });
 
@@ -279,14 +390,7 @@ describe('ending a hold', () => {
       refusal: { code: 'operationNotPermitted' },
     });
     expect(decideCancel(instant, 'r')).toMatchObject({ refusal: { code: 'operationNotPermitted' } });
-    for (const state of [
-      'capturing',
-      'cancelling',
-      'captured',
-      'cancelled',
-      'failed',
-      'authorising',
-    ] as const) {
+    for (const state of ['capturing', 'cancelling', 'captured', 'cancelled', 'failed'] as const) {
       expect(decideCancel(inState(state), 'r')).toMatchObject({ refusal: { code: 'invalidPaymentStatus' } });
     }
   });
@@ -303,8 +407,20 @@ describe('interpreting the bank’s response', () => {
   });
   test('a decline fails the payment with the meaning of its code', () => {
     for (const state of ['authorising', 'challenged'] as const) {
-      expect(meaning(state, declined)).toEqual({ events: [[{ type: 'payment_failed', failure }]] });
+      expect(meaning(state, declined)).toEqual({
+        events: [[{ type: 'payment_failed', failure, declineClass: 'funds' }]],
+      });
     }
+  });
+  test('a failed authentication has no class, and a lost answer is technical', () => {
+    const failed = { outcome: 'declined', network: 'visa', code: '3ds-failed' } as const;
+    expect(meaning('authorising', failed)).toEqual({
+      events: [[{ type: 'payment_failed', failure: ['preauthorization_failed', 'three_ds_failed'] }]],
+    });
+    const lost = evolve(after([started()]), { type: 'payment_reversal_started', failure: deadlineReached });
+    expect(interpret(lost, approved, now)).toEqual({
+      events: [[{ type: 'payment_failed', failure: deadlineReached, declineClass: 'technical' }]],
+    });
   });
   test('a challenge is requested once, for ten minutes at most, and never beyond the deadline', () => {
     expect(meaning('authorising', payerNeeded)).toEqual({
@@ -346,15 +462,6 @@ describe('interpreting the bank’s response', () => {
       });
     }
   });
-  test('a declined capture or reversal has an unknown outcome and does not fail the payment', () => {
-    for (const state of ['reversing', 'capturing', 'cancelling'] as const) {
-      // Any code counts. A bank that never saw the charge, or has reversed it already, approves.
-      for (const code of ['21', '25', '30', '79'])
-        expect(meaning(state, { ...declined, code })).toEqual({
-          unknown: `the bank declined with code ${code}`,
-        });
-    }
-  });
   test('a response after the end of the payment changes nothing', () => {
     for (const state of ['captured', 'cancelled', 'refunded', 'failed', 'held'] as const) {
       for (const answer of [approved, declined, payerNeeded, unknown])
@@ -367,7 +474,7 @@ test('a hold is cancelled or captured automatically when it ends, and not before
   const until = at('2026-01-22T10:00:00Z');
   expect(nextAction(inState('held'), laterBy(until, -1))).toEqual({ do: 'wait', until });
   expect(nextAction(inState('held'), until)).toMatchObject({ fact: { type: 'payment_cancel_started' } });
-  const capturing = after([started({ type: 'hold', onExpiration: 'capture' }), processed]);
+  const capturing = after([started({ ...hold, onExpiration: 'capture' }), processed]);
   expect(nextAction(capturing, until)).toMatchObject({
     fact: { type: 'payment_capture_started', amount: rub(6_000n) },
   });
@@ -451,8 +558,11 @@ describe('the members of a payment state', () => {
   );
 
   test('cancelling a capture marks the payment as released', () => {
-    const { state } = after([...histories.capturing, facts.payment_cancel_started]);
-    expect(state).toStrictEqual({ name: 'cancelling', approval, reason: 'no', isReleased: true });
+    const asked = [...histories.capturing];
+    const released = { name: 'cancelling', approval, reason: 'no', isReleased: true };
+    expect(after([...asked, facts.payment_cancel_started]).state).toStrictEqual(released);
+    const refused = { ...facts.payment_cancel_started, captureMinor: 5_000n };
+    expect(after([...asked, refused]).state).toStrictEqual({ ...released, captureMinor: 5_000n });
   });
 
   test('a reroute changes only the terminal', () => {
@@ -471,7 +581,71 @@ test('bank operation IDs are derived from the payment and lead back to it', () =
   const payment = inState('held');
   const names = [operationIdOf(payment, 'authorise'), operationIdOf(payment, 'capture')];
   names.push(operationIdOf(payment, 'reverse'), operationIdOf(payment, { refund: '100' }));
-  expect(names).toEqual(['I.1.a', 'I.1.c', 'I.1.r', 'I.1.100']);
+  names.push(operationIdOf(payment, 'undo'), operationIdOf(payment, 'late'));
+  expect(names).toEqual(['I.1.a', 'I.1.c', 'I.1.r', 'I.1.100', 'I.1.u', 'I.1.l']);
   for (const name of names) expect(paymentOfOperation(name)).toEqual(['I', '1']);
   for (const name of ['', 'I', 'I.1', 'I..a', '.1.a']) expect(paymentOfOperation(name)).toBeUndefined();
+});
+
+describe('a cancelled payment whose outcome is not known', () => {
+  const wanted = (name: 'authorising' | 'challenged'): Payment => {
+    const payment = inState(name);
+    return { ...payment, state: { ...payment.state, cancelReason: 'r' } as PaymentState };
+  };
+
+  test.each([
+    ['authorising', { type: 'cancelWanted', reason: 'r' }],
+    ['challenged', { type: 'cancelWanted', reason: 'r' }],
+    ['reversing', { type: 'nothing' }],
+  ] as const)('is accepted when it is %s, also for an instant payment', (state, value) => {
+    expect(decideCancel(inState(state), 'r')).toEqual({ ok: true, value });
+  });
+  test('is accepted again', () => {
+    for (const name of ['authorising', 'challenged'] as const)
+      expect(decideCancel(wanted(name), 'other')).toEqual({ ok: true, value: { type: 'nothing' } });
+  });
+  test('is cancelled once it is approved, and never captured', () => {
+    for (const name of ['authorising', 'challenged'] as const)
+      expect(interpret(wanted(name), approved, now)).toEqual({
+        events: [[processed], [{ type: 'payment_cancel_started', reason: 'r' }]],
+      });
+  });
+  test('fails once it is declined', () =>
+    expect(interpret(wanted('authorising'), declined, now)).toMatchObject({
+      events: [[{ type: 'payment_failed' }]],
+    }));
+  test('is reversed if the bank does not know it, or waits for the payer', () => {
+    const failure = ['authorization_failed', 'operation_blocked'];
+    for (const answer of [{ outcome: 'notFound' } as const, payerNeeded])
+      for (const name of ['authorising', 'challenged'] as const)
+        expect(interpret(wanted(name), answer, now)).toEqual({
+          events: [[{ type: 'payment_reversal_started', failure }]],
+        });
+  });
+  test('waits as long as the bank does not say', () => {
+    expect(interpret(wanted('authorising'), unknown, now)).toHaveProperty('unknown');
+    expect(interpret(wanted('authorising'), { outcome: 'pending' }, now)).toHaveProperty('again');
+  });
+});
+
+describe('a payment that the bank has never received', () => {
+  const notFound = { outcome: 'notFound' } as const;
+  const at = (ms: number) => laterBy(inState('authorising').createdAt, ms);
+
+  test('is given up three minutes after the payer acted', () => {
+    const payment = inState('authorising');
+    expect(sendUntilOf(payment)).toBe(at(3 * minute));
+    expect(interpret(payment, notFound, at(3 * minute - 1))).toHaveProperty('unknown');
+    expect(interpret(payment, notFound, at(3 * minute))).toMatchObject({
+      events: [[{ type: 'payment_reversal_started' }]],
+    });
+    expect(interpret(payment, unknown, at(3 * minute)), 'it may have been received').toHaveProperty(
+      'unknown',
+    );
+  });
+  test('is not given up in a challenge, which has its own time', () => {
+    const payment = inState('challenged');
+    const state = { ...payment.state, until: at(10 * minute) } as PaymentState;
+    expect(interpret({ ...payment, state }, notFound, at(3 * minute))).toHaveProperty('unknown');
+  });
 });

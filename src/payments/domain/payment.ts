@@ -1,53 +1,18 @@
 // A payment: one attempt to collect an invoice's amount from a card, from authorisation to the last refund. Requests are in
 // commands.ts, bank operations in bank-actions.ts.
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
-import type { CardDetails } from '../../cards/domain/card.ts';
+import type { AuthenticationResult } from '../../acquiring/domain/authentication.ts';
+import type { NetworkId, References } from '../../acquiring/domain/references.ts';
+import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Fees } from '../../platform/ledger/domain/fee.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
-import type { ContactInfo, MandateGiven } from '../../recurring/domain/mandate.ts';
+import type { MandateGiven } from '../../recurring/domain/mandate.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import type { Payer } from './payer/payer.ts';
 import type { PaymentFailure } from './payment-failure.ts';
-
-export type Payer = {
-  /** The card's token in the vault. */
-  readonly token: string;
-  readonly contactInfo: ContactInfo;
-  readonly redirectUrl?: string;
-} & (
-  | {
-      /** The payer is present with a card. */
-      readonly type: 'resource';
-      readonly session: string;
-      readonly card: CardDetails;
-      readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
-    }
-  | {
-      /** The payer is absent and consented in an earlier payment. */
-      readonly type: 'recurrent';
-      /**
-       * An invoice token started the charge and may be in a stranger's browser. The receipt goes only to the address of the
-       * consent.
-       */
-      readonly receiptGoesToConsent?: true;
-      readonly seriesId: string;
-      readonly parent: { readonly invoiceId: string; readonly paymentId: string };
-      readonly rootNetworkTransactionId?: string;
-      readonly previousNetworkTransactionId?: string;
-      readonly warnings: readonly string[];
-    }
-  | {
-      /** The payer is absent and saved a card. The card is chosen when the payment is created. */
-      readonly type: 'customer';
-      readonly customerId: string;
-      readonly bindingId: string;
-      readonly card: CardDetails;
-      readonly seriesId: string;
-      readonly rootNetworkTransactionId?: string;
-      readonly previousNetworkTransactionId?: string;
-      readonly warnings: readonly string[];
-    }
-);
+import { defined } from '../../defined.ts';
 
 export type Flow =
   | { readonly type: 'instant' }
@@ -65,6 +30,8 @@ export type PaymentTerms = {
   readonly flow: Flow;
   readonly payer: Payer;
   readonly makeRecurrent: boolean;
+  /** For a payer who is present. Absent: the bank says. */
+  readonly threeDSecure?: 'always' | 'never';
   /** What the payer agreed to, if the request says so. */
   readonly recurrentTerms?: MandateGiven;
   readonly metadata?: unknown;
@@ -84,15 +51,31 @@ export type Approval = {
   readonly approvalCode?: string;
   readonly networkTransactionId?: string;
   readonly eci?: string;
+  /** Absent: the reference is the retrieval reference. */
+  readonly references?: References;
+  readonly networkIds?: readonly NetworkId[];
+  readonly authenticated?: AuthenticationResult;
+  readonly liabilityShift?: boolean;
 };
+
+/** An acquirer's own reference is none. */
+export function rrnOf({ reference, references }: Approval): string | undefined {
+  return references ? references.rrn : reference;
+}
 
 export type PaymentState =
   /** The request is sent or about to be. The outcome is unknown. */
-  | { readonly name: 'authorising' }
+  | ({ readonly name: 'authorising' } & MayBeUnwanted)
   /** The bank waits for the payer, until that time. */
-  | { readonly name: 'challenged'; readonly interaction: Interaction; readonly until: Instant }
+  | ({
+      readonly name: 'challenged';
+      readonly interaction: Interaction;
+      readonly until: Instant;
+      /** The payer has come back, and the bank has not decided yet. */
+      readonly isCompleted?: true;
+    } & MayBeUnwanted)
   /** The outcome stayed unknown too long, or the payer did not return. The charge is reversed, whatever its outcome. */
-  | { readonly name: 'reversing'; readonly failure: PaymentFailure }
+  | ({ readonly name: 'reversing'; readonly failure: PaymentFailure } & TakingBack)
   | { readonly name: 'held'; readonly approval: Approval }
   | {
       readonly name: 'capturing';
@@ -100,20 +83,34 @@ export type PaymentState =
       readonly amount: Money;
       readonly reason: string;
     }
-  | {
+  | ({
       readonly name: 'cancelling';
       readonly approval: Approval;
       readonly reason: string;
-      /** Set when the operator released a hold whose capture was requested. The merchant sees the reason. */
+      /** The merchant did not request it, so they see the reason. */
       readonly isReleased?: true;
-    }
+      /** What the bank was asked to capture before. */
+      readonly captureMinor?: bigint;
+    } & TakingBack)
   | ({ readonly name: 'captured' } & Taken)
   /** One refund is in progress. */
   | ({ readonly name: 'refunding'; readonly refund: RefundInProgress } & Taken)
   /** Payments cancelled before the approval was stored have none. */
   | { readonly name: 'cancelled'; readonly approval?: Approval }
   | { readonly name: 'refunded'; readonly approval: Approval; readonly amount: Money }
-  | { readonly name: 'failed'; readonly failure: PaymentFailure };
+  | ({ readonly name: 'failed' } & Failed & ApprovedLate);
+
+/** The bank has refused the reversal for good. What it may have charged is refunded, under an ID of its own. */
+type TakingBack = { readonly isRefunding?: true };
+
+/** The merchant has cancelled it before its outcome is known. As soon as it is known, the charge is reversed. */
+type MayBeUnwanted = { readonly cancelReason?: string };
+
+/** The class says who can help, if the bank or its silence is the reason. Facts of older releases have none. */
+type Failed = { readonly failure: PaymentFailure; readonly declineClass?: DeclineClass };
+
+/** The bank approved the charge after it was given up. It is undone while this is set. */
+type ApprovedLate = { readonly isUndoing?: true };
 
 type Taken = {
   readonly approval: Approval;
@@ -123,10 +120,34 @@ type Taken = {
   readonly refundsMade: number;
 };
 
-export type RefundInProgress = { readonly id: string; readonly minor: bigint; readonly feeMinor: bigint };
+export type RefundInProgress = {
+  readonly id: string;
+  readonly minor: bigint;
+  readonly feeMinor: bigint;
+  /** The shop's money is not reserved yet, and nothing was sent. If that does not change until then, the refund fails. */
+  readonly waitsUntil?: Instant;
+};
+
+/** A bank that gave the IDs knows them; another one may not take them. */
+export function carriesNetworkIds({ payer }: Pick<Payment, 'payer'>): boolean {
+  return (
+    'seriesId' in payer &&
+    (payer.rootNetworkTransactionId ?? payer.previousNetworkTransactionId ?? payer.rootNetworkIds) !==
+      undefined
+  );
+}
+
+/** Until when its authorisation may be sent. */
+export function sendUntilOf({ payer, createdAt, deadline }: Payment): Instant {
+  return sendUntil('seriesId' in payer ? { deadline } : { payerActedAt: createdAt, deadline });
+}
 
 export type PaymentStateName = PaymentState['name'];
-export type Payment = PaymentTerms & { readonly state: PaymentState };
+export type Payment = PaymentTerms & {
+  readonly state: PaymentState;
+  /** The issuer declined the first charge for lack of a challenge. A second one demands it, under an ID of its own. */
+  readonly isSteppedUp?: true;
+};
 export type PublicStatus = 'pending' | 'processed' | 'captured' | 'cancelled' | 'refunded' | 'failed';
 
 /** What is fixed when a refund is created. */
@@ -140,17 +161,30 @@ export type RefundTerms = {
   /** What the payer keeps. */
   readonly cart?: readonly CartLine[];
   readonly externalId?: string;
+  /** The shop's balance was too small. The refund waits for money until then. */
+  readonly waitsUntil?: Instant;
+};
+
+/** What the bank returned with a refund. */
+export type RefundReferences = {
+  readonly rrn?: string;
+  /** The acquirer reference number, by which the payer's bank finds the refund. */
+  readonly arn?: string;
 };
 
 export type PaymentFact =
   | { readonly type: 'payment_started'; readonly terms: PaymentTerms }
   /** The bank was unavailable and nothing was sent. */
   | { readonly type: 'payment_rerouted'; readonly terminal: Terminal; readonly why: string }
+  /** The decline that only a challenge can heal. */
+  | { readonly type: 'payment_stepped_up'; readonly network: string; readonly code: string }
   | {
       readonly type: 'payment_interaction_requested';
       readonly interaction: Interaction;
       readonly until: Instant;
     }
+  /** The payer came back, or the bank decided without that. No more is asked of the payer. */
+  | { readonly type: 'payment_interaction_completed' }
   | { readonly type: 'payment_reversal_started'; readonly failure: PaymentFailure }
   | { readonly type: 'payment_processed'; readonly approval: Approval }
   | {
@@ -160,18 +194,58 @@ export type PaymentFact =
       readonly cart?: unknown;
     }
   | ({ readonly type: 'payment_captured'; readonly amount: Money } & Settled)
-  | { readonly type: 'payment_cancel_started'; readonly reason: string }
+  | {
+      readonly type: 'payment_cancel_started';
+      readonly reason: string;
+      /** The bank ended the hold, or an operator released it. */
+      readonly isReleased?: true;
+      /** The code with which the bank refused the capture. */
+      readonly code?: string;
+      /** What the capture would have taken, if one was requested. Facts of older releases have none. */
+      readonly captureMinor?: bigint;
+    }
+  /** For good: the bank gives one answer per ID. */
+  | { readonly type: 'payment_reversal_refused'; readonly code: string }
+  /** A charge that never counted is undone. Without an amount a hold was released, or an operator says so. */
+  | ({ readonly type: 'payment_given_back'; readonly amount?: Money } & RefundReferences & Settled)
   /** With a reason only if the merchant did not request the cancellation. */
   | ({ readonly type: 'payment_cancelled'; readonly reason?: string } & Settled)
-  | ({ readonly type: 'payment_failed'; readonly failure: PaymentFailure } & Settled)
+  | ({ readonly type: 'payment_failed' } & Failed & Settled)
   | { readonly type: 'refund_started'; readonly refund: RefundTerms }
+  /** The money that the refund waited for is reserved. */
+  | { readonly type: 'refund_funded'; readonly refundId: string }
   | ({
       readonly type: 'refund_failed';
       readonly refundId: string;
       readonly failure: PaymentFailure;
     } & Settled)
-  | ({ readonly type: 'refund_succeeded'; readonly refundId: string } & Settled)
-  | { readonly type: 'payment_refunded' };
+  | ({ readonly type: 'refund_succeeded'; readonly refundId: string } & RefundReferences & Settled)
+  | { readonly type: 'payment_refunded' }
+  | ToldLater;
+
+/** What a bank tells after an outcome that was final (facts-of-update.ts). */
+type ToldLater =
+  /** The bank does not pay the captured amount. */
+  | {
+      readonly type: 'payment_capture_failed';
+      readonly amount: Money;
+      readonly feeMinor: bigint;
+      readonly code?: string;
+      /** The shop's balance was too small, so the amount is booked aside. */
+      readonly isAside?: true;
+    }
+  /** A charge that was given up has been approved after all. */
+  | { readonly type: 'payment_approved_late' }
+  /** The money of a refund came back to the shop. */
+  | {
+      readonly type: 'refund_returned';
+      readonly refundId: string;
+      readonly amount: Money;
+      readonly feeMinor: bigint;
+      /** Of the payment, because one that is fully refunded does not keep the number. */
+      readonly refundsMade: number;
+      readonly failure: PaymentFailure;
+    };
 
 /** The operator's source for an outcome that no bank reports (resolution.ts). */
 type Settled = { readonly settledBecause?: string };
@@ -181,27 +255,54 @@ const paymentLifecycle = {
   absent: { payment_started: 'authorising' },
   authorising: {
     payment_rerouted: 'authorising',
+    payment_stepped_up: 'authorising',
     payment_interaction_requested: 'challenged',
     payment_processed: 'held',
     payment_failed: 'failed',
     payment_reversal_started: 'reversing',
   },
-  challenged: { payment_processed: 'held', payment_failed: 'failed', payment_reversal_started: 'reversing' },
-  reversing: { payment_failed: 'failed' },
+  challenged: {
+    payment_interaction_completed: 'challenged',
+    payment_processed: 'held',
+    payment_failed: 'failed',
+    payment_reversal_started: 'reversing',
+  },
+  // If the bank also refuses the refund, what it says about the charge decides: see bank-actions.ts.
+  reversing: {
+    payment_reversal_refused: 'reversing',
+    payment_given_back: 'reversing',
+    payment_processed: 'held',
+    payment_failed: 'failed',
+  },
   // One bank operation authorises and captures an instant payment, so its two facts are written together.
   held: {
     payment_captured: 'captured',
     payment_capture_started: 'capturing',
     payment_cancel_started: 'cancelling',
   },
-  // An operator releases a hold that the bank does not capture.
+  // A hold that the bank does not capture is released.
   capturing: { payment_captured: 'captured', payment_cancel_started: 'cancelling' },
-  cancelling: { payment_cancelled: 'cancelled' },
-  captured: { refund_started: 'refunding', payment_refunded: 'refunded' },
-  refunding: { refund_failed: 'captured', refund_succeeded: 'captured' },
+  cancelling: {
+    payment_reversal_refused: 'cancelling',
+    payment_given_back: 'cancelling',
+    payment_captured: 'captured',
+    payment_cancelled: 'cancelled',
+  },
+  captured: {
+    refund_started: 'refunding',
+    payment_refunded: 'refunded',
+    refund_returned: 'captured',
+    payment_capture_failed: 'cancelled',
+  },
+  refunding: {
+    refund_funded: 'refunding',
+    refund_failed: 'captured',
+    refund_succeeded: 'captured',
+    refund_returned: 'refunding',
+  },
   cancelled: {},
-  refunded: {},
-  failed: {},
+  refunded: { refund_returned: 'captured' },
+  failed: { payment_approved_late: 'failed', payment_given_back: 'failed' },
 } as const satisfies Record<
   PaymentStateName | 'absent',
   Partial<Record<PaymentFact['type'], PaymentStateName>>
@@ -231,6 +332,22 @@ export function amountOf({ state, amount }: Payment): Money {
   return isTaken(state) ? state.amount : amount;
 }
 
+/** The amount to give back when the bank refuses to reverse: never more than it may have taken. */
+export function amountAtRisk({ state, amount }: Payment): Money {
+  return state.name === 'cancelling' && state.captureMinor !== undefined
+    ? { minor: state.captureMinor, currency: amount.currency }
+    : amount;
+}
+
+/** A bank operation is in progress, and only the bank knows its outcome. */
+export const statesAtBank: readonly PaymentStateName[] = [
+  'authorising',
+  'reversing',
+  'capturing',
+  'cancelling',
+  'refunding',
+];
+
 /** While the payment may still take its money, the invoice accepts no other payment. */
 export function isInProgress(payment: Payment): boolean {
   const status = publicStatus[payment.state.name];
@@ -238,13 +355,15 @@ export function isInProgress(payment: Payment): boolean {
 }
 
 /**
- * The ID under which the bank knows an operation. It follows from the payment's ID, so it is fixed before the first send.
+ * The ID under which the bank knows an operation, fixed before the first send; no two kinds share one. `undo` refunds what was not
+ * reversed, `late` undoes a late approval, and `stepUp` is the charge of a payment that is stepped up.
  */
 export function operationIdOf(
-  payment: { readonly invoiceId: string; readonly id: string },
-  operation: 'authorise' | 'capture' | 'reverse' | { readonly refund: string },
+  payment: { readonly invoiceId: string; readonly id: string; readonly isSteppedUp?: true },
+  operation: 'authorise' | 'stepUp' | 'capture' | 'reverse' | 'undo' | 'late' | { readonly refund: string },
 ): string {
-  const name = typeof operation === 'string' ? operation[0] : operation.refund;
+  const kind = operation === 'authorise' && payment.isSteppedUp ? 'stepUp' : operation;
+  const name = typeof kind === 'string' ? kind[0] : kind.refund;
   return `${payment.invoiceId}.${payment.id}.${name}`;
 }
 
@@ -273,10 +392,11 @@ export function wakeOf(payment: Payment, now: Instant): Instant | null {
       return earliest(laterBy(now, pollIntervalMs), state.until);
     case 'held':
       return flow.type === 'hold' ? flow.heldUntil : now;
+    case 'failed':
+      return state.isUndoing ? now : null;
     case 'captured':
     case 'cancelled':
     case 'refunded':
-    case 'failed':
       return null;
   }
 }
@@ -294,18 +414,32 @@ export function evolve(payment: Payment | undefined, fact: PaymentFact): Payment
   if (fact.type === 'payment_started') return { ...fact.terms, state: { name: 'authorising' } };
   if (!payment) throw new Error(`Fact ${fact.type} came before the payment was created.`);
   if (fact.type === 'payment_rerouted') return { ...payment, terminal: fact.terminal };
+  if (fact.type === 'payment_stepped_up') return steppedUp(payment);
   return { ...payment, state: stateAfter(payment, fact) };
+}
+
+function steppedUp(payment: Payment): Payment {
+  if (payment.isSteppedUp) throw new Error('A payment is stepped up once.');
+  return { ...payment, isSteppedUp: true };
 }
 
 function stateAfter(
   payment: Payment,
-  fact: Exclude<PaymentFact, { type: 'payment_started' | 'payment_rerouted' }>,
+  fact: Exclude<PaymentFact, { type: 'payment_started' | 'payment_rerouted' | 'payment_stepped_up' }>,
 ): PaymentState {
   switch (fact.type) {
     case 'payment_interaction_requested':
       return { name: 'challenged', interaction: fact.interaction, until: fact.until };
+    case 'payment_interaction_completed':
+      return { ...openChallengeIn(payment), isCompleted: true };
     case 'payment_reversal_started':
       return { name: 'reversing', failure: fact.failure };
+    case 'payment_reversal_refused':
+      return { ...takingBackIn(payment), isRefunding: true };
+    case 'payment_given_back':
+      return givenBack(payment);
+    case 'payment_approved_late':
+      return { ...failedIn(payment), isUndoing: true };
     case 'payment_processed':
       return { name: 'held', approval: fact.approval };
     case 'payment_capture_started':
@@ -319,31 +453,35 @@ function stateAfter(
         refundsMade: 0,
       };
     case 'payment_cancel_started':
-      return {
-        name: 'cancelling',
-        approval: approvalIn(payment),
-        reason: fact.reason,
-        ...(payment.state.name === 'capturing' ? { isReleased: true } : {}),
-      };
+      return cancellingAfter(payment, fact);
     case 'payment_cancelled':
+    case 'payment_capture_failed':
       return { name: 'cancelled', approval: approvalIn(payment) };
-    case 'payment_failed':
-      return { name: 'failed', failure: fact.failure };
+    case 'payment_failed': {
+      const { failure, declineClass } = fact;
+      return { name: 'failed', failure, ...defined({ declineClass }) };
+    }
     case 'refund_started': {
-      const { id, amount, feeMinor } = fact.refund;
+      const { id, amount, feeMinor, waitsUntil } = fact.refund;
       const refundsMade = takenIn(payment).refundsMade + 1;
       return {
         name: 'refunding',
         ...takenIn(payment),
         refundsMade,
-        refund: { id, minor: amount.minor, feeMinor },
+        refund: { id, minor: amount.minor, feeMinor, ...defined({ waitsUntil }) },
       };
+    }
+    case 'refund_funded': {
+      const { waitsUntil, ...refund } = refundIn(payment, fact.refundId);
+      if (waitsUntil === undefined) throw new Error('A refund that has its money cannot have it again.');
+      return { name: 'refunding', ...takenIn(payment), refund };
     }
     case 'refund_failed':
       refundIn(payment, fact.refundId);
       return { name: 'captured', ...takenIn(payment) };
     case 'refund_succeeded': {
-      const { minor } = refundIn(payment, fact.refundId);
+      const { minor, waitsUntil } = refundIn(payment, fact.refundId);
+      if (waitsUntil !== undefined) throw new Error('A refund that waits for money cannot have succeeded.');
       const { refundedMinor, ...taken } = takenIn(payment);
       return { name: 'captured', ...taken, refundedMinor: refundedMinor + minor };
     }
@@ -351,7 +489,69 @@ function stateAfter(
       const { approval, amount } = takenIn(payment);
       return { name: 'refunded', approval, amount };
     }
+    case 'refund_returned':
+      return afterReturn(payment, fact);
   }
+}
+
+function cancellingAfter(
+  payment: Payment,
+  { reason, isReleased, captureMinor }: PaymentFact & { type: 'payment_cancel_started' },
+): PaymentState {
+  const { state } = payment;
+  const approval = approvalIn(payment);
+  if (state.name === 'capturing')
+    return { name: 'cancelling', approval, reason, isReleased: true, ...defined({ captureMinor }) };
+  return { name: 'cancelling', approval, reason, ...defined({ isReleased }) };
+}
+
+/** Polling clients return the payer to the bank while an interaction is the last they see, so its end is an event of its own. */
+export function withInteractionEnd(
+  { state }: Payment,
+  events: readonly (readonly PaymentFact[])[],
+): readonly (readonly PaymentFact[])[] {
+  const isEnd = state.name === 'challenged' && !state.isCompleted && events.length > 0;
+  if (!isEnd || events[0]?.[0]?.type === 'payment_interaction_completed') return events;
+  return [[{ type: 'payment_interaction_completed' }], ...events];
+}
+
+function openChallengeIn({ state }: Payment): PaymentState & { name: 'challenged' } {
+  if (state.name === 'challenged' && !state.isCompleted) return state;
+  throw new Error(`A payment in state ${state.name} has no interaction to complete.`);
+}
+
+function takingBackIn({ state }: Payment): PaymentState & { name: 'reversing' | 'cancelling' } {
+  if ((state.name === 'reversing' || state.name === 'cancelling') && !state.isRefunding) return state;
+  throw new Error(`The reversal of a payment in state ${state.name} cannot be refused.`);
+}
+
+function failedIn({ state }: Payment): PaymentState & { name: 'failed' } {
+  if (state.name === 'failed' && !state.isUndoing) return state;
+  throw new Error(`A payment in state ${state.name} cannot be approved late.`);
+}
+
+function givenBack({ state }: Payment): PaymentState {
+  if ('isRefunding' in state) return state;
+  if (state.name !== 'failed' || !state.isUndoing)
+    throw new Error(`A payment in state ${state.name} has no charge to undo.`);
+  const { isUndoing: _, ...failed } = state;
+  return failed;
+}
+
+function afterReturn(payment: Payment, fact: PaymentFact & { type: 'refund_returned' }): PaymentState {
+  const { state } = payment;
+  const { minor } = fact.amount;
+  if (state.name === 'refunded') {
+    const { approval, amount } = state;
+    const refundedMinor = amount.minor - minor;
+    return { name: 'captured', approval, amount, refundedMinor, refundsMade: fact.refundsMade };
+  }
+  const taken = takenIn(payment);
+  if (minor > taken.refundedMinor) throw new Error('More came back than was refunded.');
+  const left = { ...taken, refundedMinor: taken.refundedMinor - minor };
+  return state.name === 'refunding'
+    ? { name: 'refunding', ...left, refund: state.refund }
+    : { name: 'captured', ...left };
 }
 
 function takenIn({ state }: Payment): Taken {

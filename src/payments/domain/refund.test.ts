@@ -12,7 +12,7 @@ import {
   type Payment,
   type PaymentFact,
 } from './payment.ts';
-import { decideRefund, type StartRefund } from './refund.ts';
+import { awaitingFunds, decideRefund, evolveRefund, type Refund, type StartRefund } from './refund.ts';
 
 const now = parseInstant('2026-01-19T10:00:00.123456Z') as Instant;
 const rub = (minor: bigint) => ({ minor, currency: 'RUB' as Currency });
@@ -103,6 +103,35 @@ describe('creating a refund', () => {
   });
 });
 
+describe('a refund that waits for money', () => {
+  const refund = { id: '100', createdAt: now, amount: rub(10n), feeMinor: 1n };
+  const waiting = awaitingFunds({ type: 'refund_started', refund });
+  const pending: Refund = { ...waiting.refund, status: 'pending' };
+  test('waits for ten days', () => {
+    const waitsUntil = parseInstant('2026-01-29T10:00:00.123456Z');
+    expect(waiting).toEqual({ type: 'refund_started', refund: { ...refund, waitsUntil } });
+  });
+  test('no longer waits when it has its money, has failed or has succeeded', () => {
+    const about = { refundId: '100' };
+    const failure = ['terms_violated'] as const;
+    const references = { rrn: '900000000002', arn: '74000006900000000002000' };
+    expect(evolveRefund(pending, { type: 'refund_funded', ...about })).toEqual({
+      ...refund,
+      status: 'pending',
+    });
+    expect(evolveRefund(pending, { type: 'refund_failed', ...about, failure })).toEqual({
+      ...refund,
+      status: 'failed',
+      failure,
+    });
+    expect(evolveRefund(pending, { type: 'refund_succeeded', ...about, ...references })).toEqual({
+      ...refund,
+      status: 'succeeded',
+      ...references,
+    });
+  });
+});
+
 describe('a refund in progress', () => {
   const command = { amountMinor: 2_000n };
   const busy = after(captured, started(captured, command));
@@ -115,7 +144,7 @@ describe('a refund in progress', () => {
   });
   test('succeeds when approved, and the last one sets the payment to refunded in the same event', () => {
     const approved = { outcome: 'approved', reference: '900000000002' } as const;
-    const succeeded = { type: 'refund_succeeded', refundId: '100' };
+    const succeeded = { type: 'refund_succeeded', refundId: '100', rrn: '900000000002' };
     expect(interpret(busy, approved, now)).toEqual({ events: [[succeeded]] });
     const whole = after(captured, started(captured));
     expect(interpret(whole, approved, now)).toEqual({ events: [[succeeded, { type: 'payment_refunded' }]] });

@@ -1,17 +1,47 @@
 // A refund of a captured payment, in full or in part. It reserves the shop's money until the bank responds; a failed refund
 // releases it.
-import type { Instant } from '../../clock.ts';
+import { laterBy, type Instant } from '../../clock.ts';
 import { maxCartLines, lineCostMinor, type CartLine } from '../../invoices/domain/invoice.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { defined } from '../../defined.ts';
 import type { PaymentFailure } from './payment-failure.ts';
-import type { Payment, PaymentFact, RefundTerms } from './payment.ts';
+import type { Payment, PaymentFact, RefundReferences, RefundTerms } from './payment.ts';
 
 export type RefundState =
   | { readonly status: 'pending' | 'succeeded' }
   | { readonly status: 'failed'; readonly failure: PaymentFailure };
 
-export type Refund = RefundTerms & RefundState;
+export type Refund = RefundTerms & RefundState & RefundReferences;
+
+/** How long a refund waits for the shop's money. */
+const waitMs = 10 * 24 * 3_600_000;
+
+/** The same refund, waiting for money instead of refused. */
+export function awaitingFunds(started: RefundStarted): RefundStarted {
+  const { refund } = started;
+  return { ...started, refund: { ...refund, waitsUntil: laterBy(refund.createdAt, waitMs) } };
+}
+
+/** The refund after a fact about it. */
+export function evolveRefund(
+  { waitsUntil: _, ...refund }: Refund,
+  fact: Extract<PaymentFact, { refundId: string }>,
+): Refund {
+  switch (fact.type) {
+    case 'refund_funded':
+      return refund;
+    case 'refund_failed':
+    case 'refund_returned':
+      return { ...refund, status: 'failed', failure: fact.failure };
+    case 'refund_succeeded': {
+      const { rrn, arn } = fact;
+      return { ...refund, status: 'succeeded', ...defined({ rrn, arn }) };
+    }
+  }
+}
+
+type RefundStarted = PaymentFact & { readonly type: 'refund_started' };
 
 const firstId = 100;
 
@@ -29,7 +59,7 @@ export function decideRefund(
   command: StartRefund,
   now: Instant,
 ): Outcome<
-  PaymentFact & { type: 'refund_started' },
+  RefundStarted,
   | 'invalidPaymentStatus'
   | 'operationNotPermitted'
   | 'inconsistentRefundCurrency'

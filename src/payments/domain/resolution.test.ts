@@ -31,6 +31,7 @@ const states: Record<PaymentState['name'], PaymentState> = {
   refunded: { name: 'refunded', approval, amount: rub(6_000n) },
   failed: { name: 'failed', failure },
 };
+const approvedLate: PaymentState = { name: 'failed', failure, isUndoing: true };
 const inState = (state: PaymentState) => ({ invoiceId: 'I', id: '1', state }) as unknown as Payment;
 const endings: readonly ManualOutcome[] = ['captured', 'cancelled', 'failed', 'succeeded'];
 
@@ -43,13 +44,12 @@ test('an open payment can be resolved only with outcomes its state allows', () =
     cancelling: ['cancelled'],
     refunding: ['succeeded', 'failed'],
   };
-  for (const state of Object.values(states)) {
-    expect(possibleOutcomes(inState(state)), state.name).toEqual(expected[state.name] ?? []);
+  const open = Object.values(states).map((state) => [state, expected[state.name] ?? []] as const);
+  for (const [state, outcomes] of [...open, [approvedLate, ['failed']] as const]) {
+    expect(possibleOutcomes(inState(state)), state.name).toEqual(outcomes);
     for (const as of endings) {
       const events = resolutionFacts(inState(state), as, 'the clearing file');
-      expect(events !== undefined, `${state.name} as ${as}`).toBe(
-        expected[state.name]?.includes(as) ?? false,
-      );
+      expect(events !== undefined, `${state.name} as ${as}`).toBe(outcomes.includes(as));
     }
   }
 });
@@ -70,6 +70,7 @@ test.each<[string, PaymentState, ManualOutcome, PaymentState]>([
   ],
   ['a capture that did not happen', capturing, 'cancelled', { name: 'cancelled', approval }],
   ['a hold that has ended', states.cancelling, 'cancelled', { name: 'cancelled', approval }],
+  ['a late approval that the bank does not undo', approvedLate, 'failed', { name: 'failed', failure }],
   [
     'a refund of all that was left',
     refunding(6_000n),

@@ -1,5 +1,6 @@
 // What an operator can record about a stuck payment, when the bank does not report the outcome.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import { defined } from '../../defined.ts';
 import { cancelled } from './bank-actions.ts';
 import { deadlineReached, threeDsNotFinished, type PaymentFailure } from './payment-failure.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
@@ -21,7 +22,11 @@ export function possibleOutcomes({ state }: Payment): readonly ManualOutcome[] {
     case 'cancelling':
       return ['cancelled'];
     case 'refunding':
-      return ['succeeded', 'failed'];
+      // Without money reserved nothing was sent, so it cannot have succeeded.
+      return state.refund.waitsUntil === undefined ? ['succeeded', 'failed'] : ['failed'];
+    case 'failed':
+      // The payer has the money of a late approval back.
+      return state.isUndoing ? ['failed'] : [];
     default:
       return [];
   }
@@ -57,6 +62,8 @@ export function resolutionFacts(
       const succeeded: PaymentFact = { type: 'refund_succeeded', refundId, settledBecause };
       return [isAll ? [succeeded, { type: 'payment_refunded' }] : [succeeded]];
     }
+    case 'failed':
+      return [[{ type: 'payment_given_back', settledBecause }]];
     default:
       return undefined;
   }
@@ -71,7 +78,7 @@ export function releaseOf({ state }: Payment, answer: BankResponse, reason: stri
   switch (answer.outcome) {
     case 'declined':
     case 'notFound':
-      return { fact: released(reason) };
+      return { fact: released(reason, state.amount.minor) };
     case 'approved':
       return { refusal: 'capturedAtBank' };
     default:
@@ -79,8 +86,8 @@ export function releaseOf({ state }: Payment, answer: BankResponse, reason: stri
   }
 }
 
-function released(reason: string): PaymentFact {
-  return { type: 'payment_cancel_started', reason };
+function released(reason: string, captureMinor?: bigint): PaymentFact {
+  return { type: 'payment_cancel_started', reason, ...defined({ captureMinor }) };
 }
 
 function cancelledAfter(payment: Payment, reason: string) {

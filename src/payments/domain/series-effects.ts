@@ -1,15 +1,26 @@
 // What a change of a payment means for its series. series-writes.ts writes it.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
+import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import type { Paid, ReceiptRequest } from '../../receipts/domain/payer-email.ts';
-import { countsAsDecline, seriesIdOf, type ChargeOutcome } from '../../recurring/domain/series.ts';
-import { approvalIn, evolve, type Approval, type Payer, type Payment, type PaymentFact } from './payment.ts';
+import {
+  countsAsDecline,
+  seriesIdOf,
+  type ChargeOutcome,
+  type NetworkDecline,
+} from '../../recurring/domain/series.ts';
+import type { Payer } from './payer/payer.ts';
+import { approvalIn, evolve, type Approval, type Payment, type PaymentFact } from './payment.ts';
 
 export type SeriesEffect =
   | { readonly effect: 'chargeEnded'; readonly seriesId: string; readonly ending: ChargeOutcome }
-  /** A decline with the payer present. Networks count these too. */
-  | { readonly effect: 'cardDeclined'; readonly token: string }
+  /** A charge that was held has taken its money, or has let it go. */
+  | { readonly effect: 'holdEnded'; readonly seriesId: string; readonly isCaptured: boolean }
+  /** A decline with the payer present. Networks count these too, and a final one stops charges of the card. */
+  | { readonly effect: 'cardDeclined'; readonly token: string; readonly answer: NetworkDecline }
+  /** A charge without the payer was declined because of a wrong configuration. */
+  | { readonly effect: 'terminalPaused'; readonly answer: NetworkDecline }
   /** The payment can now be a parent, which starts or continues a series. */
   | { readonly effect: 'parentMade'; readonly approval: Approval }
   | { readonly effect: 'receiptDue'; readonly seriesId: string; readonly receipt: ReceiptRequest };
@@ -23,20 +34,29 @@ export function seriesEffectsOf(
   const effects: SeriesEffect[] = [];
   let after = payment;
   for (const fact of facts) {
-    const ending = endingOf(after, fact, answer);
+    const ending = endingOf(after, fact, answer, facts);
     after = evolve(after, fact);
     if (ending) effects.push(...effectsOfEnd(payment.payer, ending));
-    if (fact.type === 'payment_captured') effects.push(...effectsOfCapture(after, fact.amount));
+    if (isMisconfigured(after) && answer?.outcome === 'declined' && 'seriesId' in payment.payer)
+      effects.push({ effect: 'terminalPaused', answer });
+    if (fact.type === 'payment_cancelled' && 'seriesId' in payment.payer)
+      effects.push({ effect: 'holdEnded', seriesId: payment.payer.seriesId, isCaptured: false });
+    const isHeld = facts.every(({ type }) => type !== 'payment_processed');
+    if (fact.type === 'payment_captured') effects.push(...effectsOfCapture(after, fact.amount, isHeld));
   }
   return effects;
 }
 
-function effectsOfEnd(payer: Payer, ending: ChargeOutcome): SeriesEffect[] {
-  if ('seriesId' in payer) return [{ effect: 'chargeEnded', seriesId: payer.seriesId, ending }];
-  return isNetworksDecline(ending) ? [{ effect: 'cardDeclined', token: payer.token }] : [];
+function isMisconfigured({ state }: Payment): boolean {
+  return state.name === 'failed' && state.declineClass === 'configuration';
 }
 
-function effectsOfCapture(payment: Payment, amount: Money): SeriesEffect[] {
+function effectsOfEnd(payer: Payer, ending: ChargeOutcome): SeriesEffect[] {
+  if ('seriesId' in payer) return [{ effect: 'chargeEnded', seriesId: payer.seriesId, ending }];
+  return isNetworksDecline(ending) ? [{ effect: 'cardDeclined', token: payer.token, answer: ending }] : [];
+}
+
+function effectsOfCapture(payment: Payment, amount: Money, isHeld: boolean): SeriesEffect[] {
   const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
   const began = makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
   const seriesId = 'seriesId' in payer ? payer.seriesId : began;
@@ -45,6 +65,7 @@ function effectsOfCapture(payment: Payment, amount: Money): SeriesEffect[] {
   const email = receiptAddressOf(payer);
   const receipt = { paid: paidOf(payment, amount, approval), ...defined({ email }) };
   return [
+    ...('seriesId' in payer && isHeld ? [{ effect: 'holdEnded', seriesId, isCaptured: true } as const] : []),
     ...(makeRecurrent ? [{ effect: 'parentMade', approval } as const] : []),
     { effect: 'receiptDue', seriesId, receipt },
   ];
@@ -68,13 +89,18 @@ function endingOf(
   payment: Payment,
   fact: PaymentFact,
   answer: BankResponse | undefined,
+  together: readonly PaymentFact[],
 ): ChargeOutcome | undefined {
+  const isCaptured = together.some(({ type }) => type === 'payment_captured');
   switch (fact.type) {
     case 'payment_processed':
       return {
         outcome: 'approved',
+        ...(isCaptured ? { isCaptured: true } : heldUntilOf(payment)),
         ...(answer?.outcome === 'approved' && answer.advice !== undefined ? { advice: answer.advice } : {}),
       };
+    case 'payment_stepped_up':
+      return answer?.outcome === 'declined' ? answer : undefined;
     case 'payment_failed':
       return answer?.outcome === 'declined' && payment.state.name !== 'reversing'
         ? answer
@@ -87,8 +113,13 @@ function endingOf(
   }
 }
 
+/** An instant charge that is cancelled before its approval is known stands until it is reversed. */
+function heldUntilOf({ flow, deadline }: Payment): { heldUntil: Instant } {
+  return { heldUntil: flow.type === 'hold' ? flow.heldUntil : deadline };
+}
+
 /** Not a failed authentication. */
-function isNetworksDecline(ending: ChargeOutcome): boolean {
+function isNetworksDecline(ending: ChargeOutcome): ending is ChargeOutcome & { outcome: 'declined' } {
   return countsAsDecline(ending) && !('code' in ending && ending.code.startsWith('3ds'));
 }
 

@@ -1,7 +1,14 @@
 // Stored JSON of payments: facts in the invoice's log, terms and states in their rows.
-import { interaction, terminal } from '../../acquiring/store/codec.ts';
+import {
+  authenticationResult,
+  interaction,
+  networkId,
+  references,
+  terminal,
+} from '../../acquiring/store/codec.ts';
 import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
 import { cart, invoiceFacts } from '../../invoices/store/codec.ts';
+import type { Instant } from '../../clock.ts';
 import type { InvoiceFact } from '../../invoices/domain/invoice.ts';
 import {
   anything,
@@ -9,6 +16,7 @@ import {
   instant,
   list,
   livemode,
+  mapped,
   minorUnits,
   money,
   notEmpty,
@@ -22,16 +30,18 @@ import {
   type Codec,
 } from '../../platform/database/codec.ts';
 import { fees } from '../../platform/ledger/store/codec.ts';
-import { contactInfo, mandateGiven } from '../../recurring/store/codec.ts';
+import { contactInfo, declineClass, mandateGiven } from '../../recurring/store/codec.ts';
 import type {
   Approval,
   Flow,
-  Payer,
+  Payment,
   PaymentFact,
   PaymentState,
   PaymentTerms,
+  RefundInProgress,
   RefundTerms,
 } from '../domain/payment.ts';
+import type { Payer } from '../domain/payer/payer.ts';
 import type { PaymentFailure } from '../domain/payment-failure.ts';
 
 /** In the invoice's log, a fact names its payment. */
@@ -45,11 +55,18 @@ const payerMembers = {
 const chain = {
   seriesId: text,
   rootNetworkTransactionId: optional(text),
+  rootNetworkIds: optional(list(networkId)),
   previousNetworkTransactionId: optional(text),
   warnings: list(text),
 };
 const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
-  resource: { ...payerMembers, session: text, card: cardDetails, clientInfo },
+  resource: {
+    ...payerMembers,
+    session: text,
+    card: cardDetails,
+    clientInfo,
+    savedBy: optional(object({ customerId: text, bindingId: text })),
+  },
   recurrent: {
     ...payerMembers,
     ...chain,
@@ -65,12 +82,17 @@ const flow: Codec<Flow> = variants<Flow, 'type'>('type', {
 });
 
 export const failure: Codec<PaymentFailure> = notEmpty(list(text));
+const helper = { declineClass: optional(declineClass) };
 
 export const approval: Codec<Approval> = object({
   reference: text,
   approvalCode: optional(text),
   networkTransactionId: optional(text),
   eci: optional(text),
+  references: optional(references),
+  networkIds: optional(list(networkId)),
+  authenticated: optional(authenticationResult),
+  liabilityShift: optional(flag),
 });
 
 /** Terms without a column of their own. */
@@ -80,17 +102,20 @@ export type RowTerms = Pick<
   | 'payer'
   | 'makeRecurrent'
   | 'recurrentTerms'
+  | 'threeDSecure'
   | 'metadata'
   | 'deadline'
   | 'terminal'
   | 'livemode'
   | 'fees'
->;
+> &
+  Pick<Payment, 'isSteppedUp'>;
 const termsMembers = {
   flow,
   payer,
   makeRecurrent: flag,
   recurrentTerms: optional(mandateGiven),
+  threeDSecure: optional(oneOf('always', 'never')),
   metadata: optional(anything),
   deadline: instant,
   terminal,
@@ -98,7 +123,33 @@ const termsMembers = {
   fees,
 };
 
-export const rowTerms: Codec<RowTerms> = object(termsMembers);
+type StoredTerms = Omit<RowTerms, 'deadline'> & {
+  readonly deadline?: Instant;
+  readonly stepUpDeadline?: Instant;
+};
+
+/** Of a payment that is stepped up the deadline has another name: 0.2.0 would query its first charge, which was declined. */
+export const rowTerms: Codec<RowTerms> = mapped(
+  object<StoredTerms>({
+    ...termsMembers,
+    deadline: optional(instant),
+    isSteppedUp: optional(oneOf(true)),
+    stepUpDeadline: optional(instant),
+  }),
+  {
+    read(stored) {
+      if (stored.deadline !== undefined) return stored as RowTerms;
+      const { stepUpDeadline: deadline, ...terms } = stored;
+      if (deadline === undefined) throw new Error('A payment is stored without its deadline.');
+      return { ...terms, deadline };
+    },
+    write(terms) {
+      if (!terms.isSteppedUp) return terms;
+      const { deadline: stepUpDeadline, ...stored } = terms;
+      return { ...stored, stepUpDeadline };
+    },
+  },
+);
 
 const terms: Codec<PaymentTerms> = object({
   invoiceId: text,
@@ -111,25 +162,76 @@ const terms: Codec<PaymentTerms> = object({
   ...termsMembers,
 });
 
+/** The amount of a refund that waits has another name, because 0.2.0 would send a refund whose amount it can read. */
+const refundInProgress: Codec<RefundInProgress> = mapped(
+  object<Omit<RefundInProgress, 'minor'> & { readonly minor?: bigint; readonly waitingMinor?: bigint }>({
+    id: text,
+    minor: optional(minorUnits),
+    waitingMinor: optional(minorUnits),
+    feeMinor: minorUnits,
+    waitsUntil: optional(instant),
+  }),
+  {
+    read({ minor, waitingMinor, ...refund }) {
+      const amount = refund.waitsUntil === undefined ? minor : waitingMinor;
+      if (amount === undefined) throw new Error(`Refund ${refund.id} is stored without its amount.`);
+      return { ...refund, minor: amount };
+    },
+    write: ({ minor, ...refund }) =>
+      refund.waitsUntil === undefined ? { ...refund, minor } : { ...refund, waitingMinor: minor },
+  },
+);
+
+const takingBack = { isRefunding: optional(oneOf(true)) };
+
 /** The state without amounts that have a column. */
 export type RowState = WithoutMoney<PaymentState>;
 type WithoutMoney<State> = State extends unknown ? Omit<State, 'amount' | 'refundedMinor'> : never;
-export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {
-  authorising: {},
-  challenged: { interaction, until: instant },
-  reversing: { failure },
+const unwanted = { cancelReason: optional(text) };
+type Failed = Extract<RowState, { readonly name: 'failed' }>;
+type StoredFailed = Omit<Failed, 'failure' | 'isUndoing'> & {
+  readonly failure?: PaymentFailure;
+  readonly lateFailure?: PaymentFailure;
+};
+type StoredState = Exclude<RowState, Failed> | StoredFailed;
+const storedState: Codec<StoredState> = variants<StoredState, 'name'>('name', {
+  authorising: unwanted,
+  challenged: { interaction, until: instant, isCompleted: optional(oneOf(true)), ...unwanted },
+  reversing: { failure, ...takingBack },
   held: { approval },
   capturing: { approval, reason: text },
-  cancelling: { approval, reason: text, isReleased: optional(oneOf(true)) },
+  cancelling: {
+    approval,
+    reason: text,
+    isReleased: optional(oneOf(true)),
+    captureMinor: optional(minorUnits),
+    ...takingBack,
+  },
   captured: { approval, refundsMade: wholeNumber },
   refunding: {
     approval,
     refundsMade: wholeNumber,
-    refund: object({ id: text, minor: minorUnits, feeMinor: minorUnits }),
+    refund: refundInProgress,
   },
   cancelled: { approval: optional(approval) },
   refunded: { approval },
-  failed: { failure },
+  failed: { failure: optional(failure), lateFailure: optional(failure), ...helper },
+});
+
+/** While a late approval is undone the failure has another name: 0.2.0 would take the payment for final, and forget the job. */
+export const rowState: Codec<RowState> = mapped<StoredState, RowState>(storedState, {
+  read(stored) {
+    if (stored.name !== 'failed') return stored;
+    const { failure: known, lateFailure, ...state } = stored;
+    if (lateFailure) return { ...state, failure: lateFailure, isUndoing: true };
+    if (!known) throw new Error('A failed payment is stored without its failure.');
+    return { ...state, failure: known };
+  },
+  write(state) {
+    if (state.name !== 'failed' || !state.isUndoing) return state;
+    const { failure: lateFailure, isUndoing: _, ...stored } = state;
+    return { ...stored, lateFailure };
+  },
 });
 
 const refund: Codec<RefundTerms> = object({
@@ -140,25 +242,54 @@ const refund: Codec<RefundTerms> = object({
   reason: optional(text),
   cart: optional(cart),
   externalId: optional(text),
+  waitsUntil: optional(instant),
 });
 
 const about = { paymentId: text };
+const refundReferences = { rrn: optional(text), arn: optional(text) };
 const settled = { ...about, settledBecause: optional(text) };
 
 export const invoiceLogFact = variants<InvoiceLogFact, 'type'>('type', {
   ...invoiceFacts,
   payment_started: { ...about, terms },
   payment_rerouted: { ...about, terminal, why: text },
+  payment_stepped_up: { ...about, network: text, code: text },
   payment_interaction_requested: { ...about, interaction, until: instant },
+  payment_interaction_completed: about,
   payment_reversal_started: { ...about, failure },
   payment_processed: { ...about, approval },
   payment_capture_started: { ...about, amount: money, reason: text, cart: optional(anything) },
   payment_captured: { ...settled, amount: money },
-  payment_cancel_started: { ...about, reason: text },
+  payment_cancel_started: {
+    ...about,
+    reason: text,
+    isReleased: optional(oneOf(true)),
+    code: optional(text),
+    captureMinor: optional(minorUnits),
+  },
+  payment_reversal_refused: { ...about, code: text },
+  payment_given_back: { ...settled, amount: optional(money), ...refundReferences },
   payment_cancelled: { ...settled, reason: optional(text) },
-  payment_failed: { ...settled, failure },
+  payment_failed: { ...settled, failure, ...helper },
   refund_started: { ...about, refund },
+  refund_funded: { ...about, refundId: text },
   refund_failed: { ...settled, refundId: text, failure },
-  refund_succeeded: { ...settled, refundId: text },
+  refund_succeeded: { ...settled, refundId: text, ...refundReferences },
   payment_refunded: about,
+  payment_capture_failed: {
+    ...about,
+    amount: money,
+    feeMinor: minorUnits,
+    code: optional(text),
+    isAside: optional(oneOf(true)),
+  },
+  payment_approved_late: about,
+  refund_returned: {
+    ...about,
+    refundId: text,
+    amount: money,
+    feeMinor: minorUnits,
+    refundsMade: wholeNumber,
+    failure,
+  },
 });

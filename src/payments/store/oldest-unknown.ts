@@ -28,7 +28,7 @@ const readOldestPendingRefund = statement({
   text: `select min(refund.created_at) as since
          from ${open("status = 'refunding'")}
          join refund using (invoice_id, payment_id)
-         where refund.status = 'pending'`,
+         where refund.status = 'pending' and refund.waits_until is null`,
 });
 
 /** Longer than any lease and any retry delay. */

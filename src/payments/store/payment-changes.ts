@@ -1,5 +1,7 @@
 // Changes of a payment in SQL. One statement, guarded by the version, writes the payment, its invoice, events, refund and
 // journal in one round trip.
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import { isVersionConflict, type Database } from '../../platform/database/database.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
@@ -8,6 +10,14 @@ import { statement, stored } from '../../platform/database/statement.ts';
 import { appendEvents, changedAt, eventsOf } from '../../platform/events/log.ts';
 import { currency } from '../../platform/database/codec.ts';
 import { refundStatus } from './refunds.ts';
+import {
+  attemptIn,
+  decideAttempt,
+  decisionParameters,
+  decisionRow,
+  forgetAttempt,
+} from '../../cards/domain/attempt-counting.ts';
+import { outcomeOfFailure, type AttemptOutcome } from '../../cards/domain/attempt-limits.ts';
 import { cart as cartCodec } from '../../invoices/store/codec.ts';
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -21,7 +31,15 @@ import {
   type ApprovedCharge,
   type PreloadedEmail,
 } from '../../recurring/store/charge-fragments.ts';
-import { evolve, isInProgress, wakeOf, type Payment, type PaymentFact } from '../domain/payment.ts';
+import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
+import {
+  evolve,
+  isInProgress,
+  wakeOf,
+  withInteractionEnd,
+  type Payment,
+  type PaymentFact,
+} from '../domain/payment.ts';
 import { failure, invoiceLogFact, type InvoiceLogFact } from './codec.ts';
 import { journalOf } from '../domain/postings.ts';
 import { paymentColumns, rowOf, type StoredPayment } from './rows.ts';
@@ -41,6 +59,7 @@ const parameters = {
   ...eventsOf(invoiceLogFact),
   events_count: 'int4',
   happened_at: 'timestamptz',
+  ...exchangeParameters,
   ...journalParameters,
 } as const;
 
@@ -48,12 +67,12 @@ const parameters = {
  * One event for each list of facts; `more` adds writes. `first` comes before the change and has a row `held` for what the
  * payment belongs to.
  */
-function changeText(more = '', first = ''): string {
+function changeText(more = '', first = '', alsoSet = ''): string {
   return `
     with ${first}moved as (
       update payment
       set version = payment.version + 1, status = :status, captured_minor = :captured_minor, refunded_minor = :refunded_minor,
-          state = :state, wake_at = :wake_at, attempts = :attempts, stuck_at = null, stuck_reason = null
+          state = :state, wake_at = :wake_at, attempts = :attempts, stuck_at = null, stuck_reason = null${alsoSet}
       ${first && 'from held'}
       where payment.invoice_id = :invoice_id and payment.payment_id = :payment_id and payment.version = :version
       returning payment.invoice_id
@@ -67,6 +86,8 @@ function changeText(more = '', first = ''): string {
       returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
     ), logged as (
       ${appendEvents('invoice', 'invoice_id')}
+    ), exchanged as (
+      ${recordExchanges('changed')}
     )${more}
     ${
       first
@@ -80,7 +101,17 @@ function changeText(more = '', first = ''): string {
 }
 const row = { version: 'int4', journal: 'text?' } as const;
 
-const changePayment = statement({ name: 'change_payment', parameters, row, text: changeText() });
+/** Also decides the attempt of a payer who was present. */
+const changePayment = statement({
+  name: 'change_payment',
+  parameters: { ...parameters, ...decisionParameters },
+  row,
+  text: changeText(
+    `, ${attemptIn('payment', 'invoice_id = :invoice_id and payment_id = :payment_id')}, ${decideAttempt('moved', ':invoice_id')}`,
+    '',
+    `, ${forgetAttempt}`,
+  ),
+});
 
 /** No row means that the series had a version conflict. Any other conflict fails the statement. */
 const changeChargedPayment = statement({
@@ -103,17 +134,39 @@ const startRefund = statement({
     cart: stored('json?', cartCodec),
     external_id: 'text?',
     fingerprint: 'bytea?',
+    shop_id: 'text',
+    waits_until: 'timestamptz?',
   },
   row,
   text: changeText(`, identified as (
       ${recordExternalId('createRefund', ":invoice_id || '.' || :payment_id || '.' || :refund_id")}
     ), made as (
       insert into refund (invoice_id, payment_id, refund_id, party_id, created_at, status, amount_minor, currency,
-        fee_minor, reason, cart, external_id)
+        fee_minor, reason, cart, external_id, waits_until)
       select :invoice_id, :payment_id, :refund_id, party_id, :created_at, 'pending', :amount_minor, :currency,
-        :fee_minor, :reason, :cart, :external_id
+        :fee_minor, :reason, :cart, :external_id, :waits_until
       from changed
+    ), queued as (
+      insert into waiting_refund (invoice_id, payment_id, refund_id, party_id, shop_id, created_at)
+      select :invoice_id, :payment_id, :refund_id, party_id, :shop_id, :created_at
+      from changed where :waits_until is not null
     )`),
+});
+
+/** A waiting refund leaves the queue, whether it got its money or failed. */
+const leaveQueue = `, left_queue as (
+      delete from waiting_refund using changed
+      where waiting_refund.invoice_id = :invoice_id and payment_id = :payment_id and refund_id = :refund_id
+    )`;
+
+const fundRefund = statement({
+  name: 'fund_refund',
+  parameters: { ...parameters, refund_id: 'text' },
+  row,
+  text: changeText(`, funded as (
+      update refund set waits_until = null
+      from changed where refund.invoice_id = :invoice_id and payment_id = :payment_id and refund_id = :refund_id
+    )${leaveQueue}`),
 });
 
 const endRefund = statement({
@@ -123,16 +176,22 @@ const endRefund = statement({
     refund_id: 'text',
     refund_status: refundStatus,
     failure: stored('json?', failure),
+    rrn: 'text?',
+    arn: 'text?',
   },
   row,
   text: changeText(`, ended as (
-      update refund set status = :refund_status, failure = :failure
+      update refund set status = :refund_status, failure = :failure, waits_until = null, rrn = coalesce(:rrn, rrn),
+        arn = coalesce(:arn, arn)
       from changed where refund.invoice_id = :invoice_id and payment_id = :payment_id and refund_id = :refund_id
-    )`),
+    )${leaveQueue}`),
 });
 
 /** The payment changed since it was read. Rolls back what was written with the change. */
 class VersionConflict extends Error {}
+
+/** Only a capture that failed takes money from a shop here. */
+export class ShopLacksMoney extends Error {}
 
 /**
  * Undefined after a version conflict. `alsoWrite` runs first in the same transaction, because the journal must come last.
@@ -145,18 +204,31 @@ export async function storeEvents(
   alsoWrite?: (tx: Database) => Promise<void>,
   /** The caller continues with the payment immediately, so no other node should claim it. */
   keepClaim = false,
+  /** By the clock of the limits against card testing, which no test clock moves. */
+  decidedAt = now,
+  /** What the bank has said, if that is the reason. */
+  answer?: BankResponse,
 ): Promise<Payment | undefined> {
-  const { payment, values, journal } = changeOf(stored, events, now, keepClaim);
-  const ended = events.flat().find(({ type }) => type === 'refund_succeeded' || type === 'refund_failed');
+  const { payment, values, journal } = changeOf(stored, events, now, { keepClaim, answer });
+  const ended = events
+    .flat()
+    .find(
+      ({ type }) => type === 'refund_succeeded' || type === 'refund_failed' || type === 'refund_returned',
+    );
   const writeOn = (on: Database) =>
     ended && 'refundId' in ended
       ? on.run(endRefund, {
           ...values,
           refund_id: ended.refundId,
-          refund_status: ended.type === 'refund_failed' ? 'failed' : 'succeeded',
-          failure: ended.type === 'refund_failed' ? ended.failure : null,
+          refund_status: 'failure' in ended ? 'failed' : 'succeeded',
+          failure: 'failure' in ended ? ended.failure : null,
+          rrn: ended.type === 'refund_succeeded' ? (ended.rrn ?? null) : null,
+          arn: ended.type === 'refund_succeeded' ? (ended.arn ?? null) : null,
         })
-      : on.run(changePayment, values);
+      : on.run(changePayment, {
+          ...values,
+          ...decisionRow(attemptOutcomeOf(stored.payment, payment), !isUndecided(payment), decidedAt),
+        });
   const writeBeside = async (tx: Database) => {
     await alsoWrite?.(tx);
     const written = await writeOn(tx);
@@ -168,8 +240,7 @@ export async function storeEvents(
     if (error instanceof VersionConflict) return [];
     throw error;
   });
-  if (rows === 'insufficient')
-    throw new Error('The ledger refused a change that is not a refund for insufficient funds.');
+  if (rows === 'insufficient') throw new ShopLacksMoney('The shop lacks the money that the bank takes back.');
   return rows.length > 0 ? payment : undefined;
 }
 
@@ -183,8 +254,9 @@ export async function storeApprovedCharge(
   events: readonly (readonly PaymentFact[])[],
   { written, payerEmail }: ApprovedCharge,
   now: Instant,
+  answer: BankResponse | undefined,
 ): Promise<{ readonly payment: Payment; readonly payerEmail?: PreloadedEmail } | undefined> {
-  const { payment, values, journal } = changeOf(stored, events, now, true);
+  const { payment, values, journal } = changeOf(stored, events, now, { keepClaim: true, answer });
   const rows = await recording(db, journal, () =>
     db.run(changeChargedPayment, { ...values, ...written }),
   ).catch((error: unknown) => {
@@ -199,7 +271,22 @@ export async function storeApprovedCharge(
     : { payment };
 }
 
-/** Reserves the shop's money or refuses. A taken external ID fails the whole statement. */
+/** Reserves the money that a refund has waited for. */
+export async function storeRefundFunding(
+  db: Database,
+  stored: StoredPayment,
+  funded: PaymentFact & { type: 'refund_funded' },
+  now: Instant,
+): Promise<Payment | 'versionConflict' | 'insufficient'> {
+  const { payment, values, journal } = changeOf(stored, [[funded]], now, { keepClaim: true });
+  const rows = await recording(db, journal, () =>
+    db.run(fundRefund, { ...values, refund_id: funded.refundId }),
+  );
+  if (rows === 'insufficient') return rows;
+  return rows.length > 0 ? payment : 'versionConflict';
+}
+
+/** Reserves the shop's money or refuses, unless the refund waits for it. A taken external ID fails the whole statement. */
 export async function storeRefundStart(
   db: Database,
   stored: StoredPayment,
@@ -207,7 +294,7 @@ export async function storeRefundStart(
   fingerprint: Buffer | null,
   now: Instant,
 ): Promise<'stored' | 'versionConflict' | 'insufficient'> {
-  const { id, createdAt, amount, feeMinor, reason, cart, externalId } = started.refund;
+  const { id, createdAt, amount, feeMinor, reason, cart, externalId, waitsUntil } = started.refund;
   const { values, journal } = changeOf(stored, [[started]], now);
   const rows = await recording(db, journal, () =>
     // In its own transaction or savepoint: a refusal must not abort the request's transaction.
@@ -223,6 +310,8 @@ export async function storeRefundStart(
         cart: cart ?? null,
         external_id: externalId ?? null,
         fingerprint,
+        shop_id: stored.payment.shopId,
+        waits_until: waitsUntil ?? null,
       }),
     ),
   );
@@ -230,12 +319,23 @@ export async function storeRefundStart(
   return rows.length > 0 ? 'stored' : 'versionConflict';
 }
 
+const isUndecided = ({ state: { name } }: Payment) => name === 'authorising' || name === 'challenged';
+
+/** Undefined while the bank has not decided, and for every later change. */
+function attemptOutcomeOf(before: Payment, after: Payment): AttemptOutcome | undefined {
+  if (!isUndecided(before) || isUndecided(after)) return undefined;
+  const { state } = after;
+  if (state.name === 'failed') return outcomeOfFailure(state.failure);
+  return state.name === 'reversing' ? 'undecided' : 'approved';
+}
+
 function changeOf(
   stored: StoredPayment,
-  events: readonly (readonly PaymentFact[])[],
+  decided: readonly (readonly PaymentFact[])[],
   now: Instant,
-  keepClaim = false,
+  { keepClaim = false, answer }: { keepClaim?: boolean; answer?: BankResponse | undefined } = {},
 ) {
+  const events = withInteractionEnd(stored.payment, decided);
   const facts = events.flat();
   const payment = facts.reduce<Payment>((before, fact) => evolve(before, fact), stored.payment);
   const journal: Journal | undefined = journalOf(stored.payment, facts);
@@ -258,6 +358,7 @@ function changeOf(
     events: events.map((group) => eventOf(group, payment.id)),
     events_count: events.length,
     happened_at: now,
+    exchanges: exchangesOfChange(stored.payment, payment, facts, now, answer),
     ...journalValues(journal),
   };
   return { payment, values, journal };

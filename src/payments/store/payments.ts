@@ -1,4 +1,5 @@
 // New payments and reads, in SQL; changes are in payment-changes.ts. The facts of a payment are in its invoice's log.
+import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import { invoiceStatus } from '../../invoices/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import {
@@ -6,6 +7,18 @@ import {
   retentionReasonText,
   retainedCardParameters,
 } from '../../cards/domain/card-retention.ts';
+import {
+  attemptColumns,
+  attemptParameters,
+  attemptRow,
+  attemptValues,
+  beginAttempt,
+  openedColumns,
+  openedValues,
+  unmade,
+  type Unmade,
+} from '../../cards/domain/attempt-counting.ts';
+import type { Attempt } from '../../cards/domain/attempt-limits.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {
@@ -28,6 +41,7 @@ import {
   type PendingCharge,
   type StartedCharge,
 } from '../../recurring/store/charge-fragments.ts';
+import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
 import { currency } from '../../platform/database/codec.ts';
@@ -44,43 +58,48 @@ const insertParameters = {
   wake_at: 'timestamptz',
   attempts: 'int4',
   ...changedWith(invoiceLogFact),
+  ...exchangeParameters,
 } as const;
 
 /**
  * `part` comes first and has a row named `from`; without it nothing is written. A taken external ID fails the whole
  * statement.
  */
-function insertText(part: string, from: string, answer: string): string {
+function insertText(part: string, from: string, answer: string, isPayerPresent = false): string {
   return `
     with ${part}, changed as (
       update invoice
       set version = invoice.version + 1, ${changedAt('invoice')},
-          payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
+          payments_made = payments_made + 1, payment_in_progress = true, wake_at = null${isPayerPresent ? `, payer_attempts = payer_attempts + 1` : ''}
       from ${from} where invoice.invoice_id = :invoice_id and invoice.version = :invoice_version
       returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
     ), identified as (
       ${recordExternalId('createPayment', ":invoice_id || '.' || :payment_id")}
     ), made as (
-      insert into payment (${columnList(paymentColumns)}, wake_at, attempts)
-      select ${parameterList(paymentColumns)}, :wake_at, :attempts from changed
+      insert into payment (${columnList(paymentColumns)}, wake_at, attempts${isPayerPresent ? `, ${attemptColumns}` : ''})
+      select ${parameterList(paymentColumns)}, :wake_at, :attempts${isPayerPresent ? `, ${attemptValues}` : ''} from changed
     ), logged as (
       ${appendEvent('invoice', 'invoice_id')}
+    ), begun as (
+      ${recordExchanges('changed')}
     )
     ${answer}`;
 }
 
-/** If the invoice has changed since it was read, the card is not retained. The card may also be gone. */
+/** If the invoice has changed since it was read, or a limit is reached, the card is not retained. The card may also be gone. */
 const insertPayment = statement({
   name: 'insert_payment',
-  parameters: { ...insertParameters, ...retainedCardParameters },
-  row: { is_payable: 'bool', is_made: 'bool' },
+  parameters: { ...insertParameters, ...retainedCardParameters, ...attemptParameters },
+  row: { is_payable: 'bool', is_counted: 'bool', is_made: 'bool', ...openedColumns },
   text: insertText(
     `payable as (
       select invoice_id from invoice where invoice_id = :invoice_id and version = :invoice_version for update
-    ), kept as (${retainCard('payable')}
+    ), ${beginAttempt('payable')}, kept as (${retainCard('counted')}
     )`,
     'kept',
-    'select exists (select from payable) as is_payable, exists (select from changed) as is_made',
+    `select exists (select from payable) as is_payable, exists (select from counted) as is_counted,
+      exists (select from changed) as is_made, ${openedValues}`,
+    true,
   ),
 });
 
@@ -99,8 +118,8 @@ const insertCharge = statement({
 const readPayment = statement({
   name: 'read_payment',
   parameters: { invoice_id: 'text', payment_id: 'text' },
-  row: { ...paymentColumns, changed_at: 'timestamptz' },
-  text: `select ${qualifiedColumns}, invoice.changed_at from payment join invoice using (invoice_id)
+  row: { ...paymentColumns, changed_at: 'timestamptz', unsent_attempts: 'int4' },
+  text: `select ${qualifiedColumns}, invoice.changed_at, unsent_attempts from payment join invoice using (invoice_id)
          where invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
@@ -135,11 +154,12 @@ const readPayableInvoice = statement({
     due_date: 'timestamptz',
     payment_in_progress: 'bool',
     payments_made: 'int4',
+    payer_attempts: 'int4',
     created_at: 'timestamptz',
     changed_at: 'timestamptz',
   },
-  text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, created_at,
-           changed_at
+  text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
+           created_at, changed_at
          from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
@@ -149,11 +169,12 @@ export async function findPayableInvoice(
   db: Database,
   partyId: string,
   invoiceId: string,
-): Promise<{ invoice: PayableInvoice; version: number } | undefined> {
+): Promise<{ invoice: PayableInvoice; version: number; payerAttempts: number } | undefined> {
   const [row] = await db.run(readPayableInvoice, { invoice_id: invoiceId, party_id: partyId });
   return (
     row && {
       version: row.version,
+      payerAttempts: row.payer_attempts,
       invoice: {
         id: invoiceId,
         partyId,
@@ -172,7 +193,7 @@ export async function findPayableInvoice(
 
 /** The card's token if the payer is present, else the charge in its series. */
 export type WithPayment =
-  | { readonly keeps: string }
+  | { readonly keeps: string; readonly attempt: Attempt | undefined }
   | { readonly charges: { readonly written: StartedCharge; readonly charge: PendingCharge } };
 
 /** What the creating node already knows when it runs the job. */
@@ -187,7 +208,7 @@ export async function storeNewPayment(
     claim: { wake_at: Instant; attempts: number };
     withPayment: WithPayment;
   },
-): Promise<NewPayment | 'versionConflict' | 'cardGone'> {
+): Promise<NewPayment | 'versionConflict' | Unmade> {
   const payment = evolve(undefined, started);
   const { withPayment } = options;
   const values = {
@@ -197,15 +218,18 @@ export async function storeNewPayment(
     fingerprint: options.fingerprint,
     happened_at: payment.createdAt,
     facts: [{ ...started, paymentId: payment.id }],
+    exchanges: exchangesOfChange(undefined, payment, [started], payment.createdAt),
   };
-  const stored = { payment, version: 1 };
+  const stored = { payment, version: 1, unsentAttempts: 0 };
   if ('keeps' in withPayment) {
     const retained_card = cardIdOf(withPayment.keeps);
     if (retained_card === undefined) throw new Error('The card to retain is not named by a token.');
     const retained_for = retentionReasonText(['payment', payment.invoiceId, payment.id]);
-    const [row] = await db.run(insertPayment, { ...values, retained_card, retained_for });
+    const { attempt } = withPayment;
+    const also = { ...attemptRow(attempt), retained_card, retained_for };
+    const [row] = await db.run(insertPayment, { ...values, ...also });
     if (!row?.is_payable) return 'versionConflict';
-    return row.is_made ? { stored } : 'cardGone';
+    return row.is_made ? { stored } : unmade(attempt, row);
   }
   const { written, charge } = withPayment.charges;
   const made = await db.run(insertCharge, { ...values, ...written });
@@ -220,7 +244,7 @@ async function rowNamed(db: Database, { invoiceId, paymentId }: PaymentName) {
 
 export async function loadPayment(db: Database, name: PaymentName): Promise<StoredPayment | undefined> {
   const row = await rowNamed(db, name);
-  return row && storedFromRow(row);
+  return row && { ...storedFromRow(row), unsentAttempts: row.unsent_attempts };
 }
 
 /** With the time of the latest event of its invoice. */

@@ -23,6 +23,9 @@ const columns = {
   cart: stored('json?', cart),
   external_id: 'text?',
   failure: stored('json?', failure),
+  waits_until: 'timestamptz?',
+  rrn: 'text?',
+  arn: 'text?',
 } as const;
 const refundColumns = columnList(columns, 'refund');
 
@@ -74,7 +77,14 @@ function refundFromRow(row: Values<typeof columns>): Refund {
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency },
     feeMinor: row.fee_minor,
-    ...defined({ reason: row.reason, cart: row.cart, externalId: row.external_id }),
+    ...defined({
+      reason: row.reason,
+      cart: row.cart,
+      externalId: row.external_id,
+      waitsUntil: row.waits_until,
+      rrn: row.rrn,
+      arn: row.arn,
+    }),
   };
   if (status !== 'failed') return { ...terms, status };
   if (why === null)

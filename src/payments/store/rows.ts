@@ -5,7 +5,12 @@ import type { Payment, PaymentState } from '../domain/payment.ts';
 import { defined } from '../../defined.ts';
 import { rowState, rowTerms, type RowState, type RowTerms } from './codec.ts';
 
-export type StoredPayment = { readonly payment: Payment; readonly version: number };
+export type StoredPayment = {
+  readonly payment: Payment;
+  readonly version: number;
+  /** How many attempts to send it, from the first, have reached no bank. Absent: none. */
+  readonly unsentAttempts?: number;
+};
 
 export const paymentColumns = {
   invoice_id: 'text',
@@ -26,6 +31,7 @@ export const paymentColumns = {
 
 export function rowOf(payment: Payment, version: number): Values<typeof paymentColumns> {
   const { flow, payer, makeRecurrent, deadline, terminal, livemode, metadata, state } = payment;
+  const { recurrentTerms, threeDSecure, isSteppedUp } = payment;
   const terms: RowTerms = {
     flow,
     payer,
@@ -34,7 +40,7 @@ export function rowOf(payment: Payment, version: number): Values<typeof paymentC
     terminal,
     livemode,
     fees: payment.fees,
-    ...defined({ metadata, recurrentTerms: payment.recurrentTerms }),
+    ...defined({ metadata, recurrentTerms, threeDSecure, isSteppedUp }),
   };
   return {
     invoice_id: payment.invoiceId,
@@ -68,7 +74,7 @@ export function storedFromRow(row: Values<typeof paymentColumns>): StoredPayment
 
 function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
   const { terms } = row;
-  const { metadata, recurrentTerms } = terms;
+  const { metadata, recurrentTerms, threeDSecure, isSteppedUp } = terms;
   // Member by member, rare ones last: V8 defines members after a spread slowly.
   const payment: Payment = {
     flow: terms.flow,
@@ -86,9 +92,9 @@ function paymentFromRow(row: Values<typeof paymentColumns>): Payment {
     amount: { minor: row.amount_minor, currency: row.currency },
     state: stateFromRow(row),
   };
-  const hasMore = metadata !== undefined || recurrentTerms !== undefined || row.external_id !== null;
-  if (!hasMore) return payment;
-  return { ...payment, ...defined({ metadata, recurrentTerms, externalId: row.external_id }) };
+  const more = { metadata, recurrentTerms, threeDSecure, isSteppedUp, externalId: row.external_id };
+  const hasMore = Object.values(more).some((value) => value !== undefined && value !== null);
+  return hasMore ? { ...payment, ...defined(more) } : payment;
 }
 
 function stateFromRow({

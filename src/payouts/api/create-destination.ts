@@ -80,6 +80,8 @@ export const createDestination = endpoint({
         const decision = requireOwner(party, owner?.identity, body.currency);
         if (!decision.ok) return decision;
         const of = decision.value;
+        const cardHash = await cards.numberHash(db, caller.partyId, token);
+        if (!cardHash) return invalidToken();
         const terms: DestinationTerms = {
           id: ids.next(),
           partyId: party.id,
@@ -88,6 +90,7 @@ export const createDestination = endpoint({
           currency: of.currency,
           createdAt: now,
           cardToken: token,
+          cardHash,
           card: card.card,
           ...givenIn(body),
         };
@@ -100,9 +103,8 @@ export const createDestination = endpoint({
         if (!outcome) return 'externalIdTaken';
         db.afterCommit(() => jobs.run('destination', [terms.id], now));
         const { provider } = of.identity;
-        return accept(
-          destinationBody({ ...terms, state: { status: 'checking' }, isBlocked: false, provider }),
-        );
+        const state = { status: 'checking' } as const;
+        return accept(destinationBody({ ...terms, state, isBlocked: false, provider }));
       },
     });
   },

@@ -3,12 +3,17 @@
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
+import { cardHashOf } from '../card-hash.ts';
 import { findDestination } from '../store/destinations.ts';
 import { findGrant } from '../store/grants.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
 import { storeNewWithdrawal } from '../store/new-withdrawal.ts';
+import { countersOf, countsCards } from '../../wallets/domain/payout-limits.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
+import { senderProblem } from '../../identities/domain/sender.ts';
+import type { PayoutTerminalTerms } from '../../acquiring/domain/routing/payout-terminal.ts';
+import { freezeSender } from '../domain/payout-sender.ts';
 import { decideWithdrawal, type WithdrawalContext } from '../domain/commands.ts';
 import { findWithdrawalByExternalId } from '../store/withdrawals.ts';
 import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './schema.ts';
@@ -18,6 +23,7 @@ import type { PayoutRules } from '../payout-rules.ts';
 import type { Ids } from '../../ids.ts';
 import { defined } from '../../defined.ts';
 import type { Banks } from '../../acquiring/banks.ts';
+import type { Cards } from '../../cards/vault.ts';
 
 type Deps = {
   readonly db: Database;
@@ -25,6 +31,7 @@ type Deps = {
   readonly payouts: PayoutRules;
   readonly jobs: JobRunner;
   readonly banks: Banks;
+  readonly cards: Pick<Cards, 'numberHash'>;
   readonly merchants: Merchants;
 };
 
@@ -39,7 +46,7 @@ export const createWithdrawal = endpoint({
     'The response is `Pending`. Poll the withdrawal or its events until it is `Succeeded` or `Failed`. A payout cannot be ' +
     'undone. A payout of more than the wallet has is accepted too, and fails. Send an `externalID`, so that a repeat does not pay twice.',
   body: WithdrawalParams,
-  validateBody: ({ metadata }) => shapeProblem({ metadata }),
+  validateBody: ({ metadata, sender }) => shapeProblem({ metadata }) ?? senderProblem(sender ?? {}),
   bodyExample: {
     wallet: 'the ID of your wallet',
     destination: 'the ID of your destination',
@@ -53,6 +60,7 @@ export const createWithdrawal = endpoint({
     'noSuchWallet',
     'walletInaccessible',
     'noSuchDestination',
+    'payoutCurrencyNotSet',
     'invalidCashAmount',
     'payoutLimitPerPayout',
     'payoutLimitPerDay',
@@ -61,6 +69,10 @@ export const createWithdrawal = endpoint({
     'differentCurrencies',
     'destinationUnauthorized',
     'differentProviders',
+    'noPayoutTerminal',
+    'payoutTerminalLimit',
+    'payoutPurposeNotAllowed',
+    'payoutSenderIncomplete',
     'externalIDConflict',
   ],
   handle: async ({ caller, body, now }, deps: Deps) => {
@@ -83,15 +95,19 @@ export const createWithdrawal = endpoint({
         const decision = decideWithdrawal(context, command, now);
         if (!decision.ok) return decision;
         // Last: after an outage, the caller that gets the route has to try the bank. The route is the wallet owner's.
-        const route = await banks.payoutRouteOf(decision.value.terms.walletPartyId);
-        const terms = { ...decision.value.terms, ...defined({ route }) };
+        const { amount, walletPartyId } = decision.value.terms;
+        const found = await banks.payoutRouteOf(walletPartyId, amount);
+        if (!found.ok) return found;
+        const sender = senderOf(body, context, found.value.terms);
+        if (!sender.ok) return sender;
+        const terms = { ...decision.value.terms, route: found.value.route, sender: sender.value };
         const isOthers = terms.walletPartyId !== terms.partyId;
         const stored = await storeNewWithdrawal(
           db,
           { type: 'withdrawal_started', terms },
           {
             livemode: payouts.livemode,
-            limits: context.limits,
+            counters: countersFor(context),
             fingerprint,
             claim: initialClaim(now),
             ...(isOthers && context.walletGrant ? { grantId: context.walletGrant.id } : {}),
@@ -113,7 +129,7 @@ export const createWithdrawal = endpoint({
 
 /** Two requests are the same if all of these values are. */
 export function withdrawalFingerprint(body: WithdrawalParams): Buffer {
-  const { wallet, destination, metadata, externalID, walletGrant, destinationGrant } = body;
+  const { wallet, destination, metadata, externalID, walletGrant, destinationGrant, sender, purpose } = body;
   const { amount, currency } = body.body;
   return requestFingerprint([
     wallet,
@@ -124,7 +140,25 @@ export function withdrawalFingerprint(body: WithdrawalParams): Buffer {
     externalID,
     walletGrant,
     destinationGrant,
+    // Only if given: a fingerprint from before has none.
+    ...(sender || purpose !== undefined ? [{ sender, purpose }] : []),
   ]);
+}
+
+function senderOf(
+  { sender = {}, purpose }: WithdrawalParams,
+  { wallet, destination }: WithdrawalContext,
+  terms: PayoutTerminalTerms,
+) {
+  if (!wallet || !destination) throw new Error('a withdrawal was allowed without a wallet or a destination');
+  const network = destination.card.paymentSystem;
+  const { id: walletId, owner: identity } = wallet;
+  return freezeSender({ walletId, network, terms, sender, identity, ...defined({ purpose }) });
+}
+
+/** With the limits in force. Must agree with the subjects in the terms. */
+function countersFor({ limits = {}, wallet, cardHash }: WithdrawalContext) {
+  return wallet ? countersOf(limits, { identityId: wallet.identityId, ...defined({ cardHash }) }) : [];
 }
 
 type ContextWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly id: string } };
@@ -132,7 +166,7 @@ type ContextWithGrant = WithdrawalContext & { readonly walletGrant?: { readonly 
 async function readContext(
   body: WithdrawalParams,
   partyId: string,
-  { db, merchants, payouts }: { db: Database; merchants: Merchants; payouts: PayoutRules },
+  { db, merchants, payouts, cards }: Deps,
 ): Promise<ContextWithGrant | undefined> {
   const party = await merchants.party(partyId);
   if (!party) return undefined;
@@ -145,10 +179,19 @@ async function readContext(
   // Limits and fees are those of the wallet's owner.
   const agreed = await payouts.termsOf(wallet?.partyId ?? partyId);
   const { amount, currency } = body.body;
+  const destination = stored?.destination;
+  const network = destination?.card.paymentSystem;
+  const limits = agreed.limitsOf({
+    level: wallet?.level ?? 'anonymous',
+    currency,
+    ...defined({ network }),
+  });
+  const cardHash =
+    limits && destination && countsCards(limits) ? await cardHashOf({ db, cards }, destination) : undefined;
   return {
     party,
-    limits: agreed.limitsOf(wallet?.level ?? 'anonymous', currency),
+    limits,
     feeMinor: agreed.feeMinorOf({ minor: BigInt(amount), currency }),
-    ...defined({ wallet, destination: stored?.destination, walletGrant, destinationGrant }),
+    ...defined({ wallet, destination, walletGrant, destinationGrant, cardHash }),
   };
 }

@@ -61,7 +61,10 @@ export const DestinationSchema = Type.Object(
     ),
     status: Type.Enum(['Unauthorized', 'Authorized']),
     failure: Type.Optional(Failure),
-    isBlocked: Type.Boolean({ description: 'Its identity is blocked, or its party blocked or suspended.' }),
+    isBlocked: Type.Boolean({
+      description:
+        'Its identity is blocked, its party blocked or suspended, or two payouts to it were returned.',
+    }),
     createdAt: DateTime,
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(Type.String()),

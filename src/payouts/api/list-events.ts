@@ -15,7 +15,8 @@ import {
   type DestinationLogFact,
   type WithdrawalLogFact,
 } from '../store/codec.ts';
-import { WithdrawalPath } from './schema.ts';
+import type { Returned } from '../domain/withdrawal.ts';
+import { returnedBody, ReturnedSchema, WithdrawalPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 const readWithdrawalLog = logReader('withdrawal', withdrawalFact);
@@ -32,16 +33,17 @@ const EventQuery = Type.Object({
   ),
 });
 
-const eventSchema = (title: string, change: string, statuses: readonly string[]) =>
+const eventSchema = (title: string, changes: readonly string[], statuses: readonly string[]) =>
   Type.Object(
     {
       eventID: Type.Integer(),
       occuredAt: DateTime,
       changes: Type.Array(
         Type.Object({
-          type: Type.Enum([change]),
-          status: Type.Enum([...statuses]),
+          type: Type.Enum([...changes]),
+          status: Type.Enum([...new Set(statuses)]),
           failure: Type.Optional(Failure),
+          returned: Type.Optional(ReturnedSchema),
         }),
       ),
     },
@@ -52,10 +54,11 @@ const withdrawalStatuses = {
   withdrawal_started: 'Pending',
   withdrawal_succeeded: 'Succeeded',
   withdrawal_failed: 'Failed',
+  withdrawal_returned: 'Succeeded',
 } as const satisfies Record<WithdrawalLogFact['type'], string>;
 const WithdrawalEvent = eventSchema(
   'WithdrawalEvent',
-  'WithdrawalStatusChanged',
+  ['WithdrawalStatusChanged', 'WithdrawalReturned'],
   Object.values(withdrawalStatuses),
 );
 /** An inconclusive check has no status. If no check ever succeeds, the stuck-jobs list says why. */
@@ -64,10 +67,11 @@ const destinationStatuses = {
   destination_authorized: 'Authorized',
   destination_refused: 'Unauthorized',
 } as const satisfies Partial<Record<DestinationLogFact['type'], string>>;
-const DestinationEvent = eventSchema('DestinationEvent', 'DestinationStatusChanged', [
-  'Unauthorized',
-  'Authorized',
-]);
+const DestinationEvent = eventSchema(
+  'DestinationEvent',
+  ['DestinationStatusChanged'],
+  ['Unauthorized', 'Authorized'],
+);
 
 export const listWithdrawalEvents = endpoint({
   operation: 'listWithdrawalEvents',
@@ -143,12 +147,23 @@ function destinationEventBody(event: LoggedEvent<DestinationLogFact>) {
 function eventBody(
   type: string,
   statuses: Partial<Readonly<Record<string, string>>>,
-  event: LoggedEvent<{ readonly type: string; readonly failure?: PayoutFailure }>,
+  event: LoggedEvent<{
+    readonly type: string;
+    readonly failure?: PayoutFailure;
+    readonly returned?: Returned;
+  }>,
 ) {
   const changes = event.facts.flatMap((fact) => {
     const status = statuses[fact.type];
     if (status === undefined) return [];
-    return [{ type, status, ...(fact.failure ? { failure: nestedFailure(fact.failure) } : {}) }];
+    return [
+      {
+        type: fact.returned ? 'WithdrawalReturned' : type,
+        status,
+        ...(fact.failure ? { failure: nestedFailure(fact.failure) } : {}),
+        ...(fact.returned ? { returned: returnedBody(fact.returned) } : {}),
+      },
+    ];
   });
   return { eventID: event.sequence, occuredAt: event.createdAt, changes };
 }

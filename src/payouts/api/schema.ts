@@ -11,8 +11,10 @@ import {
   FreeMetadata,
   givenBody,
   PayoutExternalID,
+  SenderParams,
 } from '../../identities/api/shared-schema.ts';
-import { publicStatus, type Withdrawal } from '../domain/withdrawal.ts';
+import { returnCodes } from '../../acquiring/domain/bank-port.ts';
+import { publicStatus, type Returned, type Withdrawal } from '../domain/withdrawal.ts';
 
 const GrantToken = Type.String({ minLength: 1, maxLength: 4_000 });
 
@@ -24,6 +26,13 @@ export const WithdrawalParams = Type.Object(
     wallet: AnyID,
     destination: AnyID,
     body: AssetParams,
+    sender: Type.Optional(SenderParams),
+    purpose: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z0-9]{2,3}$',
+        description: 'Why you pay out, as a code agreed with the operator, such as `FD`.',
+      }),
+    ),
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(PayoutExternalID),
     walletGrant: Type.Optional({ ...GrantToken, description: "A grant for another party's wallet." }),
@@ -36,6 +45,23 @@ export const WithdrawalParams = Type.Object(
 );
 export type WithdrawalParams = Static<typeof WithdrawalParams>;
 
+export const ReturnedSchema = Type.Object(
+  {
+    at: DateTime,
+    code: Type.Enum([...returnCodes]),
+    amount: Asset,
+  },
+  {
+    title: 'PayoutReturn',
+    description:
+      'The bank of the card sent money back. It is in the wallet again; the status stays, and so does the fee.',
+  },
+);
+
+export function returnedBody({ at, code, amount }: Returned): Static<typeof ReturnedSchema> {
+  return { at, code, amount: assetBody(amount) };
+}
+
 export const WithdrawalSchema = Type.Object(
   {
     id: AnyID,
@@ -46,6 +72,7 @@ export const WithdrawalSchema = Type.Object(
     fee: Type.Optional(Asset),
     status: WithdrawalStatus,
     failure: Type.Optional(Failure),
+    returned: Type.Optional(ReturnedSchema),
     createdAt: DateTime,
     metadata: Type.Optional(FreeMetadata),
     externalID: Type.Optional(Type.String()),
@@ -63,6 +90,7 @@ export function withdrawalBody(withdrawal: Withdrawal): Static<typeof Withdrawal
     ...(feeMinor === 0n ? {} : { fee: assetBody({ minor: feeMinor, currency: amount.currency }) }),
     status: publicStatus[state.status],
     ...(state.status === 'failed' ? { failure: nestedFailure(state.failure) } : {}),
+    ...(state.status === 'succeeded' && state.returned ? { returned: returnedBody(state.returned) } : {}),
     createdAt,
     ...givenBody(withdrawal),
   };

@@ -28,16 +28,15 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
   }
 }
 
+export const whyBlocked =
+  'the wallet or the destination is blocked, and the bank has not received the payout';
+
 /**
  * The payout may no longer be sent because its wallet or destination is blocked. It stays pending, because an earlier request
  * may still reach the bank: an operator resolves it, or retries it once the block is lifted.
  */
 export function blockedOutcome(withdrawal: Withdrawal, now: Instant): Interpretation {
-  return notYet(
-    withdrawal,
-    now,
-    'the wallet or the destination is blocked, and the bank has not received the payout',
-  );
+  return notYet(withdrawal, now, whyBlocked);
 }
 
 const firstPauseMs = 1_000;

@@ -5,7 +5,7 @@ import type { Party } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { Destination } from './destination.ts';
 import { requireActive } from '../../identities/domain/identity.ts';
-import { countsTurnover, requirePerPayout, type PayoutLimits } from './payout-limits.ts';
+import { countersOf, requirePerPayout, type PayoutLimits } from '../../wallets/domain/payout-limits.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import type { WithdrawalFact } from './withdrawal.ts';
 import { defined } from '../../defined.ts';
@@ -32,7 +32,10 @@ export type WithdrawalContext = {
   readonly destination?: Destination;
   readonly walletGrant?: Grant;
   readonly destinationGrant?: Grant;
-  readonly limits: PayoutLimits;
+  /** Undefined if no operator has set limits for the currency. */
+  readonly limits: PayoutLimits | undefined;
+  /** The hash of the destination's card number, if the limits need it. */
+  readonly cardHash?: Buffer;
   readonly feeMinor: bigint;
 };
 
@@ -41,6 +44,7 @@ export type WithdrawalRefusal =
   | 'noSuchWallet'
   | 'walletInaccessible'
   | 'noSuchDestination'
+  | 'payoutCurrencyNotSet'
   | 'invalidCashAmount'
   | 'payoutLimitPerPayout'
   | 'differentCurrencies'
@@ -65,6 +69,7 @@ export function decideWithdrawal(
   if (!destination || !mayUse(party, destination, context.destinationGrant, now) || destination.isBlocked) {
     return refuse('noSuchDestination');
   }
+  if (!limits) return refuse('payoutCurrencyNotSet');
   const amount = requirePerPayout(limits, body.minor);
   if (!amount.ok) return amount;
   const { currency } = wallet;
@@ -88,9 +93,11 @@ export function decideWithdrawal(
 export function termsFor(
   wallet: Wallet,
   destination: Destination,
-  { limits, feeMinor }: Pick<WithdrawalContext, 'limits' | 'feeMinor'>,
+  { limits = {}, cardHash, feeMinor }: Pick<WithdrawalContext, 'limits' | 'cardHash' | 'feeMinor'>,
 ) {
   const isOthers = destination.identityId !== wallet.identityId;
+  const counters = countersOf(limits, { identityId: wallet.identityId, ...defined({ cardHash }) });
+  const countedFor = counters.map(({ subject }) => subject);
   return {
     walletId: wallet.id,
     walletPartyId: wallet.partyId,
@@ -98,7 +105,8 @@ export function termsFor(
     destinationId: destination.id,
     ...(isOthers ? { destinationIdentityId: destination.identityId } : {}),
     feeMinor,
-    isCounted: countsTurnover(limits),
+    isCounted: countedFor.length > 0,
+    ...(countedFor.length > 0 ? { countedFor } : {}),
     cardToken: destination.cardToken,
   };
 }

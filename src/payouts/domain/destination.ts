@@ -15,6 +15,8 @@ export type DestinationTerms = {
   readonly createdAt: Instant;
   /** The vault's token. It never leaves the service. */
   readonly cardToken: string;
+  /** The same for every destination with this card. Absent for destinations from before. */
+  readonly cardHash?: Buffer;
   readonly card: CardDetails;
   readonly metadata?: unknown;
   readonly externalId?: string;

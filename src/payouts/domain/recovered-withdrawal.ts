@@ -3,7 +3,7 @@
 import type { BankLine } from '../../acquiring/reconciliation/domain/difference.ts';
 import { isKnownCurrency } from '../../money.ts';
 import type { Destination } from './destination.ts';
-import type { PayoutLimits } from './payout-limits.ts';
+import type { PayoutLimits } from '../../wallets/domain/payout-limits.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
 import { isCovered, termsFor, type Grant } from './commands.ts';
 import { withdrawalOfOperation, type Route, type WithdrawalFact } from './withdrawal.ts';
@@ -26,7 +26,8 @@ export type RecoveryContext = {
   readonly destinationPartyId?: string;
   /** The terminal of the wallet's merchant with that bank. */
   readonly route: Route;
-  readonly limits: PayoutLimits;
+  readonly limits: PayoutLimits | undefined;
+  readonly cardHash?: Buffer;
   readonly feeMinor: bigint;
   readonly externalId?: string;
 };

@@ -38,16 +38,44 @@ const facts = {
   withdrawal_started: { type: 'withdrawal_started', terms },
   withdrawal_succeeded: { type: 'withdrawal_succeeded', reference: '900000000001' },
   withdrawal_failed: { type: 'withdrawal_failed', failure },
+  withdrawal_returned: {
+    type: 'withdrawal_returned',
+    returned: {
+      at: createdAt,
+      code: 'account_closed',
+      amount: { minor: 1_000n, currency: 'RUB' as Currency },
+    },
+  },
 } as const satisfies Record<WithdrawalFact['type'], WithdrawalFact>;
 
 const withdrawal = (status: keyof typeof states): Withdrawal => ({ ...terms, state: states[status] });
 
 /** The status after each fact in each state. `-` means that the fact is not allowed. */
 const cells: Record<string, Record<WithdrawalFact['type'], string>> = {
-  absent: { withdrawal_started: 'sending', withdrawal_succeeded: '-', withdrawal_failed: '-' },
-  sending: { withdrawal_started: '-', withdrawal_succeeded: 'succeeded', withdrawal_failed: 'failed' },
-  succeeded: { withdrawal_started: '-', withdrawal_succeeded: '-', withdrawal_failed: '-' },
-  failed: { withdrawal_started: '-', withdrawal_succeeded: '-', withdrawal_failed: '-' },
+  absent: {
+    withdrawal_started: 'sending',
+    withdrawal_succeeded: '-',
+    withdrawal_failed: '-',
+    withdrawal_returned: '-',
+  },
+  sending: {
+    withdrawal_started: '-',
+    withdrawal_succeeded: 'succeeded',
+    withdrawal_failed: 'failed',
+    withdrawal_returned: '-',
+  },
+  succeeded: {
+    withdrawal_started: '-',
+    withdrawal_succeeded: '-',
+    withdrawal_failed: '-',
+    withdrawal_returned: 'succeeded',
+  },
+  failed: {
+    withdrawal_started: '-',
+    withdrawal_succeeded: '-',
+    withdrawal_failed: '-',
+    withdrawal_returned: '-',
+  },
 };
 
 describe('the lifecycle of a withdrawal', () => {
@@ -57,7 +85,19 @@ describe('the lifecycle of a withdrawal', () => {
   test.each(all)('%s, %s: %s', (from, fact, to) => {
     const before = from === 'absent' ? undefined : withdrawal(from as keyof typeof states);
     if (to === '-') expect(() => evolve(before, facts[fact])).toThrow(`that is ${from} cannot have ${fact}`);
-    else expect(evolve(before, facts[fact])).toEqual(withdrawal(to as keyof typeof states));
+    else expect(evolve(before, facts[fact])).toMatchObject(withdrawal(to as keyof typeof states));
+  });
+
+  test('a payout comes back once, and never more than was paid', () => {
+    const fact = facts.withdrawal_returned;
+    const after = evolve(withdrawal('succeeded'), fact);
+    expect(after.state).toEqual({ ...states.succeeded, returned: fact.returned });
+    expect(() => evolve(after, fact)).toThrow('has come back already');
+    const returning = (amount: { minor: bigint; currency: Currency }) =>
+      evolve(withdrawal('succeeded'), { ...fact, returned: { ...fact.returned, amount } });
+    expect(() => returning({ minor: 1_001n, currency: 'RUB' as Currency })).toThrow('which paid 1000');
+    expect(() => returning({ minor: 0n, currency: 'RUB' as Currency })).toThrow('which paid 1000');
+    expect(() => returning({ minor: 1n, currency: 'USD' as Currency })).toThrow('which paid 1000');
   });
 
   test('has the public statuses of the contract', () => {

@@ -1,5 +1,8 @@
 // Withdrawals and destinations as JSON: their facts in the log, and the terms and results in their rows.
-import { terminal } from '../../acquiring/store/codec.ts';
+import { returnCodes } from '../../acquiring/domain/bank-port.ts';
+import { payoutSender, terminal } from '../../acquiring/store/codec.ts';
+import { sender } from '../../identities/store/codec.ts';
+import type { FrozenSender } from '../domain/payout-sender.ts';
 import { cardDetails } from '../../cards/store/codec.ts';
 import type { Currency } from '../../money.ts';
 import {
@@ -10,45 +13,76 @@ import {
   list,
   mapped,
   minorUnits,
+  money,
   notEmpty,
   object,
+  oneOf,
   optional,
-  storedAs,
   text,
   variants,
   type Codec,
 } from '../../platform/database/codec.ts';
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import type { DestinationFact, DestinationTerms } from '../domain/destination.ts';
-import type { Turnover } from '../domain/payout-limits.ts';
-import type { Route, WithdrawalEnd, WithdrawalState, WithdrawalTerms } from '../domain/withdrawal.ts';
+import type {
+  Returned,
+  Route,
+  WithdrawalEnd,
+  WithdrawalReturned,
+  WithdrawalState,
+  WithdrawalTerms,
+} from '../domain/withdrawal.ts';
 
 export const failure: Codec<PayoutFailure> = notEmpty(list(text));
+
+const frozenSender: Codec<FrozenSender> = object({ given: sender, sent: payoutSender, purpose: text });
 
 /** The terms of a withdrawal that have no column of their own. */
 export type RowTerms = Pick<
   WithdrawalTerms,
-  'walletPartyId' | 'destinationIdentityId' | 'cardToken' | 'isCounted' | 'route' | 'metadata'
+  | 'walletPartyId'
+  | 'destinationIdentityId'
+  | 'cardToken'
+  | 'isCounted'
+  | 'countedFor'
+  | 'sender'
+  | 'route'
+  | 'movedFrom'
+  | 'metadata'
 >;
 export const rowTerms: Codec<RowTerms> = object({
   walletPartyId: text,
   destinationIdentityId: optional(text),
   cardToken: text,
   isCounted: flag,
+  countedFor: optional(list(text)),
+  sender: optional(frozenSender),
   route: optional(object<Route>({ bankId: text, terminal })),
+  movedFrom: optional(list(text)),
   metadata: optional(anything),
+});
+
+const returned: Codec<Returned> = object({
+  at: instant,
+  code: oneOf(...returnCodes),
+  amount: money,
 });
 
 type EndState = Exclude<WithdrawalState, { status: 'sending' }>;
 export const endState: Codec<EndState> = variants<EndState, 'status'>('status', {
-  succeeded: { reference: text },
+  succeeded: { reference: text, returned: optional(returned) },
   failed: { failure },
 });
 
-/** The terms in the log, without the card token and the route. */
-type LoggedWithdrawal = Omit<WithdrawalTerms, 'cardToken' | 'route' | 'isCounted'>;
+/** The terms in the log, without the card token, the route, the counters and the sender. */
+type LoggedWithdrawal = Omit<
+  WithdrawalTerms,
+  'cardToken' | 'route' | 'movedFrom' | 'isCounted' | 'countedFor' | 'sender'
+>;
 export type WithdrawalLogFact =
-  WithdrawalEnd | { readonly type: 'withdrawal_started'; readonly terms: LoggedWithdrawal };
+  | WithdrawalEnd
+  | WithdrawalReturned
+  | { readonly type: 'withdrawal_started'; readonly terms: LoggedWithdrawal };
 
 type StoredWithdrawal = Omit<LoggedWithdrawal, 'amount'> & {
   readonly amountMinor: bigint;
@@ -88,10 +122,11 @@ export const withdrawalFact = variants<WithdrawalLogFact, 'type'>('type', {
   withdrawal_started: { terms: loggedWithdrawal },
   withdrawal_succeeded: { reference: text, reason: optional(text) },
   withdrawal_failed: { failure, reason: optional(text) },
+  withdrawal_returned: { returned, reason: optional(text) },
 });
 
-/** The terms of a destination in the log, without the card token. */
-type LoggedDestination = Omit<DestinationTerms, 'cardToken'>;
+/** The terms of a destination in the log, without the card token and the card's hash. */
+type LoggedDestination = Omit<DestinationTerms, 'cardToken' | 'cardHash'>;
 export type DestinationLogFact =
   | Exclude<DestinationFact, { type: 'destination_created' }>
   | { readonly type: 'destination_created'; readonly terms: LoggedDestination };
@@ -113,11 +148,4 @@ export const destinationFact = variants<DestinationLogFact, 'type'>('type', {
   destination_authorized: {},
   destination_refused: { failure },
   destination_check_failed: { code: text },
-});
-
-/** As a statement that exceeds a limit reports it. */
-export const turnover: Codec<Turnover> = object({
-  dayMinor: storedAs('day_minor', minorUnits),
-  dayPayouts: storedAs('day_payouts', minorUnits),
-  monthMinor: storedAs('month_minor', minorUnits),
 });

@@ -1,9 +1,10 @@
 // Destinations in SQL. A change is one statement: the row, guarded by its version, its event, and when its job is due.
 import { cardDetails } from '../../cards/store/codec.ts';
+import { cardIdOf, tokenOf } from '../../cards/domain/payment-resource.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';
-import { anything, currency, oneOf } from '../../platform/database/codec.ts';
+import { anything, currency, list, oneOf, text } from '../../platform/database/codec.ts';
 import {
   columnList,
   parameterList,
@@ -18,6 +19,7 @@ import {
   type DestinationFact,
   type DestinationState,
 } from '../domain/destination.ts';
+import { maxReturns } from '../domain/withdrawal.ts';
 import { isBlockedSql, joinIdentity } from '../../identities/store/sql-fragments.ts';
 import { readsOf } from '../../identities/store/reads.ts';
 import { defined } from '../../defined.ts';
@@ -36,6 +38,7 @@ const columns = {
   status: stored('text', oneOf('checking', 'authorized', 'refused')),
   created_at: 'timestamptz',
   card_token: 'text',
+  card_hash: 'bytea?',
   card: stored('json', cardDetails),
   failure: stored('json?', failure),
   metadata: stored('json?', anything),
@@ -94,7 +97,9 @@ export const {
   table: 'destination',
   createdBy: 'createDestination',
   row: readColumns,
-  select: `${columnList(columns, 'destination')}, ${isBlockedSql}, provider`,
+  // One from which money came back too often is blocked too.
+  select: `${columnList(columns, 'destination')}, provider,
+    (${isBlockedSql.replace(/ as is_blocked$/, '')} or returns >= ${maxReturns}) as is_blocked`,
   join: joinIdentity('destination'),
   filters: { identity_id: 'text?', currency: 'text?' },
   storedOf: storedFromRow,
@@ -104,6 +109,20 @@ export const {
 const rescheduleDestination = rescheduleStatement('destination', ['destination_id'], 'continue');
 
 /** False if the external ID is taken. */
+const readCardsOfDestinations = statement({
+  name: 'read_cards_of_destinations',
+  parameters: { tokens: stored('json', list(text)) },
+  row: { card_token: 'text' },
+  text: `select distinct card_token from destination where card_token in (select json_array_elements_text(:tokens))`,
+});
+
+/** Which of these cards are paid out to. */
+export async function findPaidOutTo(db: Database, cardIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const tokens = cardIds.map((cardId) => tokenOf(cardId, 'payout'));
+  const rows = await db.run(readCardsOfDestinations, { tokens });
+  return new Set(rows.flatMap(({ card_token }) => cardIdOf(card_token) ?? []));
+}
+
 export async function storeNewDestination(
   db: Database,
   created: DestinationFact & { type: 'destination_created' },
@@ -111,7 +130,7 @@ export async function storeNewDestination(
   claim: { wake_at: Instant; attempts: number },
 ): Promise<boolean> {
   const { terms } = created;
-  const { cardToken, ...logged } = terms;
+  const { cardToken, cardHash, ...logged } = terms;
   const rows = await db.run(insertDestination, {
     destination_id: terms.id,
     party_id: terms.partyId,
@@ -122,6 +141,7 @@ export async function storeNewDestination(
     status: stateAfter('absent', created).status,
     created_at: terms.createdAt,
     card_token: cardToken,
+    card_hash: cardHash ?? null,
     card: terms.card,
     failure: null,
     metadata: terms.metadata ?? null,
@@ -169,7 +189,7 @@ function storedFromRow(row: Values<typeof readColumns>): StoredDestination {
       createdAt: row.created_at,
       cardToken: row.card_token,
       card: row.card,
-      ...defined({ metadata: row.metadata, externalId: row.external_id }),
+      ...defined({ cardHash: row.card_hash, metadata: row.metadata, externalId: row.external_id }),
       state: stateFromRow(row),
       isBlocked: row.is_blocked,
       provider: row.provider,

@@ -1,5 +1,6 @@
 // New withdrawals in SQL: one statement writes the row, its events and the journal, or nothing if money is missing. So the
 // wallet's balance is locked only from the end of the statement to the commit.
+import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';
@@ -16,15 +17,16 @@ import { withdrawalCreated } from '../../platform/ledger/domain/postings.ts';
 import type { Refusal } from '../../refusal.ts';
 import { useGrant } from './grants.ts';
 import { insufficientFunds, type PayoutFailure } from '../../wallets/domain/failure-path.ts';
-import { noRoute } from '../domain/payout-failure.ts';
+import type { Counter, TurnoverRefusal } from '../../wallets/domain/payout-limits.ts';
 import {
-  periodsOf,
-  requireTurnover,
-  type PayoutLimits,
-  type TurnoverRefusal,
-} from '../domain/payout-limits.ts';
-import { turnover, withdrawalFact, type WithdrawalLogFact } from './codec.ts';
+  countTurnover,
+  exceededLimit,
+  turnoverParameters,
+  turnoverValues,
+} from '../../wallets/store/turnover.ts';
+import { withdrawalFact, type WithdrawalLogFact } from './codec.ts';
 import { ledgerOf, rowOf, withdrawalColumns as columns, type StoredWithdrawal } from './withdrawals.ts';
+import { exchangesOfChange } from '../domain/bank-operations.ts';
 import { evolve, type Withdrawal, type WithdrawalFact } from '../domain/withdrawal.ts';
 
 /** Writes nothing and returns no row if the external ID is taken. Fails if a limit is exceeded or money is missing. */
@@ -34,15 +36,11 @@ const insertWithdrawal = statement({
     ...columns,
     ...eventsOf(withdrawalFact),
     ...journalParameters,
+    ...exchangeParameters,
     fingerprint: 'bytea',
     wake_at: 'timestamptz?',
     attempts: 'int4',
-    is_counted: 'bool',
-    day: 'text',
-    month: 'text',
-    day_minor_most: 'int8?',
-    day_payouts_most: 'int8?',
-    month_minor_most: 'int8?',
+    ...turnoverParameters,
   },
   row: { journal: 'text?' },
   text: `
@@ -52,25 +50,11 @@ const insertWithdrawal = statement({
       returning withdrawal_id, party_id, version, changed_at
     ), logged as (
       ${appendEvents('withdrawal', 'withdrawal_id')}
-    ), counted as (
-      insert into payout_turnover as turnover (wallet_id, period, amount_minor, payouts)
-      select :wallet_id, period, :amount_minor, 1 from claimed, unnest(array[:month, :day]) as period
-      where :is_counted
-      on conflict (wallet_id, period) do update
-        set amount_minor = turnover.amount_minor + excluded.amount_minor, payouts = turnover.payouts + 1
-      returning period, amount_minor, payouts
-    ), turnover as (
-      select max(amount_minor) filter (where period = :day) as day_minor,
-        max(payouts) filter (where period = :day) as day_payouts,
-        max(amount_minor) filter (where period = :month) as month_minor
-      from counted
-    )
-    select case
-        when day_minor > :day_minor_most or day_payouts > :day_payouts_most or month_minor > :month_minor_most
-          then reject_over_limit(to_json(turnover))
-        else ${recordJournal('withdrawal_id')}
-      end as journal
-    from changed, turnover`,
+    ), begun as (
+      ${recordExchanges('changed')}
+    ), ${countTurnover}
+    select case when found is not null then reject_over_limit(found) else ${recordJournal('withdrawal_id')} end as journal
+    from changed, exceeded`,
 });
 
 export type NotMade = 'externalIdTaken' | Refusal<'noSuchWallet' | TurnoverRefusal>;
@@ -87,17 +71,15 @@ class Abandoned extends Error {
 type Started = WithdrawalFact & { readonly type: 'withdrawal_started' };
 type NewWithdrawal = {
   readonly livemode: boolean;
-  readonly limits: PayoutLimits;
+  /** Whose turnover it adds to: the subjects of its terms, with the limits in force. */
+  readonly counters: readonly Counter[];
   readonly fingerprint: Buffer;
   readonly claim: { wake_at: Instant | null; attempts: number };
   /** The grant that this withdrawal uses up. */
   readonly grantId?: string;
 };
 
-/**
- * The stored withdrawal. If the wallet has too little money, or there is no route, it is stored as failed, with a second
- * event.
- */
+/** The stored withdrawal. If the wallet has too little money, it is stored as failed, with a second event. */
 export async function storeNewWithdrawal(
   db: Database,
   started: Started,
@@ -106,15 +88,18 @@ export async function storeNewWithdrawal(
   const withdrawal = evolve(undefined, started);
   const hold = ledgerOf(withdrawal, options.livemode);
   try {
-    if (!hold) return await storeFailed(db, started, noRoute, options);
+    if (!hold) throw new Error(`withdrawal ${withdrawal.id} has no route`);
     const journal = withdrawalCreated(hold, withdrawal.amount, withdrawal.feeMinor);
     const facts = [logged(started)];
-    const row = { withdrawal, facts, journal, ...options.claim, isCounted: withdrawal.isCounted };
+    const row = { withdrawal, facts, journal, ...options.claim, counters: options.counters };
     const made = await recording(db, journal, () => insert(db, row, options));
     if (made === 'insufficient') return await storeFailed(db, started, insufficientFunds, options);
     return { withdrawal, version: facts.length };
   } catch (error) {
-    const notMade = error instanceof Abandoned ? error.because : passedLimit(error, withdrawal, options);
+    const notMade =
+      error instanceof Abandoned
+        ? error.because
+        : exceededLimit(error, options.counters, withdrawal.createdAt);
     if (notMade === undefined) throw error;
     return { notMade };
   }
@@ -130,7 +115,7 @@ async function storeFailed(
   const fact = { type: 'withdrawal_failed', failure } as const;
   const withdrawal = evolve(evolve(undefined, started), fact);
   const facts = [logged(started), fact];
-  await insert(db, { withdrawal, facts, wake_at: null, attempts: 0, isCounted: false }, options);
+  await insert(db, { withdrawal, facts, wake_at: null, attempts: 0, counters: [] }, options);
   return { withdrawal, version: facts.length };
 }
 
@@ -140,26 +125,23 @@ type NewRow = {
   readonly wake_at: Instant | null;
   readonly attempts: number;
   readonly journal?: FundsCheckedJournal;
-  readonly isCounted: boolean;
+  readonly counters: readonly Counter[];
 };
 
 async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promise<void> {
-  const { withdrawal, facts, wake_at, attempts, journal, isCounted } = row;
-  const { fingerprint, limits, grantId } = options;
+  const { withdrawal, facts, wake_at, attempts, journal, counters } = row;
+  const { fingerprint, grantId } = options;
   const write = async (on: Database) => {
     const rows = await on.withSavepoint((part) =>
       part.run(insertWithdrawal, {
         ...rowOf(withdrawal, facts.length),
         ...journalValues(journal),
-        ...periodsOf(withdrawal.createdAt),
+        ...turnoverValues(counters, withdrawal.createdAt),
         fingerprint,
         wake_at,
         attempts,
-        is_counted: isCounted,
-        day_minor_most: limits.perDayMinor ?? null,
-        day_payouts_most: limits.payoutsPerDay ?? null,
-        month_minor_most: limits.perMonthMinor ?? null,
         events: facts.map((fact) => [fact]),
+        exchanges: exchangesOfChange(undefined, withdrawal, withdrawal.createdAt),
       }),
     );
     if (rows.length === 0) throw new Abandoned('externalIdTaken');
@@ -171,19 +153,15 @@ async function insert(db: Database, row: NewRow, options: NewWithdrawal): Promis
   });
 }
 
-/** The limit that the statement failed at. Undefined for any other error. */
-function passedLimit(
-  error: unknown,
-  { createdAt }: Withdrawal,
-  { limits }: NewWithdrawal,
-): NotMade | undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'PL001' && 'detail' in error))
-    return undefined;
-  const within = requireTurnover(limits, turnover.read(JSON.parse(String(error.detail))), createdAt);
-  return within.ok ? undefined : within.refusal;
-}
-
 function logged({ type, terms }: Started): WithdrawalLogFact {
-  const { cardToken: _card, route: _route, isCounted: _counted, ...rest } = terms;
+  const {
+    cardToken: _card,
+    route: _route,
+    movedFrom: _from,
+    isCounted: _is,
+    countedFor: _for,
+    sender: _who,
+    ...rest
+  } = terms;
   return { type, terms: rest };
 }

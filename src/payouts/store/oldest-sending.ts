@@ -10,9 +10,9 @@ const readOldestSending = statement({
   row: { since: 'timestamptz?' },
   text: `select min(created_at) as since
          from (
-           select created_at from withdrawal where wake_at is not null
+           select created_at from withdrawal where wake_at is not null and status = 'sending'
            union all
-           select created_at from withdrawal where stuck_at is not null
+           select created_at from withdrawal where stuck_at is not null and status = 'sending'
          ) as open`,
 });
 

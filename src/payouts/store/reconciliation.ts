@@ -1,7 +1,10 @@
 // What withdrawals should have in a bank's transaction report.
 import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
 
-/** `known_at` is when the ledger posted or voided the payout. */
+/**
+ * `known_at` is when the ledger posted or voided the payout. Not every bank reports returned payouts, so their lines may be
+ * missing.
+ */
 export const payoutEntries: ReconciliationSource = {
   table: 'withdrawal',
   key: 'withdrawal_id',
@@ -15,5 +18,13 @@ export const payoutEntries: ReconciliationSource = {
     left join destination using (destination_id)
     left join ledger_transfer as ended on ended.aggregate_id = withdrawal_id and ended.operation_id = 'withdrawal'
       and ended.step = 'payout' and ended.completes_pending
-    where withdrawal_id between :first and :last`,
+    where withdrawal_id between :first and :last
+    union all
+    select withdrawal_id, withdrawal_id || '.p.returned', terms -> 'route' ->> 'bankId', 'return', 1,
+      (result -> 'returned' -> 'amount' ->> 'minor')::int8, withdrawal.currency, withdrawal_id || '.p', card ->> 'mask',
+      'may', null, 'withdrawal', withdrawal_id, withdrawal.status, withdrawal.party_id, withdrawal.created_at,
+      (result -> 'returned' ->> 'at')::timestamptz
+    from withdrawal
+    left join destination using (destination_id)
+    where withdrawal_id between :first and :last and result -> 'returned' is not null`,
 };

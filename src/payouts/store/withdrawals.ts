@@ -1,4 +1,6 @@
 // Reads withdrawals, and ends them with one statement that writes the row, its event and the journal.
+import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
@@ -19,13 +21,21 @@ import {
 } from '../../platform/ledger/store/journals.ts';
 import {
   withdrawalFailed,
+  withdrawalReturned,
   withdrawalSucceeded,
   type LedgerWithdrawal,
 } from '../../platform/ledger/domain/postings.ts';
-import { periodsOf } from '../domain/payout-limits.ts';
+import { periodsOf } from '../../wallets/domain/payout-limits.ts';
 import { searchFilters } from '../../identities/store/sql-fragments.ts';
 import { readsOf } from '../../identities/store/reads.ts';
-import { evolve, type Withdrawal, type WithdrawalEnd, type WithdrawalState } from '../domain/withdrawal.ts';
+import {
+  evolve,
+  type Withdrawal,
+  type WithdrawalEnd,
+  type WithdrawalReturned,
+  type WithdrawalState,
+} from '../domain/withdrawal.ts';
+import { exchangesOfChange } from '../domain/bank-operations.ts';
 import { defined } from '../../defined.ts';
 import { endState, rowTerms, withdrawalFact, type RowTerms } from './codec.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
@@ -60,32 +70,73 @@ const endWithdrawalRow = statement({
     version: 'int4',
     status: columns.status,
     result: columns.result,
-    is_uncounted: 'bool',
+    wake_at: 'timestamptz?',
+    uncounted: 'json',
     day: 'text',
     month: 'text',
+    ...exchangeParameters,
     ...journalParameters,
   },
   row: { journal: 'text?' },
   text: `
     with changed as (
       update withdrawal set version = version + 1, ${changedAt('withdrawal')}, status = :status, result = :result,
-        wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+        wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
       where withdrawal_id = :withdrawal_id and version = :version
-      returning withdrawal_id, party_id, wallet_id, amount_minor, version, changed_at
+      returning withdrawal_id, party_id, currency, amount_minor, version, changed_at
     ), logged as (
       ${appendEvent('withdrawal', 'withdrawal_id')}
-    ), locked as (
-      select turnover.wallet_id, period, changed.amount_minor from payout_turnover as turnover
-      join changed using (wallet_id)
-      where :is_uncounted and period in (:month, :day)
-      order by period for no key update of turnover
+    ), exchanged as (
+      ${recordExchanges('changed')}
     ), uncounted as (
-      update payout_turnover as turnover
-      set amount_minor = turnover.amount_minor - locked.amount_minor, payouts = payouts - 1
-      from locked where turnover.wallet_id = locked.wallet_id and turnover.period = locked.period
-      returning turnover.period
+      insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
+      select subject, changed.currency, period, -changed.amount_minor, -1
+      from changed, json_array_elements_text(:uncounted) as subject, unnest(array[:month, :day]) as period
+      order by subject collate "C", period collate "C"
+      on conflict (subject, currency, period) do update
+        set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts - 1
+      returning period
     )
     select ${recordJournal('withdrawal_id')} as journal from changed, (select count(*) from uncounted) as before`,
+});
+
+/** The destination counts how often money came back from it. */
+const returnWithdrawalRow = statement({
+  name: 'return_withdrawal',
+  parameters: {
+    ...changedWith(withdrawalFact),
+    withdrawal_id: 'text',
+    destination_id: 'text',
+    version: 'int4',
+    result: columns.result,
+    ...journalParameters,
+  },
+  row: { journal: 'text?' },
+  text: `
+    with changed as (
+      update withdrawal set version = version + 1, ${changedAt('withdrawal')}, result = :result,
+        wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
+      where withdrawal_id = :withdrawal_id and version = :version
+      returning withdrawal_id, party_id, version, changed_at
+    ), logged as (
+      ${appendEvent('withdrawal', 'withdrawal_id')}
+    ), counted as (
+      update destination set returns = returns + 1
+      where destination_id = :destination_id and exists (select from changed)
+      returning destination_id
+    )
+    select ${recordJournal('withdrawal_id')} as journal from changed, (select count(*) from counted) as before`,
+});
+
+/** A bank has something to say about a payout that has succeeded. */
+const expectReturn = statement({
+  name: 'expect_return_of_withdrawal',
+  parameters: { withdrawal_id: 'text', now: 'timestamptz' },
+  row: { withdrawal_id: 'text' },
+  text: `update withdrawal set wake_at = :now, attempts = 0
+         where withdrawal_id = :withdrawal_id and status = 'succeeded' and result -> 'returned' is null
+           and wake_at is null and stuck_at is null
+         returning withdrawal_id`,
 });
 
 export const {
@@ -125,7 +176,14 @@ export async function storeEnd(
   db: Database,
   { withdrawal, version }: StoredWithdrawal,
   fact: WithdrawalEnd,
-  options: { readonly livemode: boolean; readonly now: Instant },
+  options: {
+    readonly livemode: boolean;
+    readonly now: Instant;
+    /** When to ask the bank once more. */
+    readonly wakeAt?: Instant;
+    /** Absent if an operator ends it. */
+    readonly answer?: BankResponse;
+  },
 ): Promise<Withdrawal | undefined> {
   const hold = ledgerOf(withdrawal, options.livemode);
   if (!hold) throw new Error(`withdrawal ${withdrawal.id} has an outcome but no route`);
@@ -140,15 +198,50 @@ export async function storeEnd(
         version,
         status,
         result,
-        is_uncounted: status === 'failed' && withdrawal.isCounted,
+        wake_at: options.wakeAt ?? null,
+        uncounted: status === 'failed' ? (withdrawal.countedFor ?? []) : [],
         ...periodsOf(withdrawal.createdAt),
         happened_at: options.now,
         facts: [fact],
+        exchanges: exchangesOfChange(withdrawal, ended, options.now, options.answer),
         ...journalValues(journal),
       }),
     ),
   );
   return rows.length > 0 ? ended : undefined;
+}
+
+/** Writes that the money came back, with its journal. Undefined on a version conflict. */
+export async function storeReturn(
+  db: Database,
+  { withdrawal, version }: StoredWithdrawal,
+  fact: WithdrawalReturned,
+  options: { readonly livemode: boolean; readonly now: Instant; readonly isAside: boolean },
+): Promise<Withdrawal | undefined> {
+  const { livemode, now, isAside } = options;
+  const hold = ledgerOf(withdrawal, livemode);
+  if (!hold) throw new Error(`withdrawal ${withdrawal.id} came back and has no route`);
+  const after = evolve(withdrawal, fact);
+  const journal = withdrawalReturned({ ...hold, isAside }, fact.returned.amount);
+  const rows = await recording(db, journal, () =>
+    db.withSavepoint((part) =>
+      part.run(returnWithdrawalRow, {
+        withdrawal_id: withdrawal.id,
+        destination_id: withdrawal.destinationId,
+        version,
+        result: rowOf(after, version).result,
+        happened_at: now,
+        facts: [fact],
+        ...journalValues(journal),
+      }),
+    ),
+  );
+  return rows.length > 0 ? after : undefined;
+}
+
+/** Makes its job due, to query the bank once more. False if there is nothing to ask. */
+export async function lookForReturn(db: Database, id: string, now: Instant): Promise<boolean> {
+  return (await db.run(expectReturn, { withdrawal_id: id, now })).length > 0;
 }
 
 /**
@@ -169,20 +262,22 @@ export async function reschedule(
 }
 
 export function ledgerOf(
-  { id, walletId, route }: Withdrawal,
+  { id, walletId, route, movedFrom = [] }: Withdrawal,
   livemode: boolean,
 ): LedgerWithdrawal | undefined {
-  return route && { livemode, withdrawalId: id, walletId, acquirerId: route.bankId };
+  const moves = movedFrom.length;
+  return route && { livemode, withdrawalId: id, walletId, acquirerId: route.bankId, moves };
 }
 
 export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof columns> {
-  const { walletPartyId, destinationIdentityId, cardToken, isCounted, route, metadata } = withdrawal;
+  const { walletPartyId, destinationIdentityId, cardToken, isCounted, countedFor } = withdrawal;
+  const { sender, route, movedFrom, metadata } = withdrawal;
   const terms: RowTerms = {
     walletPartyId,
     ...defined({ destinationIdentityId }),
     cardToken,
     isCounted,
-    ...defined({ route, metadata }),
+    ...defined({ countedFor, sender, route, movedFrom, metadata }),
   };
   const { state } = withdrawal;
   return {

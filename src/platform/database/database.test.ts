@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openRelay } from '../../../test/support/database/relay.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { whenTimeIsUp } from '../../../test/support/service/time-limit.ts';
 import { waitMs } from '../../../tools/tests/waits.ts';
-import { DatabaseUnavailable, openDatabase, retryOnConflict } from './database.ts';
+import { openDatabase, retryOnConflict } from './database.ts';
+import { DatabaseUnavailable } from './connections/unavailable.ts';
 import { minorUnits, object, oneOf, optional, text, variants } from './codec.ts';
 import { isJoined, optional as optionalColumns, statement, stored, storedBeside } from './statement.ts';
 
@@ -179,41 +181,20 @@ test('a connection that dies in a transaction is an error, and the program conti
 });
 
 test('a silent connection is dropped, and the next statement runs on a new one', async () => {
-  // A proxy between the pool and the server can be made to swallow everything.
   const { host, port, ...login } = inject('cluster');
-  const frozen = new Set<Socket>();
-  const wires: Socket[] = [];
-  let isSwallowed = false;
-  const proxy = createServer((near) => {
-    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-    wires.push(near, far);
-    near.on('data', (bytes) => {
-      if (frozen.has(near)) isSwallowed = true;
-      else far.write(bytes);
-    });
-    far.on('data', (bytes) => frozen.has(near) || near.write(bytes));
-    near.on('close', () => far.destroy());
-    near.on('error', () => far.destroy());
-    far.on('error', () => near.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  const relay = await openRelay({ host, port });
   const through = openDatabase({
-    connection: { ...login, host: '127.0.0.1', port: (proxy.address() as AddressInfo).port },
+    connection: { ...login, host: relay.host, port: relay.port },
     maxConnections: 3,
     silenceTimeoutMs: waitMs,
   });
   await through.run(ownProcess, {});
-  for (const wire of wires) frozen.add(wire);
-  const unanswered = whenTimeIsUp(
-    waitMs,
-    () => isSwallowed,
-    () => through.run(ownProcess, {}),
-  );
+  relay.silence();
+  const unanswered = whenTimeIsUp(waitMs, relay.hasSwallowed, () => through.run(ownProcess, {}));
   await expect(unanswered).rejects.toThrow('Query read timeout');
   expect(await through.run(ownProcess, {})).toHaveLength(1);
   await through.end();
-  proxy.close();
-  for (const wire of wires) wire.destroy();
+  relay.close();
 });
 
 test('options in the URL apply, but the service’s own settings win', async () => {

@@ -2,8 +2,25 @@
 // the program waits for a bank or a merchant.
 import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
-import { keepIdle, type ConnectionPool } from './idle-connections.ts';
-import { parameterOf, readRow, typeParsers, type Columns, type Statement, type Values } from './statement.ts';
+import { holdUnanswered } from './connections/unanswered.ts';
+import { keepIdle, type ConnectionPool } from './connections/idle-connections.ts';
+import {
+  parameterOf,
+  readRow,
+  statement,
+  typeParsers,
+  type Columns,
+  type Statement,
+  type Values,
+} from './statement.ts';
+import {
+  DatabaseUnavailable,
+  explained,
+  isServerGone,
+  isSilence,
+  isUnavailable,
+  OutcomeUnknown,
+} from './connections/unavailable.ts';
 
 export type Database = {
   run<P extends Columns, R extends Columns>(
@@ -27,21 +44,20 @@ export type DatabasePool = Database & {
    * connections are in use; otherwise transactions could wait for each other permanently.
    */
   readonly lookups: Pick<Database, 'run'>;
+  /** Asked on a new connection, so it is about the server that is reached now, whatever the other connections wait for. */
+  serverState(): Promise<ServerState>;
   /** For what is not a statement of the program: migrations and the schema dump. */
   withClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
   connections(): { total: number; idle: number; waiting: number };
   end(): Promise<void>;
 };
 
-/** The database cannot be reached or accepts no writes. Nothing was done there, so the request can safely be repeated. */
-export class DatabaseUnavailable extends Error {
-  constructor(cause: unknown, what = 'cannot be reached') {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    super(`The database ${what}: ${why}. Check that PostgreSQL runs, and DATABASE_URL if it is set.`, {
-      cause,
-    });
-  }
-}
+export type ServerState = {
+  /** As on a standby. */
+  readonly isReadOnly: boolean;
+  /** Whether a commit has waited for long to reach a standby or the disk. */
+  readonly commitsWait: boolean;
+};
 
 export type Connection =
   { readonly url: string } | { host: string; port: number; user: string; password: string; database: string };
@@ -54,6 +70,20 @@ const usualSilenceTimeoutMs = 12_000;
 const longestSilenceTimeoutMs = 24 * 3_600_000;
 const idleInTransactionTimeoutMs = 5_000;
 const transactionTries = 5;
+/** Differs between a server and the one that replaces it. */
+const whichServer = 'select pg_postmaster_start_time()::text as server';
+
+const readServerState = statement({
+  name: 'read_server_state',
+  parameters: { waiting_ms: 'int4' },
+  row: { is_read_only: 'bool', commits_wait: 'bool' },
+  // The process of a commit is seen to wait for SyncRep, or for the write-ahead log on its own disk.
+  text: `select current_setting('transaction_read_only') = 'on' as is_read_only,
+           exists (select from pg_stat_activity
+             where datname = current_database() and usename = current_user and wait_event ~* '^(syncrep|wal)'
+               and query_start < clock_timestamp() - :waiting_ms * interval '1 ms') as commits_wait`,
+});
+
 /** A part of the node's connections. They serve reads that take a fraction of a millisecond. */
 const lookupConnections = 2;
 
@@ -67,22 +97,32 @@ export function openDatabase(options: {
   silenceTimeoutMs?: number;
   prepares?: boolean;
 }): DatabasePool {
-  return databaseOn({
-    prepares: options.prepares ?? true,
-    pool: poolOf(options, Math.max(1, options.maxConnections - lookupConnections)),
-    lookupPool: poolOf(options, lookupConnections),
-    ...(options.restartServer ? { restartServer: options.restartServer } : {}),
-  });
+  const pools: ConnectionPool[] = [];
+  const renew = () => renewAll(pools);
+  let lastServer: string | undefined;
+  const onServer = (server: string) => {
+    if (lastServer !== undefined && lastServer !== server) renew();
+    lastServer = server;
+  };
+  const open = (maxConnections: number) => poolOf(options, maxConnections, { onLoss: renew, onServer });
+  const pool = open(Math.max(1, options.maxConnections - lookupConnections));
+  const lookupPool = open(lookupConnections);
+  pools.push(pool, lookupPool);
+  return databaseOn({ ...options, pool, lookupPool, probePool: open(1) });
 }
 
 export function databaseOn(options: {
   pool: ConnectionPool;
   lookupPool: ConnectionPool;
+  /** For one connection that is opened to ask about the server, and closed then. */
+  probePool: ConnectionPool;
   restartServer?: () => Promise<void>;
+  silenceTimeoutMs?: number;
   /** False behind a pooler that gives every transaction another connection and does not support prepared statements. */
   prepares?: boolean;
 }): DatabasePool {
-  const { pool, lookupPool, prepares = true } = options;
+  const { pool, lookupPool, probePool, prepares = true, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
+  const renew = () => renewAll([pool, lookupPool]);
   const runOn: RunOn = (client, statement, parameters) =>
     runStatement(client, statement, parameters, prepares);
 
@@ -90,6 +130,7 @@ export function databaseOn(options: {
     try {
       return await from.connect();
     } catch (error) {
+      if (isServerGone(error)) renew();
       if (!options.restartServer || !isServerGone(error)) throw new DatabaseUnavailable(error);
     }
     try {
@@ -103,24 +144,46 @@ export function databaseOn(options: {
   async function withClientOf<T>(
     from: ConnectionPool,
     work: (client: pg.PoolClient) => Promise<T>,
+    mayHaveCommitted: boolean,
   ): Promise<T> {
     const client = await acquire(from);
     let useless: Error | undefined;
     try {
       return await work(client);
     } catch (error) {
-      // The caller has timed out but the connection still awaits the response, so no other caller can use it.
-      if (isSilence(error)) useless = error;
-      if (!isOfStandby(error)) throw error;
-      // The next connection may reach the server that replaced this one.
-      useless = error;
-      throw new DatabaseUnavailable(error, 'accepts no writes');
+      const isExplained = error instanceof DatabaseUnavailable || error instanceof OutcomeUnknown;
+      const cause = isExplained ? error.cause : error;
+      if (isUnavailable(cause)) useless = cause;
+      throw explained(error, mayHaveCommitted);
     } finally {
-      client.release(useless);
+      // The next connections may reach the server that replaced this one.
+      if (useless) renew();
+      if (useless && from === pool && isSilence(useless)) unanswered.hold(client, useless);
+      else client.release(useless);
     }
   }
 
-  const withClient: DatabasePool['withClient'] = (work) => withClientOf(pool, work);
+  const withClient: DatabasePool['withClient'] = (work) => withClientOf(pool, work, true);
+  const lookups: DatabasePool['lookups'] = {
+    run: (statement, parameters) =>
+      withClientOf(lookupPool, (client) => runOn(client, statement, parameters), false),
+  };
+
+  async function serverState(): Promise<ServerState> {
+    // Half of the time that callers wait: the commits they gave up on have waited for longer, and others never wait so long.
+    const parameters = { waiting_ms: silenceTimeoutMs / 2 };
+    try {
+      const [row] = await withClientOf(
+        probePool,
+        (client) => runOn(client, readServerState, parameters),
+        false,
+      );
+      return { isReadOnly: row?.is_read_only ?? false, commitsWait: row?.commits_wait ?? false };
+    } finally {
+      probePool.renew();
+    }
+  }
+  const unanswered = holdUnanswered(async () => (await serverState()).commitsWait);
 
   async function transaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return retried(async () => {
@@ -140,17 +203,23 @@ export function databaseOn(options: {
   return {
     ...alone,
     withClient,
-    lookups: {
-      run: (statement, parameters) =>
-        withClientOf(lookupPool, (client) => runOn(client, statement, parameters)),
-    },
+    lookups,
+    serverState,
     connections: () => ({
       total: pool.totalCount + lookupPool.totalCount,
       idle: pool.idleCount + lookupPool.idleCount,
       waiting: pool.waitingCount + lookupPool.waitingCount,
     }),
-    end: async () => void (await Promise.all([pool.end(), lookupPool.end()])),
+    async end() {
+      const ended = [pool.end(), lookupPool.end(), probePool.end()];
+      unanswered.releaseAll();
+      await Promise.all(ended);
+    },
   };
+}
+
+function renewAll(pools: readonly ConnectionPool[]): void {
+  for (const pool of pools) pool.renew();
 }
 
 function poolOf(
@@ -160,6 +229,7 @@ function poolOf(
     silenceTimeoutMs?: number;
   },
   maxConnections: number,
+  { onLoss, onServer }: { onLoss: () => void; onServer: (server: string) => void },
 ): ConnectionPool {
   const { connection, onConnectionError, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
   const settings = [
@@ -176,9 +246,17 @@ function poolOf(
     query_timeout: silenceTimeoutMs,
     keepAlive: true,
     options: settings,
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
+    onConnect: async (client: pg.ClientBase) => {
+      const { rows } = await client.query<{ server: string }>(whichServer);
+      onServer(rows[0]?.server ?? '');
+    },
   });
   // A connection that dies while idle emits an error, which would end the process if there were no listener.
-  const listener = (error: Error) => onConnectionError?.(error);
+  const listener = (error: Error) => {
+    onLoss();
+    onConnectionError?.(error);
+  };
   pool.on('error', listener);
   pool.on('connect', (client) => client.on('error', listener));
   return keepIdle(pool);
@@ -214,17 +292,19 @@ async function inTransaction<T>(
     withSavepoint: (inner) => withinSavepoint(client, () => inner(tx)),
     afterCommit: (effect) => effects.push(effect),
   };
-  await client.query('begin');
+  let isCommitting = false;
   try {
+    await client.query('begin');
     const value = await work(tx);
+    isCommitting = true;
     const ended = await client.query('commit');
     // After a failed statement PostgreSQL responds to a commit with a rollback, which the driver does not report as an error.
     if (ended.command !== 'COMMIT')
       throw new Error('The commit was rolled back because a statement of the transaction had failed.');
     return value;
   } catch (error) {
-    if (!isSilence(error)) await client.query('rollback').catch(() => undefined);
-    throw error;
+    if (!isUnavailable(error)) await client.query('rollback').catch(() => undefined);
+    throw explained(error, isCommitting);
   }
 }
 
@@ -284,22 +364,9 @@ function valuesOf(
   });
 }
 
-/** Whether the server accepts no writes, as a standby. */
-export function isReadOnly(database: DatabasePool): Promise<boolean> {
-  return database.withClient(async (client) => {
-    const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
-    return rows[0]?.transaction_read_only === 'on';
-  });
-}
-
 /** Allows 24 hours instead of the limit that ends the wait on a silent connection. */
 export function withoutTimeout(text: string, values?: unknown[]): pg.QueryConfig & { query_timeout: number } {
   return { text, query_timeout: longestSilenceTimeoutMs, ...(values ? { values } : {}) };
-}
-
-/** No server listens there: the private server was stopped or killed. */
-function isServerGone(error: unknown): boolean {
-  return ['ENOENT', 'ECONNREFUSED'].includes(codeOf(error));
 }
 
 /** Another request was quicker to use an external ID. A retry finds what it created. */
@@ -315,16 +382,6 @@ export function isExternalIdTaken(error: unknown): boolean {
 /** A statement over several aggregates found one of them changed since it was read. Nothing was written. */
 export function isVersionConflict(error: unknown): boolean {
   return codeOf(error) === 'MV001';
-}
-
-/** The driver's message for a query that timed out; it has no code. */
-function isSilence(error: unknown): error is Error {
-  return error instanceof Error && error.message === 'Query read timeout';
-}
-
-/** PostgreSQL's refusal to write on a standby or a server set to read-only. */
-function isOfStandby(error: unknown): error is Error {
-  return error instanceof Error && codeOf(error) === '25006';
 }
 
 function isRetriable(error: unknown): boolean {

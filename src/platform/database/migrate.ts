@@ -5,7 +5,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { codeOf } from '../../error-code.ts';
 import { assetPath } from '../../asset-paths.ts';
-import { withoutTimeout, type DatabasePool } from './database.ts';
+import { NotSetUp } from '../../not-set-up.ts';
+import { withoutTimeout, type Database, type DatabasePool } from './database.ts';
+import { statement } from './statement.ts';
 
 type Migration = {
   readonly number: number;
@@ -47,14 +49,27 @@ export async function migrate(database: DatabasePool, limits = usualLimits): Pro
       refusedAtMs = undefined;
     } catch (error) {
       refusedAtMs ??= limits.nowMs();
+      if (codeOf(error) === insufficientPrivilege) throw notTheOwner(error);
       if (!isLocked(error) || limits.nowMs() - refusedAtMs >= limits.giveUpAfterMs) throw error;
     }
   }
 }
 
-/** Whether any version has ever migrated the database. */
-export function hasMigrations(database: DatabasePool): Promise<boolean> {
-  return database.withClient(hasTable);
+/** Refuses a database that no version has ever migrated. */
+export async function requireTables(database: DatabasePool): Promise<void> {
+  if (await database.withClient(hasTable)) return;
+  throw new NotSetUp(
+    'The database has no Mandate tables. Check DATABASE_URL; if it is right, start the service or run "mandate migrate".',
+  );
+}
+
+/** Refuses a database that lacks a migration of this program. */
+export async function requireMigrations(database: DatabasePool): Promise<void> {
+  await requireTables(database);
+  if (await isMigrated(database)) return;
+  throw new NotSetUp(
+    'The tables of the database are older than this version. Start a node of this version, or run "mandate migrate".',
+  );
 }
 
 /** Refuses a database created before the first release: the baseline has replaced its migrations, so no upgrade is possible. */
@@ -71,15 +86,18 @@ export function refuseEarlierSchema(database: DatabasePool): Promise<void> {
   });
 }
 
+const readNewestMigration = statement({
+  name: 'read_newest_migration',
+  parameters: {},
+  row: { newest: 'int4?' },
+  text: 'select max(number) as newest from migration',
+});
+
 /** Whether all of this program's migrations are applied, for the readiness check. Additional ones of a newer node are fine. */
-export async function isMigrated(database: DatabasePool): Promise<boolean> {
+export async function isMigrated(db: Pick<Database, 'run'>): Promise<boolean> {
   const migrations = await (known ??= readMigrations());
-  return database.withClient(async (client) => {
-    const { rows } = await client.query<{ newest: number | null }>(
-      'select max(number) as newest from migration',
-    );
-    return (rows[0]?.newest ?? 0) >= migrations.length;
-  });
+  const [row] = await db.run(readNewestMigration, {});
+  return (row?.newest ?? 0) >= migrations.length;
 }
 
 async function readMigrations(): Promise<Migration[]> {
@@ -134,6 +152,16 @@ async function applyUnderLock(
     next.sha256,
   ]);
   return next.name;
+}
+
+const insufficientPrivilege = '42501';
+
+function notTheOwner(cause: unknown): Error {
+  return new NotSetUp(
+    'The tables must be brought up to date, and the role in DATABASE_URL may not change them. ' +
+      'Run "mandate migrate" with the DATABASE_URL of their owner, and "mandate database grants" after it.',
+    { cause },
+  );
 }
 
 /** PostgreSQL's code for a lock that was not granted in time. */

@@ -5,6 +5,7 @@ import type { Instant } from '../../clock.ts';
 import type { Busy, Outcome } from '../../refusal.ts';
 import type { Access } from './access.ts';
 import type { Caller } from '../../caller.ts';
+import type { DeclaredOnly } from './request/declared-members.ts';
 import type { ErrorCode, errorsOfEveryOperation } from './errors/error-codes.ts';
 
 /** Every operation can return these. Any other code must stand in the endpoint's own list. */
@@ -18,10 +19,20 @@ export type EndpointRequest<Params = unknown, Query = unknown, Body = unknown> =
   readonly now: Instant;
   /** The client's address, past trusted proxies; undefined if they forwarded something that is not an address. */
   readonly address: string | undefined;
+  /** What limits count the client by. */
+  readonly countedAs: string;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** The body with what no schema declares. Only fingerprints read it: those stored before count undeclared members too. */
+  readonly sentBody: unknown;
 };
+/** What the pipeline passes to an endpoint: declared members alone. */
+export type DeclaredRequest = EndpointRequest<
+  DeclaredOnly | undefined,
+  DeclaredOnly | undefined,
+  DeclaredOnly | undefined
+>;
 
 export type Endpoint<
   Params extends TSchema | undefined = TSchema | undefined,
@@ -45,7 +56,10 @@ export type Endpoint<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** For what a schema cannot say: the error message of a body that fits the schema, as part of the same check. */
+  /**
+   * For what a schema cannot say: the error message of a body that fits the schema, as part of the same check. It sees undeclared
+   * members too, so that it can refuse a card number anywhere.
+   */
   readonly validateBody?: (body: Declared<Body>) => string | undefined;
   /** An example body that works in the sandbox as it is. */
   readonly bodyExample?: unknown;
@@ -88,12 +102,12 @@ export type AnyEndpoint<Deps = never, PrepareDeps = never> = Omit<
   'handle' | 'limit' | 'isOwnParty' | 'validateBody' | 'location' | 'prepare'
 > & {
   readonly location?: (response: unknown) => string;
-  readonly isOwnParty?: (request: EndpointRequest) => boolean;
-  readonly limit?: (request: EndpointRequest, deps: Deps) => number | undefined;
+  readonly isOwnParty?: (request: DeclaredRequest) => boolean;
+  readonly limit?: (request: DeclaredRequest, deps: Deps) => number | undefined;
   readonly validateBody?: (body: unknown) => string | undefined;
   readonly prepare?: <T>(deps: PrepareDeps, work: (prepared: unknown) => Promise<T>) => Promise<T | Busy>;
   readonly handle: (
-    request: EndpointRequest,
+    request: DeclaredRequest,
     deps: Deps,
     prepared: unknown,
   ) => Promise<Outcome<unknown, ErrorCode>>;

@@ -5,7 +5,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import { decrypt, encrypt } from '../keys/master-key.ts';
-import type { Keyring } from '../keys/keyring.ts';
+import { keyFor, type DataKey, type Keyring } from '../keys/keyring.ts';
 
 export type StoredResponse = { readonly status: number; readonly body: string };
 
@@ -94,22 +94,20 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
     async once(request, work) {
       const name = { owner_id: request.ownerId, idempotency_key: request.key };
       const context = `${request.ownerId}|${request.key}`;
-      const encryptionKey = keyring.newest('idempotency');
-      // Hashed with a key that never changes, so that a repeat after a key rotation is still the same request.
-      const hashKey = await keyring.find('idempotency', 1);
-      if (!hashKey) throw new Error('Version 1 of the data key "idempotency" is missing.');
-      const request_hash = hashOf(request, hashKey.secret);
+      const newest = await keysOf(keyring, keyring.newest('idempotency'));
+      const request_hash = hashOf(request, newest.ofHashes);
 
       const once = async (tx: Database): Promise<IdempotentResult> => {
         const claimed = await tx.run(claimKey, { ...name, request_hash, created_at: request.now });
         if (claimed.length === 0) {
           const [earlier] = await tx.run(readAnswer, name);
-          if (!earlier || !earlier.request_hash.equals(request_hash)) return { kind: 'other-request' };
-          const key = await keyring.find('idempotency', earlier.key_version ?? 0);
+          const key = earlier && (await keyring.find('idempotency', earlier.key_version ?? 0));
           if (!key || !earlier.body_ciphertext || earlier.status === null) {
             throw new Error(`The response stored for Idempotency-Key ${request.key} cannot be decrypted.`);
           }
-          const body = decrypt(key.secret, earlier.body_ciphertext, context).toString();
+          const { ofHashes, ofResponses } = await keysOf(keyring, key);
+          if (!earlier.request_hash.equals(hashOf(request, ofHashes))) return { kind: 'other-request' };
+          const body = decrypt(ofResponses, earlier.body_ciphertext, context).toString();
           return { kind: 'replay', response: { status: earlier.status, body } };
         }
         const response = await work(tx);
@@ -117,8 +115,8 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
         await tx.run(storeAnswer, {
           ...name,
           status: response.status,
-          body_ciphertext: encrypt(encryptionKey.secret, Buffer.from(response.body), context),
-          key_version: encryptionKey.keyVersion,
+          body_ciphertext: encrypt(newest.ofResponses, Buffer.from(response.body), context),
+          key_version: newest.keyVersion,
         });
         return { kind: 'first', response };
       };
@@ -136,6 +134,19 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
       }
     },
   };
+}
+
+/** A key for each use. Under a key of form 1 responses are encrypted with the key itself, and all hashes are by version 1. */
+async function keysOf(keyring: Pick<Keyring, 'find'>, { keyVersion, secret, form }: DataKey) {
+  if (form === 2)
+    return {
+      keyVersion,
+      ofHashes: keyFor(secret, 'idempotency hashes'),
+      ofResponses: keyFor(secret, 'idempotency responses'),
+    };
+  const first = await keyring.find('idempotency', 1);
+  if (!first) throw new Error('Version 1 of the data key "idempotency" is missing.');
+  return { keyVersion, ofHashes: first.secret, ofResponses: secret };
 }
 
 /**

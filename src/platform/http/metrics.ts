@@ -5,6 +5,7 @@ export type Metrics = {
   observeRequest(operation: string, status: number, seconds: number): void;
   countJobRun(job: string, outcome: 'done' | 'failed' | 'stuck'): void;
   observeBank(bank: string, operation: string, outcome: string, seconds: number): void;
+  countMisconfigured(bank: string): void;
   countDelivery(outcome: 'delivered' | 'failed' | 'parked'): void;
   /** A value that is read on each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
@@ -48,6 +49,12 @@ export function openMetrics(registry = new Registry()): Metrics {
     registers: [registry],
   });
 
+  const misconfigured = new Counter({
+    name: 'mandate_configuration_declines_total',
+    help: 'Authorisations that a bank declined because the set-up of the merchant or of the terminal is wrong',
+    labelNames: ['bank'],
+    registers: [registry],
+  });
   const deliveries = new Counter({
     name: 'mandate_webhook_deliveries_total',
     help: 'Delivery attempts to webhooks on this node, by outcome',
@@ -71,6 +78,7 @@ export function openMetrics(registry = new Registry()): Metrics {
     },
     observeRequest: (operation, status, seconds) => requestsOf(operation, status).observe(seconds),
     countJobRun: (job, outcome) => jobRuns.labels(job, outcome).inc(),
+    countMisconfigured: (bank) => misconfigured.labels(bank).inc(),
     countDelivery: (outcome) => deliveries.labels(outcome).inc(),
     gauge(name, help, read) {
       const gauge: Gauge = new Gauge({

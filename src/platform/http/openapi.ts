@@ -9,6 +9,7 @@ import {
   errorsOfEveryOperation,
   type ErrorCode,
 } from './errors/error-codes.ts';
+import { warningsDescription, warningsHeader } from './request/warnings.ts';
 import { defined } from '../../defined.ts';
 
 type Json = Record<string, unknown>;
@@ -27,7 +28,7 @@ const tagDescriptions: Record<string, string> = {
 const introduction = `
 Recurring card payments, saved cards and card payouts.
 
-Send \`Authorization: Bearer <token>\` and an \`X-Request-ID\` of your choice with every request. Amounts are integers in
+Send \`Authorization: Bearer <token>\` with every request. Amounts are integers in
 minor units. Every path under \`/v2/processing\` also works under \`/v1/processing\`.
 
 Your own numbers, as in \`metadata\`, are stored as doubles. A fraction keeps about 17 digits, and \`-0\` becomes \`0\`. An integer
@@ -37,7 +38,15 @@ To make a create safe to repeat, send an \`externalID\`. A repeat then returns t
 Or send an \`Idempotency-Key\`. A repeat then returns the first response, byte for byte, for seven days.
 `.trim();
 
-export function openApiDocument(endpoints: readonly AnyEndpoint[], version: string, serverUrl: string): Json {
+/** A webhook event, by the name that webhooks register for. */
+export type WebhookDeclaration = { readonly name: string; readonly topic: string; readonly body: TSchema };
+
+export function openApiDocument(
+  endpoints: readonly AnyEndpoint[],
+  webhooks: readonly WebhookDeclaration[],
+  version: string,
+  serverUrl: string,
+): Json {
   const components: Json = {};
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
@@ -56,6 +65,7 @@ export function openApiDocument(endpoints: readonly AnyEndpoint[], version: stri
     servers: [{ url: serverUrl }],
     tags: tags.map((name) => ({ name, description: tagDescriptions[name] ?? name })),
     paths,
+    webhooks: Object.fromEntries(webhooks.map((webhook) => [webhook.name, webhookOf(webhook, components)])),
     components: {
       schemas: { ...components, ...errorSchemas },
       securitySchemes: {
@@ -73,16 +83,21 @@ export function openApiDocument(endpoints: readonly AnyEndpoint[], version: stri
         },
       },
       parameters: headerParameters,
+      headers: { [warningsHeader]: { description: warningsDescription, schema: { type: 'string' } } },
     },
   };
 }
+
+/** On every response to a request that was read. */
+const warnings = { headers: { [warningsHeader]: { $ref: `#/components/headers/${warningsHeader}` } } };
 
 const headerParameters = {
   'X-Request-ID': {
     name: 'X-Request-ID',
     in: 'header',
-    required: true,
-    description: 'Your own ID for this request, for tracing. The response repeats it.',
+    required: false,
+    description:
+      'Your own ID for this request, for tracing. The response repeats it, or has one that the service made.',
     schema: { type: 'string', minLength: 1, maxLength: 40 },
     example: 'try-1',
   },
@@ -124,7 +139,11 @@ const errorSchemas = {
         type: 'string',
         description: 'For a recurring charge, to API keys only: the rule that refuses it.',
       },
-      rulePack: { type: 'string', description: 'The rule pack of that rule, and its date.' },
+      rulePack: { type: 'string', description: 'The rule pack of that rule, its date and its revision.' },
+      declineClass: {
+        type: 'string',
+        description: 'For a stopped or paused recurring charge, to API keys only: who can help.',
+      },
     },
   },
   BadRequest: {
@@ -208,15 +227,34 @@ function operationOf(endpoint: AnyEndpoint, components: Json): Json {
   };
 }
 
+function webhookOf({ name, topic, body }: WebhookDeclaration, components: Json): Json {
+  return {
+    post: {
+      operationId: `on${name}`,
+      summary: `${name} of ${topic}`,
+      security: [],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: referTo(body, components) } },
+      },
+      responses: { 200: { description: 'Received. Any other answer than 2xx is an attempt that failed.' } },
+    },
+  };
+}
+
 function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
   const responses: Json = {
     [endpoint.status]: {
       description: endpoint.response ? 'Done' : 'Done, without content',
+      ...warnings,
       ...(endpoint.response
         ? { content: { 'application/json': { schema: referTo(endpoint.response, components) } } }
         : {}),
     },
-    401: { description: 'The token is missing, invalid or expired, or does not allow this. Empty.' },
+    401: {
+      description:
+        'The token is missing, invalid or expired, or does not allow this: see WWW-Authenticate. Empty.',
+    },
     ...(endpoint.body ? { 415: { description: 'The body is not application/json. Empty.' } } : {}),
     500: { description: 'Unexpected error; the outcome of a write is unknown. Empty.' },
     503: { description: 'Temporarily unavailable. Nothing was done: repeat the request. Empty.' },
@@ -227,6 +265,7 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
       description: codes
         .map((code) => `\`${code}\`: ${errorCatalogue[code].message.replace(/\.$/, '')}.`)
         .join('\n\n'),
+      ...warnings,
       ...schemaOfError(apiFamilyOf(endpoint.path), status, codes),
     };
   }
@@ -252,20 +291,27 @@ function refusalsByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]>
 /** Undefined if the response has no body. */
 function schemaOfError(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json | undefined {
   if (family === 'wallets' && status === 404) return undefined;
-  return { content: { 'application/json': { schema: errorSchemaOf(family, status, codes) } } };
+  const schema = { $ref: `#/components/schemas/${errorSchemaOf(family, status, codes)}` };
+  return {
+    content: { 'application/json': { schema } },
+    ...(hasCodes(status) ? { 'x-codes': codes } : {}),
+  };
 }
 
-function errorSchemaOf(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
-  const named = (schema: string) => ({
-    allOf: [
-      { $ref: `#/components/schemas/${schema}` },
-      { properties: { code: { type: 'string', enum: codes } } },
-    ],
-  });
-  if (codes.includes('externalIDConflict')) return { $ref: '#/components/schemas/ExternalIDConflictError' };
-  if (status !== 400 && status !== 422) return { $ref: '#/components/schemas/GeneralError' };
-  if (family === 'processing') return named('LogicError');
-  return named(status === 400 ? 'BadRequest' : 'InvalidOperationParameters');
+/** One of the shared schemas, so that a generated client has few classes. Its response lists the codes. */
+function errorSchemaOf(
+  family: ApiFamily,
+  status: number,
+  codes: readonly ErrorCode[],
+): keyof typeof errorSchemas {
+  if (codes.includes('externalIDConflict')) return 'ExternalIDConflictError';
+  if (!hasCodes(status)) return 'GeneralError';
+  if (family === 'processing') return 'LogicError';
+  return status === 400 ? 'BadRequest' : 'InvalidOperationParameters';
+}
+
+function hasCodes(status: number): boolean {
+  return status === 400 || status === 422;
 }
 
 function parametersOf(schema: TSchema | undefined, location: 'path' | 'query'): Json[] {
@@ -282,12 +328,16 @@ function parametersOf(schema: TSchema | undefined, location: 'path' | 'query'): 
   }));
 }
 
-/** The schema, with every titled schema inside it moved to the components. */
+/**
+ * The schema, with every titled schema inside it moved to the components. A union is a `oneOf` without a discriminator: its branches
+ * exclude each other, and generators of clients read it best so.
+ */
 function referTo(schema: unknown, components: Json): unknown {
   if (Array.isArray(schema)) return schema.map((member) => referTo(member, components));
   if (typeof schema !== 'object' || schema === null) return schema;
   const copy: Json = {};
-  for (const [name, member] of Object.entries(schema)) copy[name] = referTo(member, components);
+  for (const [name, member] of Object.entries(schema))
+    copy[name === 'anyOf' ? 'oneOf' : name] = referTo(member, components);
   const { title, ...rest } = copy;
   if (typeof title !== 'string') return copy;
   const known = components[title];

@@ -1,16 +1,19 @@
 // The life of a request; what it means is decided in the modules. Its exits, in this order: preflight, authentication, scope, request
 // ID, deadline, rate, body, schema, limit, prepare, repeat, handler, response.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TSchema } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import type { Clock, Instant } from '../../clock.ts';
-import { DatabaseUnavailable, type Database } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { DatabaseUnavailable, OutcomeUnknown } from '../database/connections/unavailable.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
+import type { Logger } from '../log.ts';
 import type { Refusal } from '../../refusal.ts';
 import { allScopes, type Access } from './access.ts';
 import { clientAddress, networkOf } from './request/client-address.ts';
 import type { Caller } from '../../caller.ts';
 import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request/request-deadline.ts';
-import { takesIdempotencyKey, type AnyEndpoint, type EndpointRequest } from './endpoint.ts';
+import { takesIdempotencyKey, type AnyEndpoint, type DeclaredRequest } from './endpoint.ts';
 import {
   idempotencyKeyPattern,
   withoutMembers,
@@ -18,8 +21,18 @@ import {
   type Idempotency,
   type IdempotentResult,
 } from './idempotency.ts';
+import {
+  declaredReader,
+  noUnknownMembers,
+  type DeclaredOnly,
+  type UnknownMembers,
+} from './request/declared-members.ts';
 import { isStorableText, parseJson } from './request/json-body.ts';
+import { cardNumberFinder, type HoldsCardNumber } from './request/card-numbers.ts';
+import { isTooLargeFor, type CallerAt, type CallerLimits } from './request/caller-limits.ts';
+import type { Forwarding } from './proxies/forwarding.ts';
 import type { RateLimit } from './request/rate-limit.ts';
+import { pathOf, warningOfNumberedId, warningsHeader, warningsOf, type Unknown } from './request/warnings.ts';
 import type { ErrorCode } from './errors/error-codes.ts';
 import {
   errorResponse,
@@ -35,6 +48,8 @@ export type ApiKeyCheck = {
   authenticate(text: string): Promise<Caller | undefined>;
   /** Whether this node has seen the key work before, from memory alone. The key may have been revoked since. */
   hasWorked(text: string): boolean;
+  /** Whether there is a key of this ID, whatever its secret. All made-up keys together cost one read a second. */
+  isNamed(text: string): Promise<boolean>;
 };
 
 export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = {
@@ -48,19 +63,28 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly apiKeys: ApiKeyCheck;
   readonly tokens: AccessTokens;
   readonly idempotency: Idempotency;
-  readonly keyRate: RateLimit;
+  readonly callerLimits: CallerLimits;
+  readonly forwarding: Forwarding;
   readonly failedAuthenticationRate: RateLimit;
   /** What the service's own URLs in responses begin with. */
   readonly publicUrl: () => string;
+  readonly livemode: boolean;
+  readonly log: Logger;
+  readonly holdsCardNumber: HoldsCardNumber;
+  /** Whether the shop of a request takes no card number as an ID either. Asked only if it has one. */
+  readonly isStrictAboutIds: (
+    caller: Caller,
+    input: Pick<DeclaredRequest, 'params' | 'body'>,
+  ) => Promise<boolean>;
 };
 
 type AuthenticationDeps = Pick<
   PipelineDeps<{ readonly db: Database }, unknown>,
-  'clock' | 'apiKeys' | 'tokens' | 'keyRate' | 'failedAuthenticationRate'
+  'clock' | 'apiKeys' | 'tokens' | 'callerLimits' | 'failedAuthenticationRate' | 'forwarding'
 >;
 
 /** What the first half, before the body is read, passes to the second. */
-export type RequestContext = { readonly caller: Caller; readonly deadline: RequestDeadline };
+export type RequestContext = CallerAt & { readonly deadline: RequestDeadline };
 
 /** The first half: checks everything in the head of the request. Undefined once it has sent a response. */
 export async function openRequest(
@@ -74,16 +98,19 @@ export async function openRequest(
   const deadline = new RequestDeadline(waitMs ?? maxTimeoutMs, () => sendTooLate(reply));
   // The response is complete, or the caller has disconnected.
   reply.raw.once('close', () => deadline.end());
-  const caller = await authenticate(deps, request.headers.authorization, request.ip);
+  const countedAs = deps.forwarding.countedAs(request);
+  const caller = await authenticate(deps, request.headers.authorization, countedAs);
   if (deadline.isOver) return undefined;
-  if (!caller) return void sendUnauthorized(reply);
+  if (!caller) return void sendUnauthorized(reply, hasBearerToken(request) ? invalidToken : undefined);
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
   const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
-  if (refused === 'unauthorized') return void sendUnauthorized(reply);
+  if (refused === 'unauthorized')
+    return void sendUnauthorized(reply, insufficientFor(endpoint.access, caller));
   const family = apiFamilyOf(endpoint.path);
   if (refused) return void sendRefusal(family, reply, { code: refused });
 
-  const requestId = request.headers['x-request-id'];
+  // Where none was sent, the service may have made one.
+  const requestId = request.headers['x-request-id'] ?? reply.getHeader('x-request-id');
   const maxCharacters = maxRequestIdCharacters[family];
   if (typeof requestId !== 'string' || requestId.length > maxCharacters || requestId.length === 0) {
     const keyword = requestId === undefined ? 'required' : 'maxLength';
@@ -99,10 +126,14 @@ export async function openRequest(
     return void sendRefusal(family, reply, { code: 'invalidDeadline', ...details });
   }
 
-  const rateName = caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
-  const waitSeconds = deps.keyRate.take(rateName);
-  if (waitSeconds !== undefined) return void sendTooMany(reply, waitSeconds);
-  return { caller, deadline };
+  const tooMany = deps.callerLimits.take({ caller, countedAs });
+  if (tooMany) {
+    if (tooMany.afterMs > 0) await sleep(tooMany.afterMs);
+    return deadline.isOver ? undefined : void sendTooMany(reply, tooMany.waitSeconds);
+  }
+  if (isTooLargeFor(caller, Number(request.headers['content-length'] ?? 0)))
+    return void sendRefusal(family, reply, tooLargeForToken);
+  return { caller, countedAs, deadline };
 }
 
 /** The second half, for one endpoint: body, schema, handler, response. It may fail after the caller has disconnected. */
@@ -110,13 +141,16 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
   deps: PipelineDeps<Deps, PrepareDeps>,
   endpoint: AnyEndpoint<Deps, PrepareDeps>,
 ): (context: RequestContext, request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const read = requestReader(endpoint);
+  const read = requestReader(endpoint, deps.holdsCardNumber);
   const write = responseWriter(endpoint);
   const takesKey = takesIdempotencyKey(endpoint);
   const family = apiFamilyOf(endpoint.path);
 
   return async (context, request, reply) => {
-    const input = read(request);
+    const unknown = { body: noUnknownMembers(), query: noUnknownMembers() };
+    const reading = () => read(request, unknown);
+    const input = readWithin(deps.callerLimits, context, bytesOf(request).length, reading);
+    reportUnknown(deps, endpoint, context.caller, unknown, reply);
     if ('unsupported' in input) return void reply.code(415).send();
     if ('refusal' in input) return sendRefusal(family, reply, input.refusal);
 
@@ -128,18 +162,19 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     }
 
     const { caller, deadline } = context;
+    const refusedId = await refusalOfIds(deps, endpoint, caller, input, key, reply);
+    if (refusedId) return sendRefusal(family, reply, refusedId);
     const now = await deps.timeOf(caller.partyId);
     if (deadline.isOver) return;
-    if (now === undefined) return sendUnauthorized(reply);
-    const endpointRequest: EndpointRequest = {
-      params: input.params,
-      query: input.query,
-      body: input.body,
+    if (now === undefined) return sendUnauthorized(reply, invalidToken);
+    const endpointRequest: DeclaredRequest = {
+      ...partsOf(input),
       caller,
       now,
       address: clientAddress(request),
+      countedAs: context.countedAs,
     };
-    if (endpoint.isOwnParty?.(endpointRequest) === false) return sendUnauthorized(reply);
+    if (endpoint.isOwnParty?.(endpointRequest) === false) return sendUnauthorized(reply, insufficientScope);
     const waitSeconds = endpoint.limit?.(endpointRequest, deps.endpointDeps);
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
@@ -166,7 +201,7 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
 
 async function perform<Deps>(
   endpoint: AnyEndpoint<Deps>,
-  request: EndpointRequest,
+  request: DeclaredRequest,
   deps: Deps,
   prepared: unknown,
   reply: FastifyReply,
@@ -199,7 +234,7 @@ function responseWriter({ response }: AnyEndpoint): ResponseWriter {
 async function performOnce<Deps extends { readonly db: Database }>(
   deps: PipelineDeps<Deps, unknown>,
   endpoint: AnyEndpoint,
-  endpointRequest: EndpointRequest,
+  endpointRequest: DeclaredRequest,
   request: FastifyRequest,
   key: string,
   act: (deps: Deps) => Promise<EndpointResponse>,
@@ -211,7 +246,8 @@ async function performOnce<Deps extends { readonly db: Database }>(
       key,
       method: endpoint.method,
       path: request.url,
-      body: withoutMembers(endpointRequest.body ?? null, endpoint.excludeFromHash ?? []),
+      // As it was sent: the hashes stored before count undeclared members too.
+      body: withoutMembers(endpointRequest.sentBody ?? null, endpoint.excludeFromHash ?? []),
       now: deps.clock.now(),
     },
     (tx) => act({ ...deps.endpointDeps, db: tx }),
@@ -237,7 +273,9 @@ async function authenticate(
   if (apiKeys.hasWorked(token)) return (await apiKeys.authenticate(token)) ?? tooMany();
 
   const refused = tooMany();
-  if (refused) return refused;
+  // A flood of made-up keys locks no good key out, also if this node has not seen it since its start.
+  if (refused)
+    return (await apiKeys.isNamed(token)) ? ((await apiKeys.authenticate(token)) ?? refused) : refused;
   let hasFailed = false;
   try {
     const caller = await apiKeys.authenticate(token);
@@ -266,48 +304,171 @@ function refusalOfAccess(
 /** JSON is UTF-8, so a client that names another charset is refused. */
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
-type Input = { params: unknown; query: unknown; body: unknown };
+type Parts = Pick<DeclaredRequest, 'params' | 'query' | 'body' | 'sentBody'>;
+type Input = Parts & {
+  /** The paths of the caller's own IDs that hold a card number. */
+  readonly numberedIds: readonly string[];
+};
+
+function partsOf({ params, query, body, sentBody }: Input): Parts {
+  return { params, query, body, sentBody };
+}
+
+/** A caller may number orders in any way, so an ID that holds a card number is refused only where the shop says so. */
+async function refusalOfIds(
+  {
+    holdsCardNumber,
+    isStrictAboutIds,
+    livemode,
+    log,
+  }: Pick<
+    PipelineDeps<{ readonly db: Database }, unknown>,
+    'holdsCardNumber' | 'isStrictAboutIds' | 'livemode' | 'log'
+  >,
+  endpoint: AnyEndpoint,
+  caller: Caller,
+  input: Input,
+  key: string | undefined,
+  reply: FastifyReply,
+): Promise<Refusal<ErrorCode> | undefined> {
+  const isNumbered = key !== undefined && holdsCardNumber(key);
+  const ids = isNumbered ? [...input.numberedIds, idempotencyKeyHeader] : input.numberedIds;
+  const [where] = ids;
+  if (where === undefined) return undefined;
+  if (await isStrictAboutIds(caller, input)) {
+    const title = where === idempotencyKeyHeader ? undefined : titleOf(endpoint);
+    return validationRefusal(apiFamilyOf(endpoint.path), { ...cardNumberIn, where }, title);
+  }
+  const before = reply.getHeader(warningsHeader);
+  const warnings = [...(before === undefined ? [] : [String(before)]), ...ids.map(warningOfNumberedId)];
+  if (!livemode) reply.header(warningsHeader, warnings.join(', '));
+  log.warn({ partyId: caller.partyId, operation: endpoint.operation, ids }, 'card number as an ID');
+  return undefined;
+}
+
+const idempotencyKeyHeader = 'Idempotency-Key';
+/** Names the field alone. */
+const cardNumberIn = { keyword: 'cardNumber', description: 'must not contain a card number' };
+
+function titleOf({ body }: AnyEndpoint): { readonly title: string } {
+  return { title: (body as { title?: string } | undefined)?.title ?? 'Body' };
+}
+
 type Unreadable = { unsupported: true } | { refusal: Refusal<ErrorCode> };
 
-function requestReader(endpoint: AnyEndpoint): (request: FastifyRequest) => Input | Unreadable {
-  const checks = (['params', 'query'] as const).map((part) => [part, checkOf(endpoint[part])] as const);
-  const checkBody = checkOf(endpoint.body);
+function requestReader(
+  endpoint: AnyEndpoint,
+  holdsCardNumber: HoldsCardNumber,
+): (request: FastifyRequest, unknown: Unknown) => Input | Unreadable {
+  const readParams = partReader(endpoint.params);
+  const readQuery = partReader(endpoint.query);
+  const readBody = partReader(endpoint.body);
   const queryNumbers = integersOf(endpoint.query);
   const family = apiFamilyOf(endpoint.path);
-  const title = (endpoint.body as { title?: string } | undefined)?.title ?? 'Body';
+  const { title } = titleOf(endpoint);
+  const findCardNumbers = cardNumberFinder(endpoint.body, holdsCardNumber);
 
-  return (request) => {
-    const input = {
-      params: request.params,
-      query: withNumbers(request.query, queryNumbers),
-      body: undefined as unknown,
-    };
-    for (const [part, check] of checks) {
-      const problem = check?.(input[part]) ?? unstorableText(input[part]);
-      if (problem) return { refusal: validationRefusal(family, problem) };
-    }
-    if (!checkBody) return input;
-    if (!jsonType.test(request.contentType)) return { unsupported: true };
-    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  return (request, unknown) => {
+    const params = readParams(request.params, noUnknownMembers());
+    const query = readQuery(withNumbers(request.query, queryNumbers), unknown.query);
+    const problem =
+      params.problem ?? unstorableText(request.params) ?? query.problem ?? unstorableText(request.query);
+    if (problem) return { refusal: validationRefusal(family, problem) };
+    const input = { params: params.value, query: query.value };
+    if (!endpoint.body) return { ...input, body: undefined, sentBody: undefined, numberedIds: [] };
+    if (!jsonType.test(request.contentType) || isEncoded(request)) return { unsupported: true };
+    const bytes = bytesOf(request);
     const parsed = parseJson(bytes);
     if ('problem' in parsed) {
       const { where, what: description } = parsed.problem;
       const keyword = bytes.length === 0 ? 'absent' : 'unreadable';
       return { refusal: validationRefusal(family, { where, keyword, description }, { title }) };
     }
-    const problem = checkBody(parsed.value);
-    if (problem) return { refusal: validationRefusal(family, problem, { title }) };
-    const message = endpoint.validateBody?.(parsed.value);
+    const sentBody = parsed.value;
+    const body = readBody(sentBody, unknown.body);
+    if (body.problem) return { refusal: validationRefusal(family, body.problem, { title }) };
+    const message = endpoint.validateBody?.(sentBody);
     const details = family === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
     if (message !== undefined) return { refusal: { code: 'invalidRequest', message, ...details } };
-    input.body = parsed.value;
-    return input;
+    const { field, ids } = findCardNumbers(body.value);
+    if (field !== undefined)
+      return { refusal: validationRefusal(family, { ...cardNumberIn, where: field }, { title }) };
+    return { ...input, body: body.value, sentBody, numberedIds: ids };
   };
 }
 
+function readWithin(
+  limits: CallerLimits,
+  from: CallerAt,
+  bytes: number,
+  read: () => Input | Unreadable,
+): Input | Unreadable {
+  // A chunked body has no length before it has arrived.
+  const input = isTooLargeFor(from.caller, bytes) ? { refusal: tooLargeForToken } : read();
+  if ('unsupported' in input || 'refusal' in input) limits.countUnusable(from, bytes);
+  return input;
+}
+
+/** No content coding is known here, and an encoded body would be read as something else. */
+function isEncoded({ headers }: FastifyRequest): boolean {
+  const coding = headers['content-encoding'];
+  return coding !== undefined && !/^\s*(identity)?\s*$/i.test(coding);
+}
+
+function bytesOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+const tooLargeForToken: Refusal<'requestTooLarge'> = {
+  code: 'requestTooLarge',
+  message: 'The request body is larger than 32 KiB, the most with an access token. Send less.',
+};
+
+type PartReader = (
+  sent: unknown,
+  unknown: UnknownMembers,
+) => { readonly problem: ValidationError | undefined; readonly value: DeclaredOnly | undefined };
+
+/** Checks a part of the request and takes what is declared. A part without a schema declares nothing. */
+function partReader(schema: TSchema | undefined): PartReader {
+  const check = schema && checkOf(schema);
+  let read: ReturnType<typeof declaredReader> | undefined;
+  return (sent, unknown) => {
+    const value = (read ??= declaredReader(schema ?? Type.Object({})))(sent, unknown);
+    return { problem: check?.(sent), value: schema && value };
+  };
+}
+
+/**
+ * An unknown member is ignored, so in a sandbox it is shown to the developer. In live mode only the log has it, for those who look:
+ * clients there are finished, and payers' browsers read the headers too.
+ */
+function reportUnknown(
+  { livemode, log }: Pick<PipelineDeps<{ readonly db: Database }, unknown>, 'livemode' | 'log'>,
+  { operation }: AnyEndpoint,
+  { partyId }: Caller,
+  unknown: Unknown,
+  reply: FastifyReply,
+): void {
+  const { body, query } = unknown;
+  const count = body.count + query.count;
+  if (count === 0) return;
+  const level = livemode ? 'debug' : 'info';
+  if (!livemode) reply.header(warningsHeader, warningsOf(unknown));
+  if (!log.isLevelEnabled(level)) return;
+  const fields = {
+    partyId,
+    operation,
+    requestId: reply.getHeader('x-request-id'),
+    members: body.first.map(pathOf),
+    parameters: query.first.map(pathOf),
+    count,
+  };
+  log[level](fields, 'unknown members ignored');
+}
+
 /** Compiled on first use: a node needs few of them in its first second. */
-function checkOf(schema: TSchema | undefined): Check | undefined {
-  if (!schema) return undefined;
+function checkOf(schema: TSchema): Check {
   let check: Check | undefined;
   return (value) => (check ??= compileCheck(schema))(value);
 }
@@ -361,12 +522,30 @@ function sendTooLate(reply: FastifyReply): void {
   if (!reply.sent) void reply.removeHeader('Retry-After').code(504).send();
 }
 
-function sendUnauthorized(reply: FastifyReply): void {
-  void reply.code(401).header('WWW-Authenticate', 'Bearer').send();
+/** Errors of RFC 6750. The contract has no 403, so a token that is valid but not enough gets 401 too. */
+const invalidToken = 'error="invalid_token"';
+const insufficientScope = 'error="insufficient_scope"';
+
+/** Names the scope that a key lacks. No scope would help an access token: its operations and its object are fixed. */
+function insufficientFor({ scope }: Access, caller: Caller): string {
+  return caller.kind === 'apiKey' ? `${insufficientScope}, scope="${scope}"` : insufficientScope;
 }
 
-/** A fault, not a refusal: 503 if nothing was done, 500 if the outcome is unknown. */
-export function statusOfFault(error: unknown): 500 | 503 {
+function hasBearerToken({ headers: { authorization } }: FastifyRequest): boolean {
+  return /^Bearer +\S/i.test(authorization ?? '');
+}
+
+/** Without an error the request has no token. */
+function sendUnauthorized(reply: FastifyReply, error?: string): void {
+  void reply
+    .code(401)
+    .header('WWW-Authenticate', error === undefined ? 'Bearer' : `Bearer ${error}`)
+    .send();
+}
+
+/** A fault, not a refusal: 503 if nothing was done, 500 if the outcome is unknown. A `GET` does nothing that could be in doubt. */
+export function statusOfFault(error: unknown, method: string): 500 | 503 {
+  if (error instanceof OutcomeUnknown && method === 'GET') return 503;
   return error instanceof DatabaseUnavailable ? 503 : 500;
 }
 

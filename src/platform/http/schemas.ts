@@ -17,6 +17,7 @@ export const Amount = Type.Integer({
 export const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, upper case.' });
 export const DateTime = Type.String({
   format: 'date-time',
+  maxLength: 64,
   description: 'RFC 3339. Responses are always in UTC.',
 });
 export const Metadata = Type.Object(

@@ -12,12 +12,16 @@ import {
   type RequestContext,
   type PipelineDeps,
 } from './request-pipeline.ts';
+import { limitConnections } from './connections.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';
+import { maxBodyBytes } from './request/caller-limits.ts';
+import { proxyCheck } from './proxies/proxies.ts';
+import { warningsHeader } from './request/warnings.ts';
 import { maxRequestIdCharacters, apiFamilyOf } from './errors/error-response.ts';
 
-const maxBodyBytes = 256 * 1024;
 const requestTimeoutMs = 30_000;
+const lateCheckMs = 1_000;
 const keepAliveMs = 65_000; // longer than a load balancer's usual 60 s, so that the load balancer hangs up first
 
 const fixedHeaders = {
@@ -25,7 +29,7 @@ const fixedHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'X-Request-ID, Retry-After, Idempotent-Replayed',
+  'Access-Control-Expose-Headers': `X-Request-ID, Retry-After, Idempotent-Replayed, WWW-Authenticate, ${warningsHeader}`,
 };
 const apiHeaders = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" };
 const preflightHeaders = {
@@ -50,6 +54,10 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   log: Logger;
   metrics: Metrics;
   trustedProxies: readonly string[];
+  /** Open at the same time; 0 for no limit. */
+  maxConnections: number;
+  /** Of a request without an ID. Without it, such a request is refused. */
+  newRequestId: (() => string) | undefined;
 }): FastifyInstance {
   const { pipeline, endpoints, log, metrics } = options;
   // Redaction by field name is off: it takes more time than the rest of the line, and every field is listed below. Card numbers are
@@ -60,6 +68,8 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
+    // Node looks for late requests at intervals only, and has a time of its own for headers.
+    http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
     keepAliveTimeout: keepAliveMs,
     // A caller that still has a connection when the service stops gets the usual response.
     return503OnClosing: false,
@@ -70,11 +80,12 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     clientErrorHandler: (error, socket) => respondToInvalidHttp(error, socket),
     // A URL that cannot be read arrives here, past all hooks.
     frameworkErrors: (error, request, reply) => {
-      addFixedHeaders(request, reply);
+      addFixedHeaders(request, reply, options.newRequestId);
       answerFault(error, request, reply);
     },
   });
 
+  limitConnections(app.server, options.maxConnections, proxyCheck(options.trustedProxies));
   app.decorateRequest('operation', 'unknown');
   app.decorateRequest('contentType', '');
   app.decorateRequest('context', undefined);
@@ -83,7 +94,8 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   const methodsOf = methodsByPath(endpoints);
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = performance.now();
-    addFixedHeaders(request, reply);
+    pipeline.forwarding.observe(request);
+    addFixedHeaders(request, reply, options.newRequestId);
     if (request.method === 'OPTIONS') return void reply.headers(preflightHeaders).code(204).send();
     // Without authentication, and before the framework reads a body.
     const others = request.is404 ? methodsOf(request.url) : undefined;
@@ -128,9 +140,13 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendRefusal(family, reply, { code: 'requestTooLarge' });
     const isCutOff = request.raw.destroyed && !request.raw.complete;
     if (isCutOff || /^FST_ERR_(BAD_URL|MAX_PARAM_LENGTH|CTP_|ROUTE_MISSING|.*INVALID)/.test(code)) {
-      return sendRefusal(family, reply, { code: 'invalidRequest', message: 'The request cannot be read' });
+      const message =
+        code === 'FST_ERR_BAD_URL'
+          ? 'The path is not percent-encoded UTF-8. Encode it again.'
+          : 'The request cannot be read. Check its headers and the length of its body.';
+      return sendRefusal(family, reply, { code: 'invalidRequest', message });
     }
-    const status = statusOfFault(error);
+    const status = statusOfFault(error, request.method);
     if (status === 503) reply.header('Retry-After', '1');
     log.error(
       { err: error, operation: request.operation, requestId: reply.getHeader('x-request-id') },
@@ -210,18 +226,26 @@ function respondToInvalidHttp(error: NodeJS.ErrnoException, socket: Socket): voi
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const [status, message] =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'The headers are larger than 16 KiB']
+      ? ['431 Request Header Fields Too Large', 'The headers are larger than 16 KiB. Send less.']
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request did not arrive in time']
-        : ['400 Bad Request', 'This is not an HTTP/1.1 request'];
+        ? ['408 Request Timeout', 'The request did not arrive in time. Send it again.']
+        : ['400 Bad Request', 'This is not an HTTP/1.1 request. Send HTTP/1.1 without TLS.'];
   const body = JSON.stringify({ code: 'invalidRequest', message });
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close`;
   socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
-function addFixedHeaders(request: FastifyRequest, reply: FastifyReply): void {
+/** A year, as soon as the caller is known to come by TLS: only a declared proxy can say so. */
+const strictTransport = 'max-age=31536000';
+
+function addFixedHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  newRequestId: (() => string) | undefined,
+): void {
   reply.headers(fixedHeaders);
-  const requestId = request.headers['x-request-id'];
+  if (request.protocol === 'https') reply.header('Strict-Transport-Security', strictTransport);
+  const requestId = request.headers['x-request-id'] ?? newRequestId?.();
   if (
     typeof requestId === 'string' &&
     /^[\x20-\x7e]+$/.test(requestId) &&

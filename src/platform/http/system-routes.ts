@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.ts';
+import { sendFile, servedFile, type ServedFile } from './pages/pages.ts';
 
 export function addSystemRoutes(
   app: FastifyInstance,
@@ -13,16 +14,18 @@ export function addSystemRoutes(
     metricsAccess: 'open' | 'closed' | { readonly token: string };
     /** The names of what is not ready; empty when requests can be served. */
     notReady: () => Promise<string[]>;
+    /** What a ready node's operator should look at. */
+    warnings: () => string[];
   },
 ): void {
-  let openApiText: string | undefined;
+  let document: ServedFile | undefined;
   // Load balancers and monitoring may send HEAD.
   const withHead = { exposeHeadRoute: true };
 
   app.get('/openapi.json', withHead, (request, reply) => {
     request.operation = 'openapi';
-    openApiText ??= JSON.stringify(options.openApi());
-    return reply.type('application/json; charset=utf-8').send(openApiText);
+    document ??= servedFile('openapi.json', Buffer.from(JSON.stringify(options.openApi())));
+    return sendFile(document, request, reply);
   });
 
   app.get('/health/live', withHead, (request, reply) => {
@@ -35,7 +38,7 @@ export function addSystemRoutes(
     const notReady = await options.notReady();
     return reply
       .code(notReady.length === 0 ? 200 : 503)
-      .send(notReady.length === 0 ? { status: 'ok' } : { status: 'unavailable', notReady });
+      .send(notReady.length === 0 ? readyBody(options.warnings()) : { status: 'unavailable', notReady });
   });
 
   app.get('/metrics', withHead, async (request, reply) => {
@@ -48,6 +51,10 @@ export function addSystemRoutes(
     const { contentType, text } = await options.metrics.render();
     return reply.type(contentType).send(text);
   });
+}
+
+function readyBody(warnings: readonly string[]): object {
+  return warnings.length === 0 ? { status: 'ok' } : { status: 'ok', warnings };
 }
 
 function isToken(header: string | undefined, token: string): boolean {

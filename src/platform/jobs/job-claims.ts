@@ -122,12 +122,13 @@ function statementsFor(table: string, keys: readonly string[]) {
       text: `update ${table} set wake_at = :now, attempts = case when attempts > 2 then attempts - 1 else attempts end
              where ${isTheRow} and wake_at > :now returning ${key}`,
     }),
-    // A row that was claimed again or changed in the meantime belongs to another run.
+    // A row that was claimed again or changed in the meantime belongs to another run. The reason is stored from the first failure on,
+    // so that an operator need not wait until the job is stuck.
     postpone: statement({
       name: `postpone_${table}`,
-      parameters: { key: keyColumn, attempts: 'int4', wake_at: 'timestamptz' },
+      parameters: { key: keyColumn, attempts: 'int4', wake_at: 'timestamptz', reason: 'text' },
       row: {},
-      text: `update ${table} set wake_at = :wake_at
+      text: `update ${table} set wake_at = :wake_at, stuck_reason = :reason
              where ${isTheRow} and attempts = :attempts and wake_at is not null`,
     }),
     markStuck: statement({
@@ -143,6 +144,22 @@ function statementsFor(table: string, keys: readonly string[]) {
       row: { key: keyColumn, party_id: 'text', stuck_at: 'timestamptz', stuck_reason: 'text' },
       text: `select ${key}, party_id, stuck_at, stuck_reason from ${table}
              where stuck_at is not null order by stuck_at limit 1000`,
+    }),
+    // A failing job is due soon, on the clock of its party. Most scheduled rows of some tables are not.
+    failing: statement({
+      name: `failing_${table}`,
+      parameters: { soon: 'timestamptz' },
+      row: {
+        key: keyColumn,
+        party_id: 'text',
+        attempts: 'int4',
+        wake_at: 'timestamptz',
+        stuck_reason: 'text',
+      },
+      text: `select ${key}, party_id, attempts, wake_at, stuck_reason from ${table}
+             where wake_at <= :soon + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+               and stuck_reason is not null
+             order by wake_at limit 1000`,
     }),
     // Starts at 2: on attempt 1 a job sends without querying the bank first.
     retry: statement({

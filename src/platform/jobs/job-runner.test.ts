@@ -170,6 +170,29 @@ describe('a due job', () => {
     expect(await jobs.retry('nothing', 'broken')).toBe(false);
   });
 
+  test('that fails is listed with the reason until a later run succeeds', async () => {
+    await addTask('broken', clock.now());
+    let isBroken = true;
+    const jobs = node((id) => (isBroken ? Promise.reject(new Error('the bank is silent')) : finish(id)));
+    expect(await jobs.failingJobs()).toEqual([]);
+    await poll(jobs);
+    expect(await jobs.failingJobs()).toEqual([
+      {
+        kind: 'task',
+        id: 'broken',
+        partyId: 'P',
+        attempts: 1,
+        nextTryAt: laterBy(clock.now(), 1_000),
+        reason: 'Error: the bank is silent',
+      },
+    ]);
+    expect(await jobs.stuckJobs()).toEqual([]);
+    isBroken = false;
+    clock.advance(1_000);
+    await poll(jobs);
+    expect(await jobs.failingJobs()).toEqual([]);
+  });
+
   test('that an operator retries is only made due, because the command may end before the step would', async () => {
     await addTask('stuck', null);
     await sql('update task set attempts = 15, stuck_at = $1, stuck_reason = $2', [clock.now(), 'no']);

@@ -49,11 +49,15 @@ export type JobRunner = {
   run(table: string, key: readonly string[], now: Instant, preloaded?: unknown): void;
   /** Runs one row's job now, whenever it is due: something outside may have changed. */
   expedite(table: string, key: readonly string[]): Promise<void>;
+  /** Counts other work as running: `whenIdle` and `stop` wait for it. It must not fail. */
+  attend(work: Promise<void>): void;
   /** Resolves when nothing runs and no poll is requested. */
   whenIdle(): Promise<void>;
   /** Moves a party's time to an instant and runs everything that falls due on the way, in order. */
   advance(partyId: string, to: Instant): Promise<void>;
   stuckJobs(): Promise<StuckJob[]>;
+  /** Jobs whose last run failed and which are tried again. */
+  failingJobs(): Promise<FailingJob[]>;
   /** Makes the job due for the next poll. It claims nothing, because the command that calls it ends soon. */
   retry(kind: string, id: string): Promise<boolean>;
   /** Waits for the steps that run. What is left stays due for other nodes. */
@@ -72,6 +76,8 @@ export type StuckJob = {
   readonly since: Instant;
   readonly reason: string;
 };
+
+export type FailingJob = Omit<StuckJob, 'since'> & { readonly attempts: number; readonly nextTryAt: Instant };
 
 const pollEveryMs = 1_000;
 /** Longer than the usual wait for a bank. A node that claims the row after it expires sends under the same operation ID. */
@@ -231,7 +237,8 @@ export function openJobRunner(options: {
     const reason = String(error).slice(0, maxReasonCharacters);
     try {
       if (isStuck) await db.run(sql.markStuck, { key, attempts, now, reason });
-      else await db.run(sql.postpone, { key, attempts, wake_at: laterBy(now, retryDelayMs(attempts)) });
+      else
+        await db.run(sql.postpone, { key, attempts, wake_at: laterBy(now, retryDelayMs(attempts)), reason });
     } catch (failure) {
       log.warn({ err: failure, job: table, id: idOf(key) }, 'job update failed');
     }
@@ -309,6 +316,7 @@ export function openJobRunner(options: {
       const rows = handler ? await db.run(handler.sql.expedite, { key, now: clock.now() }) : [];
       if (rows.length > 0) wake();
     },
+    attend: (work) => track(work),
     async whenIdle() {
       while (polling || running.size > 0) await Promise.all([polling, ...running]);
     },
@@ -321,6 +329,22 @@ export function openJobRunner(options: {
             id: idOf(row.key),
             partyId: row.party_id,
             since: row.stuck_at,
+            reason: row.stuck_reason,
+          })),
+        ),
+      );
+      return lists.flat();
+    },
+    async failingJobs() {
+      const soon = laterBy(clock.now(), longestRetryMs + leaseMs);
+      const lists = await Promise.all(
+        handlers.map(async ({ table, sql }) =>
+          (await db.run(sql.failing, { soon })).map((row) => ({
+            kind: table,
+            id: idOf(row.key),
+            partyId: row.party_id,
+            attempts: row.attempts,
+            nextTryAt: row.wake_at,
             reason: row.stuck_reason,
           })),
         ),

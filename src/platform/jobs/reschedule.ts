@@ -24,7 +24,7 @@ export function rescheduleStatement<const Key extends string>(
     name: `reschedule_${table}`,
     parameters: { ...keyParameters, ...guarded },
     row: {},
-    text: `update ${table} set wake_at = :wake_at${attemptsAfter[attempts]}
+    text: `update ${table} set wake_at = :wake_at, stuck_reason = null${attemptsAfter[attempts]}
            where ${keys.map((key) => `${key} = :${key}`).join(' and ')} and version = :version`,
   });
 }

@@ -11,12 +11,14 @@ const day = 24 * 3_600_000;
 
 function setUp() {
   const clock = testClock();
-  const keys: DataKey[] = [{ keyVersion: 1, secret: randomBytes(32) }];
+  const keys: DataKey[] = [{ keyVersion: 1, form: 1, secret: randomBytes(32) }];
   const newest = () => keys.at(-1)!;
   const keyring: Keyring = {
     newest,
     find: (_purpose, keyVersion) => Promise.resolve(keys.find((key) => key.keyVersion === keyVersion)),
-    rotate: () => Promise.resolve(keys.push({ keyVersion: keys.length + 1, secret: randomBytes(32) })),
+    rotate: () =>
+      Promise.resolve(keys.push({ keyVersion: keys.length + 1, form: 1, secret: randomBytes(32) })),
+    renew: () => Promise.resolve([]),
     stop: () => {},
   };
   return { clock, keyring, newest, tokens: accessTokens(keyring, clock) };
@@ -110,7 +112,7 @@ describe('an access token', () => {
   });
 
   test.each([
-    ['another secret', () => ({ secret: randomBytes(32) })],
+    ['another secret', () => ({ form: 1, secret: randomBytes(32) })],
     ['another audience', (secret: Buffer) => ({ secret, claims: { aud: 'other' } })],
     ['a list of audiences', (secret: Buffer) => ({ secret, claims: { aud: ['mandate', 'other'] } })],
     ['no expiry', (secret: Buffer) => ({ secret, claims: { exp: undefined } })],

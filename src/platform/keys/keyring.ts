@@ -1,9 +1,11 @@
 // Data keys by purpose and key version: the newest version signs and encrypts, and all versions verify and decrypt. A rotation adds the
 // next version, so nothing that was issued before stops working.
-import { randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
-import { statement } from '../database/statement.ts';
+import { oneOf } from '../database/codec.ts';
+import { statement, stored } from '../database/statement.ts';
+import { NotSetUp, type SetUp } from '../../not-set-up.ts';
 import { masterKeyBytes, type MasterKey } from './master-key.ts';
 
 export const keyPurposes = [
@@ -17,13 +19,24 @@ export const keyPurposes = [
   'webhook_key',
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
-export type DataKey = { readonly keyVersion: number; readonly secret: Buffer };
+/** A key of its own for each use of a secret (HKDF, RFC 5869). */
+export function keyFor(secret: Buffer, use: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `mandate|${use}`, masterKeyBytes));
+}
+
+/** What is under a key of form 2 is bound to its purpose, too; a node of version 0.2.0 cannot read it. */
+export type KeyForm = 1 | 2;
+const newestForms: Partial<Record<KeyPurpose, KeyForm>> = { card: 2, idempotency: 2 };
+
+export type DataKey = { readonly keyVersion: number; readonly secret: Buffer; readonly form: KeyForm };
 
 export type Keyring = {
   newest(purpose: KeyPurpose): DataKey;
   /** A key version this node does not know was created by another node, so the keyring is read again. */
   find(purpose: KeyPurpose, keyVersion: number): Promise<DataKey | undefined>;
   rotate(purpose: KeyPurpose): Promise<number>;
+  /** Rotates the keys of an older form, once no older node needs them. */
+  renew(): Promise<readonly KeyPurpose[]>;
   stop(): void;
 };
 
@@ -35,11 +48,17 @@ const rereadAtMostEveryMs = 1_000;
 const readKeys = statement({
   name: 'read_data_keys',
   parameters: {},
-  row: { purpose: 'text', key_version: 'int4', wrapped: 'bytea', master_key_id: 'text' },
-  text: 'select purpose, key_version, wrapped, master_key_id from data_key',
+  row: {
+    purpose: 'text',
+    key_version: 'int4',
+    wrapped: 'bytea',
+    master_key_id: 'text',
+    form: stored('int4', oneOf(1, 2)),
+  },
+  text: 'select purpose, key_version, wrapped, master_key_id, form from data_key',
 });
 
-const insertKey = statement({
+export const insertKey = statement({
   name: 'insert_data_key',
   parameters: {
     purpose: 'text',
@@ -47,10 +66,11 @@ const insertKey = statement({
     wrapped: 'bytea',
     master_key_id: 'text',
     created_at: 'timestamptz',
+    form: 'int4',
   },
   row: { key_version: 'int4' },
-  text: `insert into data_key (purpose, key_version, wrapped, master_key_id, created_at)
-         values (:purpose, :key_version, :wrapped, :master_key_id, :created_at)
+  text: `insert into data_key (purpose, key_version, wrapped, master_key_id, created_at, form)
+         values (:purpose, :key_version, :wrapped, :master_key_id, :created_at, :form)
          on conflict do nothing returning key_version`,
 });
 
@@ -59,6 +79,7 @@ export async function openKeyring(
   db: Pick<Database, 'run'>,
   masterKey: MasterKey,
   clock: Clock,
+  { mayCreate }: SetUp = { mayCreate: true },
 ): Promise<Keyring> {
   let keys = new Map<string, DataKey>();
   let newest = new Map<KeyPurpose, DataKey>();
@@ -74,7 +95,8 @@ export async function openKeyring(
       const purpose = keyPurposes.find((known) => known === row.purpose);
       if (!purpose) continue; // created by a newer version of the program
       const name = nameOf(purpose, row.key_version);
-      const key = keys.get(name) ?? { keyVersion: row.key_version, secret: await unwrap(row, name) };
+      const { key_version: keyVersion, form } = row;
+      const key = keys.get(name) ?? { keyVersion, form, secret: await unwrap(row, contextOf(name, form)) };
       freshKeys.set(name, key);
       if (key.keyVersion > (freshNewest.get(purpose)?.keyVersion ?? 0)) freshNewest.set(purpose, key);
     }
@@ -83,19 +105,20 @@ export async function openKeyring(
     readAtMs = performance.now();
   }
 
-  async function unwrap(row: { wrapped: Buffer; master_key_id: string }, name: string): Promise<Buffer> {
+  async function unwrap(row: { wrapped: Buffer; master_key_id: string }, context: string): Promise<Buffer> {
     if (row.master_key_id !== masterKey.id) {
-      throw new Error(
-        `Data key ${name} was wrapped by master key ${row.master_key_id}, but the master key in use is ` +
+      throw new NotSetUp(
+        `Data key ${context} was wrapped by master key ${row.master_key_id}, but the master key in use is ` +
           `${masterKey.id}. Start the program with the master key that this database was created with.`,
       );
     }
-    return masterKey.unwrap(row.wrapped, name);
+    return masterKey.unwrap(row.wrapped, context);
   }
 
   async function make(purpose: KeyPurpose, keyVersion: number): Promise<void> {
     const name = nameOf(purpose, keyVersion);
-    const wrapped = await masterKey.wrap(randomBytes(masterKeyBytes), name);
+    const form = formOf(purpose);
+    const wrapped = await masterKey.wrap(randomBytes(masterKeyBytes), contextOf(name, form));
     // Another node may be creating the same key version. The first one stands, and both nodes read it.
     await db.run(insertKey, {
       purpose,
@@ -103,6 +126,7 @@ export async function openKeyring(
       wrapped,
       master_key_id: masterKey.id,
       created_at: clock.now(),
+      form,
     });
   }
 
@@ -112,8 +136,20 @@ export async function openKeyring(
     return key;
   }
 
+  async function rotate(purpose: KeyPurpose): Promise<number> {
+    await read();
+    await make(purpose, newestOf(purpose).keyVersion + 1);
+    await read();
+    return newestOf(purpose).keyVersion;
+  }
+
   await read();
   const missing = keyPurposes.filter((purpose) => !newest.has(purpose));
+  // A command with the wrong master key would bind a new database to it.
+  if (missing.length > 0 && !mayCreate)
+    throw new NotSetUp(
+      `The database has no keys for ${missing.join(', ')}. Start the service, or run "mandate migrate".`,
+    );
   for (const purpose of missing) await make(purpose, 1);
   if (missing.length > 0) await read();
 
@@ -128,14 +164,24 @@ export async function openKeyring(
       }
       return keys.get(name);
     },
-    async rotate(purpose) {
+    rotate,
+    async renew() {
       await read();
-      await make(purpose, newestOf(purpose).keyVersion + 1);
-      await read();
-      return newestOf(purpose).keyVersion;
+      const older = keyPurposes.filter((purpose) => newestOf(purpose).form < formOf(purpose));
+      for (const purpose of older) await rotate(purpose);
+      return older;
     },
     stop: () => clearInterval(timer),
   };
+}
+
+function formOf(purpose: KeyPurpose): KeyForm {
+  return newestForms[purpose] ?? 1;
+}
+
+/** Authenticated with the key, so that its row cannot be changed to an older form. */
+export function contextOf(name: string, form: KeyForm): string {
+  return form === 1 ? name : `${name} form ${form}`;
 }
 
 function nameOf(purpose: KeyPurpose, keyVersion: number): string {

@@ -5,6 +5,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { codeOf } from '../../error-code.ts';
 import { randomText } from '../../ids.ts';
+import { NotSetUp, type SetUp } from '../../not-set-up.ts';
 
 /** The port to the holder of the master key. An external key service would implement the same two methods. */
 export type MasterKey = {
@@ -32,10 +33,15 @@ export function parseMasterKey(text: string): Buffer | undefined {
 }
 
 /** Reads the sandbox's key file, or creates it. If several nodes start together, the first file wins. */
-export function sandboxMasterKey(file: string): Buffer {
+export function sandboxMasterKey(file: string, { mayCreate }: SetUp = { mayCreate: true }): Buffer {
   const existing = readKeyFile(file);
   if (existing) return existing;
-  mkdirSync(dirname(file), { recursive: true });
+  if (!mayCreate)
+    throw new NotSetUp(
+      `No master key in ${file}. Set MANDATE_DATA or MANDATE_MASTER_KEY as for the service. ` +
+        'For a new database, start the service or run "mandate migrate".',
+    );
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const mine = `${file}.${randomText(8)}`;
   writeFileSync(mine, randomBytes(masterKeyBytes).toString('base64') + '\n', { mode: 0o600 });
   try {

@@ -99,19 +99,19 @@ const countUnbalanced = statement({
   row: { broken: 'int8' },
   text: `
     with account as (
-      select account_id, forbids_overdraft, code = 'binding.clearing' as clears,
+      select account_id, forbids_overdraft, overdraft_minor, code = 'binding.clearing' as clears,
         split_part(account_id, ':', 1) as mode, split_part(account_id, ':', 2) as currency,
         sum(debits_posted) as debits_posted, sum(credits_posted) as credits_posted,
         sum(debits_pending) as debits_pending, sum(credits_pending) as credits_pending
       from ledger_balance left join ledger_account using (account_id)
-      group by account_id, forbids_overdraft, code
+      group by account_id, forbids_overdraft, overdraft_minor, code
     ), kind as (
       select sum(debits_posted) <> sum(credits_posted) or sum(debits_pending) <> sum(credits_pending) as is_broken
       from account group by mode, currency
     )
     select (select count(*) from kind where is_broken) + count(*) as broken
     from account
-    where forbids_overdraft and credits_posted < debits_posted + debits_pending
+    where forbids_overdraft and credits_posted + overdraft_minor < debits_posted + debits_pending
       or clears and credits_posted - debits_posted <> debits_pending`,
 });
 

@@ -1,4 +1,4 @@
-// A payer email: the receipt of one recurring payment on its way to the payer.
+// A payer email: the receipt of one recurring payment on its way to the payer. New terms have a receipt over nothing.
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import { receiptLanguages, type ReceiptLanguage } from './receipt.ts';

@@ -30,6 +30,8 @@ const marker = 'recurring transaction';
 
 type Words = {
   readonly subject: (merchant: string) => string;
+  /** Of a receipt over nothing: the payer has agreed to new terms. */
+  readonly newTerms: (merchant: string) => string;
   readonly marker: string;
   readonly labels: Readonly<Record<Label, string>>;
   readonly untilCancelled: string;
@@ -80,6 +82,7 @@ function russianEvery(count: number, unit: Unit): string {
 const words: Record<ReceiptLanguage, Words> = {
   en: {
     subject: (merchant) => `Receipt: ${marker}, ${merchant}`,
+    newTerms: (merchant) => `New terms: ${marker}, ${merchant}`,
     marker,
     labels: {
       schedule: 'Schedule',
@@ -104,6 +107,7 @@ const words: Record<ReceiptLanguage, Words> = {
   },
   ru: {
     subject: (merchant) => `Чек: регулярный платёж (${marker}), ${merchant}`,
+    newTerms: (merchant) => `Новые условия: регулярный платёж (${marker}), ${merchant}`,
     marker: `${marker} (регулярный платёж)`,
     labels: {
       schedule: 'Расписание',
@@ -131,7 +135,8 @@ const words: Record<ReceiptLanguage, Words> = {
 export function receiptOf(facts: ReceiptFacts): Receipt {
   const said = words[facts.language];
   const lines = linesOf(facts, said);
-  const subject = said.subject(facts.merchant.name);
+  const isPayment = facts.amount.minor > 0n;
+  const subject = (isPayment ? said.subject : said.newTerms)(facts.merchant.name);
   const text = [
     said.marker,
     '',

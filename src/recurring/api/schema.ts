@@ -1,4 +1,5 @@
 // The shapes of a series in the API: whether it may be charged, and its events.
+import { isDeepStrictEqual } from 'node:util';
 import { Type, type Static } from 'typebox';
 import { Amount, DateTime, EntityID } from '../../platform/http/schemas.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
@@ -6,10 +7,13 @@ import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import type { Bundle } from '../consent-bundle.ts';
 import { scheduleProblem, type MandateGiven } from '../domain/mandate.ts';
-import type { ChargeDecision } from '../../retry-rules/domain/may-charge.ts';
+import { chargeWarnings } from '../../retry-rules/domain/may-charge.ts';
+import { declineClasses } from '../../acquiring/domain/decline-class.ts';
+import type { Evaluation } from '../port.ts';
 import { seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
-import type { Series, SeriesFact } from '../domain/series.ts';
+import type { SeriesFact } from '../domain/series.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
+import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { defined } from '../../defined.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A day, `2030-12-31`.' });
@@ -25,29 +29,39 @@ const AmountRuleSchema = Type.Union(
   { title: 'AmountRule' },
 );
 
+const Schedule = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'How often: an ISO 8601 period such as `P1M`, or words. Shown on receipts.',
+});
+const datesOfTerms = {
+  validUntil: Type.Optional({
+    ...LocalDate,
+    description: 'The last day of the consent. Absent: until the payer cancels.',
+  }),
+  trialEnd: Type.Optional({
+    ...LocalDate,
+    description:
+      'The last day of a trial or of a first price. You get an advance notice seven days before it ends.',
+  }),
+  amountAfterTrial: Type.Optional({
+    ...Amount,
+    description: 'The amount after the trial, in minor units.',
+  }),
+};
+
+/** Terms that a payer can compare with others: how often, and how much. */
+export const NewTerms = Type.Object(
+  { schedule: Schedule, amountRule: AmountRuleSchema, ...datesOfTerms },
+  { title: 'NewTerms', description: 'What the payer is asked to agree to.' },
+);
+export type NewTerms = Static<typeof NewTerms>;
+
 export const RecurrentTerms = Type.Object(
   {
-    schedule: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 200,
-        description: 'How often: an ISO 8601 period such as `P1M`, or words. Shown on receipts.',
-      }),
-    ),
-    validUntil: Type.Optional({
-      ...LocalDate,
-      description: 'The last day of the consent. Absent: until the payer cancels.',
-    }),
+    schedule: Type.Optional(Schedule),
     amountRule: Type.Optional(AmountRuleSchema),
-    trialEnd: Type.Optional({
-      ...LocalDate,
-      description:
-        'The last day of a trial or of a first price. You get an advance notice seven days before it ends.',
-    }),
-    amountAfterTrial: Type.Optional({
-      ...Amount,
-      description: 'The amount after the trial, in minor units.',
-    }),
+    ...datesOfTerms,
     consent: Type.Optional(
       Type.Object(
         {
@@ -78,9 +92,9 @@ export const RecurrentTerms = Type.Object(
 export type RecurrentTerms = Static<typeof RecurrentTerms>;
 
 /** Checks that the schema cannot express. */
-export function recurrentTermsProblem(terms: RecurrentTerms): string | undefined {
+export function recurrentTermsProblem(terms: RecurrentTerms, name = 'recurrentTerms'): string | undefined {
   const says = (where: string, description: string) =>
-    `Request parameter: recurrentTerms.${where}, error type: no_match, description: ${description}`;
+    `Request parameter: ${name}.${where}, error type: no_match, description: ${description}`;
   const { validUntil, trialEnd, amountAfterTrial, consent } = terms;
   if (validUntil !== undefined && !isDate(validUntil)) return says('validUntil', 'is not a calendar day');
   if (trialEnd !== undefined && !isDate(trialEnd)) return says('trialEnd', 'is not a calendar day');
@@ -127,7 +141,14 @@ export function mandateGiven(terms: RecurrentTerms, hashOf: (text: string) => st
   };
 }
 
+/** Not part of a request's fingerprint: stored requests have fingerprints without terms, but the terms themselves. */
+export function areSameTerms(stored: MandateGiven | undefined, sent: MandateGiven | undefined): boolean {
+  return isDeepStrictEqual(stored, sent);
+}
+
 const PaymentName = Type.Object({ invoiceID: EntityID, paymentID: EntityID });
+
+export const DeclineClassSchema = Type.Enum([...declineClasses]);
 
 export const RecurringSchema = Type.Object(
   {
@@ -138,6 +159,10 @@ export const RecurringSchema = Type.Object(
           code: Type.String(),
           rule: Type.String(),
           rulePack: Type.String(),
+          declineClass: Type.Optional({
+            ...DeclineClassSchema,
+            description: "Who can help, if a bank's response is the reason.",
+          }),
           retryAfter: Type.Optional({
             ...DateTime,
             description: 'The earliest time at which a charge is allowed, if nothing else changes.',
@@ -146,7 +171,9 @@ export const RecurringSchema = Type.Object(
         { title: 'RecurringRefusal' },
       ),
     ),
-    warnings: Type.Array(Type.String()),
+    warnings: Type.Array(Type.Enum([...chargeWarnings]), {
+      description: 'A charge would be accepted with these warnings.',
+    }),
     status: Type.Enum(['active', 'stopped', 'withdrawn']),
     rootPayment: Type.Optional(PaymentName),
     rootBinding: Type.Optional(
@@ -174,18 +201,29 @@ export const RecurringSchema = Type.Object(
       trialEnd: Type.Optional(LocalDate),
       amountAfterTrial: Type.Optional(Amount),
     }),
+    seriesID: { ...EntityID, description: 'What a consent link for new terms names.' },
     consentEvidence: Type.Enum(['attestedByMerchant', 'missing']),
+    amountBinds: Type.Boolean({
+      description: 'Whether the amounts of `terms` limit charges. Series of before 0.3.0 only get a warning.',
+    }),
     consentedAt: DateTime,
     lastSuccessAt: DateTime,
     failingSince: Type.Optional(DateTime),
+    declineClass: Type.Optional({
+      ...DeclineClassSchema,
+      description: 'Who can help, if the latest charge failed.',
+    }),
     chargesMade: Type.Integer(),
   },
   { title: 'Recurring' },
 );
 
-export function recurringBody(series: Series, verdict: ChargeDecision): Static<typeof RecurringSchema> {
-  const { root, latest, card, mandate, failingSince } = series;
-  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
+export function recurringBody({
+  series,
+  verdict,
+  settings: { enforceAmount },
+}: Pick<Evaluation, 'series' | 'verdict' | 'settings'>): Static<typeof RecurringSchema> {
+  const { root, latest, card, mandate, failingSince, declineClass } = series;
   return {
     mayCharge: verdict.may,
     ...(verdict.may
@@ -195,7 +233,7 @@ export function recurringBody(series: Series, verdict: ChargeDecision): Static<t
             code: verdict.code,
             rule: verdict.rule,
             rulePack: verdict.pack,
-            ...defined({ retryAfter: verdict.retryAfter }),
+            ...defined({ declineClass: verdict.declineClass, retryAfter: verdict.retryAfter }),
           },
         }),
     warnings: verdict.may ? [...verdict.warnings] : [],
@@ -207,25 +245,26 @@ export function recurringBody(series: Series, verdict: ChargeDecision): Static<t
           latestParent: { invoiceID: latest.invoiceId, paymentID: latest.paymentId },
         }),
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
-    terms: {
-      schedule,
-      ...defined({ validUntil }),
-      ...(amountRule === undefined
-        ? {}
-        : {
-            amountRule:
-              amountRule.kind === 'variable'
-                ? amountRule
-                : { kind: amountRule.kind, amount: amountRule.amountMinor },
-          }),
-      ...defined({ trialEnd, amountAfterTrial: amountAfterTrialMinor }),
-    },
+    terms: { schedule: mandate.schedule, ...termsBody(mandate) },
+    seriesID: series.id,
     consentEvidence: mandate.evidence,
+    amountBinds: series.bindsAmount ?? enforceAmount ?? false,
     consentedAt: series.consentedAt,
     lastSuccessAt: series.lastSuccessAt,
-    ...defined({ failingSince }),
+    ...defined({ failingSince, declineClass }),
     chargesMade: series.chargesMade,
   };
+}
+
+export function termsBody({ validUntil, amountRule, trialEnd, amountAfterTrialMinor }: MandateTerms) {
+  const isWords = amountRule?.kind === 'variable';
+  return defined({
+    validUntil,
+    amountRule:
+      amountRule && (isWords ? amountRule : { kind: amountRule.kind, amount: amountRule.amountMinor }),
+    trialEnd,
+    amountAfterTrial: amountAfterTrialMinor,
+  });
 }
 
 export const RecurringEvent = Type.Object(
@@ -237,6 +276,7 @@ export const RecurringEvent = Type.Object(
         {
           changeType: Type.Enum([...seriesChangeTypes]),
           payment: Type.Optional(PaymentName),
+          declineClass: Type.Optional(DeclineClassSchema),
           notBefore: Type.Optional(DateTime),
           rule: Type.Optional(Type.String()),
           rulePack: Type.Optional(Type.String()),
@@ -245,6 +285,10 @@ export const RecurringEvent = Type.Object(
           reason: Type.Optional(Type.String()),
           notice: Type.Optional(Type.String()),
           about: Type.Optional(DateTime),
+          consentLinkID: Type.Optional({
+            ...EntityID,
+            description: 'The consent link by which the payer agreed to the new terms.',
+          }),
         },
         { title: 'RecurringChange' },
       ),

@@ -37,9 +37,6 @@ export function consentSheet(
   if (!started) throw new Error(`The bundle of series ${bundle.seriesId} does not start with a consent.`);
   const { terms } = started;
   const title = `Consent to recurring charges ${bundle.seriesId}`;
-  const happened = entries.flatMap(({ sequence, at, facts }) =>
-    facts.map((fact) => [String(sequence), moment(at), ...wordsOf(fact)]),
-  );
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -62,7 +59,7 @@ ${section('First payment', paymentRows(terms))}
 <table class="log">
 <thead><tr><th>No.</th><th>When</th><th>What</th><th>Details</th></tr></thead>
 <tbody>
-${happened.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}
+${entries.flatMap(logRows).join('\n')}
 </tbody>
 </table>
 </section>
@@ -75,6 +72,13 @@ ${section('Seal', [
 <p>This page repeats a sealed file, which is the proof: <code>mandate consent verify FILE --sealed-by KEY</code> finds any change to it.</p>
 </html>
 `;
+}
+
+type Entry = { readonly sequence: number; readonly at: Instant; readonly facts: readonly SeriesFact[] };
+
+function logRows({ sequence, at, facts }: Entry): string[] {
+  const rows = facts.map((fact) => [String(sequence), moment(at), ...wordsOf(fact)]);
+  return rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`);
 }
 
 const style = `body{font:15px/1.45 system-ui,sans-serif;max-width:48em;margin:2em auto;padding:0 1em;color:#000;background:#fff}
@@ -128,13 +132,19 @@ function amountsInWords(rule: AmountRule, currency: Currency): string {
 function evidenceRows({ evidence, consent }: Mandate): Row[] {
   if (!consent) return [['Evidence', evidence === 'missing' ? 'none was sent with the payment' : evidence]];
   return [
-    ['Evidence', 'attested by the merchant'],
+    [
+      'Evidence',
+      consent.link === undefined ? 'attested by the merchant' : 'given on the page of a consent link',
+    ],
+    ['Consent link', consent.link],
     ['Text', consent.text],
     ['SHA-256 of the text', consent.textHash],
     ['Ticked', `by the payer, ${moment(consent.tickedAt)}`],
     ['Checkbox', consent.checkbox],
     ['Language', consent.locale],
     ['Version', consent.version],
+    ['Received', consent.receivedAt && moment(consent.receivedAt)],
+    ['Browser', consent.userAgent],
   ];
 }
 

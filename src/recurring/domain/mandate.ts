@@ -1,4 +1,6 @@
 // The mandate: what the payer agreed to, with its evidence. Terms come from the payment, then from the shop's defaults.
+import type { AuthenticationResult } from '../../acquiring/domain/authentication.ts';
+import type { NetworkId, References } from '../../acquiring/domain/references.ts';
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
@@ -10,7 +12,7 @@ export function scheduleProblem(schedule: string): string | undefined {
   return givesAnyNumberAway(schedule) ? 'must not contain a card number' : undefined;
 }
 
-/** As the merchant attests it: the page was theirs. */
+/** As the merchant attests it, if the page was theirs; with `link`, as Mandate saw it. */
 export type ConsentGiven = {
   /** The text next to the box, or only its hash if the merchant keeps the text. */
   readonly text?: string;
@@ -20,6 +22,10 @@ export type ConsentGiven = {
   readonly checkbox?: string;
   readonly locale?: string;
   readonly version?: string;
+  /** The consent link on whose page the payer ticked the box. What Mandate saw there follows. */
+  readonly link?: string;
+  readonly receivedAt?: Instant;
+  readonly userAgent?: string;
 };
 
 /** How to reach a payer. It may have more members, which are ignored. */
@@ -55,6 +61,10 @@ export type Mandate = MandateTerms & {
     /** Proves that the payer was authenticated. */
     readonly eci?: string;
     readonly networkTransactionId?: string;
+    readonly references?: References;
+    readonly networkIds?: readonly NetworkId[];
+    readonly authenticated?: AuthenticationResult;
+    readonly liabilityShift?: boolean;
   };
 };
 

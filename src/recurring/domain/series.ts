@@ -5,12 +5,15 @@ import { laterBy, type Instant } from '../../clock.ts';
 import type { Currency, Money } from '../../money.ts';
 import type { Mandate } from './mandate.ts';
 import { seriesAt } from '../../retry-rules/domain/failures.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
 import {
+  declineClassOf,
   effectsOf,
+  finalStop,
   packsInForce,
   strictest,
   type Ruled,
-  type StopScope,
 } from '../../retry-rules/domain/rule-packs.ts';
 import { defined } from '../../defined.ts';
 
@@ -63,9 +66,19 @@ export type SeriesTerms = {
   readonly consentedAt: Instant;
   /** The first instant after the agreed lifetime. Absent: until cancelled. */
   readonly endsAt?: Instant;
+  /** The first instant after the trial. */
+  readonly trialEndsAt?: Instant;
+  /** The agreed amount binds. Absent in series of before 0.3.0: there it does only if the shop says so. */
+  readonly bindsAmount?: true;
 };
 
-export type Stopped = { readonly rule: string; readonly pack: string; readonly scope: StopScope | 'series' };
+/** Facts of older releases have no class. */
+export type Stopped = {
+  readonly rule: string;
+  readonly pack: string;
+  readonly scope: StopScope;
+  readonly declineClass?: DeclineClass;
+};
 export type NotBefore = { readonly at: Instant; readonly rule: string; readonly pack: string };
 export type Revocation = { readonly by: 'payer' | 'merchant' | 'operator'; readonly reason?: string };
 
@@ -78,6 +91,8 @@ export type Series = SeriesTerms & {
   readonly latest: PaymentRef;
   /** Since when charges fail. A failure sets it; a success, or the end of the 31 days, clears it. */
   readonly failingSince?: Instant;
+  /** Who can help, by the latest charge if it failed. */
+  readonly declineClass?: DeclineClass;
   /** Invoices created until then can no longer be charged, because their 31 days have ended. */
   readonly deadUntil?: Instant;
   /** The earliest time of the next attempt, by the network's last response. */
@@ -88,15 +103,18 @@ export type Series = SeriesTerms & {
   readonly noticedUntil: Instant;
 };
 
+export type NetworkDecline = { readonly network: string; readonly code: string; readonly advice?: string };
+
 /** The outcome of a charge, as far as it concerns the series. */
 export type ChargeOutcome =
-  | { readonly outcome: 'approved'; readonly advice?: string }
+  /** `isCaptured`: the money is taken. `heldUntil`: it is held, and can be captured until then. */
   | {
-      readonly outcome: 'declined';
-      readonly network: string;
-      readonly code: string;
+      readonly outcome: 'approved';
+      readonly isCaptured?: true;
+      readonly heldUntil?: Instant;
       readonly advice?: string;
     }
+  | ({ readonly outcome: 'declined' } & NetworkDecline)
   /** Sent, not answered, reversed. The issuer may have seen it. */
   | { readonly outcome: 'lost' }
   /** Certainly never reached the bank. Does not count as an attempt. */
@@ -129,11 +147,18 @@ export type SeriesFact =
       readonly packs: readonly string[];
       readonly warnings: readonly string[];
     } & PaymentRef)
-  | ({ readonly type: 'recurring_charge_succeeded'; readonly createdAt: Instant } & PaymentRef)
+  | ({
+      readonly type: 'recurring_charge_succeeded';
+      readonly createdAt: Instant;
+      /** Only if a newer charge succeeded before. Facts of older releases lack it, and set the time back. */
+      readonly lastSuccessAt?: Instant;
+    } & PaymentRef)
   | ({
       readonly type: 'recurring_charge_failed';
       readonly isRetry: boolean;
       readonly answer: { readonly network?: string; readonly code?: string; readonly advice?: string };
+      /** Facts of older releases have none. */
+      readonly declineClass?: DeclineClass;
       readonly notBefore?: NotBefore;
     } & PaymentRef)
   | ({ readonly type: 'recurring_charge_unsent' } & PaymentRef)
@@ -145,7 +170,9 @@ export type SeriesFact =
       readonly type: 'consent_renewed';
       readonly card: SeriesCard;
       readonly endsAt?: Instant;
+      readonly trialEndsAt?: Instant;
       readonly mandate?: Mandate;
+      readonly bindsAmount?: true;
     }
   | { readonly type: 'notice_due'; readonly notice: AdvanceNotice };
 
@@ -155,11 +182,15 @@ export type ChargeEnd = {
   readonly facts: readonly SeriesFact[];
   /** The widest stop. Stored with the attempt. */
   readonly stop?: Stopped;
+  /** Who can help, if the charge failed. Stored with the attempt. */
+  readonly declineClass?: DeclineClass;
   /** The longest wait. Stored with the attempt if there is no stop. */
   readonly notBefore?: NotBefore;
   /** Concerns the card, and so its other series. */
   readonly isDecline: boolean;
   readonly cardStop?: Stopped;
+  /** Concerns the invoice, and so other series that may charge it. */
+  readonly invoiceStop?: Stopped;
 };
 
 export function applyOutcome(
@@ -170,46 +201,76 @@ export function applyOutcome(
 ): ChargeEnd {
   const { invoiceId, paymentId, isRetry, createdAt } = attempt;
   const member = { invoiceId, paymentId };
-  const packs = packsInForce(series.card.paymentSystem, now);
-  const effects = strictest(effectsOf(answerOfNetwork(ending), packs));
-  const stop = effects.stop && { ...ruleOf(effects.stop), scope: effects.stop.effect.scope };
-  const cardStop = stop?.scope === 'charge' ? undefined : stop;
-  const end = { ending, isDecline: countsAsDecline(ending), ...defined({ stop, cardStop }) };
+  const declineClass = classOf(ending, now);
+  const effects = strictest(effectsOfOutcome(series, ending, now));
+  const stop = effects.stop && {
+    ...ruleOf(effects.stop),
+    scope: effects.stop.effect.scope,
+    // An approval with such an advice is no decline.
+    declineClass: declineClass ?? 'stopped',
+  };
+  const cardStop = stop?.scope === 'cardInShop' || stop?.scope === 'card' ? stop : undefined;
+  const invoiceStop = stop?.scope === 'charge' ? stop : undefined;
+  const isDecline = countsAsDecline(ending);
+  const end = { ending, isDecline, ...defined({ stop, cardStop, invoiceStop, declineClass }) };
   const stops: SeriesFact[] =
-    cardStop && series.state.name === 'active' ? [{ type: 'series_stopped', ...cardStop }] : [];
+    stop && stop.scope !== 'charge' && series.state.name === 'active'
+      ? [{ type: 'series_stopped', ...stop }]
+      : [];
   switch (ending.outcome) {
     case 'unsent':
       return { ...end, facts: [{ type: 'recurring_charge_unsent', ...member }] };
     case 'approved':
-      return { ...end, facts: [{ type: 'recurring_charge_succeeded', ...member, createdAt }, ...stops] };
+      return {
+        ...end,
+        facts: [
+          { type: 'recurring_charge_succeeded', ...member, createdAt, ...newerSuccess(series, createdAt) },
+          ...stops,
+        ],
+      };
     default: {
       const { outcome: _, ...answer } = ending;
       const { wait } = effects;
       const then = defined({
         notBefore: wait && { at: laterBy(now, wait.effect.forMs), ...ruleOf(wait) },
       });
-      return {
-        ...end,
-        ...then,
-        facts: [{ type: 'recurring_charge_failed', ...member, isRetry, answer, ...then }, ...stops],
-      };
+      const failed = { type: 'recurring_charge_failed', ...member, isRetry, answer } as const;
+      return { ...end, ...then, facts: [{ ...failed, ...defined({ declineClass }), ...then }, ...stops] };
     }
   }
+}
+
+function newerSuccess({ lastSuccessAt }: Series, createdAt: Instant) {
+  return lastSuccessAt > createdAt ? { lastSuccessAt } : {};
+}
+
+/** What a decline with the payer present stops: as much as that of a charge, if the network calls it final. */
+export function stopOfDecline(answer: NetworkDecline, now: Instant): Stopped | undefined {
+  const stop = finalStop(answer, packsInForce(answer.network, now));
+  return stop && { ...ruleOf(stop), scope: stop.effect.scope, declineClass: declineClassOf(answer, now) };
 }
 
 function ruleOf({ rule, pack }: Ruled) {
   return { rule, pack };
 }
 
-/** What the bank declines without asking the network does not count for the network's rules. */
-function answerOfNetwork(ending: ChargeOutcome): { code?: string; advice?: string } {
+function classOf(ending: ChargeOutcome, now: Instant): DeclineClass | undefined {
+  if (ending.outcome === 'declined') return declineClassOf(ending, now);
+  return ending.outcome === 'lost' ? 'technical' : undefined;
+}
+
+/** A code means what the network that sent it says. An approval can carry advice. */
+function effectsOfOutcome({ card }: Series, ending: ChargeOutcome, now: Instant): Ruled[] {
   switch (ending.outcome) {
-    case 'approved':
-      return defined({ advice: ending.advice });
     case 'declined':
-      return ending.network === 'bank' ? {} : ending;
+      return effectsOf(ending, packsInForce(ending.network, now));
+    case 'approved':
+      // An approved charge needs neither another card nor the payer.
+      return effectsOf(defined({ advice: ending.advice }), packsInForce(card.paymentSystem, now)).filter(
+        ({ effect }) => effect.does === 'stop' && effect.scope !== 'series',
+      );
     default:
-      return {};
+      return [];
   }
 }
 
@@ -240,15 +301,15 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
     case 'notice_due':
       return { ...series, noticedUntil: fact.notice.at };
     case 'recurring_charge_succeeded': {
-      const { failingSince: _, notBefore: __, ...rest } = series;
-      const { createdAt: lastSuccessAt } = fact;
+      const { failingSince: _, notBefore: __, declineClass: ___, ...rest } = series;
+      const { createdAt, lastSuccessAt = createdAt } = fact;
       return { ...rest, lastSuccessAt, chargesMade: series.chargesMade + 1 };
     }
     case 'recurring_charge_failed':
       return afterFailure(series, fact, now);
     case 'series_stopped': {
-      const { rule, pack, scope } = fact;
-      return { ...series, state: { name: 'stopped', at: now, rule, pack, scope } };
+      const { type: _, ...stopped } = fact;
+      return { ...series, state: { name: 'stopped', at: now, ...stopped } };
     }
     case 'consent_withdrawn': {
       const { type: _, ...how } = fact;
@@ -256,29 +317,37 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
     }
     case 'parent_added':
       return { ...series, latest: { invoiceId: fact.invoiceId, paymentId: fact.paymentId } };
-    case 'consent_renewed': {
-      const { endsAt: _, ...rest } = series;
-      const { card, endsAt, mandate } = fact;
-      return {
-        ...rest,
-        card,
-        ...(mandate ? { mandate } : {}),
-        ...defined({ endsAt }),
-        consentedAt: now,
-        state: { name: 'active' },
-      };
-    }
+    case 'consent_renewed':
+      return afterRenewal(series, fact, now);
   }
 }
 
-function afterFailure(
+function afterRenewal(
   series: Series,
-  { isRetry, notBefore }: SeriesFact & { type: 'recurring_charge_failed' },
+  { card, endsAt, mandate, ...fact }: SeriesFact & { type: 'consent_renewed' },
+  now: Instant,
+): Series {
+  const { endsAt: _, trialEndsAt: __, declineClass: ___, ...rest } = series;
+  const trialEndsAt = mandate ? fact.trialEndsAt : series.trialEndsAt;
+  const bindsAmount = fact.bindsAmount ?? series.bindsAmount;
+  return {
+    ...rest,
+    card,
+    ...defined({ mandate, endsAt, trialEndsAt, bindsAmount }),
+    consentedAt: now,
+    state: { name: 'active' },
+  };
+}
+
+function afterFailure(
+  { declineClass: _, ...series }: Series,
+  { isRetry, notBefore, declineClass }: SeriesFact & { type: 'recurring_charge_failed' },
   now: Instant,
 ): Series {
   // A retry belongs to the failures in which it was created. If it ends after their 31 days, it starts no new ones.
-  const failingSince = series.failingSince ?? (isRetry ? undefined : now);
+  const opensNone = isRetry || declineClass === 'configuration';
+  const failingSince = series.failingSince ?? (opensNone ? undefined : now);
   const later =
     notBefore && (series.notBefore === undefined || notBefore.at > series.notBefore.at) ? { notBefore } : {};
-  return { ...series, ...defined({ failingSince }), ...later };
+  return { ...series, ...defined({ failingSince, declineClass }), ...later };
 }

@@ -1,12 +1,14 @@
 // A shop's settings for recurring charges, where they differ from the rules.
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
+import type { Currency } from '../../money.ts';
 import type { ReceiptLanguage } from '../../receipts/domain/receipt.ts';
+import type { ShopRules } from '../../retry-rules/domain/may-charge.ts';
 
-export type RecurringSettings = {
+export type RecurringSettings = ShopRules & {
   /** The terms of a consent whose payment brings none. */
   readonly terms?: MandateTerms;
-  /** Refuses a charge after six months without one, instead of only warning. */
-  readonly enforceMaxGap?: boolean;
+  /** Whose calendar days count: `Europe/Moscow`. */
+  readonly timeZone?: string;
   /** Saves no card without the payer's consent. */
   readonly requireConsentEvidence?: boolean;
   /** The access token of an invoice cannot make recurring charges. */
@@ -16,3 +18,8 @@ export type RecurringSettings = {
   /** The language of emailed receipts, if the payer's is not known. */
   readonly language?: ReceiptLanguage;
 };
+
+/** The shop's time zone. Without a setting it follows from the currency. */
+export function timeZoneOf({ timeZone }: RecurringSettings, currency: Currency): string {
+  return timeZone ?? (currency === 'RUB' ? 'Europe/Moscow' : 'UTC');
+}

@@ -5,11 +5,13 @@ import type { Database } from '../../platform/database/database.ts';
 import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
-import { endedCharge, endedChargeOf, type PendingCharge } from './charge-fragments.ts';
+import { endedCharge, endedChargeOf, mayBeApproved, type PendingCharge } from './charge-fragments.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
 import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';
 import { mustBeHeld, seriesColumns, seriesFromRow, settingsOfSeries, type StoredSeries } from './series.ts';
-import type { RecurringSettings } from '../domain/settings.ts';
+import { timeZoneOf, type RecurringSettings } from '../domain/settings.ts';
+import { declineClass } from './codec.ts';
 import { settingsColumn } from './settings.ts';
 import { defined } from '../../defined.ts';
 
@@ -26,7 +28,13 @@ const decline: Codec<Decline> = object({
   isOfCharge: flag,
 });
 
-const stopColumns = { stopped_at: 'timestamptz?', stop_rule: 'text?', stop_pack: 'text?' } as const;
+const classColumn = stored('text?', declineClass);
+const stopColumns = {
+  stopped_at: 'timestamptz?',
+  stop_rule: 'text?',
+  stop_pack: 'text?',
+  stop_class: classColumn,
+} as const;
 
 /** All that decides whether a series may be charged, as of one instant. No row: the series does not exist. */
 const readStandingRow = statement({
@@ -40,23 +48,30 @@ const readStandingRow = statement({
   },
   row: {
     ...seriesColumns,
+    card_stops: 'int4',
     settings: settingsColumn,
     last_attempt_at: 'timestamptz?',
+    last_captured_at: 'timestamptz?',
+    held_until: 'timestamptz?',
     is_pending: 'bool',
     ...stopColumns,
     charge_stopped_at: 'timestamptz?',
     charge_rule: 'text?',
     charge_pack: 'text?',
+    charge_class: classColumn,
     declines: stored('json?', list(decline)),
   },
   text: `
     select
-      ${columnList(seriesColumns, 'series')},
+      ${columnList(seriesColumns, 'series')}, card_stops,
       ${settingsOfSeries},
-      (select max(created_at) from series_attempt where series_id = :series_id and outcome <> 'unsent') as last_attempt_at,
+      (select max(created_at) from series_attempt where series_id = :series_id and outcome <> 'unsent'
+         and decline_class is distinct from 'configuration') as last_attempt_at,
+      others.captured_at as last_captured_at, others.held_until,
       exists (select from series_attempt where series_id = :series_id and outcome = 'pending') as is_pending,
-      stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack,
+      stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
       ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+      ended.decline_class as charge_class,
       (select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
            by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
              and currency = :currency and amount_minor = :amount_minor, false)) order by attempted_at)
@@ -64,15 +79,23 @@ const readStandingRow = statement({
        where decline.card_key = series.card_key and attempted_at > :declines_after) as declines
     from series
     left join lateral (
-      select stopped_at, rule, pack from card_stop
+      select stopped_at, rule, pack, decline_class from card_stop
       where card_stop.card_key = series.card_key
         and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
+        and (not is_of_charge or card_stop.invoice_id = :invoice_id)
       order by stopped_at desc limit 1
     ) as stop on true
     left join lateral (
-      select ended_at, rule, pack from series_attempt
-      where series_id = :series_id and invoice_id = :invoice_id and effect = 'stop charge' limit 1
+      select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = :invoice_id
+      union all
+      select ended_at, rule, pack, decline_class from series_attempt
+      where series_id = :series_id and invoice_id = :invoice_id and effect = 'stop charge'
+      order by ended_at desc limit 1
     ) as ended on true
+    left join lateral (
+      select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
+      where series_id = :series_id and invoice_id is distinct from :invoice_id
+    ) as others on true
     where series_id = :series_id`,
 });
 
@@ -85,12 +108,40 @@ const endCharge = statement({
     select version from held where exists (select from attempted)`,
 });
 
+const endHold = statement({
+  name: 'end_hold_of_charge',
+  parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text', captured_at: 'timestamptz?' },
+  row: {},
+  text: `update series_attempt set captured_at = :captured_at, held_until = null
+         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and captured_at is null`,
+});
+
 const readPendingAttempt = statement({
   name: 'read_pending_series_attempt',
-  parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
+  parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text', is_approved: 'bool' },
   row: attemptColumns,
   text: `select ${attemptColumnList} from series_attempt
-         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and outcome = 'pending'`,
+         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
+           and (outcome = 'pending' or :is_approved and ${mayBeApproved})`,
+});
+
+/** What was decided about one charge: before it, by which packs, and after its outcome. */
+const readChargeOfSeries = statement({
+  name: 'read_series_charge',
+  parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
+  row: {
+    is_retry: 'bool',
+    packs: 'text',
+    outcome: 'text',
+    network: 'text?',
+    code: 'text?',
+    advice: 'text?',
+    effect: 'text?',
+    rule: 'text?',
+    pack: 'text?',
+  },
+  text: `select is_retry, packs, outcome, network, code, advice, effect, rule, pack from series_attempt
+         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
 const insertDecline = statement({
@@ -113,7 +164,26 @@ const insertDecline = statement({
          on conflict do nothing`,
 });
 
-/** Makes all affected series due immediately, so that each writes the stop into its own log. */
+const insertInvoiceStop = statement({
+  name: 'insert_invoice_stop',
+  parameters: {
+    invoice_id: 'text',
+    payment_id: 'text',
+    stopped_at: 'timestamptz',
+    rule: 'text',
+    pack: 'text',
+    decline_class: classColumn,
+  },
+  row: {},
+  text: `insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
+         values (:invoice_id, :payment_id, :stopped_at, :rule, :pack, :decline_class)
+         on conflict do nothing`,
+});
+
+/**
+ * Makes all affected series due immediately, so that each writes the stop into its own log. It is not earlier than a renewal that it
+ * waited for, and a charge decided before it finds `card_stops` changed.
+ */
 const insertStop = statement({
   name: 'insert_card_stop',
   parameters: {
@@ -126,21 +196,23 @@ const insertStop = statement({
     stopped_at: 'timestamptz',
     rule: 'text',
     pack: 'text',
+    decline_class: classColumn,
     series_id: 'text',
   },
   row: {},
   text: `
-    with stopped as (
-      insert into card_stop (card_key, invoice_id, payment_id, party_id, shop_id, everywhere, stopped_at, rule, pack)
-      values (:card_key, :invoice_id, :payment_id, :party_id, :shop_id, :everywhere, :stopped_at, :rule, :pack)
-      on conflict do nothing
-    ), concerned as (
-      select series_id from series
+    with concerned as (
+      select series_id, changed_at from series
       where card_key = :card_key and status = 'active' and series_id <> :series_id
         and (:everywhere or party_id = :party_id and shop_id = :shop_id)
       order by series_id for update
+    ), stopped as (
+      insert into card_stop (card_key, invoice_id, payment_id, party_id, shop_id, everywhere, stopped_at, rule, pack, decline_class)
+      select :card_key, :invoice_id, :payment_id, :party_id, :shop_id, :everywhere,
+        greatest(:stopped_at, (select max(changed_at) from concerned)), :rule, :pack, :decline_class
+      on conflict do nothing
     )
-    update series set wake_at = least(wake_at, :stopped_at)
+    update series set wake_at = least(wake_at, :stopped_at), card_stops = card_stops + 1
     from concerned where series.series_id = concerned.series_id`,
 });
 
@@ -150,7 +222,10 @@ export async function readChargeHistory(
   seriesId: string,
   charge: { readonly invoiceId?: string; readonly amount?: Money },
   declinesAfter: Instant,
-): Promise<{ stored: StoredSeries; settings: RecurringSettings; standing: ChargeHistory } | undefined> {
+): Promise<
+  | { stored: StoredSeries; settings: RecurringSettings; standing: ChargeHistory; cardStops: number }
+  | undefined
+> {
   const [row] = await db.run(readStandingRow, {
     series_id: seriesId,
     invoice_id: charge.invoiceId ?? null,
@@ -160,21 +235,34 @@ export async function readChargeHistory(
   });
   if (!row) return undefined;
   const stored = seriesFromRow(row);
-  const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack);
-  const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack);
+  const settings = row.settings ?? {};
+  const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack, row.stop_class);
+  const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack, row.charge_class);
   const standing: ChargeHistory = {
     series: stored.series,
     isAttemptPending: row.is_pending,
     declines: row.declines ?? [],
-    ...defined({ lastAttemptAt: row.last_attempt_at }),
+    timeZone: timeZoneOf(settings, stored.series.mandate.payment.currency),
+    ...defined({
+      lastAttemptAt: row.last_attempt_at,
+      lastCapturedAt: row.last_captured_at,
+      heldUntil: row.held_until,
+    }),
     ...(cardStop ? { cardStop } : {}),
     ...(chargeStop ? { chargeStop } : {}),
   };
-  return { stored, settings: row.settings ?? {}, standing };
+  return { stored, settings, standing, cardStops: row.card_stops };
 }
 
-function stopOf(at: Instant | null, rule: string | null, pack: string | null): CardStop | undefined {
-  return at !== null && rule !== null && pack !== null ? { at, rule, pack } : undefined;
+function stopOf(
+  at: Instant | null,
+  rule: string | null,
+  pack: string | null,
+  declineClass: DeclineClass | null,
+): CardStop | undefined {
+  return at !== null && rule !== null && pack !== null
+    ? { at, rule, pack, ...defined({ declineClass }) }
+    : undefined;
 }
 
 /** A pending charge: the series, the shop's settings and the attempt, as of one instant. */
@@ -208,8 +296,10 @@ export async function findPendingAttempt(
   db: Database,
   seriesId: string,
   member: PaymentRef,
+  isApproved: boolean,
 ): Promise<Attempt | undefined> {
-  const [row] = await db.run(readPendingAttempt, memberColumns(seriesId, member));
+  const of = { ...memberColumns(seriesId, member), is_approved: isApproved };
+  const [row] = await db.run(readPendingAttempt, of);
   return row && attemptFrom(member, row);
 }
 
@@ -226,6 +316,16 @@ export async function storeChargeEnd(
   now: Instant,
 ): Promise<void> {
   mustBeHeld(charge.stored, await db.run(endCharge, endedChargeOf(charge, end, now)));
+}
+
+/** A hold is captured or released later than it is approved. */
+export async function storeHoldEnd(
+  db: Database,
+  seriesId: string,
+  member: PaymentRef,
+  capturedAt: Instant | undefined,
+): Promise<void> {
+  await db.run(endHold, { ...memberColumns(seriesId, member), captured_at: capturedAt ?? null });
 }
 
 export async function storeDecline(
@@ -247,26 +347,54 @@ export async function storeDecline(
   });
 }
 
+/** `by`: the declined charge. Its own series, if any, has written the stop itself. */
 export async function storeCardStop(
   db: Database,
-  { stored: { series, handles }, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
+  cardKey: Buffer,
+  by: PaymentRef & { readonly partyId: string; readonly shopId: string; readonly seriesId?: string },
   stop: Stopped,
   now: Instant,
 ): Promise<void> {
   await db.run(insertStop, {
-    card_key: handles.key,
-    invoice_id: attempt.invoiceId,
-    payment_id: attempt.paymentId,
-    party_id: series.partyId,
-    shop_id: series.shopId,
+    card_key: cardKey,
+    invoice_id: by.invoiceId,
+    payment_id: by.paymentId,
+    party_id: by.partyId,
+    shop_id: by.shopId,
     everywhere: stop.scope === 'card',
     stopped_at: now,
     rule: stop.rule,
     pack: stop.pack,
-    series_id: series.id,
+    decline_class: stop.declineClass ?? null,
+    series_id: by.seriesId ?? '',
+  });
+}
+
+/** Stops the invoice for every series, and for every card. */
+export async function storeInvoiceStop(
+  db: Database,
+  { invoiceId, paymentId }: PaymentRef,
+  { rule, pack, declineClass: helper }: Stopped,
+  now: Instant,
+): Promise<void> {
+  await db.run(insertInvoiceStop, {
+    invoice_id: invoiceId,
+    payment_id: paymentId,
+    stopped_at: now,
+    rule,
+    pack,
+    decline_class: helper ?? null,
   });
 }
 
 function memberColumns(seriesId: string, member: PaymentRef) {
   return { series_id: seriesId, invoice_id: member.invoiceId, payment_id: member.paymentId };
+}
+
+export async function findChargeOfSeries(db: Database, seriesId: string, payment: PaymentRef) {
+  const name = { series_id: seriesId, invoice_id: payment.invoiceId, payment_id: payment.paymentId };
+  const [row] = await db.run(readChargeOfSeries, name);
+  if (!row) return undefined;
+  const { is_retry: isRetry, packs, ...more } = row;
+  return { isRetry, packs: packs.split(' '), ...more };
 }

@@ -8,13 +8,14 @@ import type { Money } from '../../money.ts';
 import type { PayerEmail, ReceiptRequest } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
 import { payerEmailOf, payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
+import { declineClass } from './codec.ts';
 import { changeOf, seriesChange, type SeriesWithSettings, type StoredSeries } from './series.ts';
 import type { RecurringSettings } from '../domain/settings.ts';
 
 /** The statement also has `:invoice_id`, `:payment_id` and the amount. */
 export const startedCharge = {
-  parameters: { ...seriesChange.parameters, is_retry: 'bool', packs: 'text' },
-  text: `${seriesChange.text()}, attempted as (
+  parameters: { ...seriesChange.parameters, series_card_stops: 'int4', is_retry: 'bool', packs: 'text' },
+  text: `${seriesChange.text('asTheyAre', 'card_stops = :series_card_stops')}, attempted as (
       insert into series_attempt
         (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
       select series_id, :invoice_id, :payment_id, changed_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
@@ -24,6 +25,9 @@ export const startedCharge = {
 
 const outcome = oneOf<ChargeOutcome['outcome']>('approved', 'declined', 'lost', 'unsent');
 
+/** A charge that was given up is approved after all if its bank refuses every way back. */
+export const mayBeApproved = `outcome in ('unsent', 'lost')`;
+
 /** An ended charge does not end again: without a row in `attempted` the statement must fail. */
 export const endedCharge = {
   parameters: {
@@ -31,20 +35,25 @@ export const endedCharge = {
     invoice_id: 'text',
     payment_id: 'text',
     attempt_outcome: stored('text', outcome),
+    attempt_is_captured: 'bool',
+    attempt_held_until: 'timestamptz?',
     attempt_network: 'text?',
     attempt_code: 'text?',
     attempt_advice: 'text?',
     attempt_effect: 'text?',
     attempt_rule: 'text?',
     attempt_pack: 'text?',
+    attempt_class: stored('text?', declineClass),
   },
   text: `${seriesChange.text()}, attempted as (
       update series_attempt
-      set outcome = :attempt_outcome, ended_at = held.changed_at, network = :attempt_network, code = :attempt_code,
-          advice = :attempt_advice, effect = :attempt_effect, rule = :attempt_rule, pack = :attempt_pack
+      set outcome = :attempt_outcome, ended_at = held.changed_at,
+          captured_at = case when :attempt_is_captured then held.changed_at end, held_until = :attempt_held_until,
+          network = :attempt_network, code = :attempt_code, advice = :attempt_advice, effect = :attempt_effect,
+          rule = :attempt_rule, pack = :attempt_pack, decline_class = :attempt_class
       from held
       where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
-        and outcome = 'pending'
+        and (outcome = 'pending' or :attempt_outcome = 'approved' and ${mayBeApproved})
       returning invoice_id
     )`,
 } as const;
@@ -72,7 +81,7 @@ export type ApprovedCharge = {
 };
 
 export function startedChargeOf(
-  { stored, settings }: Charged,
+  { stored, settings, cardStops }: Charged & { readonly cardStops: number },
   fact: SeriesFact & { type: 'recurring_charge_started' },
   amount: Money,
   now: Instant,
@@ -80,7 +89,7 @@ export function startedChargeOf(
   const { invoiceId, paymentId, isRetry, packs } = fact;
   const { after, values } = changeOf(stored, [fact], now);
   return {
-    written: { ...values, is_retry: isRetry, packs: packs.join(' ') },
+    written: { ...values, series_card_stops: cardStops, is_retry: isRetry, packs: packs.join(' ') },
     charge: {
       stored: after,
       settings,
@@ -91,7 +100,7 @@ export function startedChargeOf(
 
 export function endedChargeOf(
   { stored, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
-  { ending, facts, stop, notBefore }: ChargeEnd,
+  { ending, facts, stop, notBefore, declineClass: helper }: ChargeEnd,
   now: Instant,
 ): Values<typeof endedCharge.parameters> {
   const declined = ending.outcome === 'declined' ? ending : undefined;
@@ -101,12 +110,15 @@ export function endedChargeOf(
     invoice_id: attempt.invoiceId,
     payment_id: attempt.paymentId,
     attempt_outcome: ending.outcome,
+    attempt_is_captured: ending.outcome === 'approved' && ending.isCaptured === true,
+    attempt_held_until: (ending.outcome === 'approved' && ending.heldUntil) || null,
     attempt_network: declined?.network ?? null,
     attempt_code: declined?.code ?? null,
     attempt_advice: 'advice' in ending ? (ending.advice ?? null) : null,
     attempt_effect: stop ? `stop ${stop.scope}` : notBefore ? `wait until ${notBefore.at}` : null,
     attempt_rule: by?.rule ?? null,
     attempt_pack: by?.pack ?? null,
+    attempt_class: helper ?? null,
   };
 }
 

@@ -1,4 +1,5 @@
 // Stored JSON of series: facts, terms, states and shop settings.
+import { authenticationResult, networkId, references } from '../../acquiring/store/codec.ts';
 import { paymentSystem } from '../../cards/store/codec.ts';
 import {
   currency,
@@ -13,6 +14,7 @@ import {
   wholeNumber,
   type Codec,
 } from '../../platform/database/codec.ts';
+import { declineClasses } from '../../acquiring/domain/decline-class.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import type { AmountRule, MandateTerms } from '../../receipts/domain/terms.ts';
 import type { ConsentGiven, Mandate, MandateGiven, ContactInfo } from '../domain/mandate.ts';
@@ -51,6 +53,9 @@ const consentGiven: Codec<ConsentGiven> = object({
   checkbox: optional(text),
   locale: optional(text),
   version: optional(text),
+  link: optional(text),
+  receivedAt: optional(instant),
+  userAgent: optional(text),
 });
 const agreed = {
   schedule: optional(text),
@@ -80,6 +85,10 @@ const mandate: Codec<Mandate> = object({
     approvalCode: optional(text),
     eci: optional(text),
     networkTransactionId: optional(text),
+    references: optional(references),
+    networkIds: optional(list(networkId)),
+    authenticated: optional(authenticationResult),
+    liabilityShift: optional(flag),
   }),
 });
 
@@ -88,7 +97,9 @@ const paymentRef: Codec<PaymentRef> = object(member);
 const card: Codec<SeriesCard> = object({ paymentSystem, lastDigits: text, endsAt: instant });
 const ruled = { rule: text, pack: text };
 const notBefore: Codec<NotBefore> = object({ at: instant, ...ruled });
-const stopped = { ...ruled, scope: oneOf('charge', 'cardInShop', 'card', 'series') };
+export const declineClass = oneOf(...declineClasses);
+const helper = { declineClass: optional(declineClass) };
+const stopped = { ...ruled, scope: oneOf('charge', 'cardInShop', 'card', 'series'), ...helper };
 const revocation = { by: oneOf('payer', 'merchant', 'operator'), reason: optional(text) };
 
 const termsMembers = {
@@ -99,6 +110,8 @@ const termsMembers = {
   mandate,
   consentedAt: instant,
   endsAt: optional(instant),
+  trialEndsAt: optional(instant),
+  bindsAmount: optional(oneOf(true)),
 };
 /** Terms without a column of their own. */
 export type RowTerms = Omit<SeriesTerms, 'id' | 'partyId' | 'shopId'>;
@@ -114,6 +127,7 @@ export const rowState: Codec<RowState> = object({
   }),
   latest: paymentRef,
   failingSince: optional(instant),
+  ...helper,
   deadUntil: optional(instant),
   notBefore: optional(notBefore),
   lastSuccessAt: instant,
@@ -144,25 +158,35 @@ export const seriesFact = variants<SeriesFact, 'type'>('type', {
     packs: list(text),
     warnings: list(text),
   },
-  recurring_charge_succeeded: { ...member, createdAt: instant },
+  recurring_charge_succeeded: { ...member, createdAt: instant, lastSuccessAt: optional(instant) },
   recurring_charge_failed: {
     ...member,
     isRetry: flag,
     answer: object({ network: optional(text), code: optional(text), advice: optional(text) }),
+    ...helper,
     notBefore: optional(notBefore),
   },
   recurring_charge_unsent: member,
   series_stopped: stopped,
   consent_withdrawn: revocation,
   parent_added: member,
-  consent_renewed: { card, endsAt: optional(instant), mandate: optional(mandate) },
+  consent_renewed: {
+    card,
+    endsAt: optional(instant),
+    trialEndsAt: optional(instant),
+    mandate: optional(mandate),
+    bindsAmount: optional(oneOf(true)),
+  },
   notice_due: { notice },
 });
 
-const mandateTerms: Codec<MandateTerms> = object(agreed);
+export const mandateTerms: Codec<MandateTerms> = object(agreed);
 export const recurringSettings: Codec<RecurringSettings> = object({
   terms: optional(mandateTerms),
+  timeZone: optional(text),
   enforceMaxGap: optional(flag),
+  enforceAmount: optional(flag),
+  periodRule: optional(oneOf('warn', 'refuse')),
   requireConsentEvidence: optional(flag),
   needsApiKey: optional(flag),
   contact: optional(text),

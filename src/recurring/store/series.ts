@@ -81,12 +81,12 @@ export const seriesChange = {
     series_wake_at: 'timestamptz?',
     series_facts: facts,
   },
-  text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre') => `held as (
+  text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre', guard?: string) => `held as (
       update series
       set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
           ${terms === 'terms' ? 'terms = :series_terms, ' : ''}changed_at = :series_changed_at, wake_at = :series_wake_at,
           attempts = 0, stuck_at = null, stuck_reason = null
-      where series_id = :series_id and version = :series_version
+      where series_id = :series_id and version = :series_version${guard ? ` and ${guard}` : ''}
       returning series_id, party_id, terms, version, changed_at
     ), noted as (
       ${appendEvent('series', 'series_id', { from: 'held', facts: ':series_facts' })}
@@ -224,6 +224,8 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     mandate,
     consentedAt,
     endsAt,
+    trialEndsAt,
+    bindsAmount,
     ...state
   } = series;
   const terms: RowTerms = {
@@ -232,7 +234,7 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     card,
     mandate,
     consentedAt,
-    ...defined({ rootNetworkTransactionId, endsAt }),
+    ...defined({ rootNetworkTransactionId, endsAt, trialEndsAt, bindsAmount }),
   };
   return {
     series_id: id,

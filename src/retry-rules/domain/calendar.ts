@@ -1,13 +1,13 @@
 // Calendar arithmetic for recurring charges. Other rules count hours.
-import { instantAt, lastInstant, parseInstant, type Instant } from '../../clock.ts';
+import { epochMsOf, instantAt, parseInstant, type Instant } from '../../clock.ts';
+import { startOfDay } from './time-zones.ts';
 
-/** The same day and time in a later month, or that month's last day if it is shorter. */
+const dayMs = 86_400_000;
+
+/** The same time of the same day in a later month, or of that month's last day if it is shorter. */
 export function monthsAfter(instant: Instant, months: number): Instant {
-  const [year = 0, month = 0, day = 0] = instant.slice(0, 10).split('-').map(Number);
-  const wanted = month - 1 + months;
-  const lastDay = dayOf(Date.UTC(year, wanted + 1, 0));
-  const date = instantAt(Date.UTC(year, wanted, Math.min(day, lastDay))).slice(0, 10);
-  return (date + instant.slice(10)) as Instant;
+  const day = monthsLater(Math.floor(epochMsOf(instant) / dayMs), months);
+  return (instantAt(day * dayMs).slice(0, 10) + instant.slice(10)) as Instant;
 }
 
 /** The first instant after the card's expiry month in the last time zone. `expiry` is `2030-12`. */
@@ -16,18 +16,37 @@ export function endOfCard(expiry: string): Instant {
   return instantAt(Date.UTC(year, month, 1, 12));
 }
 
-/** The first instant after a day in UTC. `date` is `2030-12-31`; for the last representable day it is the last instant. */
-export function endOfDay(date: string): Instant {
-  if (date === lastInstant.slice(0, 10)) return lastInstant;
+/** The first instant after a day of the zone. `date` is `2030-12-31`; for the last representable day it is the last instant. */
+export function endOfDay(date: string, timeZone: string): Instant {
+  return startOfDay(dayOfDate(date) + 1, timeZone);
+}
+
+/** The days from 1970-01-01 to the date. */
+export function dayOfDate(date: string): number {
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
-  return instantAt(Date.UTC(year, month - 1, day + 1));
+  return Date.UTC(year, month - 1, day) / dayMs;
+}
+
+/** The same day of a later month, or that month's last day if it is shorter. */
+export function monthsLater(day: number, months: number): number {
+  const [year, month, date] = dateOf(day);
+  const first = Date.UTC(year, month - 1 + months) / dayMs;
+  const next = Date.UTC(year, month + months) / dayMs;
+  return Math.min(first + date, next) - 1;
+}
+
+/** Months from year 0, to subtract one from another. */
+export function monthNumberOf(day: number): number {
+  const [year, month] = dateOf(day);
+  return 12 * year + month;
+}
+
+function dateOf(day: number): [year: number, month: number, date: number] {
+  const text = instantAt(day * dayMs);
+  return [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8, 10))];
 }
 
 /** Whether the calendar has the day: there is no 31 February. */
 export function isDate(date: string): boolean {
   return parseInstant(`${date}T00:00:00Z`) !== undefined && date >= '1000';
-}
-
-function dayOf(epochMs: number): number {
-  return Number(instantAt(epochMs).slice(8, 10));
 }

@@ -53,6 +53,7 @@ const attemptAt = (createdAt: Instant, isRetry: boolean): Attempt => ({
 const standingOf = (series: Series, lastAttemptAt?: Instant): ChargeHistory => ({
   series,
   isAttemptPending: false,
+  timeZone: 'UTC',
   declines: [],
   ...(lastAttemptAt ? { lastAttemptAt } : {}),
 });
@@ -76,7 +77,7 @@ describe('binding the same card again', () => {
 
   test('clears an earlier stop', () => {
     const stopped = ended(startSeries(), { ...declined, code: '41' }, start);
-    const cardStop = { at: start, rule: 'code 41', pack: 'mastercard@2025-01-01' };
+    const cardStop = { at: start, rule: 'code 41', pack: 'mastercard@2025-01-01.2' };
     const standing = (series: Series) => ({ ...standingOf(series), cardStop });
     expect(mayCharge(standing(stopped), then, at(48))).toMatchObject({ code: 'recurrentStopped' });
     const renewed = evolve(stopped, { type: 'consent_renewed', card: stopped.card }, at(2));
@@ -103,16 +104,16 @@ test('the strictest of two rules applies, from the day it is in force', () => {
   const after = instantAt(Date.UTC(2026, 9, 25));
   const stopOf57 = (when: Instant) => strictest(effectsOf({ code: '57' }, packsInForce('visa', when))).stop;
   expect(stopOf57(before)).toBeUndefined();
-  expect(stopOf57(after)).toMatchObject({ rule: 'code 57', pack: 'visa@2026-10-25' });
+  expect(stopOf57(after)).toMatchObject({ rule: 'code 57', pack: 'visa@2026-10-25.2' });
 });
 
 test('months are clipped to their last day, and a card expires in the last time zone', () => {
   expect(monthsAfter('2026-08-31T10:00:00.000001Z' as Instant, 6)).toBe('2027-02-28T10:00:00.000001Z');
   expect(monthsAfter('2027-12-31T00:00:00.000000Z' as Instant, 2)).toBe('2028-02-29T00:00:00.000000Z');
   expect(endOfCard('2030-12')).toBe('2031-01-01T12:00:00.000000Z');
-  expect(endOfDay('2028-02-28')).toBe('2028-02-29T00:00:00.000000Z');
-  expect(endOfDay('9999-12-30')).toBe('9999-12-31T00:00:00.000000Z');
-  expect(endOfDay('9999-12-31')).toBe('9999-12-31T23:59:59.999999Z');
+  expect(endOfDay('2028-02-28', 'UTC')).toBe('2028-02-29T00:00:00.000000Z');
+  expect(endOfDay('9999-12-30', 'UTC')).toBe('9999-12-31T00:00:00.000000Z');
+  expect(endOfDay('9999-12-31', 'UTC')).toBe('9999-12-31T23:59:59.999999Z');
   expect(['9999-12-31', '9999-99-99', '9999-12-32', '0999-12-31'].map(isDate)).toEqual([
     true,
     false,

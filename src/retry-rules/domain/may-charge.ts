@@ -1,27 +1,35 @@
 // Decides whether a series may be charged now; if not, by which rule and until when. A merchant's check and the charge
 // itself both use it, so that they cannot differ.
-import { laterBy, type Instant } from '../../clock.ts';
+import { latest, laterBy, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import type { Money } from '../../money.ts';
 import { monthsAfter } from './calendar.ts';
+import { chargedPeriod, compareWithConsent, type AgreedTerms } from './consent-terms.ts';
+import { everyOf } from './periods.ts';
 import { nextPackAfter, packIdOf, packsInForce, type Counter, type RulePack } from './rule-packs.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { failingEndsAt, seriesAt, type Failing } from './failures.ts';
+import { localDayOf, startOfDay } from './time-zones.ts';
 
 type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
 
-export type ChargedSeries = Failing & {
-  readonly state:
-    | { readonly name: 'active' | 'withdrawn' }
-    | { readonly name: 'stopped'; readonly rule: string; readonly pack: string };
-  readonly card: Failing['card'] & { readonly endsAt: Instant };
-  /** When the payer was last present and authenticated. */
-  readonly consentedAt: Instant;
-  readonly endsAt?: Instant;
-  readonly latest: PaymentName;
-  readonly lastSuccessAt: Instant;
-  readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
-};
+export type ChargedSeries = Failing &
+  AgreedTerms & {
+    readonly state: { readonly name: 'active' | 'withdrawn' } | ({ readonly name: 'stopped' } & StoppedBy);
+    readonly card: Failing['card'] & { readonly endsAt: Instant };
+    readonly endsAt?: Instant;
+    /** Absent in series of before 0.3.0, whose amounts bind only if the shop says so. */
+    readonly bindsAmount?: true;
+    readonly latest: PaymentName;
+    readonly lastSuccessAt: Instant;
+    readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
+  };
+
+/** Decisions of older releases have no class. */
+type StoppedBy = { readonly rule: string; readonly pack: string; readonly declineClass?: DeclineClass };
 
 /** The latest stop of the card. It may be older than the consent. */
-export type CardStop = { readonly at: Instant; readonly rule: string; readonly pack: string };
+export type CardStop = { readonly at: Instant } & StoppedBy;
 
 /** A decline of the same card. `isOfCharge`: same shop, amount and currency, payer not present. */
 export type Decline = { readonly at: Instant; readonly isOfCharge: boolean };
@@ -32,7 +40,13 @@ export type ChargeHistory = {
   /** When the latest attempt was created that reached the bank, or may still reach it. */
   readonly lastAttemptAt?: Instant;
   readonly isAttemptPending: boolean;
-  /** The issuer stopped this one charge. */
+  /** When the latest charge on another invoice was captured. */
+  readonly lastCapturedAt?: Instant;
+  /** Until when a charge on another invoice is held, which was approved and not captured or released since. */
+  readonly heldUntil?: Instant;
+  /** The time zone of the shop. */
+  readonly timeZone: string;
+  /** The latest stop of this one invoice. It may be older than the consent. */
   readonly chargeStop?: CardStop;
   /** The declines of the last 30 days, oldest first. */
   readonly declines: readonly Decline[];
@@ -43,7 +57,18 @@ export type Charge = {
   readonly invoiceCreatedAt: Instant | 'then';
   /** The payment named as parent, if any. */
   readonly parent?: PaymentName;
+  /** Absent: not known yet, and not compared. */
+  readonly amount?: Money;
+} & ShopRules;
+
+/** What a shop has made stricter, or left to a warning. */
+export type ShopRules = {
+  /** Refuses a charge after six months without one, instead of only warning. */
   readonly enforceMaxGap?: boolean;
+  /** The amounts of series from before 0.3.0 bind too, instead of only warning. */
+  readonly enforceAmount?: boolean;
+  /** What happens to a second charge in one period of the schedule. Absent: a warning. */
+  readonly periodRule?: 'warn' | 'refuse';
 };
 
 export type ChargeRefusal = {
@@ -55,14 +80,26 @@ export type ChargeRefusal = {
     | 'recurrentRetryWindowExpired'
     | 'recurrentRetryTooEarly'
     | 'recurrentRetryLimitReached'
-    | 'recurrentParentStale';
+    | 'recurrentParentStale'
+    | 'recurrentAmountAboveConsent'
+    | 'recurrentPeriodAlreadyCharged'
+    | 'recurrentTerminalPaused';
   readonly rule: string;
   readonly pack: string;
+  /** Who can help, if a bank's response is the reason. */
+  readonly declineClass?: DeclineClass;
   /** The earliest time at which the charge is allowed, if nothing else changes. */
   readonly retryAfter?: Instant;
 };
 
-export type ChargeWarning = 'recurrentGapExceeded' | 'recurrentParentNotLatest';
+export const chargeWarnings = [
+  'recurrentGapExceeded',
+  'recurrentParentNotLatest',
+  'amountAboveConsent',
+  'amountBelowConsent',
+  'periodAlreadyCharged',
+] as const;
+export type ChargeWarning = (typeof chargeWarnings)[number];
 
 export type ChargeDecision =
   | {
@@ -76,6 +113,8 @@ export type ChargeDecision =
 /** The largest gap in months between two charges, by network guidance. */
 export const maxGapMonths = 6;
 const anInstantMs = 1;
+/** How long after a hold its capture may stay unknown. Older nodes do not say that a hold has ended. */
+const captureUnknownMs = 7 * 24 * 3_600_000;
 
 export function mayCharge(standing: ChargeHistory, charge: Charge, now: Instant): ChargeDecision {
   const verdict = verdictAt(standing, charge, now);
@@ -83,6 +122,19 @@ export function mayCharge(standing: ChargeHistory, charge: Charge, now: Instant)
   const { recheckAt, ...refusal } = verdict;
   const retryAfter = recheckAt && firstAccepted(standing, charge, recheckAt);
   return { ...refusal, ...(retryAfter ? { retryAfter } : {}) };
+}
+
+/** No charge while all terminals of the shop are paused. What the rules refuse comes first. */
+export function unlessPaused(decision: ChargeDecision, pausedUntil: Instant | undefined): ChargeDecision {
+  if (!decision.may || pausedUntil === undefined) return decision;
+  return {
+    may: false,
+    code: 'recurrentTerminalPaused',
+    rule: 'terminalPaused',
+    pack: decision.packs[0] as string,
+    declineClass: 'configuration',
+    retryAfter: pausedUntil,
+  };
 }
 
 type Refused = { readonly may: false; readonly recheckAt?: Instant } & ChargeRefusal;
@@ -112,6 +164,14 @@ function verdictAt(
 
   const { failingSince } = series;
   const house = packIdOf(packs[0] as RulePack);
+  const agreed = agreement({ ...standing, series }, charge, now);
+  const { period, periodRule } = agreed;
+  const undecided = periodRule === 'refuse' && undecidedCharge(standing, now);
+  if (agreed.refusedFor) {
+    const { rule, until } = agreed.refusedFor;
+    const refusal = { code: 'recurrentAmountAboveConsent', rule, pack: house } as const;
+    return { may: false, ...refusal, ...(until && !undecided ? { recheckAt: until } : {}) };
+  }
   const failingEnd = failingSince === undefined ? undefined : failingEndsAt(failingSince, packs);
   // Events that change the decision: a pack comes into force, or a new invoice counts as a new obligation.
   const changes = [
@@ -122,16 +182,50 @@ function verdictAt(
     // The outcome of the pending attempt decides, and its time is unknown.
     return { may: false, code: 'recurrentRetryTooEarly', rule: 'attemptPending', pack: house };
   }
-  const latest = latestOf(waits(standing, series, packs, now));
-  if (latest) {
-    const { until, ...refusal } = latest;
+  if (undecided) return { may: false, code: 'recurrentPeriodAlreadyCharged', rule: undecided, pack: house };
+  const found = waits(standing, series, packs, now);
+  if (period && periodRule === 'refuse') {
+    const until = startOfDay(period.end, standing.timeZone);
+    found.push({ code: 'recurrentPeriodAlreadyCharged', until, rule: 'period', pack: house });
+  }
+  const strictest = latestOf(found);
+  if (strictest) {
+    const { until, ...refusal } = strictest;
     return { may: false, ...refusal, recheckAt: earliestOf(until, changes) };
   }
   return {
     may: true,
     isRetry: failingSince !== undefined,
     packs: packs.map(packIdOf),
-    warnings: warningsOf(series, charge, now),
+    warnings: [...warningsOf(series, charge, now), ...agreed.warnings],
+  };
+}
+
+/** A charge that may still take its money, in whichever period. Its outcome decides, and the time of that is unknown. */
+function undecidedCharge({ isAttemptPending, heldUntil }: ChargeHistory, now: Instant) {
+  if (isAttemptPending) return 'attemptPending';
+  return heldUntil !== undefined && now < laterBy(heldUntil, captureUnknownMs) ? 'holdPending' : undefined;
+}
+
+/** What the charge has to do with the payer's consent. */
+function agreement(
+  { series, lastCapturedAt, timeZone }: ChargeHistory,
+  { amount, enforceAmount, periodRule }: Charge,
+  now: Instant,
+) {
+  const finding = amount && compareWithConsent(series, amount, now);
+  const isAbove = finding?.is === 'above';
+  const period = chargedPeriod(series, lastCapturedAt, timeZone, now);
+  const warnings: ChargeWarning[] = [
+    ...(isAbove ? (['amountAboveConsent'] as const) : []),
+    ...(finding?.is === 'below' ? (['amountBelowConsent'] as const) : []),
+    ...(period ? (['periodAlreadyCharged'] as const) : []),
+  ];
+  return {
+    warnings,
+    period,
+    periodRule: everyOf(series.mandate.schedule) ? periodRule : undefined,
+    refusedFor: isAbove && (series.bindsAmount || enforceAmount) ? finding : undefined,
   };
 }
 
@@ -145,9 +239,12 @@ function finalRefusal(
   const house = packIdOf(packs[0] as RulePack);
   const { state, endsAt, card, deadUntil, lastSuccessAt } = series;
   if (state.name === 'withdrawn') return { code: 'recurrentConsentRevoked', rule: 'consent', pack: house };
-  const stop =
-    state.name === 'stopped' ? state : cardStop && cardStop.at >= series.consentedAt ? cardStop : chargeStop;
-  if (stop) return { code: 'recurrentStopped', rule: stop.rule, pack: stop.pack };
+  const others = [cardStop, chargeStop].find((stop) => stop && isInForce(stop, series));
+  const stop = state.name === 'stopped' ? state : others;
+  if (stop) {
+    const { rule, pack, declineClass } = stop;
+    return { code: 'recurrentStopped', rule, pack, ...defined({ declineClass }) };
+  }
   if (endsAt !== undefined && now >= endsAt) {
     return { code: 'recurrentConsentExpired', rule: 'consent', pack: house };
   }
@@ -162,15 +259,20 @@ function finalRefusal(
   return undefined;
 }
 
+/** A stop concerns the consents given before it. */
+export function isInForce({ at }: CardStop, { consentedAt }: Pick<ChargedSeries, 'consentedAt'>): boolean {
+  return at >= consentedAt;
+}
+
 /** No invoice of the series can be charged any more, unless the payer consents again. */
 export function canNeverCharge(series: ChargedSeries, now: Instant): boolean {
   const packs = packsInForce(series.card.paymentSystem, now);
-  const standing = { series, isAttemptPending: false, declines: [] };
+  const standing = { series, isAttemptPending: false, declines: [], timeZone: 'UTC' };
   return finalRefusal(standing, { invoiceCreatedAt: 'then' }, packs, now) !== undefined;
 }
 
 type Wait = {
-  readonly code: 'recurrentRetryTooEarly' | 'recurrentRetryLimitReached';
+  readonly code: 'recurrentRetryTooEarly' | 'recurrentRetryLimitReached' | 'recurrentPeriodAlreadyCharged';
   readonly until: Instant;
   readonly rule: string;
   readonly pack: string;
@@ -182,7 +284,7 @@ function waits(
   packs: readonly RulePack[],
   now: Instant,
 ): Wait[] {
-  const { lastAttemptAt, declines } = standing;
+  const { lastAttemptAt, declines, timeZone } = standing;
   const found: Wait[] = [];
   const { notBefore } = series;
   if (notBefore && now < notBefore.at) {
@@ -192,7 +294,7 @@ function waits(
   for (const pack of packs) {
     const name = packIdOf(pack);
     if (pack.retries && series.failingSince !== undefined && lastAttemptAt !== undefined) {
-      const until = laterBy(lastAttemptAt, pack.retries.onceWithinMs);
+      const until = nextDayAfter(lastAttemptAt, pack.retries.atLeastMs, timeZone);
       if (now < until) found.push({ code: 'recurrentRetryTooEarly', until, rule: 'onceADay', pack: name });
     }
     for (const counter of pack.counters) {
@@ -201,6 +303,11 @@ function waits(
     }
   }
   return found;
+}
+
+/** The first instant on a later local day that is also so much later. Near a change of the clocks, days differ in length. */
+function nextDayAfter(attemptAt: Instant, atLeastMs: number, timeZone: string): Instant {
+  return latest(laterBy(attemptAt, atLeastMs), startOfDay(localDayOf(attemptAt, timeZone) + 1, timeZone));
 }
 
 /** When the counter's window has space again. Undefined if it has space now. */
@@ -216,9 +323,8 @@ function fullUntil(
 }
 
 function warningsOf(series: ChargedSeries, { parent }: Charge, now: Instant): ChargeWarning[] {
-  const { latest, lastSuccessAt } = series;
-  const isLatest =
-    !parent || (parent.invoiceId === latest.invoiceId && parent.paymentId === latest.paymentId);
+  const { latest: last, lastSuccessAt } = series;
+  const isLatest = !parent || (parent.invoiceId === last.invoiceId && parent.paymentId === last.paymentId);
   return [
     ...(isGapExceeded(lastSuccessAt, now) ? (['recurrentGapExceeded'] as const) : []),
     ...(isLatest ? [] : (['recurrentParentNotLatest'] as const)),
@@ -231,9 +337,9 @@ function isGapExceeded(lastSuccessAt: Instant, now: Instant): boolean {
 
 /** The strictest wait. The first one among equals. */
 function latestOf(found: readonly Wait[]): Wait | undefined {
-  let latest: Wait | undefined;
-  for (const each of found) if (!latest || each.until > latest.until) latest = each;
-  return latest;
+  let last: Wait | undefined;
+  for (const each of found) if (!last || each.until > last.until) last = each;
+  return last;
 }
 
 function earliestOf(first: Instant, others: readonly (Instant | undefined)[]): Instant {

@@ -1,14 +1,20 @@
 // The rules of recurring charges as dated data; the strictest pack wins. Add a pack to change a rule: decisions are stored
 // with the pack's name.
-import type { PaymentSystem } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
-
-/** How far a stop reaches. `card` means every shop of the installation; in a sandbox, every shop of the party. */
-export type StopScope = 'charge' | 'cardInShop' | 'card';
-
-/** What a response of the bank means for later charges. */
-export type Effect =
-  { readonly does: 'stop'; readonly scope: StopScope } | { readonly does: 'wait'; readonly forMs: number };
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import {
+  adviceCodes,
+  bankCodes,
+  isFinal,
+  mastercardCodes,
+  mirCodes,
+  visaCodes,
+  visaCodesOfOctober2026,
+  type AdviceRule,
+  type CodeRule,
+  type Effect,
+  type StopScope,
+} from './response-codes.ts';
 
 /** After that many declines in a rolling window, no attempt is allowed until the oldest leaves it. */
 export type Counter = {
@@ -22,34 +28,18 @@ export type Counter = {
 export type RulePack = {
   readonly name: 'house' | 'visa' | 'mastercard' | 'mir' | 'advice';
   readonly from: Instant;
-  /** After a failure: the minimum time between attempts, and how long retries are allowed. */
-  readonly retries?: { readonly onceWithinMs: number; readonly untilMs: number };
+  /** Raised when a pack changes that may already have decided something. Absent: the first. */
+  readonly revision?: number;
+  /** After a failure: one attempt on a local day, at least so much after the one before, and how long retries are allowed. */
+  readonly retries?: { readonly atLeastMs: number; readonly untilMs: number };
   readonly counters: readonly Counter[];
-  /** By the network's response code. Other codes have no effect. */
-  readonly codes: Readonly<Record<string, Effect>>;
-  readonly advice: Readonly<Record<string, Effect>>;
+  /** By the network's response code. Other codes are `vague`. */
+  readonly codes: Readonly<Record<string, CodeRule>>;
+  readonly advice: Readonly<Record<string, AdviceRule>>;
 };
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-
-const stopCard: Effect = { does: 'stop', scope: 'cardInShop' };
-const wait = (forMs: number): Effect => ({ does: 'wait', forMs });
-
-function each(codes: string, effect: Effect): Record<string, Effect> {
-  return Object.fromEntries(codes.split(' ').map((code) => [code, effect]));
-}
-
-/** For every network: no such account, lost, stolen, closed or illegal. Permanent. */
-const hopeless = each('04 07 14 15 39 41 43 46 52 53 56 93', stopCard);
-/** Unlikely to succeed soon: restricted in the country, or blocked for this kind of card. */
-const uselessSoon = each('36 62', wait(7 * dayMs));
-/** The payer asked the issuer to stop this charge, this merchant, or all merchants. */
-const stoppedByPayer: Record<string, Effect> = {
-  R0: { does: 'stop', scope: 'charge' },
-  R1: { does: 'stop', scope: 'cardInShop' },
-  R3: { does: 'stop', scope: 'card' },
-};
 
 /** Below the network's limit, because attempts elsewhere count too and are not visible here. */
 const visaCounter: Counter = {
@@ -58,19 +48,13 @@ const visaCounter: Counter = {
   withinMs: 30 * dayMs,
   of: 'charge',
 };
-const visaCodes = {
-  ...hopeless,
-  ...uselessSoon,
-  ...stoppedByPayer,
-  '12': stopCard,
-  '5C': wait(7 * dayMs),
-};
 
 export const rulePacks: readonly RulePack[] = [
   {
     name: 'house',
-    from: '2026-01-01T00:00:00.000000Z' as Instant,
-    retries: { onceWithinMs: dayMs, untilMs: 31 * dayMs },
+    from: '2026-11-23T00:00:00.000000Z' as Instant,
+    // Less than the 23 hours of a day on which the clocks go forward.
+    retries: { atLeastMs: 22.75 * hourMs, untilMs: 31 * dayMs },
     counters: [{ rule: 'declinesOfCardIn24Hours', maxDeclines: 9, withinMs: dayMs, of: 'card' }],
     codes: {},
     advice: {},
@@ -78,76 +62,70 @@ export const rulePacks: readonly RulePack[] = [
   {
     name: 'visa',
     from: '2025-05-01T00:00:00.000000Z' as Instant,
+    revision: 2,
     counters: [visaCounter],
     codes: visaCodes,
     advice: {},
   },
   {
-    // 57 is final again, and 83 is now the network's own fraud control.
     name: 'visa',
     from: '2026-10-25T00:00:00.000000Z' as Instant,
+    revision: 2,
     counters: [visaCounter],
-    codes: { ...visaCodes, '57': stopCard, '83': wait(dayMs) },
+    codes: visaCodesOfOctober2026,
     advice: {},
   },
   {
     name: 'mastercard',
     from: '2025-01-01T00:00:00.000000Z' as Instant,
+    revision: 2,
     // The network's limit is 35.
     counters: [{ rule: 'declinesIn30Days', maxDeclines: 30, withinMs: 30 * dayMs, of: 'charge' }],
-    codes: { ...hopeless, ...uselessSoon, ...stoppedByPayer, '57': stopCard, ...each('78 79 83', stopCard) },
+    codes: mastercardCodes,
     advice: {},
   },
   {
     // Mir publishes no limits, so Visa's apply.
     name: 'mir',
     from: '2025-01-01T00:00:00.000000Z' as Instant,
+    revision: 2,
     counters: [visaCounter],
-    codes: { ...visaCodes, '57': stopCard },
+    codes: mirCodes,
     advice: {},
   },
   {
     // Merchant advice codes of Mastercard, applied whichever network sends them.
     name: 'advice',
     from: '2025-01-01T00:00:00.000000Z' as Instant,
+    revision: 2,
     counters: [],
     codes: {},
-    advice: {
-      '02': wait(72 * hourMs),
-      '03': stopCard,
-      '21': { does: 'stop', scope: 'cardInShop' },
-      '24': wait(hourMs),
-      '25': wait(24 * hourMs),
-      '26': wait(2 * dayMs),
-      '27': wait(4 * dayMs),
-      '28': wait(6 * dayMs),
-      '29': wait(8 * dayMs),
-      '30': wait(10 * dayMs),
-    },
+    advice: adviceCodes,
   },
 ];
 
 /** With these codes the advice decides. They have their own meaning only without one. */
-const followAdvice: Readonly<Record<string, readonly string[]>> = { mastercard: ['79', '83'] };
+const followAdvice: Readonly<Record<string, readonly string[]>> = { mastercard: ['79', '82', '83'] };
 
-/** Networks without rules of their own follow Visa. */
-const networkOf: Partial<Record<PaymentSystem, RulePack['name']>> = {
+/** By a card's payment system, or by the network in a bank's response. Networks without rules of their own follow Visa. */
+const packOfNetwork: Readonly<Record<string, RulePack['name']>> = {
   mastercard: 'mastercard',
   maestro: 'mastercard',
   nspkmir: 'mir',
+  mir: 'mir',
 };
 
-export function packIdOf({ name, from }: RulePack): string {
-  return `${name}@${from.slice(0, 10)}`;
+export function packIdOf({ name, from, revision }: RulePack): string {
+  return `${name}@${from.slice(0, 10)}${revision === undefined ? '' : `.${revision}`}`;
 }
 
 /** The latest pack in force of each name that concerns the card. Before any is in force, the first one applies. */
 export function packsInForce(
-  system: PaymentSystem,
+  network: string,
   now: Instant,
   packs: readonly RulePack[] = rulePacks,
 ): RulePack[] {
-  const names = ['house', networkOf[system] ?? 'visa', 'advice'];
+  const names = ['house', packOfNetwork[network] ?? 'visa', 'advice'];
   return names.flatMap((name) => {
     const named = packs.filter((pack) => pack.name === name);
     return named.findLast(({ from }) => from <= now) ?? named[0] ?? [];
@@ -155,39 +133,101 @@ export function packsInForce(
 }
 
 export function nextPackAfter(
-  system: PaymentSystem,
+  network: string,
   now: Instant,
   packs: readonly RulePack[] = rulePacks,
 ): Instant | undefined {
-  const network = networkOf[system] ?? 'visa';
+  const names = ['house', packOfNetwork[network] ?? 'visa', 'advice'];
   return packs
-    .filter(({ name, from }) => (name === 'house' || name === 'advice' || name === network) && from > now)
+    .filter(({ name, from }) => names.includes(name) && from > now)
     .map(({ from }) => from)
     .sort()[0];
 }
 
+/** What a bank returned. `network` is `bank` if it decided without asking the network. */
+export type Answer = {
+  readonly network?: string;
+  readonly code?: string;
+  readonly advice?: string;
+  /** Whose code it is, and who can help in the bank's opinion. */
+  readonly by?: 'network' | 'acquirer' | 'connector';
+  readonly class?: DeclineClass;
+};
+
 export type Ruled = { readonly effect: Effect; readonly rule: string; readonly pack: string };
 
-/** The effects of a response, by every pack that has a rule for it. */
-export function effectsOf(
-  answer: { readonly code?: string; readonly advice?: string },
-  packs: readonly RulePack[],
-): Ruled[] {
-  const { code, advice } = answer;
-  const isAdvised = advice !== undefined && packs.some((pack) => pack.advice[advice] !== undefined);
+type Applied = {
+  readonly rule: AdviceRule;
+  readonly name: string;
+  readonly pack: string;
+  readonly isAdvice: boolean;
+};
+
+/** The rules that every pack has for a response. */
+function rulesFor({ code, advice }: Answer, packs: readonly RulePack[]): Applied[] {
+  const isAdvised = advice !== undefined && packs.some((pack) => pack.advice[advice]?.class !== undefined);
   return packs.flatMap((pack) => {
     const byCode = code === undefined ? undefined : pack.codes[code];
     const isReplaced = code !== undefined && isAdvised && (followAdvice[pack.name]?.includes(code) ?? false);
     const byAdvice = advice === undefined ? undefined : pack.advice[advice];
-    const name = packIdOf(pack);
+    const id = packIdOf(pack);
     return [
-      ...(byCode && !isReplaced ? [{ effect: byCode, rule: `code ${code}`, pack: name }] : []),
-      ...(byAdvice ? [{ effect: byAdvice, rule: `advice ${advice}`, pack: name }] : []),
+      ...(byCode && !isReplaced ? [{ rule: byCode, name: `code ${code}`, pack: id, isAdvice: false }] : []),
+      ...(byAdvice ? [{ rule: byAdvice, name: `advice ${advice}`, pack: id, isAdvice: true }] : []),
     ];
   });
 }
 
-const reach: Record<StopScope, number> = { charge: 0, cardInShop: 1, card: 2 };
+/** A word of the acquirer may look like a network's code. */
+function isForeignWord({ by = 'network' }: Answer): boolean {
+  return by !== 'network';
+}
+
+/** The effects of a response. What a bank declines without asking the network has none. */
+export function effectsOf(answer: Answer, packs: readonly RulePack[]): Ruled[] {
+  if (answer.network === 'bank' || isForeignWord(answer)) return [];
+  return rulesFor(answer, packs).flatMap(({ rule: { effect }, name, pack }) =>
+    effect ? [{ effect, rule: name, pack }] : [],
+  );
+}
+
+/** The widest stop by a rule that the network calls final, also when the payer was present. */
+export function finalStop(answer: Answer, packs: readonly RulePack[]) {
+  if (answer.network === 'bank' || isForeignWord(answer)) return undefined;
+  const final = rulesFor(answer, packs).filter(({ rule }) => isFinal(rule));
+  return strictest(
+    final.flatMap(({ rule: { effect }, name, pack }) => (effect ? [{ effect, rule: name, pack }] : [])),
+  ).stop;
+}
+
+/** Classes by strictness. Those that differ only in how long to wait are equal, so that advice overrides the code. */
+const strictness: Readonly<Record<DeclineClass, number>> = {
+  technical: 0,
+  funds: 0,
+  vague: 0,
+  issuer: 1,
+  configuration: 2,
+  payerPresent: 3,
+  newCard: 4,
+  stopped: 5,
+};
+
+/** Who can help after a decline. The advice overrides the code unless the code is stricter. */
+export function declineClassOf(
+  answer: Answer & { readonly network: string; readonly code: string },
+  now: Instant,
+  packs: readonly RulePack[] = rulePacks,
+): DeclineClass {
+  if (answer.class && isForeignWord(answer)) return answer.class;
+  if (answer.network === 'bank') return bankCodes[answer.code]?.class ?? 'technical';
+  const rules = rulesFor(answer, packsInForce(answer.network, now, packs));
+  const byCode = rules.find(({ isAdvice }) => !isAdvice)?.rule.class;
+  const byAdvice = rules.find(({ isAdvice }) => isAdvice)?.rule.class;
+  if (byCode === undefined || byAdvice === undefined) return byCode ?? byAdvice ?? 'vague';
+  return strictness[byCode] > strictness[byAdvice] ? byCode : byAdvice;
+}
+
+const reach: Record<StopScope, number> = { charge: 0, series: 1, cardInShop: 2, card: 3 };
 
 /** The widest stop and the longest wait. */
 export function strictest(effects: readonly Ruled[]): {

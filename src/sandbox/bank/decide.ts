@@ -1,20 +1,24 @@
 // The rules of the simulated bank for an operation it has not received before.
-import { laterBy, type Instant } from '../../clock.ts';
+import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type {
   AuthoriseMessage,
   OperationMessage,
   PayoutMessage,
   VerifyMessage,
 } from '../../acquiring/adapters/http/messages.ts';
-import type { BankState, BookedOperation, Operation, ChargeDecision, Waiting } from './state.ts';
-import { specialAmount } from './special-amounts.ts';
+import { openMinor } from './state.ts';
+import type { BankState, BookedOperation, ChargeDecision, Later, Operation, Waiting } from './state.ts';
+import { specialAmount, type SpecialAmount } from './special-amounts.ts';
 import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
 import { defined } from '../../defined.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 
 export type Decision = {
   readonly verdict: ChargeDecision;
   readonly waiting?: Waiting;
   readonly bookedTwice?: true;
+  readonly returnsAt?: Instant;
+  readonly later?: Later;
 };
 
 export type Question = {
@@ -23,8 +27,11 @@ export type Question = {
   readonly ticket: () => string;
   readonly now: Instant;
   readonly holdMs: number;
+  readonly returnsAfterMs?: number;
 };
 
+/** Of a card that has none, where the amount wants one. */
+const usualChallenge = { method: 'POST', dialect: '3-D Secure 2' } as const;
 const challengeMs = 10 * 60_000;
 const twoMinutesMs = 2 * 60_000;
 
@@ -34,12 +41,23 @@ const invalidTransaction = '12';
 const invalidAmount = '13';
 const originalNotFound = '25';
 const expiredCard = '54';
+/** The message waited longer than the merchant wanted. Nothing was done. */
+const notInTime = {
+  outcome: 'declined',
+  network: 'bank',
+  code: 'not-sent-in-time',
+  by: 'connector',
+  class: 'technical',
+} as const;
 const transactionNotPermitted = '57';
 /** The issuer requires the payer: no stored consent matches the charge. */
 const authenticationWanted = '1A';
 
 export function decide(book: BankState, question: Question): Decision {
-  const { message } = question;
+  const { message, now } = question;
+  const { notAfter } = message;
+  const limit = notAfter === undefined ? undefined : parseInstant(notAfter);
+  if (limit !== undefined && now > limit) return { verdict: notInTime };
   switch (message.kind) {
     case 'authorise':
       return decideAuthorisation(book, question, message);
@@ -50,8 +68,23 @@ export function decide(book: BankState, question: Question): Decision {
     case 'capture':
     case 'refund':
     case 'reverse':
-      return { verdict: decideFollowUp(book, question) };
+      return decideFollowUpAndLater(book, question, message);
   }
+}
+
+function decideFollowUpAndLater(
+  book: BankState,
+  question: Question,
+  message: OperationMessage & { kind: 'capture' | 'refund' | 'reverse' },
+): Decision {
+  const verdict = decideFollowUp(book, question);
+  const { kind, amount } = message;
+  const special = amount === undefined || kind === 'reverse' ? undefined : specialAmount(amount, kind);
+  return { verdict, ...(verdict.outcome === 'approved' ? laterOf(special, question.now) : {}) };
+}
+
+function laterOf(special: SpecialAmount | undefined, now: Instant): Pick<Decision, 'later'> {
+  return special?.later ? { later: { what: special.later, at: laterBy(now, twoMinutesMs) } } : {};
 }
 
 function decideAuthorisation(book: BankState, question: Question, message: AuthoriseMessage): Decision {
@@ -66,43 +99,71 @@ function decideAuthorisation(book: BankState, question: Question, message: Autho
     if (!isAgreed(book, message, operation.card?.fingerprint)) {
       return { verdict: declined(card, authenticationWanted) };
     }
-    return authorised(card, message);
+    return authorised(card, message, now);
   }
-  if (message.authentication === 'none') return authorised(card, message);
+  if (message.authentication === 'given') return decideGiven(card, message, now);
+  const { largeForm, needsReturn, wantsChallenge } = specialAmount(message.amount, 'authorise') ?? {};
+  if (wantsChallenge && !message.demandsChallenge) return { verdict: declined(card, softDeclineOf(card)) };
+  if (message.authentication === 'none') return authorised(card, message, now);
   if (card.authentication === 'fails') return { verdict: declined(card, '3ds-failed') };
   if (card.authentication === 'times out') return { verdict: declined(card, '3ds-not-finished') };
 
-  const decision = authorised(card, message, eciOf(card));
-  if (!card.authentication) return decision;
+  const decision = authorised(card, message, now, eciOf(card));
+  const challenge = card.authentication ?? (wantsChallenge ? usualChallenge : undefined);
+  if (!challenge) return decision;
   const { returnUrl } = message;
   const waiting: Waiting = {
     for: 'payer',
     until: laterBy(now, challengeMs),
-    challenge: card.authentication,
+    challenge,
     ticket: question.ticket(),
-    ...defined({ returnUrl }),
+    ...defined({ returnUrl, largeForm, needsReturn }),
   };
   return { ...decision, waiting };
 }
 
-function authorised(card: TestCard, message: AuthoriseMessage, eci?: string): Decision {
+/** Of 20 bytes, as networks ask for it. */
+const authenticationValue = /^[A-Za-z0-9+/]{26,28}={0,2}$/;
+
+function decideGiven(card: TestCard, message: AuthoriseMessage, now: Instant): Decision {
+  const { authenticated, exemption } = message;
+  if (exemption !== undefined) return authorised(card, message, now);
+  const isProof =
+    authenticated !== undefined &&
+    ['Y', 'A'].includes(authenticated.status) &&
+    authenticationValue.test(authenticated.value);
+  return isProof
+    ? authorised(card, message, now, authenticated.eci)
+    : { verdict: declined(card, '3ds-failed') };
+}
+
+function authorised(card: TestCard, message: AuthoriseMessage, now: Instant, eci?: string): Decision {
   if (card.declined !== undefined) return { verdict: declined(card, card.declined) };
   const special = specialAmount(message.amount, 'authorise');
   if (special?.declined !== undefined) {
-    return { verdict: declined(card, special.declined, special.advice) };
+    const verdict = declined(card, special.declined, special.advice, special.class);
+    return { verdict, ...laterOf(special, now) };
   }
-  return { verdict: approved(eci, special?.advice), ...(special?.bookedTwice ? { bookedTwice: true } : {}) };
+  return {
+    verdict: approved(eci, special?.advice),
+    ...(special?.bookedTwice ? { bookedTwice: true } : {}),
+    ...laterOf(special, now),
+  };
 }
 
 /** At least one network transaction ID is required, and each must belong to this card. */
 function isAgreed(book: BankState, message: AuthoriseMessage, fingerprint: string | undefined): boolean {
   const { reason, rootNetworkTransactionId, previousNetworkTransactionId } = message.initiation;
-  const named = [rootNetworkTransactionId, previousNetworkTransactionId].filter((id) => id !== undefined);
+  const { rootNetworkIds = [], previousNetworkIds = [] } = message.initiation;
+  const listed = [...rootNetworkIds, ...previousNetworkIds].map(({ value }) => value);
+  const named = [rootNetworkTransactionId, previousNetworkTransactionId, ...listed].filter(
+    (id) => id !== undefined,
+  );
   if (reason === undefined || named.length === 0) return false;
   return named.every((id) => book.credentials.get(id) === fingerprint);
 }
 
-function decidePayout({ now }: Question, message: PayoutMessage): Decision {
+function decidePayout({ now, returnsAfterMs = twoMinutesMs }: Question, message: PayoutMessage): Decision {
   const card = cardForPayout(message.card.number);
   if (card.declined !== undefined) return { verdict: declined(card, card.declined) };
   if (card.takesNoPayouts) return { verdict: declined(card, transactionNotPermitted) };
@@ -113,7 +174,11 @@ function decidePayout({ now }: Question, message: PayoutMessage): Decision {
   if (special?.waits === 'two minutes') {
     return { verdict, waiting: { for: 'time', until: laterBy(now, twoMinutesMs) } };
   }
-  return { verdict, ...(special?.bookedTwice ? { bookedTwice: true } : {}) };
+  return {
+    verdict,
+    ...(special?.bookedTwice ? { bookedTwice: true } : {}),
+    ...(special?.comesBack ? { returnsAt: laterBy(now, returnsAfterMs) } : {}),
+  };
 }
 
 /** Decides only whether the card takes payouts. A payout itself may still be declined. */
@@ -133,11 +198,15 @@ function decideFollowUp(book: BankState, { message, now, holdMs }: Question): Ch
     return message.kind === 'reverse' && !original ? approved() : no(originalNotFound);
   }
   if (original.operation.kind !== 'authorise') return no(invalidTransaction);
-  if (message.kind === 'reverse') return decideReversal(original);
-
-  if (original.waiting || original.verdict.outcome !== 'approved' || original.isReversed) {
-    return no(invalidTransaction);
+  if (message.kind === 'reverse') {
+    const isMoved = original.verdict.outcome === 'approved' && !original.isReversed;
+    const refused = isMoved && specialAmount(original.operation.amount ?? 0, 'reverse')?.declined;
+    return refused ? no(refused) : decideReversal(original, message.amount);
   }
+
+  // What it approved after it had declined it can be given back.
+  const isApproved = original.verdict.outcome === 'approved' || original.isApprovedLate === true;
+  if (original.waiting || !isApproved || original.isReversed) return no(invalidTransaction);
   if (message.currency !== original.operation.currency) return no(invalidAmount);
   const verdict =
     message.kind === 'capture'
@@ -148,8 +217,8 @@ function decideFollowUp(book: BankState, { message, now, holdMs }: Question): Ch
 }
 
 function decideCapture(original: BookedOperation, amount: number, isExpired: boolean): ChargeDecision {
-  if (original.capturedMinor !== undefined || isExpired) return no(invalidTransaction);
-  return amount <= (original.operation.amount ?? 0) ? approved() : no(invalidAmount);
+  if (original.isClosed || isExpired) return no(invalidTransaction);
+  return amount <= openMinor(original) ? approved() : no(invalidAmount);
 }
 
 function decideRefund(original: BookedOperation, amount: number): ChargeDecision {
@@ -158,16 +227,17 @@ function decideRefund(original: BookedOperation, amount: number): ChargeDecision
 }
 
 /** Approved means that the original moves no money, now or later. */
-function decideReversal({
-  operation,
-  capturedMinor,
-  refundedMinor,
-  verdict,
-  isReversed,
-}: BookedOperation): ChargeDecision {
-  if (verdict.outcome === 'declined' || isReversed) return approved();
+function decideReversal(original: BookedOperation, part: number | undefined): ChargeDecision {
+  const { operation, capturedMinor, refundedMinor, verdict, isReversed, isApprovedLate } = original;
+  if ((verdict.outcome === 'declined' && !isApprovedLate) || isReversed) return approved();
+  if (part !== undefined)
+    return operation.capture || part > openMinor(original) ? no(invalidAmount) : approved();
   const wasCapturedLater = !operation.capture && capturedMinor !== undefined;
   return wasCapturedLater || refundedMinor > 0 ? no(invalidTransaction) : approved();
+}
+
+function softDeclineOf({ network }: TestCard): string {
+  return network === 'mastercard' || network === 'maestro' ? '65' : authenticationWanted;
 }
 
 /** A card is valid until the end of its expiry month. */
@@ -183,8 +253,14 @@ function approved(eci?: string, advice?: string): ChargeDecision {
   return { outcome: 'approved', ...defined({ eci, advice }) };
 }
 
-function declined({ network }: TestCard, code: string, advice?: string): ChargeDecision {
-  return { outcome: 'declined', network, code, ...defined({ advice }) };
+function declined(
+  { network }: TestCard,
+  code: string,
+  advice?: string,
+  declineClass?: DeclineClass,
+): ChargeDecision {
+  const by = declineClass && ({ by: 'acquirer', class: declineClass } as const);
+  return { outcome: 'declined', network, code, ...defined({ advice }), ...by };
 }
 
 function no(code: string): ChargeDecision {

@@ -3,7 +3,7 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openLink } from '../../acquiring/adapters/http/link.ts';
-import { parseMessage } from '../../acquiring/adapters/http/messages.ts';
+import { parseMessage } from '../../acquiring/adapters/http/responses.ts';
 import { codeOf } from '../../error-code.ts';
 import { randomText } from '../../ids.ts';
 

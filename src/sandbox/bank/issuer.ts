@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { BookedOperation, Waiting } from './state.ts';
 import { challengePage, closingPage, oneTimePassword, returnPage, type Page } from './issuer-pages.ts';
+import { returnField, returnValueOf } from './operation-processor.ts';
 import type { Ending, Interaction, OperationProcessor } from './operation-processor.ts';
 
 const maxTries = 3;
@@ -12,14 +13,21 @@ const ticketPattern = /^[0-9a-f-]{36}$/;
 type Visit = { readonly ticket: string; readonly returnTo?: string; readonly echoed?: string };
 
 /** The request that opens the page, in the 3-D Secure dialect of the card. */
-export function interactionOf(publicUrl: string, { challenge, ticket, returnUrl }: Challenged): Interaction {
+export function interactionOf(publicUrl: string, challenged: Challenged): Interaction {
+  const { challenge, ticket, returnUrl, largeForm } = challenged;
   const url = `${publicUrl}/issuer/challenge`;
   if (challenge.method === 'GET') return { method: 'GET', url: `${url}?ticket=${ticket}` };
   const form =
     challenge.dialect === '3-D Secure 1'
       ? { PaReq: encode({ ticket }), MD: ticket, TermUrl: returnUrl ?? '' }
       : { creq: encode({ ...challengeRequest, acsTransID: ticket }), threeDSSessionData: encode({ ticket }) };
-  return { method: 'POST', url, form: Object.entries(form).map(([name, value]) => ({ name, value })) };
+  const fields = Object.entries(form).map(([name, value]) => ({ name, value }));
+  if (!largeForm) return { method: 'POST', url, form: fields };
+  const filler = Array.from({ length: 25 - fields.length }, (_none, place) => ({
+    name: `filler${place}`,
+    value: 'x'.repeat(1_000),
+  }));
+  return { method: 'POST', url: `${url}?filler=${'x'.repeat(4_000)}`, form: [...fields, ...filler] };
 }
 
 type Challenged = Waiting & { for: 'payer' };
@@ -67,7 +75,7 @@ export function addIssuerPages(app: FastifyInstance, teller: () => OperationProc
       const text = 'This confirmation was not found. Go back to the merchant and try again.';
       return sendPage(reply.code(404), closingPage('Nothing to confirm', text));
     }
-    if (!booked.waiting) {
+    if (!booked.waiting || booked.isConfirmed) {
       wrongCodes.delete(given.ticket);
       return leave(challenge, given, reply);
     }
@@ -93,6 +101,8 @@ function leave(challenge: Challenged, { returnTo, echoed = '' }: Visit, reply: F
   if (returnUrl === undefined) {
     return sendPage(reply, closingPage('Thank you', 'You can close this window now.'));
   }
+  if (challenge.needsReturn)
+    return reply.redirect(withQuery(returnUrl, returnField, returnValueOf(challenge.ticket)), 303);
   if (challenge.challenge.method === 'GET') {
     return reply.redirect(returnTo ? withQuery(returnUrl, 'termination_uri', returnTo) : returnUrl, 303);
   }
@@ -130,7 +140,8 @@ function sendPage(reply: FastifyReply, { html, headers }: Page): FastifyReply {
   return reply.headers(headers).send(html);
 }
 
-function printedAmount({ operation: { amount = 0, currency = 'XXX' } }: BookedOperation): string {
+function printedAmount({ operation }: BookedOperation): string {
+  const { amount = 0, currency = 'XXX' } = operation.authenticationAmount ?? operation;
   const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' });
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }

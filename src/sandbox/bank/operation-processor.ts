@@ -1,26 +1,25 @@
 // Processes messages to the simulated bank: finds or decides the operation, records it, and only then responds.
 // There is no await between the check and the record, so parallel repeats cannot interleave.
+import { createHash } from 'node:crypto';
+import { defined } from '../../defined.ts';
 import type { Clock } from '../../clock.ts';
+import { operationIdPattern } from '../../acquiring/adapters/http/fields.ts';
+import type { BookEntry, OperationMessage, ReturnMessage } from '../../acquiring/adapters/http/messages.ts';
+import type { ErrorAnswer, OperationAnswer } from '../../acquiring/adapters/http/responses.ts';
 import {
-  operationIdPattern,
-  type BookEntry,
-  type ErrorAnswer,
-  type OperationAnswer,
-  type OperationMessage,
-} from '../../acquiring/adapters/http/messages.ts';
-import {
-  applyFact,
   emptyBook,
-  networkTransactionIdOf,
   type BookedOperation,
   type Fact,
   type Operation,
   type ChargeDecision,
   type Waiting,
 } from './state.ts';
+import { applyFact } from './book/apply-fact.ts';
+import { answerTo, type Speaks } from './book/answer.ts';
 import { decide } from './decide.ts';
 import type { Journal } from './journal.ts';
-import { operationOf, ticketOf, type Read } from './read-message.ts';
+import { isSameContent, operationOf, ticketOf, type Read } from './read-message.ts';
+import type { Update } from '../../acquiring/adapters/http/capabilities.ts';
 
 export type Reply = { readonly status: number; readonly body: OperationAnswer | ErrorAnswer | NotFound };
 type NotFound = { readonly operationId: string; readonly outcome: 'notFound' };
@@ -33,6 +32,9 @@ export type OperationProcessor = {
   /** The amount of the message; for a reversal, that of its original. */
   amountOf(message: OperationMessage): number;
   entries(after: number, limit: number): Promise<readonly BookEntry[]>;
+  updates(after: number, limit: number): Promise<readonly Update[]>;
+  /** What the payer's browser brought back. It counts only for the operation whose challenge it comes from. */
+  resume(operationId: string, returned: ReturnMessage): Promise<Reply>;
   /** Undefined when the challenge does not exist. */
   challenge(ticket: string): Promise<BookedOperation | undefined>;
   endChallenge(ticket: string, ending: Ending): Promise<void>;
@@ -49,7 +51,10 @@ export type TellerOptions = {
   readonly key: Buffer;
   /** How long a hold can be captured, in milliseconds. */
   readonly holdMs: number;
+  /** When the money of a payout comes back that does; after two minutes by default. */
+  readonly returnsAfterMs?: number;
   readonly interactionOf: (waiting: Waiting & { for: 'payer' }) => Interaction;
+  readonly speaks?: Speaks;
   /** Called when an operation ends after its first response. */
   readonly onChanged: (operation: Operation) => void;
 };
@@ -59,7 +64,7 @@ export type Interaction = (OperationAnswer & { outcome: 'payerNeeded' })['intera
 const operationId = new RegExp(operationIdPattern);
 
 export function openTeller(options: TellerOptions): OperationProcessor {
-  const { clock, journal, key, holdMs, interactionOf, onChanged } = options;
+  const { clock, journal, key, holdMs, returnsAfterMs, interactionOf, onChanged, speaks = 'today' } = options;
   const book = emptyBook();
   for (const fact of options.facts) applyFact(book, fact);
 
@@ -78,30 +83,50 @@ export function openTeller(options: TellerOptions): OperationProcessor {
     );
   }
 
+  /** The issuer has its answer; the acquirer does not know it before the browser has been there. */
+  function confirm({ operation, isConfirmed }: BookedOperation): void {
+    if (isConfirmed) return;
+    record({ type: 'confirmed', at: clock.now(), operationId: operation.operationId });
+  }
+
   function finishIfOverdue(booked: BookedOperation): void {
     const { waiting, verdict } = booked;
     if (waiting?.until === undefined || clock.now() < waiting.until) return;
     finish(booked, waiting.for === 'payer' ? authenticationFailed(booked, '3ds-not-finished') : verdict);
   }
 
-  function answerOf(booked: BookedOperation): OperationAnswer {
-    const { operation, verdict, waiting, sequence } = booked;
+  function returnIfDue(booked: BookedOperation): void {
+    const { operation, returnsAt, returnedAt } = booked;
+    if (returnsAt === undefined || returnedAt !== undefined || clock.now() < returnsAt) return;
+    record({ type: 'returned', at: clock.now(), operationId: operation.operationId });
+    journal.settled().then(
+      () => onChanged(operation),
+      () => undefined,
+    );
+  }
+
+  function updateIfDue(booked: BookedOperation): void {
+    const { operation, later } = booked;
+    if (!later || !book.changing.has(booked) || clock.now() < later.at) return;
     const { operationId } = operation;
-    if (waiting?.for === 'payer') {
-      return { operationId, outcome: 'payerNeeded', interaction: interactionOf(waiting) };
-    }
-    if (waiting) return { operationId, outcome: 'pending' };
-    if (verdict.outcome === 'declined') return { operationId, ...verdict };
-    const byIssuer = {
-      approvalCode: String((sequence * 7_919) % 1_000_000).padStart(6, '0'),
-      networkTransactionId: networkTransactionIdOf(booked),
-    };
-    const reference = String(900_000_000_000 + sequence);
-    return { operationId, reference, ...(operation.card ? byIssuer : {}), ...verdict };
+    record({ type: 'updated', at: clock.now(), operationId, what: later.what });
+    journal.settled().then(
+      () => onChanged(operation),
+      () => undefined,
+    );
+  }
+
+  function answerOf(booked: BookedOperation): OperationAnswer {
+    const { operation, waiting } = booked;
+    if (waiting?.for !== 'payer') return answerTo(booked, speaks);
+    const { operationId } = operation;
+    return { operationId, outcome: 'payerNeeded', interaction: interactionOf(waiting) };
   }
 
   async function told(booked: BookedOperation): Promise<Reply> {
     finishIfOverdue(booked);
+    returnIfDue(booked);
+    updateIfDue(booked);
     const reply = { status: 200, body: answerOf(booked) };
     await journal.settled();
     return reply;
@@ -119,13 +144,20 @@ export function openTeller(options: TellerOptions): OperationProcessor {
       const { message } = read;
       const operation = operationOf(id, message, key);
       if (known) {
-        return known.operation.digest === operation.digest
+        return isSameContent(known.operation, operation)
           ? told(known)
           : { status: 409, body: { error: 'conflict' } };
       }
       const now = clock.now();
       const original = book.operations.get(operation.originalOperationId ?? '');
-      const decision = decide(book, { operation, message, ticket: () => ticketOf(id, key), now, holdMs });
+      const decision = decide(book, {
+        operation,
+        message,
+        ticket: () => ticketOf(id, key),
+        now,
+        holdMs,
+        ...defined({ returnsAfterMs }),
+      });
       if (message.kind === 'reverse' && decision.verdict.outcome === 'approved' && original?.waiting) {
         finish(original, authenticationFailed(original, '3ds-not-finished'));
       }
@@ -149,6 +181,22 @@ export function openTeller(options: TellerOptions): OperationProcessor {
       return page;
     },
 
+    async updates(after, limit) {
+      for (const booked of book.returning) returnIfDue(booked);
+      for (const booked of book.changing) updateIfDue(booked);
+      await journal.settled();
+      return book.updates.slice(after, after + limit);
+    },
+
+    async resume(id, { query, form = '' }) {
+      const booked = book.operations.get(id);
+      if (!booked) return { status: 404, body: { operationId: id, outcome: 'notFound' } };
+      const brought = new URLSearchParams(`${query}&${form}`).get(returnField);
+      const isHis = booked.challenge !== undefined && brought === returnValueOf(booked.challenge.ticket);
+      if (isHis && booked.isConfirmed && booked.waiting) finish(booked, booked.verdict);
+      return told(booked);
+    },
+
     async challenge(ticket) {
       const booked = book.tickets.get(ticket);
       if (booked) await told(booked);
@@ -160,7 +208,8 @@ export function openTeller(options: TellerOptions): OperationProcessor {
       if (!booked) return;
       finishIfOverdue(booked);
       if (booked.waiting) {
-        if (ending === 'confirm') finish(booked, booked.verdict);
+        if (ending === 'confirm' && booked.challenge?.needsReturn) confirm(booked);
+        else if (ending === 'confirm') finish(booked, booked.verdict);
         else if (ending === 'refuse') finish(booked, authenticationFailed(booked, '3ds-failed'));
         else finish(booked, authenticationFailed(booked, '3ds-not-finished'));
       }
@@ -169,9 +218,18 @@ export function openTeller(options: TellerOptions): OperationProcessor {
 
     async endOverdue() {
       for (const booked of book.waiting) finishIfOverdue(booked);
+      for (const booked of book.returning) returnIfDue(booked);
+      for (const booked of book.changing) updateIfDue(booked);
       await journal.settled();
     },
   };
+}
+
+/** The browser brings it back from the issuer's page. */
+export const returnField = 'redirectResult';
+
+export function returnValueOf(ticket: string): string {
+  return createHash('sha256').update(`return|${ticket}`).digest('base64url');
 }
 
 function authenticationFailed({ operation }: BookedOperation, code: string): ChargeDecision {

@@ -49,12 +49,16 @@ export function operationOf(operationId: string, message: OperationMessage, key:
     merchantId: merchant.id,
     descriptor: merchant.descriptor,
     digest: keyed(key, `message|${JSON.stringify(significant(message))}`),
+    ...laterDigestsOf(message, key),
     ...defined({ callbackUrl }),
     ...(number === undefined || fingerprint === undefined
       ? {}
       : { card: { mask: maskOf(number), fingerprint, network: cardForPayment(number).network } }),
   };
-  if (message.kind === 'reverse') return { ...common, originalOperationId: message.originalOperationId };
+  if (message.kind === 'reverse') {
+    const { originalOperationId, amount, currency } = message;
+    return { ...common, originalOperationId, ...defined({ amount, currency }) };
+  }
   if (message.kind === 'verify') return { ...common, currency: message.currency };
   const { amount, currency } = message;
   const money = { amount, currency };
@@ -62,15 +66,63 @@ export function operationOf(operationId: string, message: OperationMessage, key:
     case 'authorise': {
       const { by, storesCard } = message.initiation;
       const isStoredCredential = by === 'merchant' || storesCard === true;
-      const { capture } = message;
-      return { ...common, ...money, capture, ...(isStoredCredential ? { isStoredCredential } : {}) };
+      const { capture, authenticationAmount } = message;
+      return {
+        ...common,
+        ...money,
+        capture,
+        ...defined({ authenticationAmount }),
+        ...(isStoredCredential ? { isStoredCredential } : {}),
+      };
     }
     case 'payout':
       return { ...common, ...money };
-    case 'capture':
+    case 'capture': {
+      const { originalOperationId, final } = message;
+      return { ...common, ...money, originalOperationId, ...defined({ final }) };
+    }
     case 'refund':
       return { ...common, ...money, originalOperationId: message.originalOperationId };
   }
+}
+
+/** Of the fields that change what is done. Another version of the client may leave them out of a repeat. */
+function laterDigestsOf(message: OperationMessage, key: Buffer): Pick<Operation, 'laterDigests'> {
+  const fields = Object.entries(laterFieldsOf(message)).filter(([, value]) => value !== undefined);
+  if (fields.length === 0) return {};
+  const digest = (name: string, value: unknown) => keyed(key, `${name}|${JSON.stringify(value)}`);
+  return {
+    laterDigests: Object.fromEntries(fields.map(([name, value]) => [name, digest(name, value)])),
+  };
+}
+
+function laterFieldsOf(message: OperationMessage): Record<string, unknown> {
+  switch (message.kind) {
+    case 'authorise': {
+      const { initiation, authenticated, exemption } = message;
+      const { rootNetworkIds, previousNetworkIds, stores, usesStored, amount, sequence, resubmission } =
+        initiation;
+      const agreed = { rootNetworkIds, previousNetworkIds, stores, usesStored, sequence, resubmission };
+      return { ...agreed, amountRule: amount, authenticated, exemption };
+    }
+    case 'capture':
+      return { final: message.final };
+    case 'reverse':
+      return { part: message.amount };
+    case 'payout':
+      return { purpose: message.purpose, recipient: message.recipient };
+    default:
+      return {};
+  }
+}
+
+/** Whether the messages under one ID are the same. */
+export function isSameContent(first: Operation, again: Operation): boolean {
+  const { laterDigests: later = {} } = again;
+  return (
+    first.digest === again.digest &&
+    Object.entries(first.laterDigests ?? {}).every(([name, digest]) => (later[name] ?? digest) === digest)
+  );
 }
 
 /**
@@ -82,11 +134,19 @@ function significant(message: OperationMessage): unknown[] {
   const common = [kind, merchant.id, merchant.terminal];
   switch (message.kind) {
     case 'authorise': {
-      const { amount, currency, capture, card, initiation, authentication } = message;
+      const { amount, currency, capture, card, initiation, authentication, authenticationAmount } = message;
       const { by, storesCard, reason, rootNetworkTransactionId, previousNetworkTransactionId } = initiation;
       return [
         ...common,
-        { amount, currency, capture, authentication, number: card.number, expiry: card.expiry },
+        {
+          amount,
+          currency,
+          capture,
+          authentication,
+          ...defined({ authenticationAmount }),
+          number: card.number,
+          expiry: card.expiry,
+        },
         {
           by,
           storesCard: storesCard ?? false,

@@ -2,10 +2,12 @@
 // Faults are played here; the operation processor behind it is always correct.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Compile } from 'typebox/compile';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { epochMsOf, type Clock } from '../../clock.ts';
+import { parseMessage } from '../../acquiring/adapters/http/responses.ts';
 import {
-  parseMessage,
+  ReturnMessage,
   type OperationKind,
   type OperationMessage,
 } from '../../acquiring/adapters/http/messages.ts';
@@ -15,11 +17,16 @@ import { isBefore, isOfCallback } from './faults.ts';
 import type { FaultAfter, FaultBefore, FaultKind, Faults } from './faults.ts';
 import { addIssuerPages } from './issuer.ts';
 import { breakOff, playAfter, playBefore, sendNotDone, sendReply } from './inject-fault.ts';
+import { abilities, withoutLaterFields } from './book/abilities.ts';
+import type { Speaks } from './book/answer.ts';
 import { readMessage } from './read-message.ts';
+import type { AbilitiesAnswer } from '../../acquiring/adapters/http/capabilities.ts';
 import { specialAmount } from './special-amounts.ts';
 import type { OperationProcessor, Reply } from './operation-processor.ts';
 
-const maxBodyBytes = 64 * 1024;
+/** A return of the payer's browser has 64 KiB at most, and its quotes are escaped. */
+const maxBodyBytes = 140 * 1024;
+const returnMessage = Compile(ReturnMessage);
 const keepAliveMs = 65_000;
 const maxPage = 100;
 
@@ -31,12 +38,16 @@ export type BankServerOptions = {
   readonly faults: Faults;
   readonly clock: Clock;
   readonly isSigned: (message: SignedMessage, header: string | undefined, nowSeconds: number) => boolean;
+  readonly speaks?: Speaks;
+  /** Replaced in tests of a bank that can do less, or says so wrongly. */
+  readonly abilities?: AbilitiesAnswer;
   /** Lets another process recognise this bank. */
   readonly bankId: string;
 };
 
 export function buildBankServer(options: BankServerOptions): FastifyInstance {
-  const { faults, clock, isSigned, bankId } = options;
+  const { faults, clock, isSigned, bankId, speaks } = options;
+  const isOfFirstVersion = speaks === 'first version';
   const app = Fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
@@ -70,7 +81,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
     if (!isAdmitted(request, reply)) return reply;
     const { id } = request.params;
     const read = speaksOurVersion(request)
-      ? readMessage(parseMessage(bodyOf(request)))
+      ? readMessage(contentOf(request))
       : { field: 'Mandate-Bank-Version' };
     const fault = 'message' in read ? faultOf(id, read.message) : undefined;
     return respond(request, reply, fault, () => ready().perform(id, read));
@@ -81,6 +92,11 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
     if (!speaksOurVersion(request)) return refuseField(reply, 'Mandate-Bank-Version');
     return respond(request, reply, faults.ofRequest('inquire'), () => ready().inquire(request.params.id));
   });
+
+  function contentOf(request: FastifyRequest): unknown {
+    const content = parseMessage(bodyOf(request));
+    return isOfFirstVersion ? withoutLaterFields(content) : content;
+  }
 
   async function respond(
     request: FastifyRequest<OfOperation>,
@@ -95,21 +111,42 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
     }
     const answer = await answerOf();
     // A request that was refused needs no fault.
-    const isDone = request.method === 'GET' || answer.status === 200;
+    const isDone = request.method !== 'PUT' || answer.status === 200;
     if (fault && isDone) playAfter(fault, answer, request, reply);
     else sendReply(reply, answer);
     return reply;
   }
 
+  app.post<OfOperation>('/operations/:id/return', async (request, reply) => {
+    if (isOfFirstVersion) return notFound(reply);
+    if (!isAdmitted(request, reply)) return reply;
+    const returned = parseMessage(bodyOf(request));
+    if (!returnMessage.Check(returned)) return refuseField(reply, 'body');
+    return respond(request, reply, faults.ofRequest('inquire'), () =>
+      ready().resume(request.params.id, returned),
+    );
+  });
+
+  app.get('/abilities', (request, reply) => {
+    if (isOfFirstVersion) return notFound(reply);
+    if (!isAdmitted(request, reply)) return reply;
+    return options.abilities ?? abilities;
+  });
+
+  app.get('/updates', async (request, reply) => {
+    if (isOfFirstVersion) return notFound(reply);
+    if (!isAdmitted(request, reply)) return reply;
+    const page = pageOf(request);
+    if (typeof page === 'string') return refuseField(reply, page);
+    return { updates: await ready().updates(page.after, page.limit) };
+  });
+
   app.get('/book', async (request, reply) => {
     if (!isAdmitted(request, reply)) return reply;
     if (!speaksOurVersion(request)) return refuseField(reply, 'Mandate-Bank-Version');
-    const { after = '0', limit = String(maxPage) } = request.query as { after?: string; limit?: string };
-    if (!/^\d{1,15}$/.test(after)) return refuseField(reply, 'after');
-    if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxPage) {
-      return refuseField(reply, 'limit');
-    }
-    return { entries: await ready().entries(Number(after), Number(limit)) };
+    const page = pageOf(request);
+    if (typeof page === 'string') return refuseField(reply, page);
+    return { entries: await ready().entries(page.after, page.limit) };
   });
 
   // Unsigned, so that curl can use it. A web page cannot, because this content type requires a preflight request.
@@ -171,6 +208,18 @@ function specialFaults(): (id: string, kind: OperationKind, amount: number) => F
     played.set(id, times + 1);
     return special.fault;
   };
+}
+
+/** The name of the wrong parameter. */
+function pageOf(request: FastifyRequest): { after: number; limit: number } | 'after' | 'limit' {
+  const { after = '0', limit = String(maxPage) } = request.query as { after?: string; limit?: string };
+  if (!/^\d{1,15}$/.test(after)) return 'after';
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxPage) return 'limit';
+  return { after: Number(after), limit: Number(limit) };
+}
+
+function notFound(reply: FastifyReply): FastifyReply {
+  return reply.code(404).type('text/plain').send('Not Found');
 }
 
 function speaksOurVersion(request: FastifyRequest): boolean {

@@ -9,6 +9,9 @@ import { isSigned } from '../../acquiring/adapters/http/signature.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { sandboxMasterKey } from '../../platform/keys/master-key.ts';
+import { defined } from '../../defined.ts';
+import type { AbilitiesAnswer } from '../../acquiring/adapters/http/capabilities.ts';
+import type { Speaks } from './book/answer.ts';
 import { openCallbacks } from './callbacks.ts';
 import { claimAgain, claimFolder, type Claim } from './folder-lock.ts';
 import { isOfCallback, openFaults, type Faults } from './faults.ts';
@@ -39,6 +42,9 @@ export type SimulatedBankOptions = {
   readonly publicUrl?: string;
   readonly seed?: number;
   readonly holdMs?: number;
+  /** `first version`: without the later additions to the protocol. */
+  readonly speaks?: Speaks;
+  readonly abilities?: AbilitiesAnswer;
   /** Tests replace both to get a faulty bank. */
   readonly employ?: (teller: OperationProcessor) => OperationProcessor;
   readonly admit?: typeof isSigned;
@@ -67,7 +73,8 @@ function bankIdOf(key: Buffer): string {
 
 export async function openSimulatedBank(options: SimulatedBankOptions): Promise<SimulatedBank> {
   const { clock, secret, log, folder, host = '127.0.0.1', port = 0, seed = 1 } = options;
-  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+  const { speaks = 'today' } = options;
+  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const key = folder === undefined ? randomBytes(32) : keyIn(folder);
   const bankId = bankIdOf(key);
   const faults = openFaults(seed);
@@ -83,6 +90,8 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
       teller: () => teller,
       faults,
       clock,
+      speaks,
+      ...defined({ abilities: options.abilities }),
       isSigned: (...message) => (options.admit ?? isSigned)(secret, ...message),
       bankId,
     });
@@ -115,6 +124,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
       ...opened,
       key,
       holdMs: options.holdMs ?? usualHoldMs,
+      speaks,
       interactionOf: (waiting) => interactionOf(publicUrl, waiting),
       onChanged({ operationId, kind, amount = 0, callbackUrl }) {
         if (callbackUrl === undefined) return;

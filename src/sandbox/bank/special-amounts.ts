@@ -1,6 +1,8 @@
 // Amounts with special behaviour in the simulated bank, by their last five digits.
 // A test compares this table with docs/simulated-bank.md.
 import type { OperationKind } from '../../acquiring/adapters/http/messages.ts';
+import type { UpdateKind } from '../../acquiring/domain/bank-updates.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { FaultKind } from './faults.ts';
 
 export type SpecialAmount = {
@@ -8,6 +10,8 @@ export type SpecialAmount = {
   /** The kind of operation; without one, all kinds with an amount. */
   readonly on?: OperationKind;
   readonly declined?: string;
+  /** The code is a word of the acquirer, which says who can help. */
+  readonly class?: DeclineClass;
   readonly advice?: string;
   /** Played once per operation, on the first send. */
   readonly fault?: FaultKind;
@@ -16,6 +20,16 @@ export type SpecialAmount = {
   /** How long the operation stays pending. */
   readonly waits?: 'two minutes' | 'permanently';
   readonly bookedTwice?: true;
+  /** The money comes back after two minutes. */
+  readonly comesBack?: true;
+  /** What the bank reports after two minutes. */
+  readonly later?: UpdateKind;
+  /** The form for the challenge has 25 fields and a long address. */
+  readonly largeForm?: true;
+  /** Declined unless the message demands a challenge, which every card then has. */
+  readonly wantsChallenge?: true;
+  /** A confirmed challenge counts only once the merchant has handed on what the browser brought back. */
+  readonly needsReturn?: true;
   readonly meaning: string;
 };
 
@@ -54,6 +68,12 @@ export const specialAmounts: readonly SpecialAmount[] = [
   },
   { ending: 99914, on: 'capture', declined: '25', meaning: 'the capture is declined 25' },
   {
+    ending: 99918,
+    on: 'reverse',
+    declined: '12',
+    meaning: 'the reversal is declined 12, as of a charge that is settled; a refund is done',
+  },
+  {
     ending: 99915,
     on: 'payout',
     fault: 'reset-after-booking',
@@ -75,6 +95,82 @@ export const specialAmounts: readonly SpecialAmount[] = [
   { ending: 99924, fault: 'garbage-after-booking', meaning: 'done, and answered with invalid JSON' },
   { ending: 99925, fault: 'not-done', meaning: 'not done; status 503 with notDone' },
   { ending: 99926, fault: 'lost-callback', meaning: 'the callback never comes' },
+  {
+    ending: 99928,
+    on: 'payout',
+    comesBack: true,
+    meaning: 'approved; after two minutes the money comes back, because the account is closed',
+  },
+  {
+    ending: 99930,
+    on: 'authorise',
+    declined: 'insufficient_funds',
+    class: 'funds',
+    meaning: 'declined by the acquirer with insufficient_funds, class funds',
+  },
+  {
+    ending: 99931,
+    on: 'authorise',
+    declined: 'authentication_required',
+    class: 'payerPresent',
+    meaning: 'declined by the acquirer with authentication_required, class payerPresent',
+  },
+  {
+    ending: 99932,
+    on: 'authorise',
+    declined: 'lost_card',
+    class: 'stopped',
+    meaning: 'declined by the acquirer with lost_card, class stopped',
+  },
+  {
+    ending: 99933,
+    on: 'authorise',
+    largeForm: true,
+    meaning: 'the form of a challenge has 25 fields and an address of 4000 characters',
+  },
+  {
+    ending: 99934,
+    on: 'authorise',
+    needsReturn: true,
+    meaning: 'a confirmed challenge counts only once the return of the browser is handed on',
+  },
+  {
+    ending: 99935,
+    on: 'authorise',
+    wantsChallenge: true,
+    meaning: 'declined 1A, on Mastercard 65, until a challenge is demanded; then every card has one',
+  },
+  {
+    ending: 99940,
+    on: 'capture',
+    later: 'captureFailed',
+    meaning: 'the capture is approved, and has failed after two minutes',
+  },
+  {
+    ending: 99941,
+    on: 'refund',
+    later: 'refundFailed',
+    meaning: 'the refund is approved, and has failed after two minutes',
+  },
+  {
+    ending: 99942,
+    on: 'authorise',
+    declined: '68',
+    later: 'approvedLate',
+    meaning: 'declined 68; after two minutes the bank reports that it is approved',
+  },
+  {
+    ending: 99943,
+    on: 'authorise',
+    later: 'holdEnded',
+    meaning: 'a hold is approved, and has ended after two minutes',
+  },
+  {
+    ending: 99944,
+    on: 'authorise',
+    later: 'networkIds',
+    meaning: 'approved without network IDs, which the bank reports after two minutes',
+  },
   { ending: 99927, fault: 'late-callback', meaning: 'the callback comes 15 seconds late' },
 ];
 

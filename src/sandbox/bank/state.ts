@@ -1,9 +1,12 @@
 // The state of the simulated bank: every operation it received, and its transaction report.
-// It is built from facts alone, so that replaying them after a crash gives the same state.
+// It is built from facts alone (book/apply-fact.ts), so that replaying them after a crash gives the same state.
 import type { Instant } from '../../clock.ts';
 import type { BookEntry, OperationKind } from '../../acquiring/adapters/http/messages.ts';
+import type { UpdateKind } from '../../acquiring/domain/bank-updates.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import type { NetworkId } from '../../acquiring/domain/references.ts';
+import type { Update } from '../../acquiring/adapters/http/capabilities.ts';
 import type { Challenge } from './test-cards.ts';
-import { defined } from '../../defined.ts';
 
 export type ChargeDecision =
   | { readonly outcome: 'approved'; readonly eci?: string; readonly advice?: string }
@@ -12,6 +15,8 @@ export type ChargeDecision =
       readonly network: string;
       readonly code: string;
       readonly advice?: string;
+      readonly by?: 'acquirer' | 'connector';
+      readonly class?: DeclineClass;
     };
 
 /** The verdict is decided but does not count until the waiting ends. */
@@ -23,6 +28,8 @@ export type Waiting =
       /** An unguessable name for the challenge on the issuer's page. */
       readonly ticket: string;
       readonly returnUrl?: string;
+      readonly largeForm?: true;
+      readonly needsReturn?: true;
     }
   | { readonly for: 'time'; readonly until?: Instant };
 
@@ -35,10 +42,16 @@ export type Operation = {
   readonly descriptor: string;
   /** A digest of the content that must be equal in a repeat. */
   readonly digest: string;
+  /** Digests of fields that the first version did not have. They count where both messages have them. */
+  readonly laterDigests?: Readonly<Record<string, string>>;
   readonly originalOperationId?: string;
   readonly amount?: number;
   readonly currency?: string;
+  /** What the payer confirms, where it is not the amount. */
+  readonly authenticationAmount?: { readonly amount: number; readonly currency: string };
   readonly capture?: boolean;
+  /** Of a capture: false if the rest of the hold stays. */
+  readonly final?: boolean;
   readonly card?: { readonly mask: string; readonly fingerprint: string; readonly network: string };
   /** The operation starts or continues a chain of charges without the payer. */
   readonly isStoredCredential?: true;
@@ -53,13 +66,28 @@ export type Fact =
       readonly verdict: ChargeDecision;
       readonly waiting?: Waiting;
       readonly bookedTwice?: true;
+      readonly returnsAt?: Instant;
+      readonly later?: Later;
     }
+  /** The payer has confirmed, and the browser is on its way back. */
+  | { readonly type: 'confirmed'; readonly at: Instant; readonly operationId: string }
+  /** What the bank reports about an operation after its response. */
+  | {
+      readonly type: 'updated';
+      readonly at: Instant;
+      readonly operationId: string;
+      readonly what: UpdateKind;
+    }
+  /** The card's bank has sent the money of a payout back. */
+  | { readonly type: 'returned'; readonly at: Instant; readonly operationId: string }
   | {
       readonly type: 'finished';
       readonly at: Instant;
       readonly operationId: string;
       readonly verdict: ChargeDecision;
     };
+
+export type Later = { readonly what: UpdateKind; readonly at: Instant };
 
 export type BookedOperation = {
   readonly operation: Operation;
@@ -72,8 +100,18 @@ export type BookedOperation = {
   isBookedTwice: boolean;
   /** For an authorisation; undefined while it is a hold. */
   capturedMinor?: number;
+  /** No further capture is possible. */
+  isClosed: boolean;
+  releasedMinor: number;
   refundedMinor: number;
   isReversed: boolean;
+  isConfirmed: boolean;
+  /** The bank declined it and has approved it since. */
+  isApprovedLate?: true;
+  readonly later?: Later;
+  /** For a payout that will come back, and once it has. */
+  readonly returnsAt?: Instant;
+  returnedAt?: Instant;
 };
 
 export type BankState = {
@@ -82,6 +120,9 @@ export type BankState = {
   /** Operations reversed before they arrived. They are declined when they arrive. */
   readonly reversedUnseen: Set<string>;
   readonly waiting: Set<BookedOperation>;
+  readonly returning: Set<BookedOperation>;
+  readonly changing: Set<BookedOperation>;
+  readonly updates: Update[];
   readonly tickets: Map<string, BookedOperation>;
   /** Network transaction IDs of stored credentials, with the fingerprints of their cards. */
   readonly credentials: Map<string, string>;
@@ -94,99 +135,31 @@ export function emptyBook(): BankState {
     operations: new Map(),
     reversedUnseen: new Set(),
     waiting: new Set(),
+    returning: new Set(),
+    changing: new Set(),
+    updates: [],
     tickets: new Map(),
     credentials: new Map(),
     entries: [],
   };
 }
 
-export function applyFact(book: BankState, fact: Fact): BookedOperation {
-  book.sequence += 1;
-  if (fact.type === 'finished') {
-    const booked = book.operations.get(fact.operationId);
-    if (!booked?.waiting) throw new Error(`${fact.operationId} was finished without waiting`);
-    booked.waiting = undefined;
-    booked.verdict = fact.verdict;
-    book.waiting.delete(booked);
-    enter(book, booked, fact.at);
-    return booked;
-  }
-  const { operation, verdict, waiting } = fact;
-  const booked: BookedOperation = {
-    operation,
-    sequence: book.sequence,
-    receivedAt: fact.at,
-    verdict,
-    waiting,
-    ...(waiting?.for === 'payer' ? { challenge: waiting } : {}),
-    isBookedTwice: fact.bookedTwice ?? false,
-    refundedMinor: 0,
-    isReversed: false,
-  };
-  book.operations.set(operation.operationId, booked);
-  if (waiting) book.waiting.add(booked);
-  if (waiting?.for === 'payer') book.tickets.set(waiting.ticket, booked);
-  if (!waiting) enter(book, booked, fact.at);
-  return booked;
+/** What can still be captured or released of a hold. */
+export function openMinor({ operation, capturedMinor = 0, releasedMinor }: BookedOperation): number {
+  return (operation.amount ?? 0) - capturedMinor - releasedMinor;
 }
 
-/** Applies an approved operation to the amounts and adds its line to the report. */
-function enter(book: BankState, booked: BookedOperation, at: Instant): void {
-  if (booked.verdict.outcome !== 'approved') return;
-  const { operation } = booked;
-  const original = book.operations.get(operation.originalOperationId ?? '');
-  switch (operation.kind) {
-    case 'authorise':
-      if (operation.capture) booked.capturedMinor = operation.amount ?? 0;
-      if (operation.isStoredCredential && operation.card) {
-        book.credentials.set(networkTransactionIdOf(booked), operation.card.fingerprint);
-      }
-      return write(book, booked, booked, at, operation.capture ? 1 : 0);
-    case 'capture':
-      if (!original) return;
-      original.capturedMinor = operation.amount ?? 0;
-      return write(book, booked, original, at, 1);
-    case 'refund':
-      if (!original) return;
-      original.refundedMinor += operation.amount ?? 0;
-      return write(book, booked, original, at, -1);
-    case 'payout':
-      return write(book, booked, booked, at, -1);
-    case 'verify':
-      return;
-    case 'reverse':
-      if (!original) return void book.reversedUnseen.add(operation.originalOperationId ?? '');
-      // Reversing a declined or already reversed operation moves no money.
-      if (original.isReversed || original.verdict.outcome !== 'approved') return;
-      original.isReversed = true;
-      return write(book, booked, original, at, original.operation.capture ? -1 : 0);
-  }
-}
-
-function write(
-  book: BankState,
-  booked: BookedOperation,
-  original: BookedOperation,
-  at: Instant,
-  sign: BookEntry['sign'],
-): void {
-  const { operationId, kind, originalOperationId, amount } = booked.operation;
-  const { card, currency } = original.operation;
-  if (kind === 'verify') throw new Error(`${operationId} moves no money`);
-  if (!card || currency === undefined) throw new Error(`${operationId} has no card or currency`);
-  for (let times = booked.isBookedTwice ? 2 : 1; times > 0; times--) {
-    book.entries.push({
-      sequence: book.entries.length + 1,
-      operationId,
-      kind,
-      ...defined({ originalOperationId }),
-      amount: amount ?? original.operation.amount ?? 0,
-      currency,
-      sign,
-      at,
-      cardMask: card.mask,
-    });
-  }
+/** Mastercard names a payment twice. */
+export function networkIdsOf(booked: BookedOperation): NetworkId[] {
+  const value = networkTransactionIdOf(booked);
+  const network = booked.operation.card?.network;
+  if (network === 'visa') return [{ kind: 'visaTid', value }];
+  if (network !== 'mastercard' && network !== 'maestro') return [{ kind: 'other', value }];
+  const link = `LINK${value}`.padEnd(22, '0');
+  return [
+    { kind: 'mcTrace', value },
+    { kind: 'mcLink', value: link },
+  ];
 }
 
 /** In the format of each network; unique, because the sequence is. */

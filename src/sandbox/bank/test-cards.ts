@@ -61,6 +61,13 @@ export const testCards: readonly TestCard[] = [
 
 const byNumber = new Map(testCards.map((card) => [card.number, card]));
 
+export function isTestCard(number: string): boolean {
+  return byNumber.has(number);
+}
+
+/** What a sandbox keeps in place of a number that is not in the table, which may be a real one. */
+export const standInNumber = '4111111111111111';
+
 /** For a payment, a number outside the table belongs to no issuer. */
 export function cardForPayment(number: string): TestCard {
   return byNumber.get(number) ?? { number, network: networkOf(number), declined: '15' };

@@ -1,6 +1,7 @@
 // Creates files and folders under a temporary name and renames them, so that no process sees a half-written one.
 // Several processes may do so in parallel: the first wins, and the others delete their copies.
 import { codeOf } from '../../error-code.ts';
+import { isAliveBesideUs } from '../alive.ts';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -54,16 +55,6 @@ function isBeingBuilt(final: string): boolean {
   const start = basename(final) + mark;
   const builders = readdirSync(dirname(final)).filter((name) => name.startsWith(start));
   return builders.some((name) => isAliveBesideUs(Number.parseInt(name.slice(start.length), 10)));
-}
-
-/** Our own process ID belongs to a dead predecessor: in a container it repeats after every restart. */
-function isAliveBesideUs(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) !== 'ESRCH';
-  }
 }
 
 /** Creates a folder, and its parents with mode 0755, under any umask. */

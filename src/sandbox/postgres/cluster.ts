@@ -31,7 +31,7 @@ export function openCluster(place: Place): Cluster {
   const { folder, user } = place;
   const pg = join(folder, 'pg');
   const run = join(pg, 'run');
-  if (!user) mkdirSync(folder, { recursive: true });
+  if (!user) mkdirSync(folder, { recursive: true, mode: 0o700 });
   makeFolder(pg, 0o700, user);
   // Root may have created the folder, empty, for this purpose.
   if (user && statSync(pg).uid === 0) chownSync(pg, user.uid, user.gid);
@@ -56,6 +56,7 @@ export function explainRefusal(error: unknown, folder: string): unknown {
     EACCES: ownerAdvice,
     EPERM: ownerAdvice,
     EROFS: 'Set MANDATE_DATA to a writable folder',
+    ENOENT: 'Set MANDATE_DATA to a folder that can be created',
     ENOTDIR: 'Set MANDATE_DATA to a folder',
     EEXIST: 'Set MANDATE_DATA to a folder',
   };

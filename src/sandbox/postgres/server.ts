@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NotSetUp } from '../../not-set-up.ts';
 import { chooseAddress, rememberPort, type Address } from './address.ts';
 import { binarySources, findBinaries, type Binaries, type BinarySources } from './binaries.ts';
 import {
@@ -70,8 +71,8 @@ async function startOrEnter(options: EmbeddedOptions): Promise<{ cluster: Cluste
       const soon = existsSync(join(place.folder, 'pg'))
         ? ' If another process is creating one there, try again in a moment.'
         : '';
-      throw new Error(
-        `No database in ${dataFolder}. Set DATABASE_URL as for the service, or start one with "mandate serve".${soon}`,
+      throw new NotSetUp(
+        `No database in ${dataFolder}. Set DATABASE_URL or MANDATE_DATA as for the service, or start one with "mandate serve".${soon}`,
       );
     }
     const cluster = openCluster(place);

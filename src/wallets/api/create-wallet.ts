@@ -72,8 +72,7 @@ export const createWallet = endpoint({
         };
         const isStored = await storeWithDeposit({ db, payouts, ids }, terms, of.identity, fingerprint);
         if (!isStored) return 'externalIdTaken';
-        const { provider, level } = of.identity;
-        return accept(walletBody({ ...terms, isBlocked: false, provider, level }));
+        return accept(walletBody({ ...terms, isBlocked: false }));
       },
     });
   },

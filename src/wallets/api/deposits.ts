@@ -68,9 +68,9 @@ export const listDeposits = endpoint({
   handle: async ({ caller, query }, { db }: { db: Database }) => {
     const range = rangeOf(query);
     if (!range.ok) return range;
-    const { status = 'Succeeded', revertStatus = 'None' } = query;
-    // No deposit has another status: one that fails is not stored, and none is reverted.
-    if (status !== 'Succeeded' || revertStatus !== 'None') return accept({ result: [] });
+    const { status = 'Succeeded', revertStatus } = query;
+    // No deposit has another status: one that fails is not stored, and one that is reverted is so in full.
+    if (status !== 'Succeeded' || revertStatus === 'Partial') return accept({ result: [] });
     const filter = {
       party_id: caller.partyId,
       wallet_id: query.walletID ?? null,
@@ -78,6 +78,7 @@ export const listDeposits = endpoint({
       deposit_id: query.depositID ?? null,
       source_id: query.sourceID ?? null,
       currency: query.currencyID ?? null,
+      is_reversed: revertStatus === undefined ? null : revertStatus === 'Full',
       ...range.value,
     };
     return listed(query, (page) => readList(db, { ...filter, ...page }), depositBody);

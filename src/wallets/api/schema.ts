@@ -13,7 +13,7 @@ import {
   PayoutExternalID,
 } from '../../identities/api/shared-schema.ts';
 import { insufficientFunds, nestedFailure } from '../domain/failure-path.ts';
-import type { Deposit, Transfer, Wallet } from '../domain/wallet.ts';
+import type { Deposit, Transfer, Wallet, WalletTerms } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
 
 export const WalletPath = Type.Object({ walletID: AnyID });
@@ -57,7 +57,7 @@ export const DepositSchema = Type.Object(
     body: Asset,
     status: Type.Enum(['Succeeded']),
     desc: Type.Optional(Type.String()),
-    revertStatus: Type.Enum(['None']),
+    revertStatus: Type.Enum(['None', 'Full']),
   },
   { title: 'Deposit' },
 );
@@ -83,13 +83,13 @@ export const TransferSchema = Type.Object(
   { title: 'W2WTransfer' },
 );
 
-export function walletBody(wallet: Wallet): Static<typeof WalletSchema> {
+export function walletBody(wallet: WalletTerms & Pick<Wallet, 'isBlocked'>): Static<typeof WalletSchema> {
   const { id, name, identityId, currency, isBlocked, createdAt } = wallet;
   return { id, name, identity: identityId, currency, isBlocked, createdAt, ...givenBody(wallet) };
 }
 
 export function depositBody(deposit: Deposit): Static<typeof DepositSchema> {
-  const { id, createdAt, walletId, sourceId, amount, description } = deposit;
+  const { id, createdAt, walletId, sourceId, amount, description, reversedAt } = deposit;
   return {
     id,
     createdAt,
@@ -97,7 +97,7 @@ export function depositBody(deposit: Deposit): Static<typeof DepositSchema> {
     source: sourceId,
     body: assetBody(amount),
     status: 'Succeeded',
-    revertStatus: 'None',
+    revertStatus: reversedAt === undefined ? 'None' : 'Full',
     ...defined({ desc: description }),
   };
 }

@@ -9,10 +9,29 @@ import { findTransfer, findTransferByExternalId, storeTransfer } from '../store/
 import { decideTransfer } from '../domain/wallet.ts';
 import { findWallet } from '../store/wallets.ts';
 import { transferBody, TransferParams, TransferSchema } from './schema.ts';
+import {
+  countersOf,
+  requireOneTurnover,
+  type LimitKey,
+  type TurnoverLimits,
+} from '../domain/payout-limits.ts';
+import type { Wallet } from '../domain/wallet.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Ids } from '../../ids.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly merchants: Merchants;
+  readonly payouts: {
+    readonly livemode: boolean;
+    termsOf(partyId: string): Promise<{
+      transferLimitsOf(key: Omit<LimitKey, 'network'>): TurnoverLimits | undefined;
+    }>;
+  };
+  readonly ids: Ids;
+};
 
 export const createTransfer = endpoint({
   operation: 'createTransfer',
@@ -40,17 +59,14 @@ export const createTransfer = endpoint({
     'inconsistentCurrency',
     'badTransferAmount',
     'transferNotAllowed',
+    'payoutCurrencyNotSet',
+    'payoutLimitPerPayout',
+    'payoutLimitPerDay',
+    'payoutLimitPerMonth',
+    'payoutLimitNumberPerDay',
     'externalIDConflict',
   ],
-  handle: async (
-    { caller, body, now },
-    {
-      db,
-      merchants,
-      payouts,
-      ids,
-    }: { db: Database; merchants: Merchants; payouts: { livemode: boolean }; ids: Ids },
-  ) => {
+  handle: async ({ caller, body, now }, { db, merchants, payouts, ids }: Deps) => {
     const { sender, receiver, externalID } = body;
     const { amount, currency } = body.body;
     const fingerprint = requestFingerprint([sender, receiver, amount, currency, externalID]);
@@ -71,6 +87,11 @@ export const createTransfer = endpoint({
         if (minor > largestAmountMinor) return refuse('badTransferAmount');
         const decision = decideTransfer(party, wallets, { minor, currency });
         if (!decision.ok) return decision;
+        const limits = await limitsBetween(decision.value, payouts);
+        if (!limits) return refuse('payoutCurrencyNotSet');
+        const single = requireOneTurnover(limits, minor);
+        if (!single.ok) return single;
+        const { identityId } = decision.value.sender;
         const terms = {
           id: ids.next(),
           partyId: party.id,
@@ -80,13 +101,27 @@ export const createTransfer = endpoint({
           amount: decision.value.amount,
           ...defined({ externalId: externalID }),
         };
-        const isStored = await storeTransfer(db, terms, { livemode: payouts.livemode, fingerprint });
+        const counters = countersOf(limits, { identityId });
+        const { livemode } = payouts;
+        const outcome = await storeTransfer(db, terms, { livemode, fingerprint, counters });
+        if (outcome === 'externalIdTaken') return outcome;
+        if (outcome !== 'stored') return { ok: false as const, refusal: outcome };
         // The transfer is already final. Reads return the outcome.
-        return isStored ? accept(transferBody({ ...terms, status: 'pending' })) : 'externalIdTaken';
+        return accept(transferBody({ ...terms, status: 'pending' }));
       },
     });
   },
 });
+
+/** Money that moves to another identity's wallet counts as paid out, or it could be paid out there under fresh limits. */
+async function limitsBetween(
+  { sender, receiver }: { readonly sender: Wallet; readonly receiver: Wallet },
+  payouts: Deps['payouts'],
+): Promise<TurnoverLimits | undefined> {
+  if (sender.identityId === receiver.identityId) return {};
+  const { level, currency } = sender;
+  return (await payouts.termsOf(sender.partyId)).transferLimitsOf({ level, currency });
+}
 
 export const getTransfer = endpoint({
   operation: 'getTransfer',

@@ -22,6 +22,8 @@ export type Wallet = WalletTerms & {
   readonly isBlocked: boolean;
   readonly provider: string;
   readonly level: Level;
+  /** The identity, as the sender of a payout. */
+  readonly owner: Pick<Identity, 'name' | 'class' | 'sender'>;
 };
 
 export type WalletFact = { readonly type: 'wallet_opened'; readonly terms: WalletTerms };
@@ -35,10 +37,14 @@ export type Deposit = {
   readonly createdAt: Instant;
   readonly amount: Money;
   readonly description?: string;
+  readonly reversedAt?: Instant;
 };
 
 type Moved = { readonly amountMinor: bigint; readonly currency: Currency };
-export type DepositFact = { readonly type: 'deposit_made'; readonly walletId: string } & Moved;
+export type DepositFact =
+  | ({ readonly type: 'deposit_made'; readonly walletId: string } & Moved)
+  /** By an operator. */
+  | { readonly type: 'deposit_reversed'; readonly reason: string };
 
 export type OwnedRefusal =
   'partyInaccessible' | 'noSuchIdentity' | 'identityInaccessible' | 'currencyNotSupported';

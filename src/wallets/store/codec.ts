@@ -29,6 +29,7 @@ export const walletFact: Codec<WalletFact> = variants<WalletFact, 'type'>('type'
 const amount = { amountMinor: minorUnits, currency };
 export const depositFact: Codec<DepositFact> = variants<DepositFact, 'type'>('type', {
   deposit_made: { walletId: text, ...amount },
+  deposit_reversed: { reason: text },
 });
 export const transferFact: Codec<TransferFact> = variants<TransferFact, 'type'>('type', {
   transfer_started: { senderId: text, receiverId: text, ...amount },

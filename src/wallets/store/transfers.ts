@@ -24,8 +24,11 @@ import {
 } from '../../platform/ledger/store/journals.ts';
 import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
+import type { Refusal } from '../../refusal.ts';
 import { defined } from '../../defined.ts';
+import type { Counter, TurnoverRefusal } from '../domain/payout-limits.ts';
 import { transferFact } from './codec.ts';
+import { countTurnover, exceededLimit, turnoverParameters, turnoverValues } from './turnover.ts';
 
 const columns = {
   transfer_id: 'text',
@@ -39,10 +42,16 @@ const columns = {
   external_id: 'text?',
 } as const;
 
-/** Writes nothing and returns no row if the external ID is taken. */
+/** Writes nothing and returns no row if the external ID is taken. Fails if a limit is exceeded or money is missing. */
 const insertTransfer = statement({
   name: 'insert_wallet_transfer',
-  parameters: { ...columns, ...eventsOf(transferFact), ...journalParameters, fingerprint: 'bytea' },
+  parameters: {
+    ...columns,
+    ...eventsOf(transferFact),
+    ...journalParameters,
+    ...turnoverParameters,
+    fingerprint: 'bytea',
+  },
   row: { journal: 'text?' },
   text: `
     with ${claimExternalId('createTransfer', ':transfer_id')}, changed as (
@@ -50,8 +59,9 @@ const insertTransfer = statement({
       returning transfer_id, party_id, json_array_length(:events) as version, created_at as changed_at
     ), logged as (
       ${appendEvents('wallet_transfer', 'transfer_id')}
-    )
-    select ${recordJournal('transfer_id')} as journal from changed`,
+    ), ${countTurnover}
+    select case when found is not null then reject_over_limit(found) else ${recordJournal('transfer_id')} end as journal
+    from changed, exceeded`,
 });
 
 const readTransfer = statement({
@@ -69,25 +79,44 @@ const readTransferByExternalId = readByExternalId({
   join: 'wallet_transfer on transfer_id = entity_id',
 });
 
-/** False if the external ID is taken. A transfer whose sender has too little money is stored as failed. */
+export type TransferNotMade = 'externalIdTaken' | Refusal<TurnoverRefusal>;
+
+/** A transfer whose sender has too little money is stored as failed, and counts towards no limit. */
 export async function storeTransfer(
   db: Database,
   terms: TransferTerms,
-  options: { readonly livemode: boolean; readonly fingerprint: Buffer },
-): Promise<boolean> {
+  options: {
+    readonly livemode: boolean;
+    readonly fingerprint: Buffer;
+    /** Of the sender's identity, if the money leaves it. */
+    readonly counters: readonly Counter[];
+  },
+): Promise<'stored' | TransferNotMade> {
   const { id, senderId, receiverId, amount } = terms;
-  const { livemode, fingerprint } = options;
+  const { livemode, fingerprint, counters } = options;
   const journal = walletTransferred({ livemode, transferId: id, senderId, receiverId }, amount);
-  const moved = await recording(db, journal, () => insert(db, terms, fingerprint, journal));
-  return moved === 'insufficient' ? insert(db, terms, fingerprint) : moved;
+  try {
+    const moved = await recording(db, journal, () => insert(db, terms, { fingerprint, counters, journal }));
+    const isStored =
+      moved === 'insufficient' ? await insert(db, terms, { fingerprint, counters: [] }) : moved;
+    return isStored ? 'stored' : 'externalIdTaken';
+  } catch (error) {
+    const exceeded = exceededLimit(error, counters, terms.createdAt);
+    if (!exceeded) throw error;
+    return exceeded;
+  }
 }
 
 async function insert(
   db: Database,
   { id, partyId, senderId, receiverId, createdAt, amount, externalId }: TransferTerms,
-  fingerprint: Buffer,
-  journal?: FundsCheckedJournal,
+  written: {
+    readonly fingerprint: Buffer;
+    readonly counters: readonly Counter[];
+    readonly journal?: FundsCheckedJournal;
+  },
 ): Promise<boolean> {
+  const { fingerprint, counters, journal } = written;
   const status = journal ? 'succeeded' : 'failed';
   const { minor: amountMinor, currency: of } = amount;
   const started = { type: 'transfer_started', senderId, receiverId, amountMinor, currency: of } as const;
@@ -105,6 +134,7 @@ async function insert(
       fingerprint,
       events: [[started], [{ type: `transfer_${status}` }]],
       ...journalValues(journal),
+      ...turnoverValues(counters, createdAt),
     }),
   );
   return rows.length > 0;

@@ -1,5 +1,6 @@
 // Wallets and deposits in SQL. A wallet's row never changes, so payouts never wait for it: its money is in the ledger, its
 // blocking on its identity and party.
+import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId } from '../../platform/database/external-id.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
@@ -10,7 +11,7 @@ import {
   stored,
   type Values,
 } from '../../platform/database/statement.ts';
-import { appendEvent, createdWith } from '../../platform/events/log.ts';
+import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
   journalParameters,
@@ -19,6 +20,7 @@ import {
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
 import { levels } from '../../identities/domain/provider.ts';
+import { sender } from '../../identities/store/codec.ts';
 import {
   isBlockedSql,
   joinIdentity,
@@ -47,6 +49,9 @@ const walletColumns = {
   is_blocked: 'bool',
   provider: 'text',
   level: stored('text', oneOf(...levels)),
+  owner_name: 'text',
+  owner_class: 'text',
+  sender: stored('json?', sender),
 } as const;
 const insertWallet = statement({
   name: 'insert_wallet',
@@ -68,7 +73,8 @@ export const {
   table: 'wallet',
   createdBy: 'createWallet',
   row: walletColumns,
-  select: `${columnList(columns, 'wallet')}, ${isBlockedSql}, provider, level`,
+  select: `${columnList(columns, 'wallet')}, ${isBlockedSql}, provider, level,
+    identity.name as owner_name, identity.class as owner_class, sender`,
   join: joinIdentity('wallet'),
   filters: { identity_id: 'text?', currency: 'text?' },
   storedOf: walletFromRow,
@@ -85,6 +91,7 @@ const depositColumns = {
   amount_minor: 'int8',
   currency: stored('text', currency),
   description: 'text?',
+  reversed_at: 'timestamptz?',
 } as const;
 
 const insertDeposit = statement({
@@ -93,8 +100,22 @@ const insertDeposit = statement({
   row: { journal: 'text?' },
   text: `
     with changed as (
-      insert into deposit (${columnList(depositColumns)}) values (${parameterList(depositColumns)})
-      on conflict do nothing returning deposit_id, party_id, 1 as version, created_at as changed_at
+      insert into deposit (${columnList(depositColumns)}, changed_at) values (${parameterList(depositColumns)}, :created_at)
+      on conflict do nothing returning deposit_id, party_id, 1 as version, changed_at
+    ), logged as (${appendEvent('deposit', 'deposit_id')})
+    select ${recordJournal('deposit_id')} as journal from changed`,
+});
+
+/** Its second event, once. Fails if the wallet lacks the money. */
+const reverseDepositRow = statement({
+  name: 'reverse_deposit',
+  parameters: { ...changedWith(depositFact), deposit_id: 'text', ...journalParameters },
+  row: { journal: 'text?' },
+  text: `
+    with changed as (
+      update deposit set reversed_at = :happened_at, ${changedAt('deposit')}
+      where deposit_id = :deposit_id and reversed_at is null
+      returning deposit_id, party_id, 2 as version, changed_at
     ), logged as (${appendEvent('deposit', 'deposit_id')})
     select ${recordJournal('deposit_id')} as journal from changed`,
 });
@@ -104,7 +125,7 @@ const readDeposit = statement({
   parameters: { deposit_id: 'text' },
   row: { ...depositColumns, debit_account: 'text' },
   text: `select ${columnList(depositColumns, 'deposit')}, debit_account
-         from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id = 'deposit'
+         from deposit join ledger_transfer on aggregate_id = deposit_id and operation_id = 'deposit' and step = 'deposit'
          where deposit_id = :deposit_id`,
 });
 
@@ -118,8 +139,10 @@ const listDepositRows = listStatement({
     deposit_id: 'text?',
     source_id: 'text?',
     currency: 'text?',
+    is_reversed: 'bool?',
     ...searchFilters,
   },
+  conditions: { is_reversed: '(deposit.reversed_at is not null) = :is_reversed' },
   row: depositColumns,
 });
 
@@ -165,6 +188,7 @@ export async function storeDeposit(
         amount_minor: amountMinor,
         currency: of,
         description: deposit.description ?? null,
+        reversed_at: null,
         facts: [{ type: 'deposit_made', walletId, amountMinor, currency: of }],
         ...journalValues(journal),
       }),
@@ -172,6 +196,25 @@ export async function storeDeposit(
   );
   if (written === 'insufficient') return written;
   return written.length > 0 ? 'stored' : 'known';
+}
+
+export async function storeReversal(
+  db: Database,
+  { id }: Deposit,
+  { journal, reason, now }: { journal: FundsCheckedJournal; reason: string; now: Instant },
+): Promise<'reversed' | 'reversedBefore' | 'insufficient'> {
+  const written = await recording(db, journal, () =>
+    db.withSavepoint((part) =>
+      part.run(reverseDepositRow, {
+        deposit_id: id,
+        happened_at: now,
+        facts: [{ type: 'deposit_reversed', reason }],
+        ...journalValues(journal),
+      }),
+    ),
+  );
+  if (written === 'insufficient') return written;
+  return written.length > 0 ? 'reversed' : 'reversedBefore';
 }
 
 /** With the debited account, because a shop and a bank account may have the same ID. */
@@ -200,7 +243,7 @@ function depositFromRow(row: Values<typeof depositColumns>): Deposit {
     sourceId: row.source_id,
     createdAt: row.created_at,
     amount: { minor: row.amount_minor, currency: row.currency },
-    ...defined({ description: row.description }),
+    ...defined({ description: row.description, reversedAt: row.reversed_at }),
   };
 }
 
@@ -216,5 +259,6 @@ function walletFromRow(row: Values<typeof walletColumns>): Wallet {
     isBlocked: row.is_blocked,
     provider: row.provider,
     level: row.level,
+    owner: { name: row.owner_name, class: row.owner_class, ...defined({ sender: row.sender }) },
   };
 }

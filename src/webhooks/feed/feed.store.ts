@@ -226,7 +226,9 @@ export async function pollOnce(
 }
 
 /** Whether the feed is stopped by a cluster mismatch, and the time of the oldest unread event. */
-export async function feedState(db: Database): Promise<{ isMismatch: boolean; oldest: Instant | undefined }> {
+export async function feedState(
+  db: Pick<Database, 'run'>,
+): Promise<{ isMismatch: boolean; oldest: Instant | undefined }> {
   const [row] = await db.run(readFeed, {});
   return { isMismatch: row?.is_mismatch ?? false, oldest: row?.oldest ?? undefined };
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
 import { instantAt } from '../../clock.ts';
-import { DatabaseUnavailable, type Database } from '../../platform/database/database.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { DatabaseUnavailable } from '../../platform/database/connections/unavailable.ts';
 import { loadWebhook, storeNextKey } from './webhooks.store.ts';
 import type { EncryptedKeys } from './webhook-keys.ts';
 

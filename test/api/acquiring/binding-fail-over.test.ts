@@ -1,5 +1,6 @@
 // A shop with two banks, one of them unreachable: the verification charge of a binding is rerouted like a payment.
 // The bank that charged the payer also refunds them.
+import { bankOfVersion1 } from '../../support/bank/bank-of-version-1.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
 import { everyInvariant } from '../../../src/app/compose.ts';
@@ -68,11 +69,12 @@ test('succeeds at the second bank, and the ledger agrees with the bank', async (
 function nodeWith(answer: (operation: BankOperation) => BankResponse | Promise<BankResponse>) {
   const asked: string[] = [];
   const bank: Bank = {
+    ...bankOfVersion1,
     async send(operation) {
       asked.push(`${operation.kind} at ${operation.terminal.id}`);
       return answer(operation);
     },
-    async inquire(_id, terminal) {
+    async inquire({ terminal }) {
       asked.push(`inquire at ${terminal.id}`);
       return { outcome: 'notFound' };
     },
@@ -106,7 +108,16 @@ async function justMade(): Promise<MadeBinding> {
   await query(`update customer set status = 'unready', active_binding_id = null where customer_id = $1`, [
     binding.id,
   ]);
+  await forgetExchanges(binding);
   return binding;
+}
+/** No node may do so. */
+async function forgetExchanges({ id }: MadeBinding): Promise<void> {
+  await world.service.testDatabase.database.withClient(async (client) => {
+    await client.query('alter table exchange disable trigger user');
+    await client.query('delete from exchange where aggregate_id = $1', [id]);
+    await client.query('alter table exchange enable trigger user');
+  });
 }
 const claimAgain = ({ bindingId }: MadeBinding) =>
   query('update binding set attempts = attempts + 1 where binding_id = $1', [bindingId]);

@@ -1,11 +1,15 @@
 // A shop with two banks, one of them unreachable: payments go to the other, except one that may have reached the first.
+import { bankOfVersion1 } from '../../support/bank/bank-of-version-1.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
+import { everyInvariant } from '../../../src/app/compose.ts';
 import { laterBy } from '../../../src/clock.ts';
+import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../../src/sandbox/bank/simulated-bank.ts';
 import type { OperationProcessor } from '../../../src/sandbox/bank/operation-processor.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../../../src/payments/worker.ts';
 import { deleteBank } from '../../../src/acquiring/store/banks.ts';
+import { statement } from '../../../src/platform/database/statement.ts';
 import { openMerchants } from '../../../src/merchants/merchants.ts';
 import { openRecurring } from '../../../src/recurring/recurring.ts';
 import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
@@ -219,15 +223,49 @@ describe('payouts', () => {
       return rows[0];
     };
     expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.first });
+    const moves = () => service.logged.filter((line) => line.includes('payout moved')).length;
 
     await takeAway(names.first);
-    // One payout finds it out and waits there.
-    expect(await withdraw()).toEqual({ status: 'sending', bank: names.first });
+    // One payout finds it out and moves on.
     expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.second });
+    expect(moves()).toBe(1);
+    expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.second });
+    expect(moves(), 'the next one knows').toBe(1);
     await service.banks.putBank({ id: names.first, url: banks.first.url, secret });
     service.clock.advance(10_000);
     expect(await withdraw('USD'), 'refused').toBeUndefined();
     expect(await withdraw()).toEqual({ status: 'succeeded', bank: names.first });
+
+    const order = (kind: string) => banks.first.faults.order({ kind, next: 1, operationKind: 'payout' });
+    order('not-done');
+    expect(await withdraw(), 'the first send was answered notDone').toEqual({
+      status: 'succeeded',
+      bank: names.second,
+    });
+    expect(await foundWithoutEndOfMove(), 'as 0.2.0 ends a payout that has moved').toContain('W1');
+    for (const kind of ['reset-before-booking', 'error-before-booking', 'reset-after-booking']) {
+      order(kind);
+      expect(await withdraw(), kind).toEqual({ status: 'sending', bank: names.first });
+    }
+    // The bank has never received two of them, and says so; they stay there all the same.
+    for (let times = 0; times < 3; times++) {
+      service.clock.advance(60_000);
+      service.jobs.wake();
+      await service.jobs.whenIdle();
+    }
+    const { rows } = await service.database.withClient((client) =>
+      client.query(
+        `select status, terms -> 'route' ->> 'bankId' as bank, count(*)::int from withdrawal where party_id = $1
+         group by 1, 2 order by 2`,
+        [partyId],
+      ),
+    );
+    expect(rows).toEqual([
+      { status: 'succeeded', bank: names.first, count: 5 },
+      { status: 'succeeded', bank: names.second, count: 3 },
+    ]);
+    const findings = await checkLedger(service.database, 'all', everyInvariant);
+    expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
   });
 });
 
@@ -338,11 +376,12 @@ describe('a job', () => {
   function toolsWith(answer: (operation: BankOperation) => BankResponse | Promise<BankResponse>) {
     const asked: Sent[] = [];
     const bank: Bank = {
+      ...bankOfVersion1,
       async send(operation) {
         asked.push({ terminal: operation.terminal.id, asked: operation.kind });
         return answer(operation);
       },
-      async inquire(_id, terminal) {
+      async inquire({ terminal }) {
         asked.push({ terminal: terminal.id, asked: 'inquire' });
         return { outcome: 'notFound' };
       },
@@ -351,6 +390,7 @@ describe('a job', () => {
     const tools: PaymentJobDeps = {
       db: still.database,
       clock: still.clock,
+      log: { error: () => {} },
       recurring: openRecurring({
         cards: still.vault.cards,
         merchants: openMerchants(still.database.lookups, still.ports.clock, false),
@@ -359,6 +399,8 @@ describe('a job', () => {
         sendsEmail: true,
       }),
       bankOf: () => Promise.resolve(bank),
+      pauseTerminal: () => Promise.resolve(),
+      isPaused: () => Promise.resolve(false),
       alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === 'T1' ? second : first),
       returnUrlOf: () => 'https://pay.example/return',
       sendPayerEmail: () => {},
@@ -437,3 +479,32 @@ describe('a job', () => {
     expect((await paymentOf(invoice, still)).attempts).toBe(1);
   });
 });
+
+const forgetTriggers = statement({
+  name: 'test_disable_ledger_triggers',
+  parameters: {},
+  row: {},
+  text: 'alter table ledger_transfer disable trigger user',
+});
+const forgetEndOfMove = statement({
+  name: 'test_forget_end_of_move',
+  parameters: {},
+  row: {},
+  text: `delete from ledger_transfer where step like 'moved%' and completes_pending`,
+});
+
+/** The checks that fail if the money of moves stays pending. */
+async function foundWithoutEndOfMove(): Promise<string[]> {
+  const undone = new Error('undone');
+  let found: string[] = [];
+  const { database } = service.testDatabase;
+  const tried = database.transaction(async (tx) => {
+    await tx.run(forgetTriggers, {});
+    await tx.run(forgetEndOfMove, {});
+    const findings = await checkLedger(tx, 'all', everyInvariant);
+    found = findings.filter(({ violations }) => violations > 0n).map(({ id }) => id);
+    throw undone;
+  });
+  await expect(tried).rejects.toBe(undone);
+  return found;
+}

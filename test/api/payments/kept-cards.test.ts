@@ -172,6 +172,20 @@ describe('a series', () => {
     expect(await recurring.charged(another)).toBe('recurrentStopped');
   });
 
+  test.each([
+    ['with another card', 54],
+    ['with the payer', 65],
+  ])('that is stopped alone and continues %s retains its card for 31 days', async (_, code) => {
+    const [stopped, other] = [await recurring.parent(mastercard), await recurring.parent(mastercard)];
+    await whenTokensAreDead();
+    expect(await recurring.charged(stopped, declinedWith(code))).toBe('failed');
+    await world.later(31 * day - minute);
+    expect(await cardsLeft()).toBe(2);
+    await world.later(2 * minute);
+    expect(await cardsLeft()).toBe(1);
+    expect(await recurring.charged(other)).toBe('captured');
+  });
+
   test('runs a card job once a quarter, so that a clock can be moved over years', async () => {
     await recurring.parent(mastercard);
     await whenTokensAreDead();
@@ -325,4 +339,18 @@ test('a retained card without a stored reason is never deleted', async () => {
   await sql('update card set retained_for = null, wake_at = null');
   await world.later(10 * day);
   expect(await cardsLeft()).toBe(1);
+});
+
+test('what the browser reported is dropped from a retained card once its token is dead', async () => {
+  const parent = await recurring.parent(visa);
+  await sql(`update card set client_info = (client_info::jsonb || '{"browser": {"language": "en"}}')::json`);
+  const browsers = () =>
+    sql(
+      `select client_info -> 'browser' ->> 'language' as reported, client_info ->> 'fingerprint' as by from card`,
+    );
+  await world.later(58 * minute);
+  expect(await browsers()).toEqual([{ reported: 'en', by: 'a browser' }]);
+  await whenTokensAreDead();
+  expect(await browsers()).toEqual([{ reported: null, by: 'a browser' }]);
+  await withdrawConsent(parent);
 });

@@ -157,7 +157,7 @@ const flows: Record<string, Flow> = {
   'a payment with 3-D Secure': {
     card: challengedCard,
     ends: { status: 'captured' },
-    moments: [...instantly, 'after expedite_payment', ...swept('inquiry')],
+    moments: [...instantly, 'after change_payment', 'after expedite_payment', ...swept('inquiry')],
     async act(invoice, token) {
       await pay(invoice, token, 'PaymentFlowInstant');
       await world.decide(invoice, 'confirm');

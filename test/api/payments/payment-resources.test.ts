@@ -12,6 +12,7 @@ import {
   type Merchant,
   type TestService,
 } from '../../support/service/test-service.ts';
+import { noDestinations } from '../../support/worlds/old-cards.ts';
 
 const hourMs = 3_600_000;
 const proxies = { TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' };
@@ -267,6 +268,7 @@ describe('access to tokenisation', () => {
         caller,
         { token: body.paymentToolToken, session: body.paymentSession },
         now,
+        { kind: 'invoice', id: 'I' },
       );
     expect((await use(ofI)).ok).toBe(true);
     expect((await use({ kind: 'apiKey', keyId: 'K', scopes: [], partyId: merchant.partyId })).ok).toBe(true);
@@ -423,7 +425,7 @@ describe('card-testing limits', () => {
     for (const number of numbers) expect((await send(apiKey, number, '192.0.2.1')).status).toBe(201);
   });
 
-  test('are off in the sandbox by default', async () => {
+  test('are off where the setting says so', async () => {
     const token = accessToken('invoice', 'unlimited');
     for (const number of numbers.slice(0, 12)) {
       expect((await tokenise({ token, body: cardBody({ cardNumber: number }) })).status).toBe(201);
@@ -444,7 +446,7 @@ test('a rotation of the card key fails no request and leaves every card readable
     }
   });
   const { database: db, keyring } = service;
-  const result = await reencryptCards({ db, keyring, nodesLearnWithinMs: 300 });
+  const result = await reencryptCards({ db, keyring, paidOutTo: noDestinations, nodesLearnWithinMs: 300 });
   rotating = false;
   await Promise.all(payers);
   expect(new Set(statuses)).toEqual(new Set([201]));
@@ -481,9 +483,13 @@ describe('after tokenising every test card in every way', () => {
       await send({ body: cardBody({ ...card, cardNumber: `${cardNumber}0` }) });
     }
     // Also an internal error, with the card in the request.
-    await watched.database.withClient((client) => client.query('alter table card rename to gone'));
+    await watched.testDatabase.database.withClient((client) =>
+      client.query('alter table card rename to gone'),
+    );
     await send({ body: cardBody({ cvv: '737' }) });
-    await watched.database.withClient((client) => client.query('alter table gone rename to card'));
+    await watched.testDatabase.database.withClient((client) =>
+      client.query('alter table gone rename to card'),
+    );
   });
   afterAll(() => watched.close());
 

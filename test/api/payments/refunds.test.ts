@@ -67,7 +67,8 @@ describe('a refund', () => {
     };
     expect(asked.body).toEqual({ ...refund, status: 'pending' });
     await world.service.jobs.whenIdle();
-    const done = { ...refund, status: 'succeeded' };
+    const references = { rrn: expect.stringMatching(/^9\d{11}$/), arn: expect.stringMatching(/^\d{23}$/) };
+    const done = { ...refund, ...references, status: 'succeeded' };
     expect((await read(`${refundsOf(paying)}/100`)).body).toEqual(done);
     expect((await read(refundsOf(paying))).body).toEqual([done]);
     expect((await read('/v2/processing/refunds?externalID=refund%201')).body).toEqual({

@@ -22,8 +22,8 @@ let withdrawals: Record<'paid' | 'sent' | 'declined' | 'unfunded', string>;
 
 beforeAll(async () => {
   world = await startPayoutWorld();
-  const { database, jobs } = world.service;
-  await database.withClient((client) =>
+  const { database, jobs, testDatabase } = world.service;
+  await testDatabase.database.withClient((client) =>
     client.query(`create function run_command(command text) returns int language plpgsql as
       $$ declare changed int; begin execute command; get diagnostics changed = row_count; return changed; end $$`),
   );
@@ -59,7 +59,7 @@ async function broken(db: Database, scope: 'all' | 'recent'): Promise<string[]> 
 async function brokenBy(command: string, scope: 'all' | 'recent'): Promise<string[]> {
   const undone = new Error('undone');
   let found: string[] = [];
-  const outcome = await world.service.database
+  const outcome = await world.service.testDatabase.database
     .transaction(async (tx) => {
       await tx.run(runCommand, { command: 'alter table ledger_transfer disable trigger user' });
       const [row] = await tx.run(runCommand, { command });

@@ -1,6 +1,7 @@
 // When a payout is refused, in the order of the contract, and limits, fees, grants and transfers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storePayoutFee, storePayoutLimits } from '../../../src/payouts/store/payout-terms.ts';
+import { storePayoutFee } from '../../../src/payouts/store/payout-terms.ts';
+import { setPayoutLimits } from '../../support/worlds/payout-limits.ts';
 import type { PayoutWorld } from '../../support/worlds/payout-world.ts';
 import { brokenInvariants } from '../../support/database/ledger.ts';
 import {
@@ -103,11 +104,8 @@ describe('limits', () => {
     const { wallet, identity } = await world.openWallet(merchant);
     const { id: good } = await world.destinationFor('4242424242424242', merchant, identity);
     const { id: bad } = await world.destinationFor('4111110000000112', merchant, identity);
-    const { database, payouts, clock, jobs } = world.service;
-    const limited = async (limits: object) => {
-      await storePayoutLimits(database, merchant.partyId, { level: 'anonymous', currency: 'RUB', limits });
-      payouts.forget(merchant.partyId);
-    };
+    const { clock, jobs } = world.service;
+    const limited = (limits: object) => setPayoutLimits(world.service, merchant.partyId, limits);
     const pay = async (amount: number, to = good) => {
       const body = { wallet, destination: to, body: { amount, currency: 'RUB' } };
       const answer = await world.post('/wallet/v0/withdrawals', body, merchant.apiKey);
@@ -171,11 +169,9 @@ describe('limits', () => {
   test('accept the same request with the same Idempotency-Key once they allow it', async () => {
     const merchant = await world.createMerchant();
     const { wallet, identity } = await world.openWallet(merchant);
-    const { id: to } = await world.destinationFor('4242424242424242', merchant, identity);
-    const { database, payouts, clock, jobs } = world.service;
-    const limits = { perDayMinor: 1_000n };
-    await storePayoutLimits(database, merchant.partyId, { level: 'anonymous', currency: 'RUB', limits });
-    payouts.forget(merchant.partyId);
+    const { id: to } = await world.destinationFor('5555555555554444', merchant, identity);
+    const { clock, jobs } = world.service;
+    await setPayoutLimits(world.service, merchant.partyId, { perDayMinor: 1_000n });
     const pay = async (key: string) => {
       const answer = await world.service.call('POST', '/wallet/v0/withdrawals', {
         token: merchant.apiKey,
@@ -201,14 +197,8 @@ describe('limits', () => {
   test('are never exceeded by concurrent payouts', async () => {
     const merchant = await world.createMerchant();
     const { wallet, identity } = await world.openWallet(merchant);
-    const { id: to } = await world.destinationFor('4242424242424242', merchant, identity);
-    const limits = { perDayMinor: 10_000n };
-    await storePayoutLimits(world.service.database, merchant.partyId, {
-      level: 'anonymous',
-      currency: 'RUB',
-      limits,
-    });
-    world.service.payouts.forget(merchant.partyId);
+    const { id: to } = await world.destinationFor('2201382000000013', merchant, identity);
+    await setPayoutLimits(world.service, merchant.partyId, { perDayMinor: 10_000n });
     const body = { wallet, destination: to, body: { amount: 1_000, currency: 'RUB' } };
     const answers = await Promise.all(
       Array.from({ length: 24 }, () => world.post('/wallet/v0/withdrawals', body, merchant.apiKey)),
@@ -246,7 +236,7 @@ test('a fee is added to the amount, and returned if the payout fails', async () 
   });
 });
 
-test('a withdrawal of a party without a bank is accepted, and has failed', async () => {
+test('a withdrawal of a party without a bank is refused, and reserves nothing', async () => {
   const merchant = await world.service.createMerchant();
   const { wallet, identity } = await world.openWallet(merchant);
   const token = await world.storeCard('4242424242424242', merchant);
@@ -263,9 +253,9 @@ test('a withdrawal of a party without a bank is accepted, and has failed', async
   );
   const body = { wallet, destination: made.body.id, body: { amount: 1_000, currency: 'RUB' } };
   const asked = await world.post('/wallet/v0/withdrawals', body, merchant.apiKey);
-  expect(asked).toMatchObject({ status: 202, body: { status: 'Pending' } });
-  const read = await world.get(`/wallet/v0/withdrawals/${asked.body.id}`, merchant.apiKey);
-  expect(read.body).toMatchObject({ status: 'Failed', failure: { code: 'no_route_found' } });
+  expect(said(asked)).toEqual(refused('noPayoutTerminal', 'Forbidden currency'));
+  const account = (await world.get(`/wallet/v0/wallets/${wallet}/account`, merchant.apiKey)).body;
+  expect(account.available.amount).toBe(account.own.amount);
 });
 
 describe('grants', () => {

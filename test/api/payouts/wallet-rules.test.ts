@@ -49,7 +49,11 @@ describe('invalid requests to the wallet API', () => {
     const before = [await count(world.merchant), await count(other)];
     for (const partyID of [other.partyId, 'unknown']) {
       const answer = await world.post('/wallet/v0/identities', { ...body, partyID });
-      expect(answer).toMatchObject({ status: 401, text: '', headers: { 'www-authenticate': 'Bearer' } });
+      expect(answer).toMatchObject({
+        status: 401,
+        text: '',
+        headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
+      });
     }
     expect([await count(world.merchant), await count(other)]).toEqual(before);
     const own = await world.post('/wallet/v0/identities', { ...body, partyID: world.merchant.partyId });
@@ -87,7 +91,7 @@ describe('invalid requests to the wallet API', () => {
     expect(said(await get(`/wallet/v0/withdrawals?limit=5&${range}`))).toEqual(bad('NoMatch'));
     const call = (headers: Record<string, string | undefined>) =>
       service.call('GET', '/wallet/v0/identities', { token: merchant.apiKey, headers });
-    expect(said(await call({ 'x-request-id': undefined }))).toEqual(bad('NotFound', 'X-Request-ID'));
+    expect((await call({ 'x-request-id': undefined })).status).toBe(200);
     expect(said(await call({ 'x-request-id': 'x'.repeat(129) }))).toEqual(bad('WrongLength', 'X-Request-ID'));
     const long = await call({ 'x-request-id': 'x'.repeat(128) });
     expect(long.status).toBe(200);

@@ -178,7 +178,7 @@ describe.each(ways)('%s', (way) => {
       advice: '03',
       effect: 'stop cardInShop',
       rule: 'advice 03',
-      pack: 'advice@2025-01-01',
+      pack: 'advice@2025-01-01.2',
     });
     expect(await seriesOf(parent)).toMatchObject({
       status: 'stopped',
@@ -235,7 +235,7 @@ describe.each(ways)('%s', (way) => {
     expect(await addressOf(id)).toBe('payer@example.com');
   });
 
-  test('a charge that has ended meanwhile does not end again', async () => {
+  test('a charge that was recorded as lost meanwhile, and stands, ends as approved', async () => {
     const parent = await parentOf();
     const end = "update series_attempt set outcome = 'lost', ended_at = created_at where outcome = 'pending'";
     wayward.meanwhile('authorise', () =>
@@ -246,10 +246,10 @@ describe.each(ways)('%s', (way) => {
     goes(way);
     const { id } = await charge(parent);
     expect(await paymentOf(id)).toMatchObject({ status: 'captured' });
-    expect(await attemptOf(id)).toMatchObject({ outcome: 'lost' });
+    expect(await attemptOf(id)).toMatchObject({ outcome: 'approved' });
     const { version, state } = await seriesOf(parent);
-    expect(state).toMatchObject({ chargesMade: 0 });
-    // Version 1 started the series, version 2 the charge.
-    expect(version).toBe(2);
+    expect(state).toMatchObject({ chargesMade: 1 });
+    // Version 1 started the series, version 2 the charge, version 3 is its end.
+    expect(version).toBe(3);
   });
 });

@@ -41,7 +41,7 @@ const day = 24 * 3_600_000;
 const agreed = {
   schedule: 'P1M',
   validUntil: '2026-12-31',
-  amountRule: { kind: 'upTo', amount: 100_000 },
+  amountRule: { kind: 'upTo', amount: 200_000 },
   consent: {
     ticked: true,
     tickedAt: '2026-01-19T09:59:00Z',
@@ -107,8 +107,10 @@ describe('checking whether a charge is allowed', () => {
       rootPayment: parent,
       latestParent: parent,
       card: { paymentSystem: 'visa', lastDigits: '4242', goodUntil: '2031-01-01T12:00:00.000000Z' },
-      terms: { schedule: 'P1M', validUntil: '2026-12-31', amountRule: { kind: 'upTo', amount: 100_000 } },
+      terms: { schedule: 'P1M', validUntil: '2026-12-31', amountRule: { kind: 'upTo', amount: 200_000 } },
+      seriesID: `${parent.invoiceID}.${parent.paymentID}`,
       consentEvidence: 'attestedByMerchant',
+      amountBinds: true,
       consentedAt: world.service.clock.now(),
       lastSuccessAt: world.service.clock.now(),
       chargesMade: 0,
@@ -117,7 +119,7 @@ describe('checking whether a charge is allowed', () => {
     expect(await recurring.charged(parent, insufficientFunds, { by: merchant })).toBe('failed');
     world.service.clock.advance(3_600_000);
     const { code, retryAfter, rule, rulePack } = (await charge(parent)).body;
-    expect(retryAfter).toBe(laterBy(failedAt, day));
+    expect(retryAfter).toBe(laterBy(failedAt, 22.75 * 3_600_000));
     expect((await read(parent, 'recurring')).body).toMatchObject({
       mayCharge: false,
       refusal: { code, retryAfter, rule, rulePack },
@@ -202,7 +204,8 @@ describe('the terms', () => {
 
   test('allow charges through their last day, and not after it', async () => {
     const parent = await parentWith({ schedule: 'P1D', validUntil: world.service.clock.now().slice(0, 10) });
-    const midnight = Date.parse(`${world.service.clock.now().slice(0, 10)}T23:59:59.999Z`);
+    // The shop sells in RUB, so its day ends in Moscow.
+    const midnight = Date.parse(`${world.service.clock.now().slice(0, 10)}T20:59:59.999Z`);
     world.service.clock.set(midnight);
     expect(await recurring.charged(parent, 100, { by: merchant })).toBe('captured');
     world.service.clock.advance(1);
@@ -475,7 +478,7 @@ describe('the bundle', () => {
 
   test('is not sealed if its log was changed', async () => {
     const parent = await parentWith(agreed);
-    await world.service.database.withClient(async (client) => {
+    await world.service.testDatabase.database.withClient(async (client) => {
       await client.query('alter table event disable trigger event_is_append_only');
       await client.query(
         `update event set facts = replace(facts::text, '2026-12-31', '2027-12-31')::json where aggregate_id = $1`,
@@ -504,7 +507,7 @@ describe('the printable page', () => {
     for (const said of [
       'every month',
       'until 2026-12-31',
-      'up to 1000.00 RUB',
+      'up to 2000.00 RUB',
       '2026-02-28',
       '499.00 RUB',
       'I agree &#60;b&#62;to be charged&#60;/b&#62; &#38; so on.',
@@ -555,12 +558,12 @@ describe('advance notices', () => {
       amountAfterTrial: 49_900,
     });
     expect((await read(parent, 'receipt')).body.text).toContain('Trial: until 2026-02-28, then 499.00 RUB');
-    expect(await noticesUntil(parent, '2026-03-10T00:00:00Z')).toEqual(['2026-02-22 trialEnding']);
+    expect(await noticesUntil(parent, '2026-03-10T00:00:00Z')).toEqual(['2026-02-21 trialEnding']);
     const changes = await changesOf(parent);
     expect(changes.at(-1)).toEqual({
       changeType: 'NoticeDue',
       notice: 'trialEnding',
-      about: '2026-03-01T00:00:00.000000Z',
+      about: '2026-02-28T21:00:00.000000Z',
     });
   });
 
@@ -583,9 +586,9 @@ describe('advance notices', () => {
     }
     expect(await webhookEventsOf(parent)).toEqual([
       '2026-07-05 gapNearing',
-      '2027-03-18 consentEnding',
-      '2027-03-29 consentEnding',
-      '2027-04-01 consentEnded',
+      '2027-03-17 consentEnding',
+      '2027-03-28 consentEnding',
+      '2027-03-31 consentEnded',
       '2030-11-02 cardExpiring',
       '2030-12-02 cardExpiring',
       '2030-12-25 cardExpiring',

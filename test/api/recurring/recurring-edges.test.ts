@@ -1,7 +1,7 @@
 // Edge cases of the rules for recurring charges: what counts as a decline, how far a stop reaches, and what the bank
 // receives.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { epochMsOf, laterBy, type Instant } from '../../../src/clock.ts';
+import { laterBy, type Instant } from '../../../src/clock.ts';
 import { payerEmailIdOf } from '../../../src/receipts/domain/payer-email.ts';
 import { runPayerEmailJob } from '../../../src/recurring/receipt-worker.ts';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   merchant = await world.createMerchant();
-  for (const kind of ['authorise', 'inquire', 'reverse'] as const) wayward.always(kind, undefined);
+  for (const kind of ['authorise', 'inquire', 'reverse', 'refund'] as const) wayward.always(kind, undefined);
 });
 
 const parentOf = (card?: string, more = {}) => recurring.parent(card, more, merchant);
@@ -67,29 +67,44 @@ async function chargedAs(parent: Parent, mishap: Mishap): Promise<string> {
 }
 
 describe('the networks’ count of declines excludes', () => {
-  test('a charge that was sent, not answered and reversed, whatever the response to the reversal', async () => {
-    const parent = await parentOf(mastercard);
-    const made = world.service.clock.now();
-    wayward.happens('authorise', 'message lost');
-    wayward.always('inquire', { outcome: 'unknown', why: 'silence' });
-    // For a charge this code would stop the series. For a reversal it only says that the reversal was declined.
-    wayward.always('reverse', { outcome: 'declined', network: 'mastercard', code: '79' });
-    expect(await charged(parent)).toBe('pending');
-    for (let times = 0; times < 40; times++) await world.later(minute);
-    for (const kind of ['inquire', 'reverse'] as const) wayward.always(kind, undefined);
-    expect(wayward.asked).toContain('reverse');
-    const endings = () =>
-      sql('select outcome, code, effect from series_attempt where series_id = $1', [`${parent.invoiceID}.1`]);
-    expect(await endings()).toEqual([{ outcome: 'pending', code: null, effect: null }]);
-    await world.later(hour);
-    expect(await endings()).toEqual([{ outcome: 'lost', code: null, effect: null }]);
-    expect(await declines()).toBe(0);
-    // The issuer may have seen the charge, so it counts as an attempt and a failure.
-    expect(await standing(parent)).toMatchObject({
-      status: 'active',
-      refusal: { rule: 'onceADay', retryAfter: laterBy(made, 24 * hour) },
-    });
-  });
+  const silence: Mishap = { outcome: 'unknown', why: 'silence' };
+  // For a charge this code would stop the series. For a reversal or refund it only says that it was declined.
+  const refused: Mishap = { outcome: 'declined', network: 'mastercard', code: '79' };
+  test.each<readonly [string, Partial<Record<'authorise' | 'inquire' | 'reverse' | 'refund', Mishap>>]>([
+    ['is approved', { authorise: 'message lost', reverse: silence }],
+    ['is a refusal, after which a refund is approved', { authorise: 'answer lost', reverse: refused }],
+    ['is a refusal, as that to the refund', { authorise: 'answer lost', reverse: refused, refund: refused }],
+  ])(
+    'a charge that was sent, not answered and reversed, also if the response to the reversal %s',
+    async (_, { authorise, reverse, refund }) => {
+      const parent = await parentOf(mastercard);
+      const made = world.service.clock.now();
+      wayward.asked.length = 0;
+      wayward.happens('authorise', authorise!);
+      wayward.always('inquire', silence);
+      wayward.always('reverse', reverse);
+      wayward.always('refund', refund ?? silence);
+      expect(await charged(parent)).toBe('pending');
+      for (let times = 0; times < 40; times++) await world.later(minute);
+      expect(wayward.asked.includes('refund')).toBe(reverse === refused);
+      const endings = () =>
+        sql('select outcome, code, effect from series_attempt where series_id = $1', [
+          `${parent.invoiceID}.1`,
+        ]);
+      expect(await endings()).toEqual([{ outcome: 'pending', code: null, effect: null }]);
+      wayward.always('inquire', refund && refused);
+      if (reverse !== refused) wayward.always('reverse', undefined);
+      if (!refund) wayward.always('refund', undefined);
+      await world.later(hour);
+      expect(await endings()).toEqual([{ outcome: 'lost', code: null, effect: null }]);
+      expect(await declines()).toBe(0);
+      // The issuer may have seen the charge, so it counts as an attempt and a failure.
+      expect(await standing(parent)).toMatchObject({
+        status: 'active',
+        refusal: { rule: 'onceADay', retryAfter: laterBy(made, 22.75 * hour) },
+      });
+    },
+  );
 
   test('the bank’s own decline, even with a code that a network uses', async () => {
     const parent = await parentOf();
@@ -197,16 +212,18 @@ describe('a chain of charges', () => {
     const second = await charge(parent, 100, { makeRecurrent: true });
     await world.service.jobs.whenIdle();
     await charged({ invoiceID: second.body.invoiceID, paymentID: '1' }, 100);
-    const [first, next] = await sql<{ id: string }>(
-      `select state->'approval'->>'networkTransactionId' as id from payment
+    const [first, next] = await sql<{ id: string; all: unknown[] }>(
+      `select state->'approval'->>'networkTransactionId' as id, state->'approval'->'networkIds' as all from payment
        where party_id = $1 and invoice_id in ($2, $3) order by created_at, invoice_id = $3`,
       [merchant.partyId, parent.invoiceID, second.body.invoiceID],
     );
     const told = wayward.sent.flatMap((sent) => (sent.kind === 'authorise' ? [sent.initiation] : []));
-    const reason = { by: 'merchant', reason: 'recurring' };
+    expect(first!.all).toEqual([{ kind: 'visaTid', value: first!.id }]);
+    const root = { rootNetworkTransactionId: first!.id, rootNetworkIds: first!.all };
+    const common = { by: 'merchant', reason: 'recurring', ...root };
     expect(told).toEqual([
-      { ...reason, rootNetworkTransactionId: first!.id, previousNetworkTransactionId: first!.id },
-      { ...reason, rootNetworkTransactionId: first!.id, previousNetworkTransactionId: next!.id },
+      { ...common, previousNetworkTransactionId: first!.id },
+      { ...common, previousNetworkTransactionId: next!.id },
     ]);
   });
 });
@@ -412,16 +429,106 @@ test('a sent email is not sent again when its job runs once more', async () => {
   expect(sent).toEqual([payerEmailIdOf({ invoiceId, paymentId })]);
 });
 
-test('the retry day is 24 hours, also at the end of a month and over a clock change', async () => {
-  world.service.clock.set(
-    Math.max(Date.UTC(2027, 2, 27, 23, 30), epochMsOf(world.service.clock.now()) + minute),
-  );
+test('a retry at the same local time is allowed the day after, also when the clocks have gone forward', async () => {
+  const shop = { partyId: merchant.partyId, shopId: 'TEST' };
+  await storeSettings(world.service.database, shop, { timeZone: 'Europe/Berlin' });
+  world.service.clock.set(Date.UTC(2027, 2, 27, 11));
   const parent = await parentOf();
   const start = world.service.clock.now();
   expect(await charged(parent, insufficientFunds)).toBe('failed');
-  await world.later(23 * hour);
-  const { retryAfter } = (await charge(parent)).body;
-  expect(retryAfter).toBe(laterBy(start as Instant, 24 * hour));
-  await world.later(hour);
+  await world.later(22.75 * hour - 1);
+  expect((await charge(parent)).body.retryAfter).toBe(laterBy(start as Instant, 22.75 * hour));
+  await world.later(0.25 * hour + 1);
+  expect(world.service.clock.now()).toBe('2027-03-28T10:00:00.000000Z');
   expect(await charged(parent)).toBe('captured');
+});
+
+describe('an hour in which the bank is away', () => {
+  const away: Mishap = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
+  const unreachable: Mishap = { outcome: 'unknown', why: 'ECONNREFUSED' };
+  const notDone: Mishap = { outcome: 'notSent', why: 'the bank is busy, status 503', notDone: true };
+  const refused: Mishap = { outcome: 'notSent', why: 'the bank rejected the signature' };
+  const silent: Mishap = { outcome: 'unknown', why: 'no answer', isSilence: true };
+
+  test.each<readonly [string, Mishap, Mishap, 'unsent' | 'lost']>([
+    ['no byte was sent', away, unreachable, 'unsent'],
+    ['no byte was sent, and later inquiries were not answered', away, silent, 'unsent'],
+    ['the first send was answered notDone', notDone, unreachable, 'unsent'],
+    ['every send was answered notDone', notDone, { outcome: 'notFound' }, 'unsent'],
+    ['the first send was not answered', silent, unreachable, 'lost'],
+    ['the bank rejected the signature, and a proxy may have sent it', refused, unreachable, 'lost'],
+  ])('%s', async (_, sent, inquired, outcome) => {
+    const parent = await parentOf();
+    wayward.always('authorise', sent);
+    wayward.always('inquire', inquired);
+    wayward.always('reverse', unreachable);
+    const made = await charge(parent);
+    await world.service.jobs.whenIdle();
+    for (let times = 0; times < 40; times++) await world.later(minute);
+    for (const kind of ['authorise', 'inquire', 'reverse'] as const) wayward.always(kind, undefined);
+    for (let times = 0; times < 12; times++) await world.later(10 * minute);
+    const id = `${parent.invoiceID}.1`;
+    const rows = await sql('select outcome from series_attempt where series_id = $1', [id]);
+    expect(rows).toEqual([{ outcome }]);
+    const payment = `${invoicesUrl}/${made.body.invoiceID}/payments/${made.body.id}`;
+    const seen = await world.service.call('GET', payment, { token: merchant.apiKey });
+    expect(seen.body.status).toBe('failed');
+    // The next one on the same day is no retry, or comes too early.
+    const again = await charge(parent);
+    expect([again.status, again.body.code]).toEqual(
+      outcome === 'unsent' ? [201, undefined] : [400, 'recurrentRetryTooEarly'],
+    );
+    const [series] = await sql<{ failing: boolean }>(
+      `select exists (select from series_attempt where series_id = $1 and is_retry) as failing`,
+      [id],
+    );
+    expect(series).toEqual({ failing: false });
+  });
+});
+
+describe('a charge that stands because its bank refuses every way back', () => {
+  const declined: Mishap = { outcome: 'declined', network: 'bank', code: '12' };
+  const attempts = ({ invoiceID }: Parent) =>
+    sql(
+      'select outcome, captured_at is not null as captured, held_until from series_attempt where series_id = $1',
+      [`${invoiceID}.1`],
+    );
+  const taken = [{ outcome: 'approved', captured: true, held_until: null }];
+
+  test('counts in its period although it was recorded as unsent', async () => {
+    const parent = await parentOf();
+    wayward.always('authorise', { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true });
+    wayward.always('inquire', { outcome: 'unknown', why: 'ECONNREFUSED' });
+    wayward.always('reverse', { outcome: 'unknown', why: 'ECONNREFUSED' });
+    await charge(parent);
+    await world.service.jobs.whenIdle();
+    for (let times = 0; times < 40; times++) await world.later(minute);
+    expect(await attempts(parent)).toMatchObject([{ outcome: 'unsent' }]);
+    for (const kind of ['reverse', 'refund'] as const) wayward.always(kind, declined);
+    wayward.always('inquire', { outcome: 'approved', reference: '900000000009' });
+    for (let times = 0; times < 12; times++) await world.later(10 * minute);
+    expect(await attempts(parent)).toEqual(taken);
+  });
+
+  test('counts in its period from its approval, if it was cancelled before that was known', async () => {
+    const parent = await parentOf();
+    wayward.happens('authorise', 'answer lost');
+    wayward.always('inquire', 'message lost');
+    wayward.always('reverse', 'message lost');
+    const { body } = await charge(parent);
+    await world.service.jobs.whenIdle();
+    const payment = `${invoicesUrl}/${body.invoiceID}/payments/${body.id}`;
+    const token = merchant.apiKey;
+    const cancelled = await world.service.call('POST', `${payment}/cancel`, { token, body: { reason: 'r' } });
+    expect(cancelled.status, cancelled.text).toBe(202);
+    wayward.always('inquire', undefined);
+    await world.later(minute);
+    expect(await attempts(parent)).toEqual([
+      { outcome: 'approved', captured: false, held_until: expect.anything() },
+    ]);
+    for (const kind of ['reverse', 'refund'] as const) wayward.always(kind, declined);
+    for (let times = 0; times < 12; times++) await world.later(10 * minute);
+    expect((await world.service.call('GET', payment, { token })).body.status).toBe('captured');
+    expect(await attempts(parent)).toEqual(taken);
+  });
 });

@@ -76,7 +76,7 @@ test('a stop is sent, signed, for each affected series and only to registered we
       eventID: expect.any(Number),
       series: { status: 'stopped', shopID: 'TEST', card: { paymentSystem: 'visa', lastDigits: '4242' } },
       rule: 'code 41',
-      rulePack: 'visa@2025-05-01',
+      rulePack: 'visa@2025-05-01.2',
     });
     expect(delivery.raw.toString()).not.toMatch(/v1\.|424242/);
     expect(contentIsSigned(delivery, webhook.publicKey)).toBe(true);

@@ -30,7 +30,7 @@ import type { Answer, Merchant, TestService } from '../../support/service/test-s
 const threeDaysMs = 3 * 24 * 3_600_000;
 /** A caller: what it sends, and who it is. */
 type CallerKind =
-  | { readonly kind: 'stranger' }
+  | { readonly kind: 'stranger'; readonly hasToken: boolean }
   | { readonly kind: 'key'; readonly scopes: readonly string[] }
   | { readonly kind: 'token'; readonly of: TokenKind; readonly entity?: 'own' | 'foreign' };
 type Caller = CallerKind & { readonly name: string; readonly authorization: string | undefined };
@@ -235,7 +235,8 @@ async function allCallers({
     authorization: `Bearer ${token}`,
     ...who,
   });
-  const stranger = { kind: 'stranger' } as const;
+  const stranger = { kind: 'stranger', hasToken: true } as const;
+  const tokenless = { kind: 'stranger', hasToken: false } as const;
   const sibling = await makeInvoiceThatIs('cancelled', service, merchant);
   const key = merchant.apiKey;
   const revoked = await keyWith(scopes);
@@ -302,12 +303,12 @@ async function allCallers({
     bearer('a key with something after it', `${key}0`, stranger),
     bearer('garbage', 'garbage', stranger),
     bearer('two tokens', `${key} ${key}`, stranger),
-    { name: 'an empty token', authorization: 'Bearer ', ...stranger },
-    { name: 'an empty header', authorization: '', ...stranger },
-    { name: 'the key without a scheme', authorization: key, ...stranger },
-    { name: 'the key as a Basic password', authorization: `Basic ${btoa(`${key}:`)}`, ...stranger },
-    { name: 'the key under another scheme', authorization: `Token ${key}`, ...stranger },
-    { name: 'no header', authorization: undefined, ...stranger },
+    { name: 'an empty token', authorization: 'Bearer ', ...tokenless },
+    { name: 'an empty header', authorization: '', ...tokenless },
+    { name: 'the key without a scheme', authorization: key, ...tokenless },
+    { name: 'the key as a Basic password', authorization: `Basic ${btoa(`${key}:`)}`, ...tokenless },
+    { name: 'the key under another scheme', authorization: `Token ${key}`, ...tokenless },
+    { name: 'no header', authorization: undefined, ...tokenless },
   ];
 }
 
@@ -332,6 +333,13 @@ function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
   if (toKind) return toKind;
   const isIts = caller.of === (row.itsTokenIsOf ?? 'invoice') && caller.entity === entity;
   return isIts && caller.entity && row.toItsToken ? row.toItsToken[caller.entity] : row.toOtherTokens;
+}
+
+/** What RFC 6750 says of the token, in the terms of the table of access. */
+function challengeTo({ scope }: Row, caller: Caller): string {
+  if (caller.kind === 'key') return `Bearer error="insufficient_scope", scope="${scope}"`;
+  if (caller.kind === 'token') return 'Bearer error="insufficient_scope"';
+  return caller.hasToken ? 'Bearer error="invalid_token"' : 'Bearer';
 }
 
 function call({ method, url, body }: Request, authorization: string | undefined): Promise<Answer> {
@@ -364,7 +372,11 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
               : (expected.body ?? expect.anything()),
         });
         if (status === 401)
-          expect(answer).toMatchObject({ text: '', headers: { 'www-authenticate': 'Bearer' } });
+          expect({ ...at, text: answer.text, challenge: answer.headers['www-authenticate'] }).toEqual({
+            ...at,
+            text: '',
+            challenge: challengeTo(row, caller),
+          });
       }
     }
   });

@@ -170,7 +170,7 @@ describe('a deadline that passes', () => {
   test('is logged when the work that continued then fails', async () => {
     const merchant = await start();
     const { id } = await makeInvoice(service, merchant);
-    await service.database.withClient((client) =>
+    await service.testDatabase.database.withClient((client) =>
       client.query(`alter table event add constraint nothing_more check (aggregate_id <> '${id}') not valid`),
     );
     const release = await lockInvoice(id);
@@ -270,10 +270,88 @@ describe('without its database the service', () => {
     await expect.poll(create, bound).toMatchObject({ status: 201 });
   });
 
+  const fatal = (code: string, message: string) =>
+    Object.assign(new Error(message), { code, severity: 'FATAL' });
+  const pooler = (message: string) => fatal('08P01', message);
+
+  /** The connection fails where that statement is sent, after it was done if the server did it. */
+  function failAt(name: string, error: Error, isDone = false): void {
+    const query = pg.Client.prototype.query;
+    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+      this: pg.Client,
+      ...parameters: any[]
+    ) {
+      const [first] = parameters;
+      const send = () => (query as any).apply(this, parameters);
+      if (name !== (typeof first === 'string' ? first : first.name)) return send();
+      return isDone ? send().then(() => Promise.reject(error)) : Promise.reject(error);
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+  }
+
+  test.each([
+    ['a pooler without a server', pooler('query_wait_timeout')],
+    ['a server that starts', fatal('57P03', 'the database system is starting up')],
+    ['a server without a free connection', fatal('53300', 'sorry, too many clients already')],
+    ['a server that stops', fatal('57P01', 'terminating connection due to administrator command')],
+  ])('responds to every request with 503 in front of %s', async (_, error) => {
+    const merchant = await start();
+    const { id } = await makeInvoice(service, merchant);
+    const { apiKey: token } = merchant;
+    const create = (headers = {}) => service.call('POST', invoicesUrl, { token, body: order, headers });
+    for (const [statement, request] of [
+      ['insert_invoice', () => create()],
+      ['insert_invoice', () => create({ 'idempotency-key': 'k' })],
+      ['commit', () => create({ 'idempotency-key': 'k' })],
+      ['read_invoice_of_party', () => service.call('GET', `${invoicesUrl}/${id}`, { token })],
+    ] as const) {
+      failAt(statement, error);
+      const answer = await request();
+      vi.restoreAllMocks();
+      expect({ statement, status: answer.status }).toEqual({ statement, status: 503 });
+      expectEmpty(answer, 503);
+      expect(answer.headers['retry-after']).toBe('1');
+    }
+    const created = await create({ 'idempotency-key': 'k' });
+    expect(created).toMatchObject({ status: 201 });
+    expect(created.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  test('responds with 500 where a lost connection leaves a commit in doubt, and with 503 where it cannot', async () => {
+    const merchant = await start();
+    const { id } = await makeInvoice(service, merchant);
+    const { apiKey: token } = merchant;
+    const lost = pooler('server conn crashed?');
+    const create = (headers = {}) => service.call('POST', invoicesUrl, { token, body: order, headers });
+    const withKey = () => create({ 'idempotency-key': 'k' });
+    const failed = async (statement: string, isDone: boolean, request: () => Promise<Answer>) => {
+      failAt(statement, lost, isDone);
+      const { status } = await request();
+      vi.restoreAllMocks();
+      return status;
+    };
+    expect(
+      await failed('read_invoice_of_party', true, () =>
+        service.call('GET', `${invoicesUrl}/${id}`, { token }),
+      ),
+    ).toBe(503);
+    expect(await failed('insert_invoice', true, withKey), 'before the commit').toBe(503);
+    expect(await failed('insert_invoice', true, create), 'a statement that commits').toBe(500);
+    expect(await failed('commit', true, withKey)).toBe(500);
+    // It had been done, and the key finds it.
+    expect(await withKey()).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
+    const { rows } = await service.database.withClient((client) =>
+      client.query('select count(*)::int as count from invoice'),
+    );
+    expect(rows).toEqual([{ count: 3 }]);
+  });
+
   test('responds to an unexpected fault with an empty 500', async () => {
     const merchant = await start();
     const { id } = await makeInvoice(service, merchant);
-    await service.database.withClient((client) => client.query('alter table event rename to elsewhere'));
+    await service.testDatabase.database.withClient((client) =>
+      client.query('alter table event rename to elsewhere'),
+    );
     const answer = await service.call('GET', `${invoicesUrl}/${id}/events?limit=1`, {
       token: merchant.apiKey,
     });
@@ -328,6 +406,28 @@ describe('too many requests', () => {
     expect(reads.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429, 429]);
   });
 
+  test('with bodies that cannot be used are refused unread, and only those of their caller', async () => {
+    const merchant = await start({ REQUESTS_PER_SECOND: '2000' });
+    const other = await service.createMerchant();
+    const junk = JSON.stringify({ ...order, cart: Array.from({ length: 100_000 }, () => 1) });
+    const send = (token: string, body: unknown) => service.call('POST', invoicesUrl, { token, body });
+    for (let times = 0; times < 6; times++)
+      expect((await send(merchant.apiKey, junk)).body.message).toMatch(/cart, error type: wrong_size/);
+    const refused = await send(merchant.apiKey, order);
+    expectTooMany(refused);
+    expect((await send(other.apiKey, order)).status).toBe(201);
+    nowMs += 1_000 * Number(refused.headers['retry-after']);
+    expect((await send(merchant.apiKey, order)).status).toBe(201);
+  });
+
+  test('with one access token are refused above 20 a second', async () => {
+    const merchant = await start({ REQUESTS_PER_SECOND: '2000' });
+    const { id, token } = await makeInvoice(service, merchant);
+    const read = () => service.call('GET', `${invoicesUrl}/${id}`, { token });
+    const reads = await Promise.all(Array.from({ length: 200 }, read));
+    expect(reads.filter(({ status }) => status === 200)).toHaveLength(40);
+  });
+
   test('do nothing, and do not use up an Idempotency-Key', async () => {
     const merchant = await start({ REQUESTS_PER_SECOND: '1' });
     await Promise.all([me(merchant.apiKey), me(merchant.apiKey)]);
@@ -366,12 +466,16 @@ describe('too many requests', () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => me(madeUpKey())));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(95);
-    expect(lookups).toHaveBeenCalledTimes(5);
+    // Five by key, and one of the IDs of all keys.
+    expect(lookups).toHaveBeenCalledTimes(6);
 
     expect((await me(merchant.apiKey)).status, 'a key that has worked here').toBe(200);
     const { token } = invoice;
     expect((await service.call('GET', `${invoicesUrl}/${invoice.id}`, { token })).status).toBe(200);
-    expectTooMany(await me(fresh.apiKey));
+    expect((await me(fresh.apiKey)).status, 'a good key that has not been used here since the start').toBe(
+      200,
+    );
+    expectTooMany(await me(withAnotherSecret(fresh.apiKey)));
   });
 
   test('with a valid key do not count, also when the key is new to the node', async () => {
@@ -438,5 +542,10 @@ describe('too many requests', () => {
 /** With a valid checksum, which takes only one key to know. */
 function madeUpKey(): string {
   const text = `mandate_test_${randomText(12)}_${randomText(43)}`;
+  return text + crc32(text).toString(16).padStart(8, '0').slice(2);
+}
+
+function withAnotherSecret(apiKey: string): string {
+  const text = apiKey.slice(0, -49) + randomText(43);
   return text + crc32(text).toString(16).padStart(8, '0').slice(2);
 }

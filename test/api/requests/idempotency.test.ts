@@ -243,7 +243,7 @@ describe('a key', () => {
     expect((await post(key, `/${'i'.repeat(41)}/rescind`, { reason: 'x' })).status).toBe(400);
     const url = invoicesUrl;
     const { apiKey: token } = merchant;
-    const unnamed = { token, body: order, headers: { ...headers, 'x-request-id': undefined } };
+    const unnamed = { token, body: order, headers: { ...headers, 'x-request-id': '' } };
     expect((await service.call('POST', url, unnamed)).status).toBe(400);
     const late = { token, body: order, headers: { ...headers, 'x-request-deadline': '0s' } };
     expect((await service.call('POST', url, late)).status).toBe(400);

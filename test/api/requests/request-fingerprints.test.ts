@@ -1,5 +1,6 @@
 // The fingerprint of a create request is stored permanently with its externalID. These are the fingerprints of one request of each kind,
 // because a repeat of a request to an earlier version must be recognised.
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { createBinding } from '../../../src/customers/api/create-binding.ts';
 import { createCustomer } from '../../../src/customers/api/create-customer.ts';
@@ -13,6 +14,7 @@ import { createWallet } from '../../../src/wallets/api/create-wallet.ts';
 import { createWithdrawal } from '../../../src/payouts/api/create-withdrawal.ts';
 import type { AnyEndpoint } from '../../../src/platform/http/endpoint.ts';
 import { cardMatchHash } from '../../../src/cards/card-hash.ts';
+import { declaredReader, noUnknownMembers } from '../../../src/platform/http/request/declared-members.ts';
 import { typeOf, type Statement } from '../../../src/platform/database/statement.ts';
 
 /** A value for each type of column. */
@@ -81,10 +83,12 @@ const deps = {
 /** The fingerprint that the endpoint compares with the earlier request of the same externalID. */
 async function fingerprintOf(endpoint: unknown, request: { params?: object; body: object }) {
   const { db, compared } = databaseOfRepeats();
-  const { handle } = endpoint as AnyEndpoint<object>;
+  const { handle, body: schema = Type.Object({}) } = endpoint as AnyEndpoint<object>;
   const caller = { kind: 'apiKey', partyId: 'PARTY' } as never;
   const now = '2030-01-01T00:00:00.000000Z' as never;
-  const all = { caller, now, address: undefined, params: {}, query: {}, ...request };
+  const { params = {}, body: sentBody } = request;
+  const body = declaredReader(schema)(sentBody, noUnknownMembers());
+  const all = { caller, now, address: undefined, params, query: {}, body, sentBody } as never;
   const outcome = await handle(all, { ...deps, db }, undefined);
   expect(outcome).toMatchObject({ ok: false, refusal: { code: 'externalIDConflict' } });
   return [...new Set(compared)];
@@ -191,6 +195,11 @@ const requests: Record<string, [endpoint: unknown, request: { params?: object; b
       createCustomer,
       { body: { externalID, shopID: 'SHOP', contactInfo: { phoneNumber: '+7', email: 'a@example.com' } } },
       '0e9e97df2470d69c781b6771c7ad171c265e07afcc15185abc991b4912f3b1c9',
+    ],
+    'customer with an undeclared member': [
+      createCustomer,
+      { body: { externalID, shopID: 'SHOP', contactInfo: { email: 'a@example.com', mail: 'undeclared' } } },
+      '39778620a617b42d33679a1373504826c5df60165d4a034744705803ba113467',
     ],
     binding: [
       createBinding,

@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { RequestDeadline } from '../../../src/platform/http/request/request-deadline.ts';
+import { makeInvoice } from '../../support/worlds/invoices.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
 
 let service: TestService;
@@ -157,6 +158,8 @@ describe('no request is served, and the server stays up, for', () => {
     if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 (4\d\d|501|505) /);
     // The response must not reveal what the server is made of.
     expect(answer).not.toMatch(/fastify|node|HPE_|at .*\.[jt]s/i);
+    // An error that has a message also says what to do.
+    expect(answer).not.toMatch(/"message":"[^".]*\.?"/);
     await expectAlive();
   });
 
@@ -225,4 +228,28 @@ describe('a request that names its whole URL', () => {
 test('an HTTP/1.0 client gets a response and is disconnected', async () => {
   const answer = await talk(getMe().replace('HTTP/1.1', 'HTTP/1.0'));
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+test('a caller may take 30 s for its headers, and late ones are looked for every second', () => {
+  const { headersTimeout, requestTimeout } = service.app.server;
+  expect({ headersTimeout, requestTimeout }).toEqual({ headersTimeout: 30_000, requestTimeout: 30_000 });
+});
+
+test('a node has 4,000 connections at most', () => {
+  expect(service.app.server.maxConnections).toBe(4_000);
+});
+
+test('a body in chunks above 32 KiB is refused with an access token', async () => {
+  const { id, token } = await makeInvoice(service, merchant);
+  const start = head(
+    `POST /v2/processing/invoices/${id}/payments HTTP/1.1`,
+    `Authorization: Bearer ${token}`,
+    'X-Request-ID: raw',
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+    'Connection: close',
+  );
+  const body = `{}${' '.repeat(32 * 1024)}`;
+  const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  expect(await talk(start + chunk)).toMatch(/^HTTP\/1\.1 413 [^]*larger than 32 KiB/);
 });

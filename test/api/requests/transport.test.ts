@@ -102,8 +102,19 @@ describe('X-Request-ID', () => {
     },
   );
 
+  test('that is missing is made, another one for each request', async () => {
+    const made = async () => {
+      const { status, headers } = await get(me, { 'x-request-id': undefined });
+      expect(status).toBe(200);
+      return String(headers['x-request-id']);
+    };
+    const [first, second] = [await made(), await made()];
+    expect(first).toMatch(/^\w{8,40}$/);
+    expect(second).not.toBe(first);
+    expect(service.logged.at(-1)).toContain(`"requestId":"${second}"`);
+  });
+
   test.each([
-    ['missing', undefined],
     ['empty', ''],
     ['of 41 characters', 'i'.repeat(41)],
     ['of 4000 characters', 'i'.repeat(4_000)],
@@ -375,4 +386,45 @@ describe('the log line of a request', () => {
   test('has level info for an operation of the API', async () => {
     expect(await levelsOf(() => get(me))).toEqual(['info']);
   });
+});
+
+describe('the way a request came', () => {
+  test.each(['gzip', 'br', 'deflate, gzip', 'x-unknown'])('encoded as %s is refused', async (coding) => {
+    expect((await send('POST', invoicesUrl, order, { 'content-encoding': coding })).status).toBe(415);
+  });
+
+  test('as it is, is taken', async () => {
+    expect((await send('POST', invoicesUrl, order, { 'content-encoding': 'identity' })).status).toBe(201);
+  });
+
+  test('by TLS to a declared proxy is remembered by browsers, and no other is', async () => {
+    const header = 'strict-transport-security';
+    const byTls = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' };
+    expect((await get(me, byTls)).headers).not.toHaveProperty(header);
+    const proxied = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' });
+    try {
+      expect((await proxied.call('GET', me, { headers: byTls })).headers[header]).toBe('max-age=31536000');
+      expect((await proxied.call('GET', me)).headers).not.toHaveProperty(header);
+    } finally {
+      await proxied.close();
+    }
+  });
+});
+
+test('with STRICT_REQUEST_ID a request without an X-Request-ID is refused, on every path of the API', async () => {
+  const strict = await startTestService({ STRICT_REQUEST_ID: 'on' });
+  try {
+    const { apiKey: token } = await strict.createMerchant();
+    const headers = { 'x-request-id': undefined };
+    const inProcessing = await strict.call('GET', invoicesUrl.replace('invoices', 'me'), { token, headers });
+    expect({ status: inProcessing.status, body: inProcessing.body }).toEqual({
+      status: 400,
+      body: { code: 'invalidRequest', message: expect.stringContaining('X-Request-ID') },
+    });
+    expect(inProcessing.headers).not.toHaveProperty('x-request-id');
+    const inWallets = await strict.call('GET', '/wallet/v0/identities', { token, headers });
+    expect([inWallets.status, inWallets.body.name]).toEqual([400, 'X-Request-ID']);
+  } finally {
+    await strict.close();
+  }
 });

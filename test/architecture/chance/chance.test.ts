@@ -67,7 +67,7 @@ test.each<[string, string, string]>([
 });
 
 test.each([
-  `import fc from 'fast-check';\nfc.assert(p); fc.assert(p, { numRuns: 5 }); fc.check(p, { seed, numRuns: 5 });`,
+  `import fc from 'fast-check';\nfc.assert(p); fc.assert(p, { numRuns: 5 }); fc.check(p, { seed, numRuns: 5 }); fc.sample(p, { seed: seed + round });`,
   '// Math.random() and expect.poll(ask, { timeout: 5 })',
   'await expect.poll(ask).toBe(1); await expect.poll(ask, { interval: 10 }).toBe(1);',
   'const soon = { timeout: 60_000 }; await expect.poll(ask, soon).toBe(1);',

@@ -76,7 +76,7 @@ export function chancesIn(text: string, timed?: TimedFile): Finding[] {
     const [, member] = /^fc\.(\w+)$/.exec(callee) ?? [];
     if (member && drawing.includes(member)) {
       const seed = propertyOf(call.arguments[1], 'seed');
-      if (seed && !/^(seed|\d[\d_]*|chosenSeed\(.*\))$/.test(textOf(seed)))
+      if (seed && !/^(seed( \+ \w+)?|\d[\d_]*|chosenSeed\(.*\))$/.test(textOf(seed)))
         report(call, 'draws from a seed of its own');
       if (call.arguments[1]?.kind === ts.SyntaxKind.Identifier)
         report(call, 'has options that cannot be read here');

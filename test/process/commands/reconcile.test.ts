@@ -74,7 +74,7 @@ test('a difference in a file is printed as JSON and ends with 1', { timeout: 120
   expect(errors).toBe('');
   expect(code).toBe(1);
   expect(JSON.parse(output)).toEqual({
-    bankID: 'BANK',
+    bankId: 'BANK',
     book: expect.stringContaining('book.json'),
     period: { to: expect.stringMatching(/^20\d\d-/) },
     lines: 3,

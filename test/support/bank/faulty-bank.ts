@@ -3,7 +3,7 @@
 import type { Bank, BankResponse, BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
 import type { Banks } from '../../../src/acquiring/banks.ts';
 
-type Asked = BankOperation['kind'] | 'inquire';
+type Asked = BankOperation['kind'] | 'inquire' | 'resume';
 
 /** What happens to a message: done with the response lost, lost on the way, not sent, or another response. */
 export type Mishap = 'answer lost' | 'message lost' | 'not sent' | BankResponse;
@@ -42,12 +42,13 @@ export function waylay(banks: Banks): FaultyBank {
 
   const { bankOf } = banks;
   const between = (bank: Bank): Bank => ({
+    ...bank,
     send(operation) {
       sent.push(operation);
       return pass(operation.kind, () => bank.send(operation));
     },
-    inquire: (...name) => pass('inquire', () => bank.inquire(...name)),
-    stop: () => bank.stop(),
+    inquire: (operation) => pass('inquire', () => bank.inquire(operation)),
+    resume: (operation, returned) => pass('resume', () => bank.resume(operation, returned)),
   });
   Object.assign(banks, { bankOf: async (terminal: never) => between(await bankOf(terminal)) });
   return {

@@ -66,6 +66,14 @@ const mistakes: Readonly<Record<DifferenceClass, (life: Life, chance: () => numb
       extra('missing_here', life, `${life.name}0.a`, 'authorise', 0, 777),
     ];
   },
+  return_missing: ({ of, name, status, lines }) =>
+    of === 'payout' && status === 'succeeded' && lines.length === 1
+      ? lines.map((line) => {
+          const returned = { kind: 'return', sign: 1, operationId: `${name}.returned` } as const;
+          const added = { ...line, ...returned, originalOperationId: name };
+          return change('return_missing', added, line.amount, { added });
+        })
+      : [],
   amount: ({ lines }) => [
     ...lines.map((line) => altered('amount', line, { amount: line.amount + 1 }, weight(line))),
     ...lines.map((line) => altered('amount', line, { amount: line.amount - 1 }, -weight(line))),

@@ -42,7 +42,7 @@ const document: Document = {
           parts: {
             type: 'array',
             items: {
-              anyOf: [
+              oneOf: [
                 { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
                 { type: 'object', required: ['at'], properties: { at: time } },
               ],

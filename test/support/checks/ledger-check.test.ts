@@ -52,24 +52,23 @@ function bookWith(operationId: string, change?: Partial<BookEntry>): BookEntry[]
 
 /** The findings while the database is changed in a way the program never does. */
 async function compareWith(change: string): Promise<string[]> {
+  const asOwner = world.service.testDatabase.database;
   const [, table = ''] = /^(?:update|delete from|insert into) (\w+)/.exec(change) ?? [];
   const forced = (sql: string) =>
-    world.service.database.withClient(async (client) => {
+    asOwner.withClient(async (client) => {
       await client.query(`alter table ${table} disable trigger user`);
       const { rowCount } = await client.query(sql);
       await client.query(`alter table ${table} enable trigger user`);
       expect(rowCount, sql).toBeGreaterThan(0);
     });
-  await world.service.database.withClient((client) =>
-    client.query(`create table kept_aside as select * from ${table}`),
-  );
+  await asOwner.withClient((client) => client.query(`create table kept_aside as select * from ${table}`));
   try {
     await forced(change);
     return await compare();
   } finally {
     await forced(`delete from ${table}`);
     await forced(`insert into ${table} select * from kept_aside`);
-    await world.service.database.withClient((client) => client.query('drop table kept_aside'));
+    await asOwner.withClient((client) => client.query('drop table kept_aside'));
   }
 }
 
@@ -110,7 +109,11 @@ test('a charge by the bank for a failed payment is found', async () => {
   const taken = { ...book[0]!, operationId: `${declined.id}.1.a` };
   expect((await compare([...book, taken])).join()).toContain(`${declined.id}.1 is failed`);
   const returned = { ...taken, operationId: `${declined.id}.1.r`, kind: 'reverse', sign: -1 } as const;
-  expect(await compare([...book, taken, returned])).toEqual([]);
+  // The bank may have taken back what it never reported. The exchange log says that it declined it.
+  expect(await compare([...book, taken, returned])).toEqual([
+    `${declined.id}.1.a is declined in the exchange log, and in the bank's report`,
+    `${declined.id}.1.r is in the bank's report, and not in the exchange log`,
+  ]);
 });
 
 test.each([

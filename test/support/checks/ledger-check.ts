@@ -12,6 +12,7 @@ import { everyInvariant } from '../../../src/app/compose.ts';
 import type { DatabasePool } from '../../../src/platform/database/database.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { timesGoingBack } from './event-times.ts';
+import { exchangeDifferences } from './exchange-log-check.ts';
 
 export async function readBook(url: string, secret: string, nowMs: number): Promise<BookEntry[]> {
   const link = openLink(url, 5_000);
@@ -51,13 +52,23 @@ type PaymentRow = {
   readonly amount_minor: bigint;
   readonly captured_minor: bigint | null;
   readonly is_instant: boolean;
+  readonly is_stepped_up: boolean;
+  /** The bank has refused the reversal for good. */
+  readonly is_refused: boolean;
+  /** What the refund in its place gave back; null if there was none. */
+  readonly given_back_minor: bigint | null;
   /** Those that succeeded: their IDs and amounts. */
   readonly refunds: readonly (readonly [id: string, minor: number])[];
 };
 
+const factsOf = (type: string) => `select fact from event, json_array_elements(facts) as fact
+  where aggregate_id = payment.invoice_id and fact ->> 'paymentId' = payment.payment_id and fact ->> 'type' = '${type}'`;
+
 const readPayments = `
   select invoice_id, payment_id, payment.status, payment.currency, payment.amount_minor, captured_minor,
-    terms -> 'flow' ->> 'type' = 'instant' as is_instant,
+    terms -> 'flow' ->> 'type' = 'instant' as is_instant, exists (${factsOf('payment_reversal_refused')}) as is_refused,
+    exists (${factsOf('payment_stepped_up')}) as is_stepped_up,
+    (select max((fact -> 'amount' ->> 'minor')::bigint) from (${factsOf('payment_given_back')}) as back) as given_back_minor,
     coalesce(json_agg(json_build_array(refund_id, refund.amount_minor)) filter (where refund.status = 'succeeded'), '[]')
       as refunds
   from payment left join refund using (invoice_id, payment_id)
@@ -124,6 +135,7 @@ export async function differences(database: DatabasePool, book: readonly BookEnt
       violations === 0n ? [] : [`${id}: not ${says}: ${JSON.stringify(examples)}`],
     ),
     ...(await timesGoingBack(database)),
+    ...(await exchangeDifferences(database, book)),
   ];
 }
 
@@ -214,7 +226,7 @@ function lineOf({ operationId, kind, sign, amount, currency }: Line): string {
 
 /** The entries that the bank's report should have for a payment, in one of these forms. */
 function linesExpected(payment: PaymentRow): (readonly Line[])[] {
-  const { status, currency, is_instant } = payment;
+  const { status, currency, is_instant, is_stepped_up } = payment;
   const line = (kind: Line['kind'], suffix: string, sign: Line['sign'], minor: bigint | number): Line => ({
     operationId: `${nameOf(payment)}.${suffix}`,
     kind,
@@ -222,8 +234,15 @@ function linesExpected(payment: PaymentRow): (readonly Line[])[] {
     amount: Number(minor),
     currency,
   });
-  const authorised = line('authorise', 'a', is_instant ? 1 : 0, payment.amount_minor);
+  const authorised = line('authorise', is_stepped_up ? 's' : 'a', is_instant ? 1 : 0, payment.amount_minor);
   const reversed = line('reverse', 'r', is_instant ? -1 : 0, payment.amount_minor);
+  const undone = line('refund', 'u', -1, payment.given_back_minor ?? 0);
+  if (payment.given_back_minor !== null)
+    return is_instant
+      ? [[authorised, undone]]
+      : [[authorised, line('capture', 'c', 1, payment.given_back_minor), undone]];
+  if (payment.is_refused && status === 'cancelled') return [[authorised]];
+  if (payment.is_refused && status === 'failed') return [[], [authorised]];
   switch (status) {
     case 'held':
     case 'capturing':

@@ -7,7 +7,7 @@ export async function withoutDatabase(service: TestService, work: () => Promise<
   const { rows } = await service.database.withClient((own) => own.query('select current_database() as name'));
   const { name } = rows[0];
   // As the operator of the cluster, on a separate connection.
-  const client = new pg.Client(inject('cluster'));
+  const client = new pg.Client({ ...inject('cluster'), user: 'postgres' });
   await client.connect();
   try {
     await client.query(`alter database ${name} allow_connections false`);

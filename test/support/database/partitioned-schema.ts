@@ -1,5 +1,5 @@
 // The schema with every table in four partitions by the hash of its distribution column. PostgreSQL refuses a unique constraint
-// without that column, as several machines would.
+// without that column.
 import type pg from 'pg';
 import { distributedBy, keptWhole, uniqueOtherwise } from '../../architecture/distribution.ts';
 

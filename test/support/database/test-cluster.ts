@@ -1,6 +1,7 @@
 // One PostgreSQL for a whole test run: fast because it may lose everything, and removed however the run ends. The code of the
 // program's private server starts it.
 import { chmodSync } from 'node:fs';
+import { openDatabase } from '../../../src/platform/database/database.ts';
 import { startEmbedded } from '../../../src/sandbox/postgres/server.ts';
 import type { EmbeddedServer } from '../../../src/sandbox/postgres/server.ts';
 import { makeTemporaryFolder } from '../../../tools/temporary-folders.ts';
@@ -29,13 +30,13 @@ export function temporaryFolder(): { folder: string; remove: () => Promise<void>
   return { folder, remove: watchFolder(folder) };
 }
 
-export async function startTestCluster(): Promise<TestCluster> {
+export async function startTestCluster(settings: Record<string, string> = {}): Promise<TestCluster> {
   const { folder, remove } = temporaryFolder();
   try {
     const { connection } = await startEmbedded({
       dataFolder: folder,
       log: () => {},
-      settings: { ...throwAwaySettings, max_connections: String(maxConnections) },
+      settings: { ...throwAwaySettings, max_connections: String(maxConnections), ...settings },
       // If the server's user cannot enter the folder, an error is better than data left elsewhere.
       machine: { openFolder: folder },
     });
@@ -44,4 +45,20 @@ export async function startTestCluster(): Promise<TestCluster> {
     await remove();
     throw error;
   }
+}
+
+/** With the rights that docs/operations/database.md gives the service. */
+export const serviceRole = 'mandate_service';
+
+/** A role that may log in, with the password of the tables' owner. That owner may end its connections, to drop a database. */
+export async function createRole(connection: TestCluster['connection'], name: string): Promise<void> {
+  const administrator = { ...connection, user: 'postgres', database: 'postgres' };
+  const administration = openDatabase({ connection: administrator, maxConnections: 1 });
+  await administration.withClient((client) =>
+    client.query(
+      `create role ${client.escapeIdentifier(name)} login password ${client.escapeLiteral(connection.password)};
+       grant ${client.escapeIdentifier(name)} to ${client.escapeIdentifier(connection.user)}`,
+    ),
+  );
+  await administration.end();
 }

@@ -4,10 +4,14 @@ import { openDatabase, type DatabasePool } from '../../../src/platform/database/
 import { randomText } from '../../../src/ids.ts';
 import { recordBeforeDrop } from '../../histories/record-before-drop.ts';
 import { templateName, type ClusterConnection } from '../global-setup.ts';
+import { serviceRole } from './test-cluster.ts';
 import { partitionSchema } from './partitioned-schema.ts';
 
 export type TestDatabase = {
+  /** As the owner of the tables. */
   readonly database: DatabasePool;
+  /** With no more rights than a service in production. */
+  readonly asService: DatabasePool;
   /** For another process, as its DATABASE_URL. */
   readonly url: string;
   drop(): Promise<void>;
@@ -23,12 +27,15 @@ export async function createTestDatabase(
   await administer(cluster, `create database ${name} ${template}`);
   const connection = { ...cluster, database: name };
   const database = openDatabase({ connection, maxConnections: 10 });
+  // Connects at its first use, and that many tests never come to.
+  const asService = openDatabase({ connection: { ...connection, user: serviceRole }, maxConnections: 10 });
   if (kind === 'partitioned') await database.withClient(partitionSchema);
   return {
     database,
+    asService,
     url: urlOf(connection),
     async drop() {
-      await database.end();
+      await Promise.all([database.end(), asService.end()]);
       await recordBeforeDrop(connection);
       await administer(cluster, `drop database ${name} with (force)`);
     },

@@ -22,6 +22,12 @@ export function commandLine(args: readonly string[], environment: Record<string,
   return ended;
 }
 
+/** As an operator sets up a new database. */
+export async function migrateDatabase(environment: Record<string, string>): Promise<void> {
+  const { code, errors } = await commandLine(['migrate'], environment);
+  if (code !== 0) throw new Error(errors);
+}
+
 async function run(args: readonly string[], environment: Record<string, string>): Promise<Ended> {
   const output = collector();
   const errors = collector();

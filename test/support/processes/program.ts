@@ -31,7 +31,7 @@ type Options = {
 
 /** Starts `mandate serve` on a free port and waits until it is ready. */
 export function startServer(environment: Record<string, string>, options: Options = {}): Promise<Server> {
-  return start('serve', { PORT: '0', ...environment }, options);
+  return start('serve', { PORT: '0', CARD_TESTING_LIMITS: 'off', ...environment }, options);
 }
 
 /** Starts `mandate bank` on a free port, or on the port stored in its folder. */

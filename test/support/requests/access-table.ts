@@ -2,6 +2,7 @@
 // Written from the contract, independent of the service's own table.
 import type { TokenKind } from '../../../src/caller.ts';
 import { cardBody, paymentResourcesUrl } from '../worlds/cards.ts';
+import { consentLinksUrl, dearer } from '../worlds/consent-links.ts';
 import { customersUrl } from '../worlds/customer-world.ts';
 import { invoicesUrl, order } from '../worlds/invoices.ts';
 import { card } from '../worlds/payout-world.ts';
@@ -84,6 +85,7 @@ const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } 
 const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
 const noCustomer: Expected = { status: 404, body: { message: 'Customer not found' } };
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
+const noConsentLink: Expected = { status: 404, body: { message: 'Consent link not found' } };
 const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found' } };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
 const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
@@ -496,6 +498,25 @@ export const expectations: Record<string, Row> = {
     toKey: byInvoice(noSeries),
     toOtherTokens: unauthorized,
   },
+  createConsentLink: {
+    scope: 'payments:write',
+    request: ({ invoiceId }) =>
+      post(consentLinksUrl, { seriesID: `${invoiceId.slice(0, 30)}.1`, terms: dearer }),
+    toKey: always({ status: 404, body: { message: 'Series of recurring charges not found' } }),
+    toOtherTokens: unauthorized,
+  },
+  getConsentLink: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${consentLinksUrl}/${invoiceId}`),
+    toKey: always(noConsentLink),
+    toOtherTokens: noConsentLink,
+  },
+  cancelConsentLink: {
+    scope: 'payments:write',
+    request: ({ invoiceId }) => post(`${consentLinksUrl}/${invoiceId}/cancel`),
+    toKey: always(noConsentLink),
+    toOtherTokens: unauthorized,
+  },
   createIdentity: {
     scope: 'identities:write',
     request: () => post('/wallet/v0/identities', { name: 'A', provider: 'test', class: 'person' }),
@@ -772,6 +793,12 @@ export const expectations: Record<string, Row> = {
     scope: 'sandbox',
     request: () => post('/sandbox/clock', { now: '2026-01-19T10:00:00.123Z' }),
     toKey: always(done),
+    toOtherTokens: unauthorized,
+  },
+  resetLimits: {
+    scope: 'sandbox',
+    request: () => post('/sandbox/limits/reset'),
+    toKey: always({ status: 204, body: undefined }),
     toOtherTokens: unauthorized,
   },
   listOutbox: {

@@ -1,6 +1,7 @@
 // Requests for every operation of the OpenAPI document. About half are right and pass the checks; the others are spoiled in their URL,
 // headers or body, or come from a caller without access.
 import fc from 'fast-check';
+import { internalNames } from './internal-names.ts';
 import { hostileText, hostileValue, spoiled } from './hostile-values.ts';
 import { resolved, schemaOf, type Document, type Operation, type Schema } from './openapi.ts';
 
@@ -164,6 +165,9 @@ function queryOf(
   return fc.tuple(...parts, extra).map((all) => all.filter(Boolean).join('&'));
 }
 
+const strangers = internalNames();
+const strangerValue = fc.oneof(fc.constantFrom('name-1', -100, null, true), fc.jsonValue({ maxDepth: 2 }));
+
 /** A value that fits the schema, preferably one that the world knows under this name. */
 function valueOf(schema: Schema, document: Document, known: Known, name?: string): fc.Arbitrary<unknown> {
   const values = name === undefined ? undefined : known[name];
@@ -180,7 +184,7 @@ function fittingValue(
 ): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((member) => valueOf(member, document, known)));
+  if (schema.oneOf) return fc.oneof(...schema.oneOf.map((member) => valueOf(member, document, known)));
   switch (schema.type) {
     case 'string':
       return fittingText(schema);
@@ -204,10 +208,11 @@ function fittingValue(
         ),
         { requiredKeys: [...(schema.required ?? [])] },
       );
-      // Undeclared members are accepted too and must do no harm.
-      const more = fc.record({ undeclared: fc.jsonValue({ maxDepth: 2 }) });
+      // Undeclared members are accepted too and must do no harm, whatever they are called.
+      const undeclared = strangers.filter((name) => !members.some(([member]) => member === name));
+      const more = fc.dictionary(fc.constantFrom(...undeclared), strangerValue, { minKeys: 1, maxKeys: 4 });
       return mostly(
-        10,
+        4,
         declared,
         fc.tuple(declared, more).map(([known, unknown]) => ({ ...known, ...unknown })),
       );

@@ -6,7 +6,7 @@ export type Schema = {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean;
   readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
@@ -17,7 +17,11 @@ export type Schema = {
   readonly minimum?: number;
   readonly maximum?: number;
 };
-type Content = { readonly content?: { readonly 'application/json': { readonly schema: Schema } } };
+type Content = {
+  readonly content?: { readonly 'application/json': { readonly schema: Schema } };
+  /** The codes that an error may have here. */
+  readonly 'x-codes'?: readonly string[];
+};
 export type Parameter = {
   readonly $ref?: string;
   readonly name: string;

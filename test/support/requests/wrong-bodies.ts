@@ -34,8 +34,8 @@ function wrongValues(schema: Schema, document: Document, right: unknown, path: s
 }
 
 /** The shape whose fixed members are those of the right value; the first one if there is none. */
-function chosen(schema: Schema, document: Document, right: unknown): Schema {
-  const shapes = schema.anyOf?.map((shape) => resolved(shape, document));
+export function chosen(schema: Schema, document: Document, right: unknown): Schema {
+  const shapes = schema.oneOf?.map((shape) => resolved(shape, document));
   if (!shapes) return schema;
   const fits = (shape: Schema) =>
     Object.entries(shape.properties ?? {}).every(([name, member]) => {

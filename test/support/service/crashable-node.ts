@@ -66,9 +66,10 @@ export function mortalNode(service: TestService, statements: readonly string[]):
   Object.assign(database, { run: runOn(run), withSavepoint, transaction: dyingTransaction });
   const { bankOf } = banks;
   const mortal = (bank: Bank): Bank => ({
+    ...bank,
     send: (operation) => say(`bank ${operation.kind}`, () => bank.send(operation)),
-    inquire: (...name) => say('bank inquire', () => bank.inquire(...name)),
-    stop: () => bank.stop(),
+    inquire: (operation) => say('bank inquire', () => bank.inquire(operation)),
+    resume: (operation, returned) => say('bank resume', () => bank.resume(operation, returned)),
   });
   Object.assign(banks, {
     bankOf: async (terminal: never) => {

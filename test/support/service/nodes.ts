@@ -91,37 +91,36 @@ const changes = /\b(insert into|update|delete from)\b/;
 /** The jobs of cards run at no fixed moment, and have their own tests. */
 const besides = /^(claim_due_card(_\d+)?|(reschedule|delete)_retained_card)$/;
 
-/** A moment after each write, before the caller learns of it. */
+/** A moment after each write, before the caller learns of it. A transaction is one write. */
 function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
   const run =
-    (db: Pick<Database, 'run'>, isLast: boolean): Database['run'] =>
+    (db: Pick<Database, 'run'>, hasWritten: (name: string) => void): Database['run'] =>
     async (statement, parameters) => {
       fuse.check();
       const rows = await db.run(statement, parameters);
       fuse.check();
       // A statement that found no row has changed nothing.
       const wrote = rows.length > 0 || Object.keys(statement.row).length === 0;
-      if (isLast && wrote && !besides.test(statement.name) && changes.test(statement.text)) {
-        fuse.pass(`after ${statement.name}`);
-      }
+      if (wrote && !besides.test(statement.name) && changes.test(statement.text)) hasWritten(statement.name);
       return rows;
     };
-  const inTransaction = (tx: Database): Database => ({
-    run: run(tx, false),
-    transaction: (work) => tx.transaction((inner) => work(inTransaction(inner))),
-    withSavepoint: (work) => tx.withSavepoint((inner) => work(inTransaction(inner))),
+  const inTransaction = (tx: Database, hasWritten: () => void): Database => ({
+    run: run(tx, hasWritten),
+    transaction: (work) => tx.transaction((inner) => work(inTransaction(inner, hasWritten))),
+    withSavepoint: (work) => tx.withSavepoint((inner) => work(inTransaction(inner, hasWritten))),
     afterCommit: (effect) => tx.afterCommit(effect),
   });
   const fused: DatabasePool = {
     ...database,
-    run: run(database, true),
+    run: run(database, (name) => fuse.pass(`after ${name}`)),
     withSavepoint: (work) => work(fused),
-    lookups: { run: run(database.lookups, false) },
+    lookups: { run: run(database.lookups, () => {}) },
     async transaction(work) {
       fuse.check();
       return database.transaction((tx) => {
-        tx.afterCommit(() => fuse.pass('after a commit'));
-        return work(inTransaction(tx));
+        let isMoment = false;
+        tx.afterCommit(() => (isMoment ? fuse.pass('after a commit') : fuse.check()));
+        return work(inTransaction(tx, () => (isMoment = true)));
       });
     },
     afterCommit(effect) {
@@ -139,18 +138,18 @@ function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
 /** A moment before each message to the bank, and one after the bank's response, before it is read. */
 function fusedBank(bank: Bank, fuse: Fuse): Bank {
   return {
+    ...bank,
     async send(operation) {
       fuse.pass(`before ${operation.kind}`);
       const answer = await bank.send(operation);
       fuse.pass(`after ${operation.kind}`);
       return answer;
     },
-    async inquire(operationId, terminal) {
+    async inquire(operation) {
       fuse.pass('before inquiry');
-      const answer = await bank.inquire(operationId, terminal);
+      const answer = await bank.inquire(operation);
       fuse.pass('after inquiry');
       return answer;
     },
-    stop: () => bank.stop(),
   };
 }

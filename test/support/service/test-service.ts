@@ -5,11 +5,13 @@ import {
   buildService,
   foundationOn,
   type Foundation,
+  type Network,
   type RunningService,
 } from '../../../src/app/compose.ts';
 import { readConfig } from '../../../src/app/config.ts';
 import { scopes } from '../../../src/platform/http/access.ts';
 import { randomIds } from '../../../src/ids.ts';
+import { realPause } from '../../../src/platform/jobs/wait-for.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { insertParty, insertShop } from '../../../src/merchants/store/parties.ts';
 import { livemodeOf } from '../../../src/livemode.ts';
@@ -52,8 +54,9 @@ export async function startTestService(
   environment: Record<string, string> = {},
   /** Runs before the service is ready, for instance to add routes. */
   prepare: (service: RunningService) => void = () => {},
-  /** A database instead of the usual one; it is dropped in the end. */
+  /** A database instead of the usual one, used as the owner of its tables; it is dropped in the end. */
   database?: TestDatabase,
+  network?: Network,
 ): Promise<TestService> {
   const testDatabase = database ?? (await createTestDatabase());
   const logged: string[] = [];
@@ -66,20 +69,26 @@ export async function startTestService(
   const config = readConfig(
     {
       DATABASE_URL: testDatabase.url,
-      MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      MANDATE_MASTER_KEY:
+        environment['MANDATE_MODE'] === 'live'
+          ? 'xIRmjtfwL9GGfTQrmVrYsTugHVIGYTJIdyaakdofOPk='
+          : Buffer.alloc(32, 7).toString('base64'),
       REQUESTS_PER_SECOND: '0',
+      CARD_TESTING_LIMITS: 'off',
       FAILED_AUTHENTICATIONS_PER_MINUTE: '0',
       ...environment,
     },
     process.cwd(),
   );
+  // A payer who came back waits for the jobs, and only for a job that does not end by the clock.
+  const pause = (ms: number) => Promise.race([service.jobs.whenIdle(), realPause(ms)]);
   const foundation = await foundationOn(
-    { database: testDatabase.database, close: () => testDatabase.drop() },
+    { database: database?.database ?? testDatabase.asService, close: () => testDatabase.drop() },
     config,
     log,
-    { clock, ids: randomIds, makeKeyPairs: quickKeyPairs },
+    { clock, ids: randomIds, makeKeyPairs: quickKeyPairs, pause, ...defined({ network }) },
   );
-  const service = buildService(foundation);
+  const service: RunningService = buildService(foundation);
   prepare(service);
   await service.app.ready();
 

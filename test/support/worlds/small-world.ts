@@ -6,6 +6,7 @@ import { readBook } from '../checks/ledger-check.ts';
 import { cardBody } from './cards.ts';
 import { startPayoutWorld, type PayoutWorld } from './payout-world.ts';
 import { invoicesUrl } from './invoices.ts';
+import { consentLinkWorld } from './consent-links.ts';
 import type { Paying } from './payment-world.ts';
 import { startReceiver } from '../receivers/receiver.ts';
 import { recurringWorld } from './recurring.ts';
@@ -26,6 +27,8 @@ export type SmallWorld = PayoutWorld & {
   readonly shipped: Paying;
   readonly released: Paying;
   readonly recurring: string;
+  /** The series of the recurring charges, which has new terms by a consent link, and the customer that carried its check. */
+  readonly renewed: { readonly series: string; readonly customer: string };
   readonly customer: string;
   readonly otherWallet: string;
 };
@@ -84,6 +87,10 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
   await later(hourMs);
   await charged(first);
   const recurring = first.invoiceID;
+  const links = consentLinkWorld(world);
+  const link = await links.made(`${recurring}.1`);
+  await links.agree(link);
+  const { binding: renewedBy } = await links.read(link);
 
   const { customer, customerAccessToken } = await made('/v2/processing/customers', {
     shopID: 'TEST',
@@ -126,6 +133,7 @@ export async function startSmallWorld(database?: TestDatabase): Promise<SmallWor
     shipped,
     released,
     recurring,
+    renewed: { series: `${recurring}.1`, customer: renewedBy.customerID },
     customer: customer.id,
     otherWallet,
     async close() {
@@ -157,7 +165,10 @@ export function checkWorldOf(
     received,
     entries,
     asked = [],
-  }: Pick<SmallWorld, 'acknowledged' | 'received' | 'entries'> & Pick<CheckWorld, 'asked'>,
+    left = [],
+    unwritten = () => [],
+  }: Pick<SmallWorld, 'acknowledged' | 'received' | 'entries'> &
+    Pick<CheckWorld, 'asked' | 'left' | 'unwritten'>,
 ): CheckWorld {
-  return { query, acknowledged, received, asked, bankBook: () => Promise.resolve(entries) };
+  return { query, acknowledged, received, asked, left, unwritten, bankBook: () => Promise.resolve(entries) };
 }

@@ -8,12 +8,18 @@ import type {
   BankResponse,
   BankOperation,
   CardReference,
-  Initiation,
-  Terminal,
+  OperationName,
 } from '../../domain/bank-port.ts';
+import { abilitiesOfVersion1 } from '../../domain/abilities.ts';
+import { messageOf, type ClearCard, type RevealCard } from './build-message.ts';
+import { missingAbility } from '../../domain/missing-ability.ts';
 import { openCircuit, type Circuit } from './circuit.ts';
-import { openLink, type Headers, type OpenLink } from './link.ts';
-import { Callback, operationIdPattern, parseMessage, type OperationMessage } from './messages.ts';
+import { openKnownAbilities } from './known-abilities.ts';
+import { openLink, type Exchange, type Headers, type OpenLink } from './link.ts';
+import { Callback } from './messages.ts';
+import { operationIdPattern } from './fields.ts';
+import { parseMessage } from './responses.ts';
+import { abilitiesOf, updatesOf, updatesOfPage } from './read-capabilities.ts';
 import { complaintOf, readAnswer, type Asked } from './read-response.ts';
 import {
   isSigned,
@@ -23,17 +29,6 @@ import {
   signatureHeader,
   versionHeader,
 } from './signature.ts';
-import { defined } from '../../../defined.ts';
-
-export type ClearCard = {
-  readonly number: string;
-  /** Such as `2030-12`. A card that only receives payouts may lack it. */
-  readonly expiry?: string;
-  readonly holder?: string;
-  readonly securityCode?: string;
-  /** Makes the security code usable again. Call it only when no byte of the message was sent. */
-  readonly returnCode?: () => Promise<void>;
-};
 
 export type Timeouts = {
   readonly connectMs: number;
@@ -56,7 +51,7 @@ export type HttpBankOptions = {
   readonly secret: string;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-  readonly detokeniseCard: (card: CardReference) => Promise<ClearCard>;
+  readonly detokeniseCard: RevealCard;
   /** Where the bank reports that an operation has changed. */
   readonly callbackUrl?: string;
   readonly timeouts?: Timeouts;
@@ -67,10 +62,27 @@ export type HttpBankOptions = {
 };
 
 type Settle = NonNullable<ReturnType<Circuit['admit']>>;
-type Request = { method: 'GET' | 'PUT'; body: Buffer; asked: Asked; answerMs: number };
+type Request = {
+  method: 'GET' | 'PUT' | 'POST';
+  path: string;
+  body: Buffer;
+  asked: Asked;
+  answerMs: number;
+};
 
 const callback = Compile(Callback);
 const operationId = new RegExp(operationIdPattern);
+const noBody = Buffer.alloc(0);
+/** Short, because the first caller of a node waits for it. */
+const abilitiesMs = 2_000;
+/** The bank declares that it cannot do it. Nothing was sent. */
+const notAble = {
+  outcome: 'declined',
+  network: 'bank',
+  code: 'not-supported',
+  by: 'connector',
+  class: 'configuration',
+} as const;
 const notAnId = { outcome: 'notSent', why: 'the operation ID is not valid in the bank protocol' } as const;
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
@@ -82,24 +94,29 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
   const circuit = openCircuit(nowMs);
   const plainPages = url.protocol === 'http:';
 
-  async function ask(request: Request, settle: Settle): Promise<BankResponse> {
-    const { method, body, asked, answerMs } = request;
-    const target = `${base}/operations/${asked.operationId}`;
-    const exchange = await link.ask({
+  function exchangeOf({ method, path, body, answerMs }: Omit<Request, 'asked'>): Promise<Exchange> {
+    const target = base + path;
+    return link.ask({
       method,
       target,
       headers: {
         [versionHeader]: protocolVersion,
         [signatureHeader]: sign(secret, { method, target, body }, Math.floor(nowMs() / 1000)),
-        ...(method === 'PUT' ? { 'content-type': 'application/json' } : {}),
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
       },
-      ...(method === 'PUT' ? { body } : {}),
+      ...(method === 'GET' ? {} : { body }),
       answerMs,
     });
+  }
+
+  async function ask(request: Request, settle: Settle): Promise<BankResponse> {
+    const { asked } = request;
+    const exchange = await exchangeOf(request);
     if (exchange.kind === 'nothing') {
-      const { written, why } = exchange;
+      const { written, why, isNonsense } = exchange;
       settle('badly');
-      return written ? { outcome: 'unknown', why } : { outcome: 'notSent', why, noBytesSent: true };
+      if (!written) return { outcome: 'notSent', why, noBytesSent: true };
+      return { outcome: 'unknown', why, ...(isNonsense ? {} : { isSilence: true }) };
     }
     const { status } = exchange;
     if (status === 400 || status === 401 || status === 409) {
@@ -111,7 +128,8 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     // A conflict concerns one operation, not the link.
     const proves = answer.outcome !== 'unknown' && answer.outcome !== 'notSent';
     settle(proves || status === 409 ? 'well' : 'badly');
-    return answer;
+    // A gateway that gave up waiting for the bank.
+    return answer.outcome === 'unknown' && status === 504 ? { ...answer, isSilence: true } : answer;
   }
 
   async function returnCode(cards: readonly ClearCard[], { operationId }: BankOperation): Promise<void> {
@@ -123,9 +141,44 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     }
   }
 
+  /** A bank of the first version has no such path, and may answer anything. */
+  async function lookUp(path: string, answerMs: number): Promise<Exchange> {
+    return exchangeOf({ method: 'GET', path, body: noBody, answerMs });
+  }
+
+  const abilities = openKnownAbilities(nowMs, async () => {
+    const exchange = await lookUp('/abilities', abilitiesMs);
+    if (exchange.kind === 'nothing' || exchange.status === 429 || exchange.status >= 500) return undefined;
+    if (exchange.status !== 200) return abilitiesOfVersion1;
+    const read = abilitiesOf(parseMessage(exchange.body));
+    if (!read) log.warn({ bank: url.host }, 'abilities of a bank do not match the protocol');
+    return read ?? abilitiesOfVersion1;
+  });
+
+  /** Asks about an operation that the bank may have. */
+  async function askAbout(
+    { operationId: id }: OperationName,
+    how: Pick<Request, 'method' | 'body'> & { readonly suffix: string },
+  ): Promise<BankResponse> {
+    if (!operationId.test(id)) return { ...notAnId, outcome: 'unknown' };
+    const settle = circuit.admit();
+    if (!settle) return { outcome: 'unknown', why: 'the circuit to the bank is open' };
+    const asked = { operationId: id, as: 'inquire', payerPresent: true, plainPages } as const;
+    const { method, body, suffix } = how;
+    const path = pathOf({ operationId: id }) + suffix;
+    const answer = await ask({ method, path, body, asked, answerMs: timeouts.answerMs }, settle);
+    // An inquiry that was not sent says nothing about the operation.
+    return answer.outcome === 'notSent' ? { outcome: 'unknown', why: answer.why } : answer;
+  }
+
+  const inquire: Bank['inquire'] = (operation) =>
+    askAbout(operation, { method: 'GET', body: noBody, suffix: '' });
+
   return {
     async send(operation) {
       if (!operationId.test(operation.operationId)) return notAnId;
+      const missing = isOfVersion1(operation) ? undefined : missingAbility(operation, await abilities());
+      if (missing !== undefined) return notAble;
       const settle = circuit.admit();
       if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', noBytesSent: true };
       let body: Buffer | undefined;
@@ -145,22 +198,31 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       }
       const { payerPresent, answerMs } = manner(operation, timeouts);
       const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };
-      const answer = await ask({ method: 'PUT', body, asked, answerMs }, settle);
+      const answer = await ask({ method: 'PUT', path: pathOf(operation), body, asked, answerMs }, settle);
       // The strings it was built from cannot be erased; this copy can.
       body.fill(0);
       if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation);
       return answer;
     },
 
-    async inquire(id: string, _terminal: Terminal) {
-      if (!operationId.test(id)) return { ...notAnId, outcome: 'unknown' };
-      const settle = circuit.admit();
-      if (!settle) return { outcome: 'unknown', why: 'the circuit to the bank is open' };
-      const asked = { operationId: id, as: 'inquire', payerPresent: true, plainPages } as const;
-      const request = { method: 'GET', body: Buffer.alloc(0), asked, answerMs: timeouts.answerMs } as const;
-      const answer = await ask(request, settle);
-      // An inquiry that was not sent says nothing about the operation.
-      return answer.outcome === 'notSent' ? { outcome: 'unknown', why: answer.why } : answer;
+    inquire,
+
+    async resume(operation, returned) {
+      if (!(await abilities()).takesReturns) return inquire(operation);
+      const body = Buffer.from(JSON.stringify(returned));
+      return askAbout(operation, { method: 'POST', body, suffix: '/return' });
+    },
+
+    abilities,
+
+    async updates(after) {
+      if (!(await abilities()).hasUpdates) return { updates: [], last: after, hasMore: false };
+      const path = `/updates?after=${after}&limit=${updatesOfPage}`;
+      const exchange = await lookUp(path, timeouts.answerMs);
+      const isRead = exchange.kind === 'answer' && exchange.status === 200;
+      const read = isRead ? updatesOf(parseMessage(exchange.body), after) : undefined;
+      if (!read) throw new Error(`The updates of the bank at ${url.href} cannot be read.`);
+      return read;
     },
 
     verifyCallback(headers, rawBody) {
@@ -176,6 +238,15 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
 
     stop: () => link.stop(),
   };
+}
+
+function pathOf({ operationId }: Pick<OperationName, 'operationId'>): string {
+  return `/operations/${operationId}`;
+}
+
+/** What a bank that knows only the first version does as it is meant. Otherwise it would ignore a field that matters. */
+function isOfVersion1(operation: BankOperation): boolean {
+  return missingAbility(operation, abilitiesOfVersion1) === undefined;
 }
 
 /** Throws an error for the operator when the URL or the secret of a bank is not usable. */
@@ -204,64 +275,6 @@ export function bankAddress(settings: Pick<HttpBankOptions, 'url' | 'secret' | '
     );
   }
   return url;
-}
-
-async function messageOf(
-  operation: BankOperation,
-  detokeniseCard: HttpBankOptions['detokeniseCard'],
-  callbackUrl: string | undefined,
-): Promise<OperationMessage> {
-  const { terminal } = operation;
-  const common = {
-    merchant: { id: terminal.merchantId, terminal: terminal.id, descriptor: terminal.descriptor },
-    ...defined({ callbackUrl }),
-  };
-  switch (operation.kind) {
-    case 'authorise': {
-      const { kind, capture, initiation, authentication, returnUrl } = operation;
-      const card = cardOf(await detokeniseCard(operation.card), initiation);
-      const { ip, email, fingerprint } = operation.payer;
-      const payer = defined({ ip, email, fingerprint });
-      const how = { capture, card, initiation: { ...initiation }, authentication, returnUrl, payer };
-      return { kind, ...common, ...moneyOf(operation), ...how };
-    }
-    case 'capture':
-    case 'refund': {
-      const { kind, originalOperationId } = operation;
-      return { kind, ...common, ...moneyOf(operation), originalOperationId };
-    }
-    case 'reverse':
-      return { kind: 'reverse', ...common, originalOperationId: operation.originalOperationId };
-    case 'payout': {
-      const card = receivingCardOf(await detokeniseCard(operation.card));
-      return { kind: 'payout', ...common, ...moneyOf(operation), card };
-    }
-    case 'verify': {
-      const card = receivingCardOf(await detokeniseCard(operation.card));
-      return { kind: 'verify', ...common, currency: operation.currency, card };
-    }
-  }
-}
-
-/** A payout needs only the number. */
-function receivingCardOf({ number, expiry, holder }: ClearCard) {
-  return { number, ...defined({ expiry, holder }) };
-}
-
-/** A charge without the payer never carries a security code, even if the vault has one. */
-function cardOf(card: ClearCard, initiation: Initiation): ClearCard & { expiry: string } {
-  const { number, expiry, holder, securityCode } = card;
-  if (expiry === undefined) throw new Error('a card without an expiry cannot be charged');
-  return {
-    number,
-    expiry,
-    ...defined({ holder }),
-    ...(securityCode === undefined || initiation.by === 'merchant' ? {} : { securityCode }),
-  };
-}
-
-function moneyOf({ amount }: { amount: { minor: bigint; currency: string } }) {
-  return { amount: Number(amount.minor), currency: amount.currency };
 }
 
 function manner(operation: BankOperation, { answerMs, unattendedAnswerMs }: Timeouts) {

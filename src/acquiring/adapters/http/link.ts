@@ -1,7 +1,7 @@
 // HTTP connections to one server, with limits on the time and the size of a response.
 // A failed exchange says whether any byte was written: that decides whether money may have moved.
 import { codeOf } from '../../../error-code.ts';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, errors, type Dispatcher } from 'undici';
 
 export type Exchange =
   | {
@@ -10,7 +10,13 @@ export type Exchange =
       readonly headers: Headers;
       readonly body: Buffer;
     }
-  | { readonly kind: 'nothing'; readonly written: boolean; readonly why: string };
+  | {
+      readonly kind: 'nothing';
+      readonly written: boolean;
+      readonly why: string;
+      /** Something came back that is no response: not HTTP, or without an end. */
+      readonly isNonsense?: true;
+    };
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -29,7 +35,8 @@ export type OpenLink = (origin: string, connectMs: number) => Link;
 
 /** What an acquirer's host usually handles in parallel. The time limit also runs while a request waits here. */
 const maxConnections = 200;
-const maxAnswerBytes = 64 * 1024;
+/** A form for the payer may have 64 KiB of values. */
+const maxAnswerBytes = 128 * 1024;
 
 export function openLink(origin: string, connectMs: number): Link {
   const agent = new Agent({
@@ -75,9 +82,10 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
     settle(exchange);
   }
 
-  function giveUp(why: string): void {
+  function giveUp(why: string, isNonsense = false): void {
     // The client calls onRequestStart right before it writes: until then no byte was sent.
-    finish({ kind: 'nothing', written: controller !== undefined, why });
+    const written = controller !== undefined;
+    finish({ kind: 'nothing', written, why, ...(isNonsense ? { isNonsense } : {}) });
     controller?.abort(new Error(why));
   }
 
@@ -93,11 +101,11 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
     },
     onResponseData(_controller, chunk) {
       bytes += chunk.length;
-      if (bytes > maxAnswerBytes) giveUp(`the response exceeds ${maxAnswerBytes} bytes`);
+      if (bytes > maxAnswerBytes) giveUp(`the response exceeds ${maxAnswerBytes} bytes`, true);
       else chunks.push(chunk);
     },
     onResponseEnd: () => finish({ kind: 'answer', status, headers, body: Buffer.concat(chunks) }),
-    onResponseError: (_controller, error) => giveUp(nameOf(error)),
+    onResponseError: (_controller, error) => giveUp(nameOf(error), error instanceof errors.HTTPParserError),
   };
 }
 

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
 import { epochMsOf, type Clock } from '../../../clock.ts';
 import { bankAddress } from './http-bank.ts';
-import { openLink, type Exchange } from './link.ts';
-import { BookPage, parseMessage, type BookEntry } from './messages.ts';
+import { openLink, type Exchange, type OpenLink } from './link.ts';
+import { BookPage, type BookEntry } from './messages.ts';
+import { parseMessage } from './responses.ts';
 import { protocolVersion, sign, signatureHeader, versionHeader } from './signature.ts';
 
 export type ReportReader = {
@@ -21,6 +22,8 @@ export type BookReaderOptions = {
   readonly allowPlainHttp?: true;
   /** The delay before each retry; tests use shorter ones. */
   readonly pausesMs?: readonly number[];
+  /** Replaced where no message may leave the program. */
+  readonly openLink?: OpenLink;
 };
 
 const connectMs = 5_000;
@@ -33,7 +36,7 @@ export function openBookReader(options: BookReaderOptions): ReportReader {
   const { secret, clock, pausesMs = usualPausesMs } = options;
   const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');
-  const link = openLink(url.origin, connectMs);
+  const link = (options.openLink ?? openLink)(url.origin, connectMs);
   const name = `The transaction report at ${url.href.replace(/\/$/, '')}`;
 
   function ask(target: string): Promise<Exchange> {

@@ -18,6 +18,25 @@ function read(
 const approved = { operationId, outcome: 'approved', reference: '900000000001' };
 const form = [{ name: 'PaReq', value: 'abc' }];
 
+test.each([
+  ['4242424242424242', '424242******4242'],
+  ['n-4242-4242-4242-4242', 'n-424242******4242'],
+  // Visa's own IDs look like this, and later charges send them back.
+  ['378282246310005', '378282246310005'],
+  ['424242424242424242', '424242424242424242'],
+])('a card number as the transaction ID %s is kept as %s', (networkTransactionId, kept) => {
+  expect(read(sent, 200, { ...approved, networkTransactionId })).toMatchObject({
+    networkTransactionId: kept,
+  });
+});
+
+test('a card number as the network or in an error is masked', () => {
+  const declined = { operationId, outcome: 'declined', network: '4242424242424242', code: '51' };
+  expect(read(sent, 200, declined)).toMatchObject({ outcome: 'declined', network: '424242******4242' });
+  const odd = read(sent, 500, { error: 'no 4242424242424242' });
+  expect(JSON.stringify(odd)).not.toContain('4242424242424242');
+});
+
 describe('a documented response', () => {
   test.each<[object, BankResponse]>([
     [approved, { outcome: 'approved', reference: '900000000001' }],
@@ -85,6 +104,107 @@ describe('a documented response', () => {
   });
 });
 
+describe('a response as payment service providers give it', () => {
+  const arn = '7'.repeat(23);
+  const networkIds = [
+    { kind: 'mcTrace', value: 'MCC0000011123' },
+    { kind: 'mcLink', value: 'a'.repeat(22) },
+  ];
+  const authenticated = { how: 'challenge', version: '2.2.0', status: 'Y', dsTransId: 'd' };
+
+  test.each<[string, object, object]>([
+    [
+      'a reference of 16 characters',
+      { reference: '993617895204576J' },
+      { reference: '993617895204576J', references: { acquirer: '993617895204576J' } },
+    ],
+    [
+      'a reference with an underscore',
+      { reference: 'pi_3MtwBwLkdIwHu7ix28a3tqPa' },
+      { reference: 'pi_3MtwBwLkdIwHu7ix28a3tqPa', references: { acquirer: 'pi_3MtwBwLkdIwHu7ix28a3tqPa' } },
+    ],
+    [
+      'all references',
+      { reference: '900000000001', references: { acquirer: 'pi_3Mt', arn } },
+      { reference: '900000000001', references: { rrn: '900000000001', acquirer: 'pi_3Mt', arn } },
+    ],
+    [
+      'a reference only in the new place',
+      { references: { acquirer: '993617895204576J' } },
+      { reference: '993617895204576J', references: { acquirer: '993617895204576J' } },
+    ],
+    [
+      'an ARN',
+      { reference: '900000000001', arn },
+      { reference: '900000000001', references: { rrn: '900000000001', arn } },
+    ],
+    [
+      'network IDs, an authentication and a time',
+      {
+        reference: '900000000001',
+        networkIds,
+        authenticated: { ...authenticated, more: 1 },
+        liabilityShift: true,
+        availableBy: '2026-11-24T09:00:00Z',
+      },
+      {
+        reference: '900000000001',
+        networkIds,
+        authenticated,
+        liabilityShift: true,
+        availableBy: '2026-11-24T09:00:00.000000Z',
+      },
+    ],
+    [
+      'later fields that do not fit',
+      {
+        reference: '900000000001',
+        references: { acquirer: 'a b' },
+        networkIds: [{ kind: 'amexTid', value: '1' }],
+        authenticated: { how: 'by phone' },
+        liabilityShift: 'yes',
+        availableBy: 'soon',
+      },
+      { reference: '900000000001' },
+    ],
+  ])('is an approval with %s', (_what, told, meant) => {
+    const body = { operationId, outcome: 'approved', ...told };
+    expect(read(sent, 200, body)).toStrictEqual({ outcome: 'approved', ...meant });
+    expect(read(inquired, 200, body)).toStrictEqual({ outcome: 'approved', ...meant });
+  });
+
+  test.each<[object, object]>([
+    [{ code: 'insufficient_funds' }, { code: 'insufficient_funds' }],
+    [
+      { code: 'authentication-required', by: 'acquirer', class: 'payerPresent' },
+      { code: 'authentication-required', by: 'acquirer', class: 'payerPresent' },
+    ],
+    [
+      { code: 'a'.repeat(64), by: 'connector', class: 'technical', notBefore: '2026-11-24T09:00:00Z' },
+      { code: 'a'.repeat(64), by: 'connector', class: 'technical', notBefore: '2026-11-24T09:00:00.000000Z' },
+    ],
+    [{ code: '51', by: 'the moon', class: 'soft', notBefore: 'later' }, { code: '51' }],
+  ])('is a decline with %j', (told, meant) => {
+    const body = { operationId, outcome: 'declined', network: 'visa', ...told };
+    expect(read(sent, 200, body)).toStrictEqual({ outcome: 'declined', network: 'visa', ...meant });
+  });
+
+  const pageWith = (fields: number, value: string) => {
+    const form = Array.from({ length: fields }, (_none, place) => ({ name: `f${place}`, value }));
+    const interaction = { method: 'POST', url: `https://acs.example/${'x'.repeat(8_000)}`, form };
+    return read(sent, 200, { operationId, outcome: 'payerNeeded', interaction }).outcome;
+  };
+  test('is a page with 25 fields, with 50, and with 64 KiB of values', () => {
+    expect(pageWith(25, 'abc')).toBe('payerNeeded');
+    expect(pageWith(50, 'x'.repeat(1_300))).toBe('payerNeeded');
+    expect(pageWith(1, 'x'.repeat(65_536))).toBe('payerNeeded');
+  });
+  test('is no page with more', () => {
+    expect(pageWith(51, 'abc')).toBe('unknown');
+    expect(pageWith(50, 'x'.repeat(1_311))).toBe('unknown');
+  });
+});
+
 describe('the outcome is unknown after', () => {
   test.each<[string, Asked, number, unknown, Record<string, string>?]>([
     ['a bare 404', inquired, 404, 'Not Found'],
@@ -101,7 +221,14 @@ describe('the outcome is unknown after', () => {
     ['null', sent, 200, null],
     ['an unknown outcome', sent, 200, { operationId, outcome: 'perhaps' }],
     ['an approval without a reference', sent, 200, { operationId, outcome: 'approved' }],
-    ['a reference of the wrong length', sent, 200, { ...approved, reference: '1' }],
+    ['a reference of the wrong length', sent, 200, { ...approved, reference: '9'.repeat(65) }],
+    ['a reference with a space', sent, 200, { ...approved, reference: '90000 000001' }],
+    [
+      'an approval with nothing but an ARN',
+      sent,
+      200,
+      { operationId, outcome: 'approved', arn: '7'.repeat(23) },
+    ],
     ['a network transaction ID with a NUL', sent, 200, { ...approved, networkTransactionId: 'a\0b' }],
     ['a decline without a code', sent, 200, { operationId, outcome: 'declined', network: 'visa' }],
     ['a redirect', sent, 302, ''],
@@ -145,7 +272,7 @@ describe('the payer is sent', () => {
     'https://user:password@acs.example/',
     'ftp://acs.example/',
     'https://acs.example/ page',
-    `https://acs.example/${'x'.repeat(2_048)}`,
+    `https://acs.example/${'x'.repeat(8_192)}`,
   ])('not to %s', (url) => expect(pageAt(url, false)).toBe('unknown'));
 
   test('to an http page only when the bank itself is on http', () => {

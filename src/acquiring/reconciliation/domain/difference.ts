@@ -77,6 +77,11 @@ export const differenceClasses = {
     means: 'Mandate has no record of the operation.',
     advice: 'Ask the bank for its origin. If another service sent it, give that service its own secret.',
   },
+  return_missing: {
+    means: 'A payout came back, and Mandate has not recorded it.',
+    advice:
+      'Record it: run `mandate payout returned` with the ID of the withdrawal, which the operation ID begins with.',
+  },
   duplicate: {
     means: 'The bank reports the operation again.',
     advice: 'Have the bank remove the extra line before settlement.',
@@ -142,7 +147,10 @@ export type Classification = Difference | 'equal' | 'open' | 'edge';
 
 export function classify(pair: Pair, scope: Scope): Classification {
   const { ours, line } = pair;
-  if (!ours) return line ? difference('missing_here', pair, worth(line), line) : 'equal';
+  if (!ours) {
+    if (!line) return 'equal';
+    return difference(line.kind === 'return' ? 'return_missing' : 'missing_here', pair, worth(line), line);
+  }
   if (!line) return isElsewhere(ours, scope) ? 'equal' : classifyMissing(pair, ours, scope);
   if (line.copy > 1) return difference('duplicate', pair, worth(line), line);
   if (isElsewhere(ours, scope)) return difference('wrong_bank', pair, worth(line), line);

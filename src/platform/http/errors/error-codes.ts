@@ -9,6 +9,24 @@ export const errorCatalogue = {
       message: 'Invalid request',
       advice:
         'The request does not match the schema, or one of its values is wrong. Correct what the message names and send it again.',
+      messages: {
+        'Invalid currency':
+          'A shop has one currency. Send that one, or the ID of a shop with the other currency. `GET /v2/processing/shops` returns the `currency` of each shop, and `mandate shop list --party <id>` prints it.',
+        'Unrecognized bank card issuer':
+          'The first digits of the number belong to no card network that Mandate knows. Check them, or use a card of another network. `GET /v2/processing/invoices/{invoiceID}/payment-methods` lists the networks. Payouts return `unsupportedCard` instead.',
+        'Invalid cardNumber checksum': 'A digit is wrong, or two are swapped. Enter the number again.',
+        'Invalid cardNumber length':
+          'Cards of this network have more or fewer digits. Enter the number again.',
+        'Invalid cvv length': 'Send three digits. American Express has four as well.',
+        'Invalid expiration date':
+          'Send the `MM/YY` or `MM/YYYY` on the card. A card is valid until the end of that month in UTC. Use another card if it has passed.',
+        'Customer not found':
+          'Check `customerID`. It has to be a customer of your party that is not deleted.',
+        'Invalid customer':
+          'The customer belongs to another shop than the invoice. Charge them with an invoice of their own shop: `GET /v2/processing/customers/{customerID}` returns its `shopID`.',
+        "Malformed 'x-forwarded-for' header":
+          'An entry is not an IP address. Correct the proxy that sends the header.',
+      },
     },
     invalidDeadline: {
       message: 'Invalid data in X-Request-Deadline header',
@@ -49,6 +67,10 @@ export const errorCatalogue = {
       message: 'Allocation not permitted',
       advice: 'Split payments are not supported. Omit allocation.',
     },
+    invoiceAttemptsExceeded: {
+      message: 'This invoice has been tried too often',
+      advice: 'An invoice takes 10 attempts of payers who enter a card. Create a new invoice.',
+    },
     invoicePaymentPending: {
       message: 'Invoice payment pending',
       advice: 'Another payment of the invoice is in progress. Follow its events. Try again if it fails.',
@@ -79,6 +101,11 @@ export const errorCatalogue = {
     invalidBindingStatus: {
       message: 'Only a binding that has succeeded can be revoked',
       advice: 'Read the status of the binding. Revoke it once it has `succeeded`.',
+    },
+    invalidConsentLinkStatus: {
+      message: 'The payer is confirming the new terms, or has confirmed them. The link cannot be cancelled.',
+      advice:
+        'Read the status of the consent link. If the payer does not finish within 30 minutes it is `open` again.',
     },
     customerNotReady: {
       message: 'Specified customer is not ready',
@@ -123,9 +150,36 @@ export const errorCatalogue = {
       advice:
         'Retry at `retryAfter`. Without it, ask the payer for a new payment. Card networks limit the declines of one card.',
     },
+    recurrentTerminalPaused: {
+      message:
+        'Charges are paused: the bank says that the terminal is set up wrongly. Wait until retryAfter, and ask the operator.',
+      advice:
+        'Retry at `retryAfter`. Payers who are present can pay meanwhile. The operator is alerted: the set-up of your shop or its terminal is wrong.',
+    },
     recurrentParentStale: {
       message: 'The last charge was more than six months ago. Ask the payer for a new payment.',
       advice: 'Do not retry. The shop is set to refuse a charge after so long a gap.',
+    },
+    recurrentAmountAboveConsent: {
+      message:
+        'The amount is above what the payer agreed to. Charge less, or ask the payer for a new consent.',
+      advice:
+        'Charge at most the agreed amount, in its currency. For more, ask the payer for a new payment with other terms. With `retryAfter`, the ' +
+        'amount is allowed once the trial has ended.',
+    },
+    recurrentPeriodAlreadyCharged: {
+      message:
+        'This period of the schedule is charged already. Wait until retryAfter, or for the pending charge.',
+      advice:
+        'Charge at `retryAfter`, when the next period starts. Without it, a charge is pending, or held and not captured. The shop is set to refuse a second charge in one ' +
+        'period.',
+    },
+    threeDSecureNotOffered: {
+      message:
+        'No bank of the shop authenticates payers as requested. Ask the operator, or send another threeDSecure.',
+      advice:
+        'Send another `threeDSecure` or none. The operator sees with `mandate bank check` what a bank declares, and sets the wish of a shop with ' +
+        '`mandate shop three-d-secure`.',
     },
     inconsistentCaptureCurrency: {
       message: 'The currency differs from the currency of the payment',
@@ -151,7 +205,9 @@ export const errorCatalogue = {
     insufficentAccountBalance: {
       message: 'Insufficient account balance',
       advice:
-        'The balance of the shop does not cover the refund and its fee. Take payments first, or ask the operator.',
+        'The balance of the shop does not cover the refund and its fee: fees were taken from what the payment brought. Pay money ' +
+        'in, which the operator books with `mandate shop top-up`; or have the shop set to wait or to an overdraft with ' +
+        '`mandate shop refunds`.',
     },
     webhookEventNotFound: {
       message: 'This webhook has no event with this eventID. Check the ID, or replay with since.',
@@ -212,6 +268,14 @@ export const errorCatalogue = {
       message: 'This payment or binding belongs to no series of recurring charges',
       advice:
         'Name a captured payment created with `makeRecurrent`, a recurring payment, or a binding that has succeeded.',
+    },
+    seriesNotFound: {
+      message: 'Series of recurring charges not found',
+      advice: 'Send the `seriesID` of a `…/recurring` response, or the `series.id` of a webhook event.',
+    },
+    consentLinkNotFound: {
+      message: 'Consent link not found',
+      advice: 'Check the ID. The creation of the link returned it.',
     },
     webhookNotFound: {
       message: 'Webhook not found',
@@ -287,6 +351,18 @@ export const errorCatalogue = {
       message: 'Too many cards were tried. Wait for the seconds in Retry-After.',
       advice:
         'This may be card testing. The message says whether the limit of the customer or of the card is reached.',
+    },
+    tooManyAttempts: {
+      message: 'Too many attempts to pay. Wait for the seconds in Retry-After.',
+      advice:
+        'The card or the payer has been declined too often, or several attempts with the card are in progress. Wait for the seconds in ' +
+        'Retry-After, or let the payer use another card. Charges without the payer are not limited by this.',
+    },
+    shopRefusesCards: {
+      message: 'The shop takes no new cards at the moment. Wait for the seconds in Retry-After.',
+      advice:
+        'So many cards like this one, or cards of any kind, are declined in this shop that it looks like card testing. Ask the operator of the ' +
+        'service. Another card may work. Charges without the payer continue.',
     },
     webhookLimitExceeded: {
       message: 'Webhook limit exceeded',

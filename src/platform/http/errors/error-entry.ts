@@ -3,6 +3,8 @@ type ErrorEntry = {
   readonly message: string;
   /** What to do about it. */
   readonly advice: string;
+  /** Other messages of this code that the contract fixes, and what to do about each. */
+  readonly messages?: Readonly<Record<string, string>>;
   /** In the wallets API. */
   readonly errorType?: string;
 };

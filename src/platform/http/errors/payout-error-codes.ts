@@ -16,7 +16,10 @@ export const payoutErrorCodes = {
       message: 'Party inaccessible',
       advice: 'The party is blocked or suspended. Ask the operator of the service.',
     },
-    noSuchIdentity: { message: 'No such identity', advice: 'Use the ID of one of your identities.' },
+    noSuchIdentity: {
+      message: 'No such identity',
+      advice: 'Check the ID. `GET /wallet/v0/identities` lists your identities.',
+    },
     identityInaccessible: {
       message: 'Identity inaccessible',
       advice: 'The identity is blocked. Ask the operator of the service.',
@@ -27,15 +30,18 @@ export const payoutErrorCodes = {
     },
     unsupportedCard: {
       message: 'Unsupported card',
-      advice: 'The number belongs to no supported card network. Use another card.',
+      advice:
+        'The first digits of the number belong to no card network that Mandate knows. Check them, or use a card of another network. Payments return `invalidRequest` with the message `Unrecognized bank card issuer` instead.',
     },
     invalidCardData: {
       message: 'Card data is invalid',
-      advice: 'Check the number, the expiry and the security code.',
+      advice:
+        'The number has a wrong digit or length, the expiry does not exist, or the security code has a wrong length. Enter the card again. With the message `Card is expired.` use another card.',
     },
     noSuchWallet: {
       message: 'No such wallet',
-      advice: 'Use one of your wallets, or a valid grant for this one.',
+      advice:
+        'Check the ID. `GET /wallet/v0/wallets` lists your wallets. The wallet of another party needs a valid grant.',
     },
     walletInaccessible: {
       message: 'Wallet inaccessible',
@@ -44,11 +50,12 @@ export const payoutErrorCodes = {
     },
     noSuchDestination: {
       message: 'No such destination',
-      advice: 'Use one of your destinations, or a valid grant for this one.',
+      advice:
+        'Check the ID. `GET /wallet/v0/destinations` lists your destinations. The destination of another party needs a valid grant.',
     },
     invalidCashAmount: {
       message: 'Invalid cash amount',
-      advice: 'Send at least 100 minor units for a payout, and at most twelve digits.',
+      advice: 'Send at least the smallest payout of the currency, and at most twelve digits.',
     },
     payoutLimitPerPayout: {
       message: 'Invalid cash amount',
@@ -71,9 +78,34 @@ export const payoutErrorCodes = {
       advice:
         'Wait until `retryAfter`, raise the level of the identity, or ask the operator. Without `retryAfter`, waiting does not help.',
     },
+    payoutCurrencyNotSet: {
+      message: 'Forbidden currency',
+      advice:
+        'No limits are set for payouts in this currency, so there is none, and no transfer to another identity. Ask the operator to set them with `mandate payout limits set`.',
+    },
+    noPayoutTerminal: {
+      message: 'Forbidden currency',
+      advice:
+        'No payout terminal of the owner of the wallet serves this currency. Ask the operator of the service.',
+    },
+    payoutTerminalLimit: {
+      message: 'Invalid cash amount',
+      advice:
+        'The amount is more than any payout terminal of the owner of the wallet takes. Pay out less at once.',
+    },
+    payoutSenderIncomplete: {
+      message: 'The bank needs more about the sender of this payout',
+      advice:
+        'Send the fields that `fields` names as `sender`, in the withdrawal or when you create the identity.',
+    },
+    payoutPurposeNotAllowed: {
+      message: 'This payout cannot have that purpose',
+      advice: 'Use one of the purposes that the message names, or send none.',
+    },
     differentCurrencies: {
       message: 'Invalid currency',
-      advice: 'Wallet, destination and body must have the same currency.',
+      advice:
+        'Wallet, destination and body must have the same currency. Read the wallet and the destination: each has its `currency`.',
     },
     destinationUnauthorized: {
       message: 'Destination unauthorized',
@@ -87,11 +119,15 @@ export const payoutErrorCodes = {
       message: 'Invalid expiration: already expired',
       advice: 'Send a `validUntil` in the future.',
     },
-    noSuchSender: { message: 'No such wallet sender', advice: 'Use one of your wallets.' },
+    noSuchSender: {
+      message: 'No such wallet sender',
+      advice: 'Check the ID. `GET /wallet/v0/wallets` lists your wallets.',
+    },
     noSuchReceiver: { message: 'No such wallet receiver', advice: 'Check the ID of the wallet.' },
     inconsistentCurrency: {
       message: 'Inconsistent currency',
-      advice: 'Both wallets and the body must have the same currency.',
+      advice:
+        'Both wallets and the body must have the same currency. Read your wallets: each has its `currency`.',
     },
     badTransferAmount: { message: 'Bad transfer amount', advice: 'Send 1 minor unit or more.' },
     transferNotAllowed: { message: 'W2W transfer not allowed', advice: 'Use two different wallets.' },

@@ -4,6 +4,7 @@ import { Format } from 'typebox/format';
 import { Compile } from 'typebox/compile';
 import type { TSchema } from 'typebox';
 import { parseInstant } from '../../../clock.ts';
+import { faultsOfFirstPart } from './first-fault.ts';
 
 // One meaning of date-time everywhere: the schema accepts exactly what the program can read.
 Format.Set('date-time', (text) => parseInstant(text) !== undefined);
@@ -39,7 +40,7 @@ export function compileCheck(schema: TSchema): Check {
   const compiled = Compile(schema);
   return (value) => {
     if (compiled.Check(value)) return undefined;
-    const first = mostTelling(compiled.Errors(value));
+    const first = mostTelling(faultsOfFirstPart(schema, value));
     if (!first) return { where: 'body', keyword: 'schema', description: 'does not fit the schema' };
     const missing = first.keyword === 'required' ? `/${first.params.requiredProperties[0]}` : '';
     const where = readablePath(first.instancePath + missing);
@@ -47,7 +48,7 @@ export function compileCheck(schema: TSchema): Check {
   };
 }
 
-type SchemaErrors = ReturnType<ReturnType<typeof Compile>['Errors']>;
+type SchemaErrors = ReturnType<typeof faultsOfFirstPart>;
 type SchemaError = SchemaErrors[number];
 
 /** A member such as `payerType` names the branch of a union that is meant. What is wrong with other branches says nothing. */

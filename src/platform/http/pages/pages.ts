@@ -36,6 +36,7 @@ const typeOfEnding: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  json: 'application/json; charset=utf-8',
 };
 
 export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
@@ -51,14 +52,20 @@ export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
   }
 }
 
-/** The files of a page, read on first use. After a fault, the next request reads them again. */
+const reading = new Map<string, Promise<ReadonlyMap<string, ServedFile>>>();
+
+/** The files of a page, read on first use in this process. After a fault, the next request reads them again. */
 export function pageFiles(name: string): () => Promise<ReadonlyMap<string, ServedFile>> {
-  let reading: Promise<Map<string, ServedFile>> | undefined;
-  return () =>
-    (reading ??= readPage(name).catch((error: unknown) => {
-      reading = undefined;
-      throw error;
-    }));
+  return () => {
+    const files =
+      reading.get(name) ??
+      readPage(name).catch((error: unknown) => {
+        reading.delete(name);
+        throw error;
+      });
+    reading.set(name, files);
+    return files;
+  };
 }
 
 function sendPage(
@@ -104,7 +111,7 @@ async function readFolder(folder: URL): Promise<Map<string, Buffer>> {
   );
 }
 
-function servedFile(name: string, content: Buffer): ServedFile {
+export function servedFile(name: string, content: Buffer): ServedFile {
   const ending = name.slice(name.lastIndexOf('.') + 1);
   return {
     type: typeOfEnding[ending] ?? 'application/octet-stream',

@@ -1,16 +1,33 @@
-// Where a payer's browser returns after a challenge, whatever its outcome. It redirects to the given address, or shows a page that
+// Where a payer's browser returns after a challenge, whatever its outcome. It continues to the given address, or shows a page that
 // notifies the window that opened it and tries to close itself.
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isStorableText } from '../request/json-body.ts';
 
+/** What the browser brought, unchanged. It may be a secret of the bank: it is never logged. */
+export type Brought = {
+  readonly method: 'GET' | 'POST';
+  /** Without the question mark. */
+  readonly query: string;
+  /** The body of a POST. */
+  readonly form?: string;
+};
+/** Where the payer goes next: an http or https address that the shop named. */
+export type Onward = {
+  readonly address: string;
+  readonly shop: { readonly partyId: string; readonly shopId: string };
+};
+/** Sends the browser on, or asks the payer first. */
+export type SendOn = (to: Onward, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
 /**
- * The path ends with the IDs of an object and its part. The browser is not trusted: `find` only expedites the query to the bank, and
- * returns where the payer goes next.
+ * The path ends with the IDs of an object and its part. The browser is not trusted: `find` hands what it brought to the bank, expedites the
+ * query, and returns where the payer goes next.
  */
 export function addPayerReturn(
   app: FastifyInstance,
   path: string,
-  find: (id: string, partId: string) => Promise<string | undefined>,
+  find: (id: string, partId: string, returned: Brought) => Promise<Onward | undefined>,
+  sendOn: SendOn,
 ): void {
   app.route<{ Params: { id: string; partId: string } }>({
     // A bank may send the browser back by either.
@@ -20,23 +37,17 @@ export function addPayerReturn(
       request.operation = 'payerReturn';
       const { id, partId } = request.params;
       const isPossible = isStorableText(id) && isStorableText(partId);
-      return redirectPayer(reply, isPossible ? await find(id, partId) : undefined);
+      const onward = isPossible ? await find(id, partId, broughtBy(request)) : undefined;
+      if (onward) return sendOn(onward, request, reply);
+      return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy).send(page);
     },
   });
 }
 
-function redirectPayer(reply: FastifyReply, redirectUrl: string | undefined): FastifyReply {
-  const address = redirectAddress(redirectUrl);
-  if (address !== undefined) return reply.redirect(address, 303);
-  return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy).send(page);
-}
-
-function redirectAddress(template: string | undefined): string | undefined {
-  // A template without variables is a URL; there are no variables to fill in.
-  const address = template?.replace(/\{[^}]*\}/g, '');
-  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
-  // Percent-encoded, as a header needs it.
-  return new URL(address).href;
+function broughtBy({ method, raw, body }: FastifyRequest): Brought {
+  const [, query = ''] = /^[^?]*\?(.*)$/s.exec(raw.url ?? '') ?? [];
+  if (method !== 'POST') return { method: 'GET', query };
+  return { method: 'POST', query, form: Buffer.isBuffer(body) ? body.toString() : '' };
 }
 
 const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors *";

@@ -1,5 +1,5 @@
-// Reads JSON from clients, which must be possible to store and return unchanged. PostgreSQL stores no NUL and no lone surrogate, and a
-// number beyond 2^53 would come back as another number.
+// Reads JSON from clients. It must be possible to store and return it unchanged: without NUL, lone surrogates, numbers beyond 2^53 and
+// repeated members.
 
 export type JsonProblem = { readonly where: string; readonly what: string };
 
@@ -7,38 +7,73 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 const maxDepth = 32;
 
 export function parseJson(bytes: Buffer): { value: unknown } | { problem: JsonProblem } {
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(bytes));
+    text = utf8.decode(bytes);
+    value = JSON.parse(text);
   } catch {
     return { problem: { where: 'body', what: 'is not JSON in UTF-8' } };
   }
-  const problem = findUnstorable(value, 'body', maxDepth);
-  return problem ? { problem } : { value };
+  const members = { count: 0 };
+  const problem = findUnstorable(value, maxDepth, members);
+  if (problem) return { problem: { where: `body${problem.path}`, what: problem.what } };
+  if (members.count === membersIn(text)) return { value };
+  return { problem: { where: 'body', what: 'has a member twice in one object; send each once' } };
 }
 
-function findUnstorable(value: unknown, where: string, depthLeft: number): JsonProblem | undefined {
+/** The path is put together on the way back: a large body without a problem needs none. */
+type Unstorable = { readonly path: string; readonly what: string };
+
+function findUnstorable(
+  value: unknown,
+  depthLeft: number,
+  members: { count: number },
+): Unstorable | undefined {
   if (typeof value === 'string') {
     return isStorableText(value)
       ? undefined
-      : { where, what: 'has a NUL character or half a surrogate pair' };
+      : { path: '', what: 'has a NUL character or half a surrogate pair' };
   }
   if (typeof value === 'number') {
     const exact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
-    return exact ? undefined : { where, what: 'is a number beyond 2^53; send it as a string' };
+    return exact ? undefined : { path: '', what: 'is a number beyond 2^53; send it as a string' };
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depthLeft === 0) return { where, what: `is nested deeper than ${maxDepth} levels` };
-  const isArray = Array.isArray(value);
-  for (const [name, member] of Object.entries(value)) {
-    if (!isArray && (name === '__proto__' || !isStorableText(name))) {
-      return { where, what: 'has a member whose name cannot be stored' };
+  if (depthLeft === 0) return { path: '', what: `is nested deeper than ${maxDepth} levels` };
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const problem = findUnstorable(value[index], depthLeft - 1, members);
+      if (problem) return { ...problem, path: `[${index}]${problem.path}` };
     }
-    const problem = findUnstorable(member, isArray ? `${where}[${name}]` : `${where}.${name}`, depthLeft - 1);
-    if (problem) return problem;
+    return undefined;
+  }
+  for (const name of Object.keys(value)) {
+    members.count += 1;
+    if (name === '__proto__' || !isStorableText(name))
+      return { path: '', what: 'has a member whose name cannot be stored' };
+    const problem = findUnstorable((value as Record<string, unknown>)[name], depthLeft - 1, members);
+    if (problem) return { ...problem, path: `.${name}${problem.path}` };
   }
   return undefined;
 }
+
+/** Of JSON that can be parsed: outside its strings each colon belongs to one member. */
+function membersIn(json: string): number {
+  let count = 0;
+  let isInString = false;
+  for (let index = 0; index < json.length; index++) {
+    const character = json.charCodeAt(index);
+    if (isInString && character === backslash) index += 1;
+    else if (character === quote) isInString = !isInString;
+    else if (character === colon && !isInString) count += 1;
+  }
+  return count;
+}
+
+const quote = '"'.charCodeAt(0);
+const backslash = '\\'.charCodeAt(0);
+const colon = ':'.charCodeAt(0);
 
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();

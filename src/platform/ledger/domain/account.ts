@@ -1,6 +1,7 @@
 // Accounts: where money is, or to whom it is due. An account's ID begins with mode and currency, so the database can see from two IDs
 // that a transfer stays within both.
 import { modeName } from '../../../livemode.ts';
+import { defined } from '../../../defined.ts';
 import type { Currency } from '../../../money.ts';
 
 export type AccountId = string & { readonly brand: 'AccountId' };
@@ -44,6 +45,8 @@ export const chart = {
   'wallet.own': { normalBalance: 'credit', forbidsOverdraft: true, shards: 0 },
   /** Paid out to cards, not yet in the acquirer's clearing file. */
   'payout.in_transit': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
+  /** Money whose owner is not known or cannot have it. It must go to zero, and what leaves it was there. */
+  'recon.suspense': { normalBalance: 'credit', forbidsOverdraft: true, shards: 0 },
   /** Verification charges that are being refunded to the payer. */
   'binding.clearing': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
   'fee.income': { normalBalance: 'credit', forbidsOverdraft: false, shards: 16 },
@@ -88,6 +91,10 @@ export function payoutInTransit({ acquirerId, ...kind }: Kind & { acquirerId: st
   return account(kind, 'payout.in_transit', { ownerId: acquirerId });
 }
 
+export function reconSuspense({ acquirerId, ...kind }: Kind & { acquirerId: string }): Account {
+  return account(kind, 'recon.suspense', { ownerId: acquirerId });
+}
+
 export function bindingClearing(kind: Kind): Account {
   return account(kind, 'binding.clearing', {});
 }
@@ -104,6 +111,17 @@ function account(
   const owners = [owner.partyId, owner.ownerId].filter((part) => part !== undefined).map(escaped);
   const id = [modeName(livemode), currency, code, ...owners].join(':') as AccountId;
   return { id, livemode, currency, code, ...owner };
+}
+
+/** An account that exists, by its ID. */
+export function accountFrom(id: string, kind: Kind): Account {
+  const [, , code = '', ...owners] = id.split(':');
+  if (!Object.hasOwn(chart, code)) throw new Error(`the ledger has no account ${id}`);
+  const parts = owners.map((part) => part.replaceAll('%3A', ':').replaceAll('%25', '%'));
+  const [partyId, ownerId] = parts.length > 1 ? parts : [undefined, parts[0]];
+  const found = account(kind, code as AccountCode, defined({ partyId, ownerId }));
+  if (found.id !== id) throw new Error(`account ${id} is of another mode or currency`);
+  return found;
 }
 
 /** A colon inside a part must not end it: two shops could share an account. */

@@ -10,6 +10,8 @@ export type Entry =
       readonly debit: Account;
       readonly credit: Account;
       readonly minor: bigint;
+      /** Its journal can take the account to its overdraft limit. */
+      readonly mayOverdraw?: true;
     }
   /** Without an amount, everything pending. What is left of it is released. */
   | { readonly phase: 'post'; readonly step: string; readonly minor?: bigint }

@@ -129,12 +129,12 @@ export const ledgerInvariants: readonly Invariant[] = [
   ),
   invariant(
     'I4',
-    'an account that forbids an overdraft has no available balance below zero',
+    'an account that forbids an overdraft has no available balance below zero, or below its overdraft limit',
     `
-    select account_id, sum(credits_posted - debits_posted - debits_pending)::text as available,
-      sum(credits_posted - debits_posted - debits_pending) >= 0 as holds
+    select account_id, overdraft_minor, sum(credits_posted - debits_posted - debits_pending)::text as available,
+      sum(credits_posted - debits_posted - debits_pending) >= -overdraft_minor as holds
     from ledger_account join ledger_balance using (account_id)
-    where forbids_overdraft group by account_id`,
+    where forbids_overdraft group by account_id, overdraft_minor`,
   ),
   invariant(
     'I5',

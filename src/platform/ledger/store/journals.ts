@@ -113,7 +113,52 @@ export async function shardAccount(db: Database, accountId: string, shards: numb
 }
 
 export async function openAccountsOf(db: Database, journal: Journal): Promise<void> {
-  await db.run(openAccounts, { accounts: accountsIn(journal).map(accountToJson) });
+  await openEach(db, accountsIn(journal));
+}
+
+async function openEach(db: Database, accounts: readonly Account[]): Promise<void> {
+  await db.run(openAccounts, { accounts: accounts.map(accountToJson) });
+}
+
+/** The main row, which each journal locks that lowers the account. */
+const lockMainRow = statement({
+  name: 'lock_ledger_main_row',
+  parameters: { account_id: 'text' },
+  row: {},
+  text: 'select from ledger_balance where account_id = :account_id and shard = 0 for no key update',
+});
+
+const changeOverdraft = statement({
+  name: 'change_overdraft',
+  parameters: { account_id: 'text', overdraft_minor: 'int8' },
+  row: { account_id: 'text' },
+  text: `
+    update ledger_account set overdraft_minor = :overdraft_minor
+    where account_id = :account_id and :overdraft_minor + (
+      select sum(credits_posted - debits_posted - debits_pending) from ledger_balance
+      where ledger_balance.account_id = :account_id) >= 0
+    returning account_id`,
+});
+
+const readOverdraft = statement({
+  name: 'read_overdraft',
+  parameters: { account_id: 'text' },
+  row: { overdraft_minor: 'int8' },
+  text: 'select overdraft_minor from ledger_account where account_id = :account_id',
+});
+
+/** False if the account is already further below zero. Run it in a transaction, because it holds a lock. */
+export async function setOverdraft(db: Database, account: Account, minor: bigint): Promise<boolean> {
+  await openEach(db, [account]);
+  await db.run(lockMainRow, { account_id: account.id });
+  const rows = await db.run(changeOverdraft, { account_id: account.id, overdraft_minor: minor });
+  return rows.length > 0;
+}
+
+/** Zero for an account that has not been used yet. */
+export async function overdraftOf(db: Database, account: Account): Promise<bigint> {
+  const [row] = await db.run(readOverdraft, { account_id: account.id });
+  return row?.overdraft_minor ?? 0n;
 }
 
 export function entriesToJson({ entries }: Journal) {

@@ -1,0 +1,47 @@
+// A request answered 503 has written nothing under its marks: its Idempotency-Key, whose response is stored together with the work,
+// and its external ID. The rows that a statement returns prove nothing, because some return one without a write.
+import type { Problem } from '../check.ts';
+import type { CheckWorld } from '../world.ts';
+
+/** What every request that carried it so far was answered 503 for. */
+export type Unwritten = { readonly key: string } | { readonly partyId: string; readonly externalId: string };
+
+export type Marks = {
+  /** A request with these marks is sent. Until it is answered 503, it may have written. */
+  sent(marks: readonly Unwritten[]): void;
+  answered503(marks: readonly Unwritten[]): void;
+  unwritten(): readonly Unwritten[];
+};
+
+export function openMarks(): Marks {
+  /** By mark, the requests that may have written. */
+  const doubts = new Map<string, number>();
+  const add = (marks: readonly Unwritten[], by: 1 | -1) => {
+    for (const mark of marks) {
+      const name = JSON.stringify(mark);
+      doubts.set(name, (doubts.get(name) ?? 0) + by);
+    }
+  };
+  return {
+    sent: (marks) => add(marks, 1),
+    answered503: (marks) => add(marks, -1),
+    unwritten: () =>
+      [...doubts].flatMap(([name, doubt]) => (doubt === 0 ? [JSON.parse(name) as Unwritten] : [])),
+  };
+}
+
+const readWritten = `
+  select 'key ' || idempotency_key as mark, 'its response is stored' as what from idempotency_key
+  where status is not null and idempotency_key in (select mark ->> 'key' from json_array_elements($1) as mark)
+  union all
+  select 'external ID ' || external_id, operation || ' made ' || entity_id from external_id
+  where (party_id, external_id) in (select mark ->> 'partyId', mark ->> 'externalId' from json_array_elements($1) as mark)`;
+
+export async function writtenAnyway(
+  query: CheckWorld['query'],
+  unwritten: readonly Unwritten[],
+): Promise<Problem[]> {
+  if (unwritten.length === 0) return [];
+  const rows = await query(readWritten, [JSON.stringify(unwritten)]);
+  return rows.map(({ mark, what }) => [String(mark), `every request was answered 503, and ${String(what)}`]);
+}

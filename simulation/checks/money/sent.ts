@@ -1,0 +1,62 @@
+// What leaves for a bank may be done there: it never leaves for another one, and not long after its payer has acted.
+import type { Problem } from '../check.ts';
+import type { CheckWorld, Left } from '../world.ts';
+
+export type Leaving = { hear(query: CheckWorld['query'], left: readonly Left[]): Promise<Problems> };
+type Problems = { readonly moved: Problem[]; readonly late: Problem[] };
+
+const patienceMs = 3 * 60_000;
+
+export function openLeaving(): Leaving {
+  const before = new Map<string, Left[]>();
+
+  /** A payout may move after an answer that says so; nothing else may, because a proxy could have sent the answer. */
+  function moveOf(left: Left): Problem[] {
+    const others = before.get(left.operationId) ?? [];
+    before.set(left.operationId, [...others, left]);
+    const stays = others.find(
+      ({ bankId, kind, isRefused }) => bankId !== left.bankId && !(kind === 'payout' && isRefused),
+    );
+    return stays
+      ? [
+          [
+            left.operationId,
+            `it left for bank ${left.bankId}, and may have reached bank ${stays.bankId} before`,
+          ],
+        ]
+      : [];
+  }
+
+  return {
+    async hear(query, left) {
+      const moved = left.flatMap(moveOf);
+      const payers = left.filter(({ kind, isByPayer }) => kind === 'authorise' && isByPayer);
+      const acted = payers.length === 0 ? new Map<string, string>() : await timesOf(query, payers);
+      const late = payers.flatMap(({ operationId, notAfter }): Problem[] => {
+        const actedAt = acted.get(partOf(operationId));
+        if (actedAt === undefined) return [];
+        if (notAfter === undefined) return [[operationId, 'the bank may do it at any time']];
+        return Date.parse(notAfter) - Date.parse(actedAt) > patienceMs
+          ? [[operationId, `the bank may do it until ${notAfter}, and the payer acted at ${actedAt}`]]
+          : [];
+      });
+      return { moved, late };
+    },
+  };
+}
+
+/** The payment or binding of an operation. */
+function partOf(operationId: string): string {
+  return operationId.split('.').slice(0, 2).join('.');
+}
+
+async function timesOf(query: CheckWorld['query'], left: readonly Left[]): Promise<Map<string, string>> {
+  const ids = [...new Set(left.map(({ operationId }) => operationId.split('.')[0]))];
+  const rows = await query(
+    `select aggregate_id || '.' || coalesce(fact ->> 'paymentId', fact ->> 'bindingId') as part, fact -> 'terms' ->> 'createdAt' as at
+     from event, json_array_elements(facts) as fact
+     where aggregate_id = any($1) and fact ->> 'type' in ('payment_started', 'binding_started')`,
+    [ids],
+  );
+  return new Map(rows.map(({ part, at }) => [String(part), String(at)]));
+}

@@ -1,0 +1,31 @@
+// Remembers what a bank can do. A caller waits only until the first response; later ones get what is known while it is asked again.
+import { abilitiesOfVersion1, type Abilities } from '../../domain/abilities.ts';
+
+const freshMs = 5 * 60_000;
+/** A bank that did not answer is asked again soon. */
+const retryMs = 10_000;
+
+/** It may be one that forgets, so nothing is sent again to it. */
+const unheard: Abilities = { ...abilitiesOfVersion1, repeatableMs: 0 };
+
+/** `ask` returns undefined when the bank did not answer, and never throws. */
+export function openKnownAbilities(nowMs: () => number, ask: () => Promise<Abilities | undefined>) {
+  let known: Abilities | undefined;
+  let freshUntilMs = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | undefined;
+
+  async function learn(): Promise<void> {
+    const answer = await ask();
+    known = answer ?? known;
+    freshUntilMs = nowMs() + (answer ? freshMs : retryMs);
+    asking = undefined;
+  }
+
+  return async (): Promise<Abilities> => {
+    if (nowMs() >= freshUntilMs) {
+      asking ??= learn();
+      if (!known) await asking;
+    }
+    return known ?? unheard;
+  };
+}

@@ -1,0 +1,54 @@
+// What a bank declares it cannot do, so that an operation is refused before anything is sent.
+import type { Abilities, InitiationAbility } from './abilities.ts';
+import type { BankOperation } from './bank-port.ts';
+import type { Initiation } from './initiation.ts';
+
+function initiationAbilityOf(initiation: Initiation): InitiationAbility {
+  if (initiation.by === 'merchant') return initiation.reason;
+  return initiation.usesStored ? 'usesStored' : 'payer';
+}
+
+/** In the words of the protocol, for an operator. Undefined when the bank can do it. */
+export function missingAbility(operation: BankOperation, abilities: Abilities): string | undefined {
+  const { kinds, currencies, initiations, authentication, capture, reverse } = abilities;
+  if (!kinds.includes(operation.kind)) return `kind ${operation.kind}`;
+  const currency = currencyOf(operation);
+  if (currency && currencies && !currencies.includes(currency)) return `currency ${currency}`;
+  switch (operation.kind) {
+    case 'authorise': {
+      const initiation = initiationAbilityOf(operation.initiation);
+      // A bank of version 1 takes a stored card of a payer who is present like any other.
+      if (initiation !== 'usesStored' && !initiations.includes(initiation)) return `initiation ${initiation}`;
+      const isGiven = operation.authentication === 'given';
+      return isGiven && !authentication.includes('given') ? 'authentication given' : undefined;
+    }
+    case 'capture':
+      return operation.final === false && !capture.several ? 'several captures' : undefined;
+    case 'reverse':
+      return operation.amount && !reverse.partial ? 'reversal of a part' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function currencyOf(operation: BankOperation): string | undefined {
+  if (operation.kind === 'verify') return operation.currency;
+  return 'amount' in operation ? operation.amount?.currency : undefined;
+}
+
+/** A sentence for the operator. Undefined if the bank declares nothing against it. */
+export function refusalOfTerminal(
+  bankId: string,
+  { kinds, currencies, initiations }: Abilities,
+  wanted: { readonly kind: 'payment' | 'payout'; readonly currencies: readonly string[] },
+): string | undefined {
+  const kind = wanted.kind === 'payout' ? 'payout' : 'authorise';
+  if (!kinds.includes(kind))
+    return `Bank ${bankId} declares that it does no operation of kind ${kind}. Choose another bank.`;
+  const foreign = currencies && wanted.currencies.filter((one) => !currencies.includes(one));
+  if (foreign && foreign.length > 0)
+    return `Bank ${bankId} declares no currency ${foreign.join(', ')}. It has ${currencies.join(', ')}.`;
+  if (wanted.kind === 'payment' && !initiations.includes('payer'))
+    return `Bank ${bankId} declares that it takes no payments of payers. Choose another bank.`;
+  return undefined;
+}

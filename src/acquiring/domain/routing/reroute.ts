@@ -1,0 +1,44 @@
+// Decides when a payment or a verification charge moves to another terminal of its shop.
+// What may have reached one bank is never sent to another.
+import type { BankResponse, Terminal } from '../bank-port.ts';
+import type { Instant } from '../../../clock.ts';
+
+/** The part of a payment or binding that the rule needs. */
+type Charged = { readonly state: { readonly name: string }; readonly isSteppedUp?: true };
+
+/**
+ * Only the node that created the charge may reroute it, on attempt 1: a later attempt cannot know what an earlier one
+ * sent. The store checks with `isFirstAttempt` that no other node has claimed the job since.
+ */
+export function mayReroute(
+  { state, isSteppedUp }: Charged,
+  answer: BankResponse,
+  attempt: number,
+  { now, until }: { readonly now: Instant; readonly until: Instant },
+): boolean {
+  const neverSent = answer.outcome === 'notSent' && answer.noBytesSent === true;
+  // A payment that is stepped up stays with the bank that asked for it.
+  if (isSteppedUp) return false;
+  return neverSent && attempt === 1 && state.name === 'authorising' && now < until;
+}
+
+/** What a first send proves: no byte has left, or the bank says that it did nothing. `notFound` proves no such thing. */
+export function isProvedUndone(answer: BankResponse): boolean {
+  return answer.outcome === 'notSent' && (answer.noBytesSent === true || answer.notDone === true);
+}
+
+/** The same condition in SQL. While `status` is `authorising`, only a step-up sets `attempts` to 1 again, with another version. */
+export const isFirstAttempt = `attempts = 1 and status = 'authorising'`;
+
+/** The stored terms with `:terminal` in place of the old terminal, in the same order. */
+export const reroutedTerms = `(
+    select json_object_agg(key, case key when 'terminal' then :terminal else value end order by place)
+    from json_each(terms) with ordinality as term (key, value, place)
+  )`;
+
+export function rerouted(
+  terminal: Terminal,
+  answer: BankResponse,
+): { readonly terminal: Terminal; readonly why: string } {
+  return { terminal, why: 'why' in answer ? answer.why : answer.outcome };
+}

@@ -1,0 +1,143 @@
+// What banks reported on their own, in SQL: each note once.
+import type { Instant } from '../../../clock.ts';
+import { anyObject, list, oneOf, text } from '../../../platform/database/codec.ts';
+import type { Database } from '../../../platform/database/database.ts';
+import { columnList, statement, stored, type Values } from '../../../platform/database/statement.ts';
+
+export const noteMeanings = ['nothing', 'waits', 'applied', 'contradiction'] as const;
+export type NoteMeaning = (typeof noteMeanings)[number];
+
+const row = {
+  bank_id: 'text',
+  note_key: 'text',
+  operation_id: 'text',
+  what: 'text',
+  heard: stored('json', anyObject),
+  meaning: stored('text', oneOf(...noteMeanings)),
+  noted_at: 'timestamptz',
+} as const;
+export type NoteRow = Values<typeof row>;
+export type NoteKey = Pick<NoteRow, 'bank_id' | 'note_key'>;
+
+const insertNote = statement({
+  name: 'insert_exchange_note',
+  parameters: row,
+  row: { note_key: 'text' },
+  text: `insert into exchange_note (${columnList(row)})
+         values (:bank_id, :note_key, :operation_id, :what, :heard, :meaning, :noted_at)
+         on conflict do nothing returning note_key`,
+});
+
+const changeNote = statement({
+  name: 'change_exchange_note',
+  parameters: { bank_id: 'text', note_key: 'text', meaning: row.meaning, heard: row.heard },
+  row: {},
+  text: `update exchange_note set meaning = :meaning, heard = :heard
+         where bank_id = :bank_id and note_key = :note_key and meaning = 'waits'`,
+});
+
+const lockNote = statement({
+  name: 'lock_exchange_note',
+  parameters: { bank_id: 'text', note_key: 'text' },
+  row: { note_key: 'text' },
+  text: `select note_key from exchange_note
+         where bank_id = :bank_id and note_key = :note_key and meaning = 'waits' for update`,
+});
+
+const moveUpdatesCursor = statement({
+  name: 'move_updates_cursor',
+  parameters: { bank_id: 'text', to: 'int8' },
+  row: {},
+  text: 'update bank set updates_cursor = greatest(updates_cursor, :to) where bank_id = :bank_id',
+});
+
+const readNotes = statement({
+  name: 'read_exchange_notes',
+  parameters: { meaning: row.meaning, bank_id: 'text?', limit: 'int4' },
+  row,
+  text: `select ${columnList(row)} from exchange_note
+         where meaning in ('waits', 'contradiction') and meaning = :meaning
+           and (:bank_id is null or bank_id = :bank_id)
+         order by noted_at desc, note_key limit :limit`,
+});
+
+/** Of a few operations; an operator asks. */
+const readNotesAbout = statement({
+  name: 'read_exchange_notes_about',
+  parameters: { operation_ids: stored('json', list(text)) },
+  row,
+  text: `select ${columnList(row)} from exchange_note
+         where operation_id in (select json_array_elements_text(:operation_ids)) order by noted_at, note_key`,
+});
+
+const countContradictions = statement({
+  name: 'count_contradictions',
+  parameters: {},
+  row: { contradictions: 'int8' },
+  text: `select count(*) as contradictions from exchange_note where meaning in ('waits', 'contradiction')
+           and meaning = 'contradiction'`,
+});
+
+/** False if the note is known. */
+export async function storeNote(db: Database, note: NoteRow): Promise<boolean> {
+  return (await db.run(insertNote, note)).length > 0;
+}
+
+/** False if it waits no longer: another node has taken it. */
+export async function lockWaitingNote(db: Database, { bank_id, note_key }: NoteKey): Promise<boolean> {
+  return (await db.run(lockNote, { bank_id, note_key })).length > 0;
+}
+
+/** Of a note that waits. */
+export async function storeMeaning(
+  db: Database,
+  { bank_id, note_key }: NoteKey,
+  meaning: NoteMeaning,
+  heard: object,
+): Promise<void> {
+  await db.run(changeNote, { bank_id, note_key, meaning, heard });
+}
+
+export async function storeUpdatesCursor(db: Database, bankId: string, to: number): Promise<void> {
+  await db.run(moveUpdatesCursor, { bank_id: bankId, to: BigInt(to) });
+}
+
+/** The newest first. */
+export function notesThat(
+  db: Database,
+  meaning: 'waits' | 'contradiction',
+  { bankId, limit }: { readonly bankId?: string; readonly limit: number },
+): Promise<NoteRow[]> {
+  return db.run(readNotes, { meaning, bank_id: bankId ?? null, limit });
+}
+
+/** The oldest first. */
+export async function notesAbout(db: Database, operationIds: readonly string[]): Promise<NoteRow[]> {
+  return db.run(readNotesAbout, { operation_ids: operationIds });
+}
+
+export async function numberOfContradictions(db: Database): Promise<number> {
+  return Number((await db.run(countContradictions, {}))[0]?.contradictions ?? 0n);
+}
+
+export function noteOf(
+  note: {
+    readonly bankId: string;
+    readonly key: string;
+    readonly operationId: string;
+    readonly what: string;
+  },
+  heard: object,
+  { meaning, at }: { readonly meaning: NoteMeaning; readonly at: Instant },
+): NoteRow {
+  const { bankId, key, operationId, what } = note;
+  return {
+    bank_id: bankId,
+    note_key: key,
+    operation_id: operationId,
+    what,
+    heard,
+    meaning,
+    noted_at: at,
+  };
+}

@@ -1,0 +1,36 @@
+// What an update of a bank changes, by the module that the operation belongs to.
+import type { OperationUpdate, UpdateOutcome } from '../../acquiring/domain/bank-updates.ts';
+import type { Clock } from '../../clock.ts';
+import { bindingOfOperation } from '../../customers/domain/binding.ts';
+import { applyUpdate as applyToPayment } from '../../payments/updates/apply-update.ts';
+import { applyUpdate as applyToWithdrawal } from '../../payouts/apply-update.ts';
+import { withdrawalOfOperation } from '../../payouts/domain/withdrawal.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Logger } from '../../platform/log.ts';
+
+type Deps = {
+  readonly clock: Clock;
+  readonly livemode: boolean;
+  readonly log: Pick<Logger, 'error'>;
+};
+
+/** In the transaction that notes the update. */
+export function applyUpdate(
+  { clock, livemode, log }: Deps,
+  tx: Database,
+  update: OperationUpdate,
+): Promise<UpdateOutcome> {
+  const { operationId } = update;
+  if (withdrawalOfOperation(operationId))
+    return applyToWithdrawal({ db: tx, livemode, log }, update, clock.now());
+  if (bindingOfOperation(operationId)) return Promise.resolve(ofBinding(update, log));
+  return applyToPayment({ db: tx, log }, update, clock.now());
+}
+
+/** A verification charge has no updates of its own: what is not refunded in the end, an operator sends to the payer. */
+function ofBinding({ operationId, what }: OperationUpdate, log: Deps['log']): UpdateOutcome {
+  if (what === 'networkIds' || what === 'holdEnded') return { outcome: 'nothing' };
+  const why = 'it is about the verification charge of a saved card';
+  log.error({ operationId, what, why }, 'bank update needs an operator');
+  return { outcome: 'contradiction', why };
+}

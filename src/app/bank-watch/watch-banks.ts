@@ -1,0 +1,108 @@
+// Watches each bank: whether its report shows operations that are lost here, and what it says about operations after their response.
+import { openBookReader, type ReportReader } from '../../acquiring/adapters/http/read-report.ts';
+import type { OpenLink } from '../../acquiring/adapters/http/link.ts';
+import type { Banks, BankSettings } from '../../acquiring/banks.ts';
+import { askLate } from '../../acquiring/exchange-log/hear-late-answer.ts';
+import { readUpdates, type UpdatesDeps } from '../../acquiring/exchange-log/read-updates.ts';
+import {
+  claimBanksToWatch,
+  findWatchedBank,
+  type WatchedBank,
+} from '../../acquiring/exchange-log/store/watched-banks.ts';
+import { lastWatchedBefore, witness } from '../../acquiring/exchange-log/witness.ts';
+import type { Clock } from '../../clock.ts';
+import type { DatabasePool } from '../../platform/database/database.ts';
+import type { Logger } from '../../platform/log.ts';
+import { reconciliationSources } from '../reconciliation-sources.ts';
+
+type Options = Reading & {
+  readonly database: DatabasePool;
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  readonly banks: Banks;
+  readonly apply: UpdatesDeps['apply'];
+  readonly expedite: UpdatesDeps['expedite'];
+};
+
+export function watchBanks(options: Options) {
+  const { database: db, clock, log, banks, apply, expedite } = options;
+  const readUpdatesOf = inTurns(async (id) => {
+    const bank = await banks.bankNamed(id);
+    if (!bank || !(await bank.abilities()).hasUpdates) return;
+    const watched = await findWatchedBank(db, id);
+    const deps = { db, clock, log, apply, expedite };
+    if (watched) await readUpdates(deps, id, bank, Number(watched.updates_cursor));
+  });
+
+  async function watchOne(watched: WatchedBank, id = watched.bank_id): Promise<void> {
+    const settings = await banks.settingsOf(id);
+    if (!settings) return;
+    const report = openReport(settings, options);
+    try {
+      await witness({ db, clock, log, isExpected: reconciliationSources.expects }, watched, report);
+      await banks.forget(id);
+      await readUpdatesOf(id);
+    } finally {
+      await report.stop();
+    }
+  }
+
+  return {
+    /** All that no node has watched within the last half minute. */
+    async watch(): Promise<void> {
+      const before = lastWatchedBefore({ clock });
+      for (const watched of await claimBanksToWatch(db, clock.now(), before)) {
+        await watchOne(watched).catch((error: unknown) =>
+          log.warn({ err: error, bank: watched.bank_id }, 'bank not watched'),
+        );
+      }
+    },
+    /** A callback may be about something that only the updates say, or that contradicts what is proved. */
+    async hurry(id: string, operationId: string): Promise<void> {
+      await readUpdatesOf(id);
+      await askAbout(options, id, operationId);
+    },
+  };
+}
+
+/** One call at a time for each bank, and one more for all that came meanwhile. */
+function inTurns(work: (id: string) => Promise<void>): (id: string) => Promise<void> {
+  const running = new Map<string, Promise<unknown>>();
+  const next = new Map<string, Promise<void>>();
+  return (id) => {
+    const shared = next.get(id);
+    if (shared) return shared;
+    const turn = (running.get(id) ?? Promise.resolve()).then(() => {
+      next.delete(id);
+      return work(id);
+    });
+    next.set(id, turn);
+    const settled = turn.catch(() => undefined);
+    running.set(id, settled);
+    return turn;
+  };
+}
+
+async function askAbout({ database: db, clock, log, banks }: Options, bankId: string, operationId: string) {
+  const bank = await banks.bankNamed(bankId);
+  if (bank) await askLate({ db, clock, log }, bank, { operationId, bankId });
+}
+
+type Reading = {
+  readonly clock: Clock;
+  readonly openLink?: OpenLink | undefined;
+  readonly allowPlainHttp: boolean;
+};
+
+function openReport(
+  { url, secret }: BankSettings,
+  { clock, openLink, allowPlainHttp }: Reading,
+): ReportReader {
+  return openBookReader({
+    url,
+    secret,
+    clock,
+    pausesMs: [],
+    ...(openLink ? { openLink } : {}),
+    ...(allowPlainHttp ? { allowPlainHttp } : {}),
+  });
+}

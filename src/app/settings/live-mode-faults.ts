@@ -1,0 +1,51 @@
+// What live mode refuses, because real money and card numbers would depend on it. Each fault says what to do.
+import { isIP } from 'node:net';
+
+type Given = {
+  readonly masterKey: Buffer | undefined;
+  readonly databaseUrl: string | undefined;
+  /** The operator knows that the connection is not verified. */
+  readonly takesUnverifiedDatabase: boolean;
+  readonly rejectUnauthorized: string | undefined;
+};
+
+export function liveModeFaults(given: Given): string[] {
+  const { masterKey, databaseUrl, takesUnverifiedDatabase, rejectUnauthorized } = given;
+  const faults: string[] = [];
+  if (masterKey && isGuessable(masterKey))
+    faults.push(
+      'MANDATE_MASTER_KEY is not random: its bytes repeat or count. Create one with `openssl rand -base64 32`.',
+    );
+  if (rejectUnauthorized === '0')
+    faults.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED is 0, which switches the check of certificates off. Remove it, and name your own certificate authority in NODE_EXTRA_CA_CERTS.',
+    );
+  if (isUnverified(databaseUrl) && !takesUnverifiedDatabase)
+    faults.push(
+      'DATABASE_URL is on another machine without verified TLS. End it with `?sslmode=verify-full&sslrootcert=<file>`, or set DATABASE_UNVERIFIED=on if the network between is yours.',
+    );
+  return faults;
+}
+
+/** Whether the connection leaves this machine without a check of who answers. */
+export function isUnverified(databaseUrl: string | undefined): boolean {
+  if (databaseUrl === undefined) return false;
+  const [text] = [databaseUrl, databaseUrl.replace('@/', '@localhost/')].filter((each) => URL.canParse(each));
+  if (text === undefined) return false;
+  const { hostname, searchParams } = new URL(text);
+  const host = decodeURIComponent(searchParams.get('host') ?? hostname).replace(/^\[|\]$/g, '');
+  const isHere =
+    host === '' || host === 'localhost' || host.startsWith('/') || host === '::1' || /^127\./.test(host);
+  if (isHere && (isIP(host) !== 0 || !host.includes('.'))) return false;
+  return searchParams.get('sslmode') !== 'verify-full';
+}
+
+/** Zeros, a short part repeated, or bytes that count up or down. Random keys are never like that. */
+function isGuessable(key: Buffer): boolean {
+  const repeats = Array.from({ length: key.length / 2 }, (_, place) => place + 1).some((period) =>
+    key.every((byte, index) => index < period || byte === key[index - period]),
+  );
+  const step = ((key[1] ?? 0) - (key[0] ?? 0) + 256) % 256;
+  const counts = key.every((byte, index) => index === 0 || byte === ((key[index - 1] ?? 0) + step) % 256);
+  return repeats || counts || new Set(key).size < 10;
+}

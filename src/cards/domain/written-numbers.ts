@@ -1,0 +1,103 @@
+// Finds card numbers in text. One rule holds for every text that is kept; a search of what is stored also looks behind other separators.
+import { isCardNumber, passesLuhn, paymentSystemOf } from './card.ts';
+
+const minDigits = 13;
+const maxDigits = 19;
+
+/** Groups of digits. Spaces of every width and dashes between them are ignored. */
+const runs = /\d+(?:[\s\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212\ufe63\uff0d-]+\d+)*/g;
+/** Between groups is punctuation of up to three characters, or one line ends and the next is indented. */
+const looseRuns = /\d+(?:(?:[^0-9A-Za-z]{1,3}|\s+)\d+)*/g;
+/** Between groups is one space or dash, or a line ends: tabs and several spaces stand between columns. */
+const evenRuns = /\d+(?:(?:[ \u00a0\u2000-\u200d\u2010-\u2015\u202f\u2060-]|\r?\n)\d+)*/g;
+const brokenRuns = /\d+(?:\r?\n[ \t]*\d+)*/g;
+
+/**
+ * The rule for every text that is kept: a whole run of digits, or groups as cards print them. Any other groups would make telephone
+ * numbers and identifiers card numbers.
+ */
+export function holdsCardNumber(text: string): boolean {
+  if (!hasEnoughDigits(text)) return false;
+  return groupsIn(text, runs).some(
+    (groups) => isWholeNumber(groups) || isDigitByDigit(groups) || beginsAnywhere(groups, isPrinted),
+  );
+}
+
+/**
+ * For a search of files, where one line has many numbers. A card number stands alone, in the groups that cards print, in equal groups,
+ * digit by digit, or broken by the end of a line.
+ */
+export function mayHoldCardNumber(text: string): boolean {
+  if (!hasEnoughDigits(text)) return false;
+  return (
+    groupsIn(text, looseRuns).some((groups) => isDigitByDigit(groups) || beginsAnywhere(groups, isPrinted)) ||
+    groupsIn(text, evenRuns).some((groups) => beginsAnywhere(groups, isEven)) ||
+    groupsIn(text, brokenRuns).some((groups) => beginsAnywhere(groups, isBroken))
+  );
+}
+
+/** Few texts have so many digits, so this is all that most of them cost. */
+function hasEnoughDigits(text: string): boolean {
+  if (text.length < minDigits) return false;
+  let digits = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= 48 && code <= 57 && ++digits === minDigits) return true;
+  }
+  return false;
+}
+
+function groupsIn(text: string, pattern: RegExp): string[][] {
+  return (text.match(pattern) ?? [])
+    .filter((run) => run.length >= minDigits)
+    .map((run) => run.match(/\d+/g) ?? []);
+}
+
+function isWholeNumber(groups: readonly string[]): boolean {
+  const run = groups.join('');
+  return (
+    run.length >= minDigits &&
+    run.length <= maxDigits &&
+    passesLuhn(run) &&
+    paymentSystemOf(run) !== undefined
+  );
+}
+
+/** The longest sequences of single digits: 4 2 4 2 …. */
+function isDigitByDigit(groups: readonly string[]): boolean {
+  const spelt = groups.map((group) => (group.length === 1 ? group : ' ')).join('');
+  return spelt.split(/ +/).some((digits) => digits.length >= minDigits && isCardNumber(digits));
+}
+
+function beginsAnywhere(
+  groups: readonly string[],
+  isNumber: (groups: readonly string[]) => boolean,
+): boolean {
+  return groups.some((_, first) => {
+    let digits = 0;
+    for (let end = first + 1; end <= groups.length; end++) {
+      digits += groups[end - 1]?.length ?? 0;
+      if (digits > maxDigits) return false;
+      if (digits >= minDigits && isNumber(groups.slice(first, end))) return true;
+    }
+    return false;
+  });
+}
+
+const printedForms = new Set(['4,4,4,4', '4,4,4,4,3', '4,4,4,1', '4,6,5', '4,6,4']);
+
+function isPrinted(groups: readonly string[]): boolean {
+  const form = groups.map((group) => group.length).join();
+  return (groups.length === 1 || printedForms.has(form)) && isCardNumber(groups.join(''));
+}
+
+function isEven(groups: readonly string[]): boolean {
+  const [first = '', ...others] = groups;
+  const last = others.pop() ?? '';
+  const isSameLength = others.every((group) => group.length === first.length) && last.length <= first.length;
+  return isSameLength && isCardNumber(groups.join(''));
+}
+
+function isBroken(groups: readonly string[]): boolean {
+  return groups.length === 2 && isCardNumber(groups.join(''));
+}

@@ -1,0 +1,252 @@
+// Serves the page of a consent link, what its script polls, and the payer's agreement. The address is the payer's proof, so it is
+// neither logged nor sent on.
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
+import { parseInstant, type Clock, type Instant } from '../clock.ts';
+import type { ConsentLinks } from '../consent-links/port.ts';
+import type { Standing } from '../consent-links/domain/consent-link.ts';
+import { defined } from '../defined.ts';
+import type { Merchants } from '../merchants/merchants.ts';
+import { clientAddress } from '../platform/http/request/client-address.ts';
+import { isStorableText } from '../platform/http/request/json-body.ts';
+import { pageFiles } from '../platform/http/pages/pages.ts';
+import { statusOfFault } from '../platform/http/request-pipeline.ts';
+import type { Logger } from '../platform/log.ts';
+import { challengePages } from './challenge-pages.ts';
+import { isReturnAllowed, localeOf, type Locale } from './domain/checkout-request.ts';
+import {
+  consentLinkPage,
+  type ConsentProblem,
+  type ConsentLinkView,
+  type ConsentState,
+  type ConsentView,
+} from './domain/consent-link-page.ts';
+import type { Assets } from './domain/page-parts.ts';
+import { consentLinkText, type ConsentLinkText } from './domain/consent-link-text.ts';
+import { openerPolicy, policyOf, sendPage, sendSmall, textOf } from './page-response.ts';
+import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
+
+export type ConsentLinkPorts = {
+  readonly mode: 'sandbox' | 'live';
+  readonly log: Pick<Logger, 'error'>;
+  readonly clock: Clock;
+  readonly merchants: Pick<Merchants, 'shop'>;
+  readonly consentLinks: Pick<ConsentLinks, 'open' | 'agree'>;
+};
+
+type Link = {
+  Params: { readonly linkId: string; readonly secret: string };
+  Querystring: Record<string, unknown>;
+};
+type Shown = {
+  readonly shop: string;
+  readonly isTest: boolean;
+  readonly text: ConsentLinkText;
+  readonly returnTo?: string;
+};
+
+const path = '/consent';
+const maxUserAgent = 500;
+
+export function addConsentLinkRoutes(app: FastifyInstance, ports: ConsentLinkPorts): void {
+  const { mode, consentLinks } = ports;
+  const files = pageFiles('consent');
+  const assetsOf = async () => {
+    const all = await files();
+    return { script: textOf(all.get('consent.js')), style: textOf(all.get('consent.css')) };
+  };
+
+  async function find({ params: { linkId, secret } }: FastifyRequest<Link>): Promise<Standing | undefined> {
+    return isStorableText(linkId + secret) ? consentLinks.open(linkId, secret) : undefined;
+  }
+
+  app.get<Link>(`${path}/:linkId/:secret`, async (request, reply) => {
+    request.operation = 'consentLinkPage';
+    const assets = await assetsOf();
+    const accepted = request.headers['accept-language'];
+    let locale = localeOf(request.query['locale'], accepted);
+    try {
+      const standing = await find(request);
+      locale = localeOf(request.query['locale'] ?? standing?.link.language, accepted);
+      const view = standing ? await viewFor(standing, locale, ports) : { locale, state: dead };
+      reply.code(standing ? 200 : 404).headers(headersOf(assets, mode));
+      return await sendPage(consentLinkPage(view, assets), request, reply);
+    } catch (error) {
+      ports.log.error({ err: error, operation: request.operation }, 'request failed');
+      const { html, contentSecurityPolicy } = awayPage(locale, assets.style);
+      reply.code(statusOfFault(error, request.method)).header('Retry-After', String(tryAgainAfterSeconds));
+      return sendPage(html, request, reply.header('Content-Security-Policy', contentSecurityPolicy));
+    }
+  });
+
+  app.get<Link>(`${path}/:linkId/:secret/state`, async (request, reply) => {
+    request.operation = 'consentLinkState';
+    const standing = await find(request);
+    return reply.code(standing ? 200 : 404).send(standing ? stateOf(standing) : dead);
+  });
+
+  app.post<Link>(`${path}/:linkId/:secret`, async (request, reply) => {
+    request.operation = 'agreeToConsentLink';
+    const standing = await find(request);
+    const { status, body } = standing ? await agree(standing, request, ports) : { status: 404, body: dead };
+    return reply.code(status).send(body);
+  });
+
+  addReturn(app, assetsOf, mode);
+}
+
+/** The way back from the bank: to the link's page, which only its tab knows, or to one that says that the bank has replied. */
+function addReturn(
+  app: FastifyInstance,
+  assetsOf: () => Promise<Assets>,
+  mode: ConsentLinkPorts['mode'],
+): void {
+  const { consentBack } = challengePages(mode);
+  app.get(`${path}/return`, (request, reply) => sendSmall(consentBack, request, reply));
+  app.get<{ Querystring: Record<string, unknown> }>(`${path}/heard`, async (request, reply) => {
+    request.operation = 'consentLinkPage';
+    const assets = await assetsOf();
+    const locale = localeOf(request.query['locale'], request.headers['accept-language']);
+    reply.headers(headersOf(assets, mode));
+    return sendPage(consentLinkPage({ locale, state: { view: 'heard' } }, assets), request, reply);
+  });
+}
+
+const dead: ConsentState = { view: 'dead' };
+
+/** No site may frame the page, and none has opened it. */
+function headersOf(assets: Assets, mode: ConsentLinkPorts['mode']): Record<string, string> {
+  return { ...policyOf(assets, [], mode), ...openerPolicy(false) };
+}
+
+async function viewFor(
+  standing: Standing,
+  locale: Locale,
+  ports: ConsentLinkPorts,
+): Promise<ConsentLinkView> {
+  const shown = await shownOf(standing, locale, ports);
+  const { lastDigits } = standing.series.card;
+  const link = { ...shown, lastDigits, textHash: hashOf(shown.text.evidence) };
+  return { locale, state: stateOf(standing), link };
+}
+
+async function shownOf(
+  { link, series }: Standing,
+  locale: Locale,
+  { merchants }: Pick<ConsentLinkPorts, 'merchants'>,
+): Promise<Shown> {
+  const shop = await merchants.shop(link.partyId, link.shopId);
+  if (!shop) throw new Error(`Shop ${link.shopId} not found.`);
+  const { mandate, card } = series;
+  const { currency } = mandate.payment;
+  const terms = {
+    shop: shop.name,
+    lastDigits: card.lastDigits,
+    currency,
+    before: mandate,
+    after: link.terms,
+  };
+  const { redirectUrl } = link;
+  const mayReturn = isReturnAllowed(redirectUrl, shop.origins);
+  return {
+    shop: shop.name,
+    isTest: !shop.livemode,
+    text: consentLinkText(terms, locale),
+    ...(mayReturn ? defined({ returnTo: redirectUrl }) : {}),
+  };
+}
+
+async function agree(
+  standing: Standing,
+  request: FastifyRequest<Link>,
+  ports: ConsentLinkPorts,
+): Promise<{ readonly status: number; readonly body: object }> {
+  const agreed = agreementIn(request.body);
+  const ip = clientAddress(request);
+  if (!agreed || ip === undefined) return { status: 400, body: { code: 'invalidRequest' } };
+  const { evidence } = (await shownOf(standing, agreed.locale, ports)).text;
+  // After another link of the series, the payer has compared with what no longer holds.
+  if (standing.status === 'open' && hashOf(evidence) !== agreed.textHash)
+    return { status: 409, body: { code: 'termsChanged' } };
+  const begun = await ports.consentLinks.agree(standing, {
+    text: evidence,
+    locale: agreed.locale,
+    tickedAt: earlierOf(agreed.tickedAt, ports.clock.now()),
+    userAgent: keptUserAgent(request.headers['user-agent']),
+    clientInfo: { fingerprint: agreed.fingerprint, ip },
+  });
+  if (begun.ok) return { status: 200, body: stateOf(begun.value) };
+  const { code } = begun.refusal;
+  return { status: code === 'tooManyBindings' ? 429 : 400, body: { code } };
+}
+
+/** A payer cannot change what their browser calls itself, so a name that must not be kept is left out. */
+function keptUserAgent(name = ''): string {
+  const kept = name.slice(0, maxUserAgent);
+  return holdsCardNumber(kept) ? '' : kept;
+}
+
+const viewOf = {
+  open: 'form',
+  authenticating: 'waiting',
+  done: 'done',
+  expired: 'expired',
+  cancelled: 'cancelled',
+} as const satisfies Record<Standing['status'], ConsentView>;
+
+function stateOf({ status, binding }: Standing): ConsentState {
+  const state = binding?.state;
+  if (status === 'authenticating' && state?.name === 'challenged') {
+    const { interaction } = state;
+    const { url } = interaction;
+    return {
+      view: 'challenge',
+      interaction: 'form' in interaction ? { url, form: interaction.form } : { url },
+    };
+  }
+  const problem = state?.name === 'failed' ? problemOf(state.failure[0]) : undefined;
+  return { view: viewOf[status], ...defined({ problem }) };
+}
+
+function problemOf(code: string): ConsentProblem {
+  if (code === 'preauthorization_failed') return 'unconfirmed';
+  return code === 'timeout' ? 'timeout' : 'declined';
+}
+
+type Agreed = {
+  readonly tickedAt: Instant;
+  readonly textHash: string;
+  readonly locale: Locale;
+  readonly fingerprint: string;
+};
+
+/** Undefined for what the page never sends. */
+function agreementIn(body: unknown): Agreed | undefined {
+  const { ticked, tickedAt, textHash, locale, fingerprint } = read(body);
+  const at = typeof tickedAt === 'string' ? parseInstant(tickedAt) : undefined;
+  if (ticked !== true || at === undefined) return undefined;
+  if (typeof textHash !== 'string' || (locale !== 'en' && locale !== 'ru')) return undefined;
+  if (typeof fingerprint !== 'string' || fingerprint.length > 1_000 || !isStorableText(fingerprint))
+    return undefined;
+  if (holdsCardNumber(fingerprint)) return undefined;
+  return { tickedAt: at, textHash, locale, fingerprint };
+}
+
+function read(body: unknown): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.isBuffer(body) ? body.toString() : '');
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The payer's clock may be fast, but no tick is later than its arrival. */
+function earlierOf(told: Instant, now: Instant): Instant {
+  return told < now ? told : now;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

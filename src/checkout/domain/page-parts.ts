@@ -1,0 +1,80 @@
+// The parts that the checkout and the page of a consent link share. Script and style are inline and allowed by their hashes, so no
+// other code can run.
+import { escaped } from '../../receipts/domain/receipt.ts';
+import type { Locale, Theme } from './checkout-request.ts';
+import type { ConsentText } from './consent-text.ts';
+import type { Translations } from './translations.en.ts';
+
+export type Assets = { readonly script: string; readonly style: string };
+
+export function page(shown: {
+  readonly locale: Locale;
+  readonly theme: Theme;
+  /** The name of the section that is visible. */
+  readonly view: string;
+  readonly title: string;
+  readonly assets: Assets;
+  /** What the script reads. */
+  readonly facts: object;
+  readonly body: string;
+}): string {
+  const { locale, theme, view, title, assets, facts, body } = shown;
+  return `<!doctype html>
+<html lang="${locale}" data-theme="${theme}" data-view="${view}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+<style>${assets.style}</style>
+</head>
+<body>
+${body}
+<script type="application/json" id="facts">${json(facts)}</script>
+<script type="module">${assets.script}</script>
+</body>
+</html>
+`;
+}
+
+/** Where the page reports a problem. `said` is there from the start. */
+export function message(noScript: string, said = ''): string {
+  return `<p id="message" class="message${said === '' ? '' : ' shown'}" role="status" aria-live="polite" tabindex="-1">${escaped(said)}</p>
+<noscript><p class="message shown">${escaped(noScript)}</p></noscript>`;
+}
+
+export function consentField({ text, howToStop }: Pick<ConsentText, 'text' | 'howToStop'>): string {
+  return `<div class="field consent" id="consent-field">
+<label><input id="consent" type="checkbox" required aria-describedby="consent-stop consent-problem"><span>${escaped(text)}</span></label>
+<p id="consent-stop" class="hint">${escaped(howToStop)}</p>
+<p id="consent-problem" class="problem"></p>
+</div>`;
+}
+
+/** Where the bank's page goes. */
+export function challenge({ challenge }: Translations): string {
+  return `${head(challenge.head)}<p>${escaped(challenge.lead)}</p>
+<div id="challenge-place" class="challenge-place"></div>
+<p class="row"><button id="elsewhere" class="quiet" type="button">${escaped(challenge.elsewhere)}</button><button id="leave" class="quiet" type="button">${escaped(challenge.leave)}</button></p>`;
+}
+
+export function section(name: string, first: string, content: string): string {
+  return `<section id="${name}" class="view"${name === first ? '' : ' hidden'}>${content}</section>`;
+}
+
+export function head(text: string, id?: string): string {
+  return `<h2${id === undefined ? '' : ` id="${id}"`} tabindex="-1">${escaped(text)}</h2>`;
+}
+
+export function mark(kind: 'tick' | 'stop'): string {
+  const path = kind === 'tick' ? 'M7 12.5l3.5 3.5L17 9' : 'M12 7v6M12 16.5v.5';
+  return `<svg class="mark ${kind}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/><path d="${path}"/></svg>`;
+}
+
+/** JSON that cannot close its script element. */
+function json(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}

@@ -1,0 +1,225 @@
+// mandate payments show: where a payment stands, what its bank and the recurring rules have said, and what to do.
+import type { Instant } from '../../clock.ts';
+import { buildService, type Foundation } from '../../app/compose.ts';
+import { bankExchangesOf, type BankExchange } from '../../payments/domain/exchanges/bank-exchanges.ts';
+import { publicStatus, type Payment } from '../../payments/domain/payment.ts';
+import { readPaymentFacts } from '../../payments/store/invoice-log.ts';
+import { paymentsOfInvoice, type PaymentOverview } from '../../payments/store/job-overview.ts';
+import { recurringBody } from '../../recurring/api/schema.ts';
+import { seriesIdOf } from '../../recurring/domain/series.ts';
+import { findChargeOfSeries } from '../../recurring/store/attempts.ts';
+import { printTable, withFoundation } from '../foundation.ts';
+import { nextSteps } from './next-steps.ts';
+import { findLogged, loggedToJson, printLogged, type Logged } from './logged-exchanges.ts';
+import { duration, nextTryText, summaryOf, timeText } from './payment-text.ts';
+
+export async function showPayment(
+  invoice: string,
+  number: string | undefined,
+  options: { json?: true },
+): Promise<void> {
+  const { one, others, exchanges, logged, recurring } = await withFoundation((foundation) =>
+    load(foundation, invoice, number),
+  );
+  const steps = nextSteps(one, exchanges);
+  if (options.json)
+    return console.log(JSON.stringify(toJson(one, exchanges, logged, recurring, steps), null, 2));
+  print(one, others, exchanges, logged, recurring, steps);
+}
+
+type Recurring = Awaited<ReturnType<typeof recurringOf>>;
+
+async function load(foundation: Foundation, invoice: string, number: string | undefined) {
+  const { database, ports } = foundation;
+  // An ID of a job has a slash, one of a bank operation dots.
+  const [invoiceId = '', paymentId = number] = invoice.split(/[/.]/);
+  const payments = await paymentsOfInvoice(database, invoiceId, ports.clock.now());
+  const one =
+    paymentId === undefined ? payments.at(-1) : payments.find(({ payment }) => payment.id === paymentId);
+  if (!one) {
+    const known = payments.map(({ payment }) => payment.id).join(', ');
+    throw new Error(
+      payments.length === 0
+        ? `Invoice ${invoiceId} not found, or without a payment. List payments with "mandate payments list".`
+        : `Invoice ${invoiceId} has no payment ${paymentId}. Its payments: ${known}.`,
+    );
+  }
+  const exchanges = bankExchangesOf(one.payment, await readPaymentFacts(foundation.database, one.payment));
+  const logged = await findLogged(database, one.payment);
+  const recurring = await recurringOf(foundation, one);
+  return { one, others: payments.filter((other) => other !== one), exchanges, logged, recurring };
+}
+
+/** What the retry rules decided about this charge, and what they would say now. */
+async function recurringOf(foundation: Foundation, { payment, now, invoiceCreatedAt }: PaymentOverview) {
+  const { payer, makeRecurrent, amount, state, invoiceId, id: paymentId } = payment;
+  const seriesId =
+    'seriesId' in payer ? payer.seriesId : makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
+  if (seriesId === undefined) return undefined;
+  const { banks, recurring } = buildService(foundation);
+  try {
+    // After a failure the same invoice can be charged again; otherwise the next charge has an invoice of its own.
+    const charge =
+      state.name === 'failed' ? { invoiceId, invoiceCreatedAt } : ({ invoiceCreatedAt: 'then' } as const);
+    const found = await recurring.preview(foundation.database, seriesId, { ...charge, amount }, now);
+    const decided = await findChargeOfSeries(foundation.database, seriesId, { invoiceId, paymentId });
+    return (
+      found && {
+        seriesId,
+        decided,
+        now: recurringBody(found),
+        verdict: found.verdict,
+      }
+    );
+  } finally {
+    await banks.stop();
+  }
+}
+
+function toJson(
+  one: PaymentOverview,
+  exchanges: readonly BankExchange[],
+  logged: Logged,
+  recurring: Recurring,
+  steps: readonly string[],
+) {
+  const { payment } = one;
+  return {
+    payment: summaryOf(one),
+    externalId: payment.externalId ?? null,
+    card: cardText(payment) ?? null,
+    terminalId: payment.terminal.id,
+    deadline: payment.deadline,
+    failure: payment.state.name === 'failed' ? payment.state.failure : null,
+    exchanges: exchanges.map(({ amount, terminal, ...exchange }) => ({
+      ...exchange,
+      ...(amount ? { amountMinor: Number(amount.minor) } : {}),
+      bankId: terminal.bankId,
+      terminalId: terminal.id,
+    })),
+    ...loggedToJson(logged),
+    recurring: recurring
+      ? { seriesId: recurring.seriesId, decided: recurring.decided ?? null, now: recurring.now }
+      : null,
+    nextSteps: steps,
+  };
+}
+
+function print(
+  one: PaymentOverview,
+  others: readonly PaymentOverview[],
+  exchanges: readonly BankExchange[],
+  logged: Logged,
+  recurring: Recurring,
+  steps: readonly string[],
+): void {
+  printState(one);
+  console.log('\nBank operations');
+  printTable(
+    ['  operation', 'kind', 'amount', 'bank', 'started', 'ended', 'outcome'],
+    exchanges.map((exchange) => [
+      `  ${exchange.operationId}`,
+      exchange.kind,
+      exchange.amount ? `${exchange.amount.minor} ${exchange.amount.currency}` : '',
+      exchange.terminal.bankId,
+      exchange.startedAt.slice(0, 19),
+      exchange.endedAt?.slice(0, 19) ?? '',
+      outcomeText(exchange, one),
+    ]),
+  );
+  printLogged(logged);
+  if (recurring) printRecurring(recurring, one.now);
+  if (others.length > 0) {
+    console.log('\nOther payments of the invoice');
+    for (const { payment } of others)
+      console.log(`  ${payment.invoiceId}/${payment.id}  ${payment.state.name}`);
+  }
+  console.log('\nWhat to do');
+  for (const step of steps) console.log(`  ${step}`);
+}
+
+function printState(one: PaymentOverview): void {
+  const { payment, now } = one;
+  const { invoiceId, id, partyId, shopId, amount, terminal, state, flow, deadline } = payment;
+  printLines([
+    ['payment', `${invoiceId}/${id}`],
+    ['state', `${state.name} (the merchant sees "${publicStatus[state.name]}")`],
+    ['failure', state.name === 'failed' ? state.failure.join(', ') : undefined],
+    ['amount', `${amount.minor} ${amount.currency}, ${flow.type === 'hold' ? 'held first' : 'in one step'}`],
+    ['card', cardText(payment)],
+    ['shop', `${shopId} of party ${partyId}`],
+    ['external ID', payment.externalId],
+    ['terminal', `${terminal.id} of bank ${terminal.bankId}`],
+    ['created', `${timeText(payment.createdAt)} (${duration(now, payment.createdAt)} ago)`],
+    [
+      'deadline',
+      state.name === 'authorising' ? `${timeText(deadline)}: then the charge is reversed` : undefined,
+    ],
+    [
+      'waiting',
+      one.isWaiting ? `${duration(now, one.changedAt)}, since ${timeText(one.changedAt)}` : undefined,
+    ],
+    ['tries', one.isWaiting ? `${one.attempts} of 15` : undefined],
+    ['last failure', one.lastFailure ?? undefined],
+    ['stuck', one.stuckSince === null ? undefined : `since ${timeText(one.stuckSince)}`],
+    ['next try', nextTryText(one) || undefined],
+  ]);
+}
+
+function printRecurring(
+  { seriesId, decided, now: body, verdict }: NonNullable<Recurring>,
+  now: Instant,
+): void {
+  const { refusal } = body;
+  const answer = [decided?.network, decided?.code, decided?.advice && `advice ${decided.advice}`];
+  const until = verdict.may ? undefined : verdict.retryAfter;
+  console.log('\nRecurring rules');
+  printLines([
+    ['  series', `${seriesId}, ${body.status}`],
+    [
+      '  allowed as',
+      decided && `${decided.isRetry ? 'a retry' : 'a new charge'} by ${decided.packs.join(', ')}`,
+    ],
+    ['  outcome', decided && [decided.outcome, ...answer].filter((word) => word).join(' ')],
+    [
+      '  decided',
+      decided?.effect ? `${decided.effect}, by rule ${decided.rule} of ${decided.pack}` : undefined,
+    ],
+    ['  failing since', body.failingSince && timeText(body.failingSince)],
+    [
+      '  now',
+      refusal
+        ? `refused: ${refusal.code}, by rule ${refusal.rule} of ${refusal.rulePack}`
+        : `another charge is allowed${body.warnings.length > 0 ? `, with ${body.warnings.join(', ')}` : ''}`,
+    ],
+    [
+      '  next charge',
+      refusal &&
+        (until === undefined
+          ? 'not by waiting: it needs a new consent, card or invoice, or the outcome of the charge in progress'
+          : `from ${timeText(until)} (in ${duration(until, now)})`),
+    ],
+  ]);
+}
+
+function outcomeText({ outcome, approval, failure, note }: BankExchange, one: PaymentOverview): string {
+  const words = {
+    open: one.isWaiting ? 'UNKNOWN' : 'sent',
+    payerNeeded: 'waits for the payer',
+    approved: approval ? `approved, reference ${approval.reference}` : 'approved',
+    declined: `declined: ${failure?.join(', ') ?? ''}`,
+    notDone: 'given up',
+  } as const;
+  return [words[outcome], note].filter((text) => text !== undefined).join('; ');
+}
+
+/** Never more of a card than a receipt shows. */
+function cardText({ payer }: Payment): string | undefined {
+  return 'card' in payer ? `${payer.card.paymentSystem}, ends with ${payer.card.lastDigits}` : undefined;
+}
+
+function printLines(lines: readonly (readonly [string, string | undefined])[]): void {
+  const said = lines.filter((line): line is readonly [string, string] => line[1] !== undefined);
+  const width = Math.max(...said.map(([name]) => name.length));
+  for (const [name, value] of said) console.log(`${name.padEnd(width)}  ${value}`);
+}

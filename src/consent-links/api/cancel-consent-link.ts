@@ -1,0 +1,38 @@
+// POST …/consent-links/{consentLinkID}/cancel: the payer can no longer agree. A repeat changes nothing.
+import type { Database } from '../../platform/database/database.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { accept, refuse } from '../../refusal.ts';
+import type { ConsentLinks } from '../port.ts';
+import { lockLink, storeCancellation } from '../store/consent-links.ts';
+import { consentLinkBody, ConsentLinkPath, ConsentLinkSchema } from './schema.ts';
+
+export const cancelConsentLink = endpoint({
+  operation: 'cancelConsentLink',
+  access: { scope: 'payments:write' },
+  method: 'POST',
+  path: '/v2/processing/consent-links/{consentLinkID}/cancel',
+  tag: 'Recurring',
+  summary: 'Cancel a consent link',
+  description:
+    'The page then says that nothing changes. While the payer confirms with their bank, and after that, a link cannot be cancelled.',
+  params: ConsentLinkPath,
+  status: 200,
+  response: ConsentLinkSchema,
+  errors: ['consentLinkNotFound', 'invalidConsentLinkStatus'],
+  handle: (
+    { caller, params, now },
+    { db, consentLinks }: { readonly db: Database; readonly consentLinks: ConsentLinks },
+  ) =>
+    db.transaction(async (tx) => {
+      const link = await lockLink(tx, params.consentLinkID);
+      if (link?.partyId !== caller.partyId) return refuse('consentLinkNotFound');
+      const standing = await consentLinks.standingOf(tx, link, now);
+      if (standing.status === 'authenticating' || standing.status === 'done') {
+        return refuse('invalidConsentLinkStatus');
+      }
+      if (standing.status !== 'open') return accept(consentLinkBody(standing, consentLinks));
+      await storeCancellation(tx, link.id, now);
+      const cancelled = await consentLinks.standingOf(tx, { ...link, cancelledAt: now }, now);
+      return accept(consentLinkBody(cancelled, consentLinks));
+    }),
+});

@@ -1,0 +1,121 @@
+// POST /v2/processing/consent-links: creates a link on whose page the payer agrees to new terms of a series.
+import { laterBy, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import type { Ids } from '../../ids.ts';
+import { tradingRefusals } from '../../merchants/domain/party.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
+import { instantOf } from '../../platform/http/schemas.ts';
+import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
+import type { Series } from '../../recurring/domain/series.ts';
+import { timeZoneOf } from '../../recurring/domain/settings.ts';
+import type { Recurring } from '../../recurring/port.ts';
+import { accept, refuse } from '../../refusal.ts';
+import { endOfDay } from '../../retry-rules/domain/calendar.ts';
+import {
+  dateProblem,
+  mayRenew,
+  usualLifeMs,
+  type ConsentLink,
+  type NewTerms,
+} from '../domain/consent-link.ts';
+import type { ConsentLinks } from '../port.ts';
+import { findLinkByExternalId, storeNewLink } from '../store/consent-links.ts';
+import { consentLinkBody, consentLinkExample, ConsentLinkParams, ConsentLinkSchema } from './schema.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly recurring: Pick<Recurring, 'find' | 'settings'>;
+  readonly consentLinks: ConsentLinks;
+};
+
+export const createConsentLink = endpoint({
+  operation: 'createConsentLink',
+  access: { scope: 'payments:write' },
+  method: 'POST',
+  path: '/v2/processing/consent-links',
+  tag: 'Recurring',
+  summary: 'Ask the payer to agree to new terms',
+  description:
+    'Returns an address to send the payer to. The page shows the old and the new terms. The payer ticks a box and ' +
+    'confirms with their bank; a small amount is charged and refunded. After that the series has the new terms, with ' +
+    'the evidence, and `ConsentRenewed` is sent. Until then, and if the payer does nothing, the old consent stands.',
+  body: ConsentLinkParams,
+  validateBody: ({ terms: { schedule, validUntil, amountRule, trialEnd, amountAfterTrial } }) =>
+    recurrentTermsProblem(defined({ schedule, validUntil, amountRule, trialEnd, amountAfterTrial }), 'terms'),
+  bodyExample: consentLinkExample,
+  status: 201,
+  response: ConsentLinkSchema,
+  errors: [
+    'seriesNotFound',
+    'recurrentConsentRevoked',
+    'recurrentCardExpired',
+    'recurrentStopped',
+    ...tradingRefusals,
+    'externalIDConflict',
+  ],
+  handle: async ({ caller, body, now }, { db, ids, merchants, recurring, consentLinks }: Deps) => {
+    const { partyId } = caller;
+    const fingerprint = requestFingerprint([body.seriesID, body.terms, body.redirectUrl]);
+    const stored = await recurring.find(db, body.seriesID);
+    if (stored?.series.partyId !== partyId) return refuse('seriesNotFound');
+    const { series, handles } = stored;
+    return createIdempotently({
+      externalId: body.externalID,
+      fingerprint,
+      order: 'findFirst',
+      find: (externalId) => findLinkByExternalId(db, partyId, externalId),
+      respond: async (link) =>
+        accept(consentLinkBody(await consentLinks.standingOf(db, link, now), consentLinks)),
+      make: async () => {
+        const trading = await merchants.trading(series);
+        if (!trading.ok) return trading;
+        const renewable = mayRenew(series, now);
+        if (!renewable.ok) return renewable;
+        const asked = linkOf(body, series, ids.next(), now);
+        const endsAt = await endOfTerms(asked.terms, series, { db, recurring });
+        const problem = dateProblem({ expiresAt: asked.expiresAt, ...defined({ endsAt }) }, now);
+        if (problem !== undefined) return refuse('invalidRequest', { message: problem });
+        // After their last day, the terms would end a series that can be charged.
+        const link =
+          endsAt !== undefined && endsAt < asked.expiresAt ? { ...asked, expiresAt: endsAt } : asked;
+        if (!(await storeNewLink(db, link, fingerprint))) return 'externalIdTaken';
+        const standing = { link, series, token: handles.token, status: 'open' } as const;
+        return accept(consentLinkBody(standing, consentLinks));
+      },
+    });
+  },
+});
+
+async function endOfTerms(
+  { validUntil }: NewTerms,
+  { partyId, shopId, mandate }: Series,
+  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
+): Promise<Instant | undefined> {
+  if (validUntil === undefined) return undefined;
+  const settings = await recurring.settings(db, { partyId, shopId });
+  return endOfDay(validUntil, timeZoneOf(settings, mandate.payment.currency));
+}
+
+function linkOf(
+  { externalID, terms, expiresAt, language, redirectUrl }: ConsentLinkParams,
+  { id: seriesId, partyId, shopId }: Series,
+  id: string,
+  now: Instant,
+): ConsentLink {
+  return {
+    id,
+    partyId,
+    shopId,
+    seriesId,
+    // The schema requires a schedule and an amount rule.
+    terms: mandateGiven(terms, () => '') as NewTerms,
+    createdAt: now,
+    expiresAt: expiresAt === undefined ? laterBy(now, usualLifeMs) : instantOf(expiresAt),
+    ...defined({ externalId: externalID, language, redirectUrl }),
+  };
+}

@@ -1,0 +1,146 @@
+// Implements port.ts: finds a link with what its status follows from, and begins the payer's confirmation.
+import { createHash } from 'node:crypto';
+import type { PaymentResource } from '../cards/domain/payment-resource.ts';
+import type { Cards } from '../cards/vault.ts';
+import type { Instant } from '../clock.ts';
+import { confirmTerms, loadConfirmation, tokenOfSeries, type ConfirmTermsDeps } from '../customers/port.ts';
+import { defined } from '../defined.ts';
+import type { Merchants } from '../merchants/merchants.ts';
+import { retryOnConflict, type Database } from '../platform/database/database.ts';
+import type { MandateGiven } from '../recurring/domain/mandate.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
+import type { Recurring } from '../recurring/port.ts';
+import { statusOf, type ConsentLink, type Standing } from './domain/consent-link.ts';
+import type { Agreement, ConsentLinks } from './port.ts';
+import { loadLink, lockLink, storeAttempt } from './store/consent-links.ts';
+
+/** Followed by the ID and the secret of a link. */
+const consentPath = '/consent';
+
+export type ConsentLinkDeps = ConfirmTermsDeps & {
+  readonly cards: Pick<Cards, 'tokeniseAgain'>;
+  readonly merchants: Merchants;
+  readonly recurring: Pick<Recurring, 'find' | 'consentLinkSecret' | 'verifyConsentLink'>;
+  readonly publicUrl: () => string;
+};
+
+type Begun = Outcome<Standing, 'operationNotPermitted' | 'tooManyBindings'>;
+
+/** Thrown to roll back what a refused attempt has written. */
+class RollBack extends Error {
+  readonly refused: Begun;
+  constructor(refused: Begun) {
+    super('rolled back');
+    this.refused = refused;
+  }
+}
+
+export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
+  const { db, merchants, recurring, publicUrl } = deps;
+
+  async function timeOf({ partyId }: ConsentLink): Promise<Instant> {
+    const party = await merchants.party(partyId);
+    if (!party) throw new Error(`Party ${partyId} not found.`);
+    return merchants.timeOf(party);
+  }
+
+  async function find(on: Database, linkId: string, now?: Instant): Promise<Standing | undefined> {
+    const link = await loadLink(on, linkId);
+    return link && standingOf(recurring, on, link, now ?? (await timeOf(link)));
+  }
+
+  return {
+    urlOf: (linkId) => `${publicUrl()}${consentPath}/${linkId}/${recurring.consentLinkSecret(linkId)}`,
+    find,
+    standingOf: (on, link, now) => standingOf(recurring, on, link, now),
+    async open(linkId, secret) {
+      return (await recurring.verifyConsentLink(linkId, secret)) ? find(db, linkId) : undefined;
+    },
+    async agree(standing, agreement) {
+      if (standing.status !== 'open') return accept(standing);
+      const now = await timeOf(standing.link);
+      const what = `consent link ${standing.link.id}`;
+      return retryOnConflict(what, () => begin(deps, standing, agreement, now));
+    },
+  };
+}
+
+async function standingOf(
+  recurring: Pick<Recurring, 'find'>,
+  on: Database,
+  link: ConsentLink,
+  now: Instant,
+): Promise<Standing> {
+  const stored = await recurring.find(on, link.seriesId);
+  if (!stored) throw new Error(`Consent link ${link.id} names no series.`);
+  const { series, handles } = stored;
+  const binding = link.attempt && (await loadConfirmation(on, link.attempt))?.binding;
+  const status = statusOf(link, series, binding, now);
+  return { link, series, token: handles.token, status, ...defined({ binding }) };
+}
+
+/** The card is copied before the transaction, because the vault may wait for a key. An unused copy is deleted after an hour. */
+async function begin(
+  deps: ConsentLinkDeps,
+  { link: { id: linkId }, token, series }: Standing,
+  agreement: Agreement,
+  now: Instant,
+): Promise<Begun | 'versionConflict'> {
+  const { db, cards } = deps;
+  const stored = { partyId: series.partyId, token: await tokenOfSeries(db, series, token) };
+  const card = await cards.tokeniseAgain(db, { ...stored, clientInfo: agreement.clientInfo }, now);
+  if (!card) return refuse('operationNotPermitted');
+  const attempt = (tx: Database) => attemptOnce({ ...deps, db: tx }, linkId, { card, agreement }, now);
+  return db.transaction(attempt).catch((error: unknown) => {
+    if (error instanceof RollBack) return error.refused;
+    throw error;
+  });
+}
+
+/** The lock makes a second submit wait, and see the attempt of the first. */
+async function attemptOnce(
+  deps: ConsentLinkDeps,
+  linkId: string,
+  { card, agreement }: { readonly card: PaymentResource; readonly agreement: Agreement },
+  now: Instant,
+): Promise<Begun | 'versionConflict'> {
+  const { db: tx, recurring, publicUrl } = deps;
+  const link = await lockLink(tx, linkId);
+  if (!link) throw new Error(`Consent link ${linkId} not found.`);
+  const before = await standingOf(recurring, tx, link, now);
+  if (before.status !== 'open') return accept(before);
+  const confirmation = {
+    series: before.series,
+    card,
+    agreed: agreedTo(link, agreement, now),
+    renews: { seriesId: link.seriesId, linkId },
+    redirectUrl: `${publicUrl()}${consentPath}/return`,
+    ...defined({ customerId: link.attempt?.customerId }),
+  };
+  const begun = await confirmTerms(deps, confirmation, now);
+  if (begun === 'versionConflict') return begun;
+  if (!begun.ok) {
+    const { code, ...more } = begun.refusal;
+    throw new RollBack(refuse(code === 'tooManyBindings' ? code : 'operationNotPermitted', more));
+  }
+  await storeAttempt(tx, linkId, begun.value);
+  return accept(await standingOf(recurring, tx, { ...link, attempt: begun.value }, now));
+}
+
+function agreedTo({ id, terms }: ConsentLink, agreement: Agreement, now: Instant): MandateGiven {
+  const { text, tickedAt, locale, userAgent } = agreement;
+  return {
+    ...terms,
+    consent: {
+      text,
+      textHash: createHash('sha256').update(text).digest('hex'),
+      ticked: true,
+      tickedAt,
+      checkbox: 'consent',
+      locale,
+      link: id,
+      receivedAt: now,
+      userAgent,
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// What other modules may use of consent links: the page on which a payer accepts new terms.
+import type { Instant } from '../clock.ts';
+import type { ClientInfo } from '../cards/domain/payment-resource.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Outcome } from '../refusal.ts';
+import type { ConsentLink, Standing } from './domain/consent-link.ts';
+
+/** What the payer agreed to, as the page showed it and the service received it. */
+export type Agreement = {
+  readonly text: string;
+  readonly locale: string;
+  readonly tickedAt: Instant;
+  readonly userAgent: string;
+  readonly clientInfo: ClientInfo;
+};
+
+export type ConsentLinks = {
+  /** The address to send the payer to. Any person who has it can agree in the payer's name. */
+  urlOf(linkId: string): string;
+  /** Undefined if there is no such link. */
+  find(db: Database, linkId: string, now?: Instant): Promise<Standing | undefined>;
+  /** The same for a link that was already read, or locked. */
+  standingOf(db: Database, link: ConsentLink, now: Instant): Promise<Standing>;
+  /** By the address of the page. Undefined if the secret is wrong. */
+  open(linkId: string, secret: string): Promise<Standing | undefined>;
+  /**
+   * Begins the confirmation of the terms. If the link is not open it returns it as it is, so a second submit, or another
+   * tab, begins nothing.
+   */
+  agree(
+    standing: Standing,
+    agreement: Agreement,
+  ): Promise<Outcome<Standing, 'operationNotPermitted' | 'tooManyBindings'>>;
+};

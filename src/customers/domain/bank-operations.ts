@@ -1,0 +1,47 @@
+// The messages to the bank about a binding, built from its state alone: a repeat has the same content.
+import type { BankOperation } from '../../acquiring/domain/bank-port.ts';
+import { defined } from '../../defined.ts';
+import type { Money } from '../../money.ts';
+import { bindingOperationId, sendUntilOf, type Binding } from './binding.ts';
+
+/** Later charges come without the payer present, so the payer always authenticates now. */
+export function chargeOf(binding: Binding, returnUrl: string): BankOperation {
+  const { amount, terminal, card, email } = binding;
+  const authenticationAmount = agreedAmount(binding);
+  return {
+    kind: 'authorise',
+    operationId: bindingOperationId(binding, 'charge'),
+    terminal,
+    notAfter: sendUntilOf(binding),
+    amount,
+    card: { token: card.token, session: card.session },
+    capture: true,
+    initiation: { by: 'payer', storesCard: true },
+    authentication: 'required',
+    ...defined({ authenticationAmount }),
+    returnUrl,
+    payer: {
+      ip: card.clientInfo.ip,
+      fingerprint: card.clientInfo.fingerprint,
+      ...defined({ email }),
+    },
+  };
+}
+
+/** Who agrees to new terms confirms their largest amount, and not only the verification charge or the price of a trial. */
+function agreedAmount({ renews, recurrentTerms = {}, amount }: Binding): Money | undefined {
+  const { amountRule, amountAfterTrialMinor = 0 } = recurrentTerms;
+  const first = amountRule && amountRule.kind !== 'variable' ? amountRule.amountMinor : 0;
+  const largest = Math.max(first, amountAfterTrialMinor);
+  return renews && largest > 0 ? { minor: BigInt(largest), currency: amount.currency } : undefined;
+}
+
+export function giveBackOf(binding: Binding, kind: 'reverse' | 'refund'): BankOperation {
+  const { terminal, amount } = binding;
+  const common = {
+    operationId: bindingOperationId(binding, kind),
+    terminal,
+    originalOperationId: bindingOperationId(binding, 'charge'),
+  };
+  return kind === 'refund' ? { ...common, kind, amount } : { ...common, kind };
+}

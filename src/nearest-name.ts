@@ -1,0 +1,36 @@
+// The known name that a misspelt one probably means.
+
+/** The name with the fewest slips among those that are near enough. Names are compared as `compared` writes them. */
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  compared: (name: string) => string,
+  isNear: (known: string, slips: number) => boolean,
+): string | undefined {
+  const [best] = known
+    .map((one) => ({ one, slips: slipsBetween(compared(name), compared(one)) }))
+    .filter(({ one, slips }) => isNear(one, slips))
+    .sort((one, other) => one.slips - other.slips);
+  return best?.one;
+}
+
+/** Characters left out, added, replaced, or swapped with the next one. */
+function slipsBetween(one: string, other: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      current[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+        ...(isSwapped ? [(beforeLast[column - 2] ?? 0) + 1] : []),
+      );
+    }
+    [beforeLast, last] = [last, current];
+  }
+  return last[other.length] ?? 0;
+}

@@ -1,0 +1,29 @@
+// Whether the payer is authenticated: what the shop and the request want, and what the bank is asked.
+import type { ThreeDSecureWish } from '../../../merchants/domain/party.ts';
+import type { Payment, PaymentTerms } from '../payment.ts';
+
+export type KeptWish = Pick<PaymentTerms, 'threeDSecure'>;
+
+/** Fixed when the payment is created. The limits against card testing win over the request, and the request over the shop. */
+export function keptWish(given: {
+  readonly request: ThreeDSecureWish | undefined;
+  readonly shop: ThreeDSecureWish;
+  /** So many cards are declined in the shop that every payer has to authenticate. */
+  readonly isChallenged: boolean;
+}): KeptWish {
+  const wish = given.isChallenged ? 'always' : (given.request ?? given.shop);
+  return wish === 'whenTheBankSays' ? {} : { threeDSecure: wish };
+}
+
+/** A payer who is absent cannot be authenticated. A card is saved only for one who was. */
+export function authenticationOf({
+  payer,
+  makeRecurrent,
+  threeDSecure,
+  isSteppedUp,
+}: Pick<Payment, 'payer' | 'makeRecurrent' | 'threeDSecure' | 'isSteppedUp'>):
+  'required' | 'preferred' | 'none' {
+  if ('seriesId' in payer) return 'none';
+  if (makeRecurrent || threeDSecure === 'always' || isSteppedUp) return 'required';
+  return threeDSecure === 'never' ? 'none' : 'preferred';
+}

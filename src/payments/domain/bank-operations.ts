@@ -1,0 +1,109 @@
+// The messages to the bank about a payment, built from its state alone: a repeat has the same content.
+import type { BankOperation, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
+import type { StoredFor } from '../../acquiring/domain/initiation.ts';
+import type { PayerFacts } from '../../acquiring/domain/payer-facts.ts';
+import type { ContactInfo } from '../../recurring/domain/mandate.ts';
+import { defined } from '../../defined.ts';
+import { authenticationOf } from './authentication/three-d-secure.ts';
+import type { NextAction } from './bank-actions.ts';
+import { operationIdOf, sendUntilOf, type Payment } from './payment.ts';
+
+export function authorisationOf(payment: Payment, returnUrl: string): BankOperation {
+  const { payer, amount, terminal, flow, makeRecurrent } = payment;
+  const contact = contactOf(payer.contactInfo);
+  const common = {
+    kind: 'authorise',
+    operationId: operationIdOf(payment, 'authorise'),
+    terminal,
+    notAfter: sendUntilOf(payment),
+    amount,
+    capture: flow.type === 'instant',
+    authentication: authenticationOf(payment),
+    returnUrl,
+    obligation: payment.invoiceId,
+    attempt: Number(payment.id),
+  } as const;
+  if ('seriesId' in payer) {
+    const { rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds } = payer;
+    return {
+      ...common,
+      card: { token: payer.token },
+      initiation: {
+        by: 'merchant',
+        reason: 'recurring',
+        ...defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds }),
+      },
+      payer: { ...contact, reference: payer.type === 'customer' ? payer.customerId : payer.seriesId },
+    };
+  }
+  const { ip, fingerprint } = payer.clientInfo;
+  const { savedBy } = payer;
+  return {
+    ...common,
+    card: { token: payer.token, session: payer.session },
+    initiation: {
+      by: 'payer',
+      storesCard: makeRecurrent,
+      ...(makeRecurrent ? { stores: storedFor(payment) } : {}),
+      ...(savedBy ? { usesStored: true } : {}),
+    },
+    ...(payment.isSteppedUp ? { demandsChallenge: true } : {}),
+    payer: { ip, fingerprint, ...contact, ...defined({ reference: savedBy?.customerId }) },
+  };
+}
+
+/** Only what banks use for fraud checks. */
+function contactOf({ email, phoneNumber: phone, firstName, lastName }: ContactInfo): PayerFacts {
+  const name = [firstName, lastName].filter(Boolean).join(' ');
+  return defined({ email, phone, name: name === '' ? undefined : name });
+}
+
+/** Terms that the payment does not state may come from the shop, so the amount is then not sent. */
+function storedFor({ recurrentTerms }: Payment): StoredFor {
+  const kind = recurrentTerms?.amountRule?.kind;
+  const amount = kind === undefined ? undefined : kind === 'variable' ? 'variable' : 'fixed';
+  return { for: 'recurring', ...defined({ amount }) };
+}
+
+/** An original that was never approved has no references. */
+function originalOf({ state, amount, createdAt }: Payment): OriginalOperation {
+  const approval = 'approval' in state ? state.approval : undefined;
+  const references = approval && (approval.references ?? { rrn: approval.reference });
+  return { amount, at: createdAt, ...defined({ references }) };
+}
+
+export function followUpOf(
+  payment: Payment,
+  next: NextAction & { do: 'capture' | 'refund' | 'reverse' | 'undo' | 'undoLate' },
+): BankOperation {
+  const { terminal } = payment;
+  const common = {
+    terminal,
+    originalOperationId: operationIdOf(payment, 'authorise'),
+    original: originalOf(payment),
+  };
+  switch (next.do) {
+    case 'capture':
+      return {
+        ...common,
+        kind: 'capture',
+        operationId: operationIdOf(payment, 'capture'),
+        amount: next.amount,
+      };
+    case 'refund':
+      return {
+        ...common,
+        kind: 'refund',
+        operationId: operationIdOf(payment, { refund: next.id }),
+        amount: next.amount,
+      };
+    case 'reverse':
+      return { ...common, kind: 'reverse', operationId: operationIdOf(payment, 'reverse') };
+    case 'undo':
+      return { ...common, kind: 'refund', operationId: operationIdOf(payment, 'undo'), amount: next.amount };
+    case 'undoLate': {
+      const late = { ...common, operationId: operationIdOf(payment, 'late') };
+      return next.amount ? { ...late, kind: 'refund', amount: next.amount } : { ...late, kind: 'reverse' };
+    }
+  }
+}

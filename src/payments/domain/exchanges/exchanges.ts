@@ -1,0 +1,57 @@
+// The bank operation that is open in a payment's state, and what a change of the payment writes into the exchange log.
+import {
+  contentOf,
+  exchangesBetween,
+  type ExchangeWrite,
+  type OpenExchange,
+} from '../../../acquiring/exchange-log/domain/exchange.ts';
+import type { BankOperation, BankResponse } from '../../../acquiring/domain/bank-port.ts';
+import type { Instant } from '../../../clock.ts';
+import { nextAction } from '../bank-actions.ts';
+import { authorisationOf, followUpOf } from '../bank-operations.ts';
+import type { Payment, PaymentFact } from '../payment.ts';
+
+/** Undefined while no operation may be at the bank. */
+export function openExchangeOf(payment: Payment, now: Instant): OpenExchange | undefined {
+  const operation = openOperationOf(payment, now);
+  return operation && { content: contentOf(operation), isChallenged: payment.state.name === 'challenged' };
+}
+
+function openOperationOf(payment: Payment, now: Instant): BankOperation | undefined {
+  const next = nextAction(payment, now);
+  switch (next.do) {
+    case 'authorise':
+    case 'inquire':
+      return authorisationOf(payment, '');
+    case 'nothing':
+    case 'wait':
+    case 'write':
+    case 'fundRefund':
+      return undefined;
+    default:
+      return followUpOf(payment, next);
+  }
+}
+
+export function exchangesOfChange(
+  before: Payment | undefined,
+  after: Payment,
+  facts: readonly PaymentFact[],
+  at: Instant,
+  answer?: BankResponse,
+): ExchangeWrite[] {
+  const isSettled = facts.some((fact) => 'settledBecause' in fact && fact.settledBecause !== undefined);
+  const open = before && openExchangeOf(before, at);
+  const written = exchangesBetween(open, openExchangeOf(after, at), { at, answer, isSettled });
+  if (before?.state.name !== 'reversing') return written;
+  const content = contentOf(authorisationOf(before, ''));
+  // The charge that was given up: the bank gives it back, or neither that nor a reversal, and then it counts.
+  if (facts.some(({ type }) => type === 'payment_processed'))
+    return [...written, { content, at, state: 'approved' }];
+  return answer?.outcome === 'approved' ? [...written, { content, at, state: 'takenBack' }] : written;
+}
+
+/** Nothing was sent to the terminal of before. */
+export function exchangesOfReroute(payment: Payment, at: Instant): ExchangeWrite[] {
+  return [{ content: contentOf(authorisationOf(payment, '')), at, state: 'begun' }];
+}

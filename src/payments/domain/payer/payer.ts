@@ -1,0 +1,50 @@
+// Who pays: a payer who is present with a card, or one who has consented to be charged later.
+import type { NetworkId } from '../../../acquiring/domain/references.ts';
+import type { CardDetails } from '../../../cards/domain/card.ts';
+import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
+
+export type Payer = {
+  /** The card's token in the vault. */
+  readonly token: string;
+  readonly contactInfo: ContactInfo;
+  readonly redirectUrl?: string;
+} & (
+  | {
+      /** The payer is present with a card. */
+      readonly type: 'resource';
+      readonly session: string;
+      readonly card: CardDetails;
+      readonly clientInfo: { readonly fingerprint: string; readonly ip: string; readonly url?: string };
+      /** The card is a copy of the one that this customer has saved. No series is charged, and no consent used. */
+      readonly savedBy?: { readonly customerId: string; readonly bindingId: string };
+    }
+  | {
+      /** The payer is absent and consented in an earlier payment. */
+      readonly type: 'recurrent';
+      /**
+       * An invoice token started the charge and may be in a stranger's browser. The receipt goes only to the address of the
+       * consent.
+       */
+      readonly receiptGoesToConsent?: true;
+      readonly seriesId: string;
+      readonly parent: { readonly invoiceId: string; readonly paymentId: string };
+      readonly rootNetworkTransactionId?: string;
+      readonly previousNetworkTransactionId?: string;
+      /** All names of the first payment. Networks may give several. */
+      readonly rootNetworkIds?: readonly NetworkId[];
+      readonly warnings: readonly string[];
+    }
+  | {
+      /** The payer is absent and saved a card. The card is chosen when the payment is created. */
+      readonly type: 'customer';
+      readonly customerId: string;
+      readonly bindingId: string;
+      readonly card: CardDetails;
+      readonly seriesId: string;
+      readonly rootNetworkTransactionId?: string;
+      readonly previousNetworkTransactionId?: string;
+      /** All names of the first payment. Networks may give several. */
+      readonly rootNetworkIds?: readonly NetworkId[];
+      readonly warnings: readonly string[];
+    }
+);

@@ -1,0 +1,145 @@
+// What an update of the bank means for a payment and its refunds. Pure; a known update means nothing, so it may come twice.
+import type { OperationUpdate } from '../../acquiring/domain/bank-updates.ts';
+import { laterBy, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import type { Money } from '../../money.ts';
+import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
+import type { DatedFact } from '../domain/exchanges/bank-exchanges.ts';
+import { failureOfDecline } from '../domain/payment-failure.ts';
+import { operationIdOf, type Payment, type PaymentFact } from '../domain/payment.ts';
+
+export type UpdateMeaning =
+  | { readonly fact: PaymentFact }
+  | { readonly outcome: 'nothing' }
+  | { readonly outcome: 'tooEarly' }
+  | { readonly outcome: 'contradiction'; readonly why: string };
+
+const nothing: UpdateMeaning = { outcome: 'nothing' };
+const tooEarly: UpdateMeaning = { outcome: 'tooEarly' };
+const contradiction = (why: string): UpdateMeaning => ({ outcome: 'contradiction', why });
+
+/** `facts` are all of this payment and its refunds, in order. */
+export function factsOf(
+  update: OperationUpdate,
+  payment: Payment,
+  facts: readonly DatedFact[],
+): UpdateMeaning {
+  const types = facts.map(({ fact }) => fact.type);
+  switch (update.what) {
+    case 'captureFailed':
+      return ofCaptureFailed(update, payment, types);
+    case 'refundFailed':
+      return ofRefundFailed(update, payment, facts);
+    case 'approvedLate':
+      return ofApprovedLate(update, payment, facts);
+    case 'holdEnded':
+      return ofHoldEnded(update, payment);
+    case 'networkIds':
+      return nothing;
+    case 'payoutReturned':
+      return contradiction('the operation is not a payout');
+  }
+}
+
+function ofCaptureFailed(
+  { operationId, amount, code }: OperationUpdate,
+  payment: Payment,
+  types: readonly PaymentFact['type'][],
+): UpdateMeaning {
+  const { state, flow, fees } = payment;
+  if (operationId !== operationIdOf(payment, flow.type === 'instant' ? 'authorise' : 'capture'))
+    return contradiction('the operation captures nothing');
+  if (types.includes('payment_capture_failed')) return nothing;
+  // A charge that is cancelled may stand after all, if the bank refuses every way back.
+  const mayBeCaptured = isUndecided(payment) || state.name === 'capturing' || state.name === 'cancelling';
+  if (!types.includes('payment_captured')) return mayBeCaptured ? tooEarly : nothing;
+  if (state.name !== 'captured' || state.refundedMinor > 0n)
+    return contradiction(`the payment is ${state.name}, and money of it was refunded`);
+  if (isOther(amount, state.amount)) return contradiction('the amount is not the captured one');
+  const { minor } = state.amount;
+  const feeMinor = feeOf(minor, fees.processing ?? noFee);
+  return {
+    fact: {
+      type: 'payment_capture_failed',
+      amount: state.amount,
+      feeMinor: feeMinor < minor ? feeMinor : minor,
+      ...defined({ code }),
+    },
+  };
+}
+
+function ofRefundFailed(
+  { operationId, amount, code }: OperationUpdate,
+  payment: Payment,
+  facts: readonly DatedFact[],
+): UpdateMeaning {
+  const started = facts.flatMap(({ fact }) => (fact.type === 'refund_started' ? [fact.refund] : []));
+  const refund = started.find(({ id }) => operationIdOf(payment, { refund: id }) === operationId);
+  if (!refund) return contradiction('the operation is not a refund');
+  const last = facts.findLast(({ fact }) => 'refundId' in fact && fact.refundId === refund.id)?.fact.type;
+  if (last === 'refund_failed' || last === 'refund_returned') return nothing;
+  if (last !== 'refund_succeeded') return tooEarly;
+  if (isOther(amount, refund.amount)) return contradiction('the amount is not the refunded one');
+  return {
+    fact: {
+      type: 'refund_returned',
+      refundId: refund.id,
+      amount: refund.amount,
+      feeMinor: refund.feeMinor,
+      refundsMade: started.length,
+      failure: failureOfDecline({ network: 'bank', code: code ?? '' }),
+    },
+  };
+}
+
+/** A decline that was an approval after all, or a charge that was given up: the payment stays failed, and the money goes back. */
+function ofApprovedLate(
+  { operationId, at }: OperationUpdate,
+  payment: Payment,
+  facts: readonly DatedFact[],
+): UpdateMeaning {
+  if (operationId !== operationIdOf(payment, 'authorise'))
+    return contradiction('the operation charges nothing');
+  if (isUndecided(payment)) return tooEarly;
+  if (payment.state.name !== 'failed' || isGivenBack(facts) || isReversedSince(facts, at)) return nothing;
+  return { fact: { type: 'payment_approved_late' } };
+}
+
+/** By an earlier update, or in the place of a refused reversal. The same money is never given back twice. */
+function isGivenBack(facts: readonly DatedFact[]): boolean {
+  return facts.some(
+    ({ fact: { type } }) => type === 'payment_given_back' || type === 'payment_approved_late',
+  );
+}
+
+/** By how much the clocks of a bank and of Mandate may differ, as the protocol says of signatures. */
+const clockSkewMs = 300_000;
+
+/** The bank knew of its late approval when it approved the reversal. */
+function isReversedSince(facts: readonly DatedFact[], at: Instant): boolean {
+  const asked = facts.findLast(({ fact }) => fact.type === 'payment_reversal_started');
+  if (!asked || asked.at < laterBy(at, clockSkewMs)) return false;
+  return facts.every(
+    ({ fact }) =>
+      fact.type !== 'payment_reversal_refused' &&
+      (fact.type !== 'payment_failed' || fact.settledBecause === undefined),
+  );
+}
+
+function ofHoldEnded({ operationId }: OperationUpdate, payment: Payment): UpdateMeaning {
+  const { state, flow } = payment;
+  if (flow.type !== 'hold' || operationId !== operationIdOf(payment, 'authorise'))
+    return contradiction('the operation holds nothing');
+  if (isUndecided(payment)) return tooEarly;
+  if (state.name !== 'held') return nothing;
+  return { fact: { type: 'payment_cancel_started', reason: 'holdEnded', isReleased: true } };
+}
+
+/** Whether the charge was approved is not known yet. */
+function isUndecided({ state }: Payment): boolean {
+  return ['authorising', 'challenged', 'reversing'].includes(state.name);
+}
+
+function isOther(told: Money | undefined, ours: Money): boolean {
+  return told !== undefined && (told.minor !== ours.minor || told.currency !== ours.currency);
+}

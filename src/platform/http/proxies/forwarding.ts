@@ -1,0 +1,90 @@
+// Detects a proxy that the operator has not declared: it says for whom it forwards, and its own address stands for every payer's.
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from '../../log.ts';
+import { proxyCheck } from './proxies.ts';
+
+type Received = Pick<FastifyRequest, 'ip' | 'headers'> & {
+  readonly raw: { readonly socket: { readonly remoteAddress?: string | undefined } };
+};
+
+export type Forwarding = {
+  /** For every request. */
+  observe(request: Received): void;
+  /** What limits count the caller by: its address, or in live mode what an undeclared proxy of a private network says it is. */
+  countedAs(request: Received): string;
+  /** For operators, as long as it has lasted until recently. */
+  warnings(): string[];
+};
+
+const warnEveryMs = 60_000;
+const recentlyMs = 600_000;
+const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip'] as const;
+const maxCharacters = 64;
+const privateNetworks = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+];
+
+export function watchForwarding(options: {
+  readonly trustedProxies: readonly string[];
+  readonly livemode: boolean;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly nowMs: () => number;
+}): Forwarding {
+  const isDeclared = proxyCheck(options.trustedProxies);
+  const isPrivate = proxyCheck(privateNetworks);
+  let warnedAtMs = -Infinity;
+  let seenAtMs = -Infinity;
+
+  const undeclaredPeer = ({ raw, headers }: Received): string | undefined => {
+    const peer = raw.socket.remoteAddress;
+    const isForwarded = forwardingHeaders.some((name) => headers[name] !== undefined);
+    return isForwarded && peer !== undefined && !isDeclared(peer) ? peer : undefined;
+  };
+
+  return {
+    observe(request) {
+      const peer = undeclaredPeer(request);
+      if (peer === undefined) return;
+      const now = options.nowMs();
+      seenAtMs = now;
+      if (now - warnedAtMs < warnEveryMs) return;
+      warnedAtMs = now;
+      options.log.warn(
+        { peer },
+        'forwarded header ignored; if this peer is your proxy, add it to TRUSTED_PROXIES',
+      );
+    },
+    countedAs(request) {
+      const peer = options.livemode ? undeclaredPeer(request) : undefined;
+      // A payer on the internet can write the header too, but does not come from a private network.
+      if (peer === undefined || !isPrivate(peer)) return request.ip;
+      const last = lastForwarded(request.headers);
+      return last === '' ? request.ip : last.slice(0, maxCharacters);
+    },
+    warnings: () =>
+      options.nowMs() - seenAtMs < recentlyMs
+        ? ['proxy: forwarded headers come from a peer that is not in TRUSTED_PROXIES']
+        : [],
+  };
+}
+
+/** For whom the peer itself forwards: a client can make up what stands further left. */
+function lastForwarded(headers: Received['headers']): string {
+  const lastOf = (name: string) =>
+    String(headers[name] ?? '')
+      .split(',')
+      .at(-1)
+      ?.trim() ?? '';
+  const forwardedFor = /(?:^|;)\s*for="?([^;"]+)/i.exec(lastOf('forwarded'))?.[1] ?? '';
+  // `for` may have a port, and brackets around an IPv6 address.
+  const address = forwardedFor.replace(/^\[([^\]]*)\].*$|^([^:]+):\d+$/, '$1$2');
+  return lastOf('x-forwarded-for') || address || lastOf('x-real-ip');
+}

@@ -1,0 +1,62 @@
+// What one caller may take of a node: requests, and bytes of bodies that cannot be used. Reading those costs time that all callers share.
+import type { Caller } from '../../../caller.ts';
+import { networkOf } from './client-address.ts';
+import { rateLimit } from './rate-limit.ts';
+
+/** A caller, and what limits count its address as. */
+export type CallerAt = { readonly caller: Caller; readonly countedAs: string };
+
+export type CallerLimits = {
+  /** Undefined if the request may be read. A caller whose bodies were refused too often learns it late, so that it sends less. */
+  take(from: CallerAt): { readonly waitSeconds: number; readonly afterMs: number } | undefined;
+  /** For a body that was read and could not be used. */
+  countUnusable(from: CallerAt, bytes: number): void;
+};
+
+/** A browser polls once a second; a server with the token of one invoice creates a payment and reads it. */
+export const requestsPerSecondOfToken = 20;
+const unusableBytesPerSecond = 128 * 1024;
+const unusableBytesAtOnce = 1024 * 1024;
+/** A refusal costs time also if its body is short. */
+const leastBytes = 1024;
+const heldBackMs = 1_000;
+
+export function callerLimits(
+  { perSecond, perSecondOfToken }: { readonly perSecond: number; readonly perSecondOfToken: number },
+  nowMs: () => number,
+): CallerLimits {
+  const ofKeys = rateLimit(perSecond, perSecond * 2, nowMs);
+  const ofTokens = rateLimit(perSecondOfToken, perSecondOfToken * 2, nowMs);
+  // Without a limit for keys there is none for what they send.
+  const unusable = rateLimit(perSecond <= 0 ? 0 : unusableBytesPerSecond, unusableBytesAtOnce, nowMs);
+
+  return {
+    take(from) {
+      const { caller } = from;
+      const forBodies = namesOf(from).flatMap((name) => unusable.waitSeconds(name) ?? []);
+      if (forBodies.length > 0) return { waitSeconds: Math.max(...forBodies), afterMs: heldBackMs };
+      const waitSeconds = (caller.kind === 'apiKey' ? ofKeys : ofTokens).take(nameOf(caller));
+      return waitSeconds === undefined ? undefined : { waitSeconds, afterMs: 0 };
+    },
+    countUnusable(from, bytes) {
+      for (const name of namesOf(from)) unusable.spend(name, Math.max(bytes, leastBytes));
+    },
+  };
+}
+
+/** Tokens of many invoices are easily had, so what they send counts by address too. Keys may share the address of a proxy. */
+function namesOf({ caller, countedAs }: CallerAt): string[] {
+  return caller.kind === 'apiKey' ? [nameOf(caller)] : [nameOf(caller), `address ${networkOf(countedAs)}`];
+}
+
+function nameOf(caller: Caller): string {
+  return caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
+}
+
+export const maxBodyBytes = 256 * 1024;
+const maxBodyBytesOfToken = 32 * 1024;
+
+/** An access token is in a browser, whose requests are small. */
+export function isTooLargeFor({ kind }: Caller, bytes: number): boolean {
+  return kind !== 'apiKey' && bytes > maxBodyBytesOfToken;
+}

@@ -1,0 +1,59 @@
+// What a sandbox says about members and parameters that no endpoint declares: a structured header (RFC 9651) and a line of the log.
+// Their names come from the client, so they are encoded and cut; their values are never shown.
+import { nearestName } from '../../../nearest-name.ts';
+import { maskCardNumbers } from '../../log.ts';
+import type { UnknownMember, UnknownMembers } from './declared-members.ts';
+
+export const warningsHeader = 'Mandate-Warnings';
+export const warningsDescription =
+  'Only in the sandbox: what the request has that the operation does not know and ignores. A structured list (RFC 9651) of ' +
+  '`unknown-member` (of the body) and `unknown-parameter` (of the query), each with its `path` and, if there is one, the `nearest` ' +
+  'known name. `more` has the `count` of those left out. `card-number` has the `path` of an ID of yours that holds a card number.';
+
+/** Proxies refuse a response whose headers exceed 4 KiB. */
+const maxHeaderCharacters = 2_000;
+const maxNameCharacters = 40;
+
+/** Where a caller's own ID holds a card number. */
+export function warningOfNumberedId(path: string): string {
+  return `card-number;path="${path}"`;
+}
+
+/** What is unknown in one request. */
+export type Unknown = { readonly body: UnknownMembers; readonly query: UnknownMembers };
+
+export function warningsOf({ body, query }: Unknown): string {
+  const all = [
+    ...body.first.map((member) => warningOf('unknown-member', member)),
+    ...query.first.map((parameter) => warningOf('unknown-parameter', parameter)),
+  ];
+  let text = '';
+  let shown = 0;
+  for (const warning of all) {
+    if (text.length + warning.length > maxHeaderCharacters) break;
+    text += shown === 0 ? warning : `, ${warning}`;
+    shown += 1;
+  }
+  const left = body.count + query.count - shown;
+  return left === 0 ? text : `${text}, more;count=${left}`;
+}
+
+function warningOf(kind: string, member: UnknownMember): string {
+  const nearest = nearestOf(member);
+  return `${kind};path="${pathOf(member)}"${nearest === undefined ? '' : `;nearest="${nearest}"`}`;
+}
+
+/** The path of the member, safe in a header and in a log. */
+export function pathOf({ within, name }: UnknownMember): string {
+  // Longer than what is shown, so that a card number is masked whole.
+  const masked = maskCardNumbers(name.slice(0, 2 * maxNameCharacters));
+  const isCut = masked.length > maxNameCharacters;
+  const shown = encodeURIComponent(masked.slice(0, maxNameCharacters).toWellFormed()) + (isCut ? '...' : '');
+  return within === '' ? shown : `${within}.${shown}`;
+}
+
+function nearestOf({ name, known }: UnknownMember): string | undefined {
+  if (name.length > maxNameCharacters) return undefined;
+  const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
+  return nearestName(name, known, plain, ({ length }, slips) => slips <= Math.min(3, length / 4));
+}

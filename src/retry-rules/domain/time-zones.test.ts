@@ -1,0 +1,65 @@
+// Local days in zones whose clocks skip midnight, show it twice, or skip a whole day.
+import { expect, test } from 'vitest';
+import type { Instant } from '../../clock.ts';
+import { endOfDay } from './calendar.ts';
+import { isTimeZone, localDayOf, startOfDay } from './time-zones.ts';
+
+const instant = (text: string) => `${text}Z` as Instant;
+const dayOf = (date: string) => Date.parse(date) / 86_400_000;
+
+test.each([
+  ['UTC', '2026-01-19', '2026-01-19T00:00:00.000000'],
+  ['Europe/Moscow', '2026-01-19', '2026-01-18T21:00:00.000000'],
+  ['Pacific/Kiritimati', '2026-01-19', '2026-01-18T10:00:00.000000'],
+  ['Etc/GMT-14', '2026-01-19', '2026-01-18T10:00:00.000000'],
+  ['Etc/GMT+12', '2026-01-19', '2026-01-19T12:00:00.000000'],
+  ['Asia/Kathmandu', '2026-01-19', '2026-01-18T18:15:00.000000'],
+  // The clocks go forward and back at night.
+  ['Europe/Berlin', '2027-03-28', '2027-03-27T23:00:00.000000'],
+  ['Europe/Berlin', '2027-03-29', '2027-03-28T22:00:00.000000'],
+  ['Europe/Berlin', '2027-10-31', '2027-10-30T22:00:00.000000'],
+  ['Europe/Berlin', '2027-11-01', '2027-10-31T23:00:00.000000'],
+  // The clocks went from 00:00 to 01:00, and from 00:00 back to 23:00.
+  ['America/Sao_Paulo', '2018-11-04', '2018-11-04T03:00:00.000000'],
+  ['America/Sao_Paulo', '2019-02-17', '2019-02-17T03:00:00.000000'],
+  // The clocks go from 01:00 back to 00:00: the day starts with the first of both.
+  ['America/Havana', '2026-11-01', '2026-11-01T04:00:00.000000'],
+  // There was no such day, so it starts with the next one.
+  ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00.000000'],
+  ['Pacific/Apia', '2011-12-31', '2011-12-30T10:00:00.000000'],
+  ['Pacific/Apia', '2011-12-29', '2011-12-29T10:00:00.000000'],
+])('in %s, %s starts at %s', (zone, date, start) => {
+  const at = instant(start);
+  expect(startOfDay(dayOf(date), zone)).toBe(at);
+  const before = instant(new Date(Date.parse(at) - 1).toISOString().slice(0, 23) + '999');
+  expect(localDayOf(at, zone)).toBeGreaterThanOrEqual(dayOf(date));
+  expect(localDayOf(before, zone)).toBeLessThan(dayOf(date));
+});
+
+test('a local day is the one that the calendar of the zone shows', () => {
+  for (const zone of ['Europe/Berlin', 'America/Havana', 'Pacific/Chatham', 'Africa/Casablanca']) {
+    const shown = new Intl.DateTimeFormat('sv-SE', { timeZone: zone });
+    for (let ms = Date.UTC(2026, 9, 1); ms < Date.UTC(2027, 4, 1); ms += 1_800_000) {
+      const day = localDayOf(new Date(ms).toISOString().replace('Z', '000Z') as Instant, zone);
+      expect(new Date(day * 86_400_000).toISOString().slice(0, 10)).toBe(shown.format(ms));
+    }
+  }
+});
+
+test('the last day that can be written ends with the last instant, in every zone', () => {
+  expect(endOfDay('9999-12-31', 'UTC')).toBe('9999-12-31T23:59:59.999999Z');
+  expect(endOfDay('9999-12-31', 'Etc/GMT+12')).toBe('9999-12-31T23:59:59.999999Z');
+  expect(endOfDay('9999-12-31', 'Europe/Moscow')).toBe('9999-12-31T21:00:00.000000Z');
+});
+
+test.each([
+  ['Europe/Moscow', true],
+  ['UTC', true],
+  ['Asia/Ho_Chi_Minh', true],
+  ['America/Argentina/Buenos_Aires', true],
+  ['', false],
+  ['+03:00', false],
+  ['Europe/Nowhere', false],
+  ['Moscow', false],
+  ['Europe/Moscow ', false],
+])('%j is a time zone: %s', (name, isOne) => expect(isTimeZone(name)).toBe(isOne));

@@ -1,0 +1,202 @@
+// A payer who is present pays with the card they saved: a payment like one with an entered card, and no recurring charge.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  customersUrl,
+  startCustomerWorld,
+  type CustomerWorld,
+  type MadeCustomer,
+} from '../../support/worlds/customer-world.ts';
+import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
+
+const good = '4242424242424242';
+const asksThePayer = '4012888888881881';
+const fingerprint = 'a browser';
+const hold = { flow: { type: 'PaymentFlowHold' } };
+
+let world: CustomerWorld;
+let bank: FaultyBank;
+let token: string;
+beforeAll(async () => {
+  world = await startCustomerWorld();
+  bank = waylay(world.service.banks);
+  token = world.merchant.apiKey;
+});
+afterAll(() => world.close());
+
+async function readyCustomer(card = good): Promise<MadeCustomer> {
+  const customer = await world.createCustomer();
+  const binding = await world.bound(customer, card);
+  if (card === asksThePayer) await world.authenticateBinding(binding, 'confirm');
+  return customer;
+}
+
+async function pay(
+  customer: { id: string },
+  payer: Record<string, unknown> = {},
+  more: Record<string, unknown> = {},
+  by = token,
+) {
+  const invoice = await makeInvoice(world.service, world.merchant);
+  const body = {
+    payer: {
+      payerType: 'CustomerPayer',
+      customerID: customer.id,
+      present: true,
+      clientInfo: { fingerprint, ip: '203.0.113.7' },
+      ...payer,
+    },
+    ...more,
+  };
+  const call = () =>
+    world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+      token: by === 'invoice' ? invoice.token : by,
+      body,
+    });
+  const created = await call();
+  await world.service.jobs.whenIdle();
+  return { ...invoice, created, again: call };
+}
+
+const lastAuthorisation = () => bank.sent.findLast(({ kind }) => kind === 'authorise') as any;
+
+test('is a payment like one with an entered card, and the bank learns that the card is stored', async () => {
+  const customer = await readyCustomer();
+  const paid = await pay(customer);
+  expect(paid.created, paid.created.text).toMatchObject({ status: 201 });
+  expect(await world.payment(paid)).toMatchObject({
+    status: 'captured',
+    payer: {
+      payerType: 'CustomerPayer',
+      customerID: customer.id,
+      present: true,
+      paymentToolDetails: { cardNumberMask: '424242******4242' },
+      clientInfo: { fingerprint, ip: '203.0.113.7' },
+    },
+  });
+  expect(paid.created.text).not.toContain('paymentToolToken');
+  expect(lastAuthorisation()).toMatchObject({
+    initiation: { by: 'payer', storesCard: false, usesStored: true },
+    authentication: 'preferred',
+    payer: { ip: '203.0.113.7', fingerprint, reference: customer.id, email: 'payer@example.com' },
+  });
+  expect(lastAuthorisation().initiation).not.toHaveProperty('rootNetworkTransactionId');
+});
+
+test('waits for the payer’s challenge, and takes the wish for 3-D Secure', async () => {
+  const customer = await readyCustomer(asksThePayer);
+  const paid = await pay(customer, {}, hold);
+  expect(await world.payment(paid)).toMatchObject({ status: 'pending' });
+  await world.authenticate(paid, 'confirm');
+  expect(await world.payment(paid)).toMatchObject({ status: 'processed' });
+  const without = await pay(customer, {}, { threeDSecure: 'never' });
+  expect(await world.payment(without)).toMatchObject({ status: 'captured', threeDSecure: 'never' });
+});
+
+test('knows no rules of recurring charges: twice a day, after a revoked consent, and no series changes', async () => {
+  const customer = await readyCustomer();
+  const series = async () => {
+    const { rows } = await world.service.database.withClient((client) =>
+      client.query(
+        `select series_id, version, (select count(*) from series_attempt) from series order by series_id`,
+      ),
+    );
+    return rows;
+  };
+  const before = await series();
+  for (let time = 0; time < 3; time++) {
+    const paid = await pay(customer);
+    expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
+    expect(paid.created.body).not.toHaveProperty('warnings');
+  }
+  expect(await series()).toEqual(before);
+});
+
+test('a security code goes to the bank once, and into no record', async () => {
+  const customer = await readyCustomer();
+  const paid = await pay(customer, { cvv: '739' });
+  expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
+  expect(lastAuthorisation().card.session).toMatch(/^s1\./);
+  const { rows } = await world.service.database.withClient((client) =>
+    client.query<{ text: string }>(
+      `select terms::text as text from payment where invoice_id = $1
+       union all select facts::text from event where aggregate_id = $1`,
+      [paid.id],
+    ),
+  );
+  expect(rows.length).toBeGreaterThan(1);
+  for (const { text } of rows) expect(text).not.toContain('739');
+});
+
+test('a repeat is the same payment; the card that is copied is deleted once it is not needed', async () => {
+  const customer = await readyCustomer();
+  const paid = await pay(customer, {}, { externalID: `present ${customer.id}` });
+  const again = await paid.again();
+  expect([again.status, again.body.id]).toEqual([201, paid.created.body.id]);
+  const cards = async () => {
+    const { rows } = await world.service.database.withClient((client) =>
+      client.query(`select from card where retained_for::text like '%payment/${paid.id}/%'`),
+    );
+    return rows.length;
+  };
+  expect(await cards()).toBe(1);
+  await world.later(2 * 60_000);
+  expect(await cards()).toBe(0);
+  expect(await world.payment(await pay(customer))).toMatchObject({ status: 'captured' });
+});
+
+test('an invoice’s token cannot say where the payer is, and counts their address', async () => {
+  const customer = await readyCustomer();
+  const paid = await pay(customer, {}, {}, 'invoice');
+  expect(paid.created).toMatchObject({ status: 201 });
+  const { clientInfo } = (await world.payment(paid)).payer;
+  expect(clientInfo.ip).not.toBe('203.0.113.7');
+});
+
+test('what only a present payer can have is refused without one, and what a customer cannot have always', async () => {
+  const customer = await readyCustomer();
+  const refusals = [
+    [{ clientInfo: undefined }, {}, 'payer.clientInfo'],
+    [{ present: false }, {}, 'payer.clientInfo'],
+    [{ present: false, clientInfo: undefined, cvv: '123' }, {}, 'payer.cvv'],
+    [{ present: false, clientInfo: undefined }, { threeDSecure: 'always' }, 'threeDSecure'],
+    [{ clientInfo: { fingerprint, ip: 'here' } }, {}, 'payer.clientInfo.ip'],
+    [{ clientInfo: { fingerprint, url: 'here' } }, {}, 'payer.clientInfo.url'],
+    [{}, { makeRecurrent: true }, 'Invalid payer'],
+  ] as const;
+  for (const [payer, more, says] of refusals) {
+    const { created } = await pay(customer, payer, more);
+    expect(created, says).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
+    expect(created.body.message).toContain(says);
+  }
+  const byToken = await pay(customer, {}, { threeDSecure: 'never' }, 'invoice');
+  expect(byToken.created).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
+});
+
+test('a customer who is unknown, of another shop, not ready or revoked is refused', async () => {
+  expect((await pay({ id: 'unknown' })).created).toMatchObject({
+    status: 400,
+    body: { message: 'Customer not found' },
+  });
+  const unready = await world.createCustomer();
+  expect((await pay(unready)).created.body).toMatchObject({ code: 'customerNotReady' });
+  await world.openShop('SECOND', 'RUB');
+  const foreign = await world.createCustomer({ shopID: 'SECOND' });
+  expect((await pay(foreign)).created.body).toMatchObject({ message: 'Invalid customer' });
+  const customer = await world.createCustomer();
+  await world.withdraw(await world.bound(customer, good));
+  expect((await pay(customer)).created.body).toMatchObject({ code: 'customerNotReady' });
+  expect((await world.service.call('DELETE', `${customersUrl}/${customer.id}`, { token })).status).toBe(204);
+  expect((await pay(customer)).created.body).toMatchObject({ message: 'Customer not found' });
+});
+
+test('webhooks name the customer and that the payer was there, and no token', async () => {
+  const customer = await readyCustomer();
+  const paid = await pay(customer);
+  const { rows } = await world.service.database.withClient((client) =>
+    client.query<{ facts: string }>(`select facts::text as facts from event where aggregate_id = $1`, [
+      paid.id,
+    ]),
+  );
+  expect(rows.map(({ facts }) => facts).join()).toContain('"savedBy"');
+});

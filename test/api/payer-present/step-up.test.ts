@@ -1,0 +1,192 @@
+// An issuer declines a charge for lack of a challenge: the same payment is authorised once more, with one.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exchangesOf } from '../../../src/acquiring/exchange-log/store/exchange-rows.ts';
+import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
+import { invoicesUrl } from '../../support/worlds/invoices.ts';
+import { startPaymentWorld, type Paying, type PaymentWorld } from '../../support/worlds/payment-world.ts';
+
+const visa = '4242424242424242';
+const mastercard = '5555555555554444';
+const asksThePayer = '4012888888881881';
+/** The simulated bank declines it until a challenge is demanded. */
+const wantsChallenge = { amount: 199_935, cart: undefined };
+const hold = { flow: { type: 'PaymentFlowHold' } };
+
+let world: PaymentWorld;
+let bank: FaultyBank;
+beforeAll(async () => {
+  world = await startPaymentWorld();
+  bank = waylay(world.service.banks);
+});
+afterAll(() => world.close());
+
+async function pay(
+  card: string,
+  more: Record<string, unknown> = {},
+  invoice: object = wantsChallenge,
+): Promise<Paying> {
+  const paid = await world.pay(card, more, { ...invoice });
+  expect(paid.created, paid.created.text).toMatchObject({ status: 201 });
+  await world.service.jobs.whenIdle();
+  return paid;
+}
+
+const sentFor = ({ id }: { id: string }) =>
+  bank.sent
+    .filter(({ operationId }) => operationId.startsWith(`${id}.`))
+    .map(({ operationId }) => operationId.slice(id.length + 1));
+const bookedFor = async ({ id }: { id: string }) =>
+  (await world.book()).filter(({ operationId }) => operationId.startsWith(`${id}.`));
+
+describe('a charge that the issuer wants challenged', () => {
+  test.each([visa, mastercard, asksThePayer])('is paid by card %s after one challenge', async (card) => {
+    const paid = await pay(card);
+    expect(await world.payment(paid)).toMatchObject({ id: '1', status: 'pending' });
+    expect(sentFor(paid)).toEqual(['1.a', '1.s']);
+    await world.authenticate(paid, 'confirm');
+    expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
+    expect(sentFor(paid)).toEqual(['1.a', '1.s']);
+    const kinds = (await world.changes(paid)).map(({ changeType }) => changeType);
+    expect(kinds.filter((kind) => kind === 'PaymentStarted')).toHaveLength(1);
+    expect(kinds.filter((kind) => kind === 'PaymentInteractionRequested')).toHaveLength(1);
+    expect(await bookedFor(paid)).toMatchObject([{ operationId: `${paid.id}.1.s`, amount: 199_935 }]);
+  });
+
+  test('fails if the payer refuses the challenge, and is not tried a third time', async () => {
+    const paid = await pay(visa);
+    await world.authenticate(paid, 'refuse');
+    expect(await world.payment(paid)).toMatchObject({
+      status: 'failed',
+      error: { code: 'preauthorization_failed', subError: { code: 'three_ds_failed' } },
+    });
+    expect(sentFor(paid)).toEqual(['1.a', '1.s']);
+  });
+
+  test('is declined for good where the issuer declines it again', async () => {
+    const paid = await pay(visa, {}, { amount: 199_101 });
+    expect(await world.payment(paid)).toMatchObject({
+      status: 'failed',
+      error: { declineClass: 'payerPresent' },
+    });
+    expect(sentFor(paid)).toEqual(['1.a', '1.s']);
+  });
+
+  test('is declined at once where 3-D Secure is not wanted', async () => {
+    const paid = await pay(visa, { threeDSecure: 'never' });
+    expect(await world.payment(paid)).toMatchObject({
+      status: 'failed',
+      error: { declineClass: 'payerPresent' },
+    });
+    expect(sentFor(paid)).toEqual(['1.a']);
+  });
+
+  test('can be held, captured and refunded: the bank knows what follows from the second charge', async () => {
+    const paid = await pay(visa, hold);
+    await world.authenticate(paid, 'confirm');
+    expect(await world.payment(paid)).toMatchObject({ status: 'processed' });
+    const token = world.merchant.apiKey;
+    const url = `${invoicesUrl}/${paid.id}/payments/1`;
+    const captured = await world.service.call('POST', `${url}/capture`, { token, body: { reason: 'sent' } });
+    expect(captured.status, captured.text).toBe(202);
+    await world.service.jobs.whenIdle();
+    const body = { amount: 100_000, currency: 'RUB' };
+    expect((await world.service.call('POST', `${url}/refunds`, { token, body })).status).toBe(201);
+    await world.service.jobs.whenIdle();
+    expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
+    expect(sentFor(paid)).toEqual(['1.a', '1.s', '1.c', '1.100']);
+    expect((await bookedFor(paid)).map(({ operationId }) => operationId.split('.').at(-1))).toEqual([
+      's',
+      'c',
+      '100',
+    ]);
+  });
+
+  test('has a row for each charge in the exchange log, before the second is sent', async () => {
+    const paid = await pay(visa);
+    const rows = async () =>
+      (await exchangesOf(world.service.database, paid.id)).map(({ operationId, state }) => [
+        operationId.slice(paid.id.length + 1),
+        state,
+      ]);
+    expect(await rows()).toEqual([
+      ['1.a', 'declined'],
+      ['1.s', 'challenged'],
+    ]);
+    await world.authenticate(paid, 'confirm');
+    expect(await rows()).toEqual([
+      ['1.a', 'declined'],
+      ['1.s', 'approved'],
+    ]);
+  });
+
+  test('of a saved card counts as one attempt of the payer', async () => {
+    const paid = await pay(visa);
+    const { rows } = await world.service.database.withClient((client) =>
+      client.query<{ attempted_at: string }>(`select attempted_at from payment where invoice_id = $1`, [
+        paid.id,
+      ]),
+    );
+    expect(rows).toHaveLength(1);
+    await world.authenticate(paid, 'confirm');
+  });
+});
+
+describe('a response that is lost', () => {
+  test('of the first charge leads to the same step-up', async () => {
+    bank.happens('authorise', 'answer lost');
+    const paid = await pay(visa);
+    await world.service.jobs.whenIdle();
+    world.service.clock.advance(10_000);
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+    expect(sentFor(paid)).toEqual(['1.a', '1.s']);
+    await world.authenticate(paid, 'confirm');
+    expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
+  });
+
+  test.each(['answer lost', 'message lost'] as const)(
+    'of the second charge (%s) sends it once',
+    async (mishap) => {
+      bank.happens('authorise', { outcome: 'declined', network: 'visa', code: '1A' }, mishap);
+      const paid = await pay(visa);
+      world.service.clock.advance(10_000);
+      world.service.jobs.wake();
+      await world.service.jobs.whenIdle();
+      const times = mishap === 'answer lost' ? 1 : 2;
+      expect(sentFor(paid)).toEqual(['1.a', ...Array.from({ length: times }, () => '1.s')]);
+      await world.authenticate(paid, 'confirm');
+      expect(await world.payment(paid)).toMatchObject({ status: 'captured' });
+      expect(await bookedFor(paid)).toHaveLength(1);
+    },
+  );
+
+  test('of the second charge is not followed by another bank, and after three minutes by no send', async () => {
+    const noBytes = { outcome: 'notSent', why: 'refused', noBytesSent: true } as const;
+    bank.happens('authorise', { outcome: 'declined', network: 'visa', code: '1A' }, noBytes);
+    const paid = await pay(visa);
+    expect(sentFor(paid)).toEqual(['1.a', '1.s']);
+    world.service.clock.advance(3 * 60_000);
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+    expect(sentFor(paid)).toEqual(['1.a', '1.s', '1.r']);
+    expect(await world.payment(paid)).toMatchObject({ status: 'failed' });
+    expect(await bookedFor(paid)).toEqual([]);
+  });
+});
+
+test('an older version cannot read a payment that is stepped up, so it cannot ask about the wrong charge', async () => {
+  const paid = await pay(visa);
+  const { rows } = await world.service.database.withClient((client) =>
+    client.query<{ terms: Record<string, unknown> }>(`select terms from payment where invoice_id = $1`, [
+      paid.id,
+    ]),
+  );
+  expect(rows[0]?.terms).not.toHaveProperty('deadline');
+  expect(rows[0]?.terms).toHaveProperty('isSteppedUp', true);
+  await world.authenticate(paid, 'confirm');
+});
+
+test('the bank’s report and the ledger agree once everything is final', async () => {
+  await pay(visa, {}, { amount: 6_000 });
+  expect(await world.differences()).toEqual([]);
+});

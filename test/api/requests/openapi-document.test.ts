@@ -1,0 +1,85 @@
+// The OpenAPI document as a generator of clients gets it.
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { topics } from '../../../src/app/compose.ts';
+import { startTestService, type TestService } from '../../support/service/test-service.ts';
+
+const mostBytes = 30_000;
+
+let service: TestService;
+let document: any;
+beforeAll(async () => {
+  service = await startTestService();
+  document = (await service.call('GET', '/openapi.json')).body;
+});
+afterAll(() => service.close());
+
+/** Every object in the document, with its path. */
+function nodes(node: unknown, path = ''): [path: string, node: Record<string, any>][] {
+  if (typeof node !== 'object' || node === null) return [];
+  const inside = Object.entries(node).flatMap(([name, member]) => nodes(member, `${path}/${name}`));
+  return [[path, node], ...inside];
+}
+
+describe('the document', () => {
+  test('has unions as oneOf, without a discriminator', () => {
+    const all = nodes(document);
+    expect(all.filter(([, node]) => Array.isArray(node['oneOf'])).length).toBeGreaterThan(4);
+    for (const word of ['anyOf', 'allOf', 'discriminator'])
+      expect(
+        all.filter(([path, node]) => word in node && !path.endsWith('/properties')).map(([path]) => path),
+      ).toEqual([]);
+  });
+
+  test('requires no header', () => {
+    const required = nodes(document).filter(([, node]) => node['in'] === 'header' && node['required']);
+    expect(required).toEqual([]);
+  });
+
+  test('names every error by a shared schema, and lists its codes next to it', () => {
+    const bodies = nodes(document.paths).filter(([path]) => /\/responses\/4\d\d$/.test(path));
+    const schemas = bodies.flatMap(([, { content }]) => (content ? content['application/json'].schema : []));
+    expect(schemas.length).toBeGreaterThan(200);
+    expect([...new Set(schemas.map((schema) => schema.$ref.split('/').at(-1)))].sort()).toEqual([
+      'BadRequest',
+      'ExternalIDConflictError',
+      'GeneralError',
+      'InvalidOperationParameters',
+      'LogicError',
+    ]);
+    const { responses } = document.paths['/v2/processing/invoices'].post;
+    expect(responses[400]['x-codes']).toContain('invalidShopID');
+  });
+
+  test('has every webhook event', () => {
+    expect(Object.keys(document.webhooks)).toEqual(topics.flatMap(({ eventTypes }) => eventTypes));
+    const { schema } = document.webhooks.InvoicePaid.post.requestBody.content['application/json'];
+    expect(schema).toEqual({ $ref: '#/components/schemas/InvoiceWebhook' });
+  });
+
+  test('refers to nothing that it lacks', () => {
+    const references = nodes(document).flatMap(([, node]) =>
+      typeof node['$ref'] === 'string' ? node['$ref'] : [],
+    );
+    const missing = references.filter((reference) => {
+      const found = reference
+        .split('/')
+        .slice(1)
+        .reduce((node: any, name: string) => node?.[name], document);
+      return found === undefined;
+    });
+    expect([...new Set(missing)]).toEqual([]);
+  });
+});
+
+test('it is sent compressed, and once', async () => {
+  const headers = { 'accept-encoding': 'gzip', 'x-request-id': 'one' };
+  const { app } = service;
+  const first = await app.inject({ method: 'GET', url: '/openapi.json', headers });
+  expect(first.headers['content-encoding']).toBe('gzip');
+  expect(first.rawPayload.length).toBeLessThan(mostBytes);
+  expect(JSON.parse(gunzipSync(first.rawPayload).toString())).toEqual(document);
+  const again = { ...headers, 'if-none-match': String(first.headers['etag']) };
+  const { statusCode, body } = await app.inject({ method: 'GET', url: '/openapi.json', headers: again });
+  expect([statusCode, body]).toEqual([304, '']);
+});

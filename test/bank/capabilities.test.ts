@@ -1,0 +1,116 @@
+// What the adapter learns of a bank: its abilities and its updates, from a bank of today and from one of the first version.
+import { expect, test } from 'vitest';
+import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
+import { abilitiesOfVersion1 } from '../../src/acquiring/domain/abilities.ts';
+import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import type { Currency } from '../../src/money.ts';
+import { declineClassOf, effectsOf, packsInForce } from '../../src/retry-rules/domain/rule-packs.ts';
+import type { SimulatedBankOptions } from '../../src/sandbox/bank/simulated-bank.ts';
+import { bankSecret, startBank } from '../support/bank/simulated-bank.ts';
+
+const terminal = { id: 'T1', bankId: 'B1', merchantId: 'M1', descriptor: 'SHOP' };
+
+async function start(options: Partial<SimulatedBankOptions> = {}) {
+  const bank = await startBank(options);
+  const warnings: object[] = [];
+  const adapter = openHttpBank({
+    url: bank.url,
+    secret: bankSecret,
+    clock: bank.clock,
+    log: { warn: (fields: object) => void warnings.push(fields) },
+    detokeniseCard: () => Promise.resolve({ number: '4242424242424242', expiry: '2049-12' }),
+  });
+  const send = (operationId: string, minor: bigint, more: object) =>
+    adapter.send({
+      operationId,
+      terminal,
+      kind: 'authorise',
+      amount: { minor, currency: 'RUB' as Currency },
+      card: { token: 't' },
+      capture: false,
+      initiation: { by: 'payer', storesCard: true },
+      authentication: 'none',
+      returnUrl: 'https://pay.example/return',
+      payer: {},
+      originalOperationId: 'a',
+      ...more,
+    } as BankOperation);
+  return { bank, adapter, warnings, send };
+}
+
+test('a bank of the first version can do what it always could, and nothing more is sent to it', async () => {
+  const { bank, adapter, send } = await start({ speaks: 'first version' });
+  expect(await adapter.abilities()).toEqual(abilitiesOfVersion1);
+  expect(await adapter.updates(7)).toEqual({ updates: [], last: 7, hasMore: false });
+  expect(await send('a', 6_000n, {})).toMatchObject({ outcome: 'approved' });
+  // It would ignore the amount, and reverse the whole hold.
+  expect(await send('r', 1_000n, { kind: 'reverse' })).toMatchObject({
+    outcome: 'declined',
+    code: 'not-supported',
+    by: 'connector',
+  });
+  expect((await bank.get('r')).status).toBe(404);
+});
+
+test('abilities are read as declared, remembered, and read again after five minutes', async () => {
+  const abilities = {
+    kinds: ['authorise', 'borrow'],
+    repeatable: 'P7D',
+    refunds: 'mayFail',
+    currencies: ['RUB'],
+  };
+  const { bank, adapter } = await start({ abilities: abilities as never });
+  const read = { ...abilitiesOfVersion1, kinds: ['authorise'], currencies: ['RUB'], refunds: 'mayFail' };
+  expect(await adapter.abilities()).toEqual({ ...read, repeatableMs: 7 * 24 * 3_600_000 });
+  abilities.kinds = ['refund'];
+  expect((await adapter.abilities()).kinds).toEqual(['authorise']);
+  bank.clock.advance(5 * 60_000);
+  expect((await adapter.abilities()).kinds).toEqual(['authorise']);
+  await expect.poll(async () => (await adapter.abilities()).kinds).toEqual(['refund']);
+});
+
+test('abilities that do not match the protocol count as none, and are logged', async () => {
+  const { adapter, warnings } = await start({ abilities: { kinds: 'all' } as never });
+  expect(await adapter.abilities()).toEqual(abilitiesOfVersion1);
+  expect(warnings).toHaveLength(1);
+});
+
+test.each([
+  [99_943n, 'holdEnded', 'approved'],
+  [99_942n, 'approvedLate', 'declined'],
+  [99_944n, 'networkIds', 'approved'],
+])('amount %i has the update %s two minutes later', async (minor, what, outcome) => {
+  const { bank, adapter, send } = await start();
+  expect(await send('a', minor, {})).toMatchObject({ outcome });
+  expect((await adapter.updates(0)).updates).toEqual([]);
+  bank.clock.advance(2 * 60_000);
+  const { updates, last, hasMore } = await adapter.updates(0);
+  expect(updates).toMatchObject([{ sequence: 1, operationId: 'a', what, amount: { minor } }]);
+  expect({ last, hasMore }).toEqual({ last: 1, hasMore: false });
+  expect(await adapter.inquire({ operationId: 'a', terminal })).toMatchObject({ outcome });
+});
+
+test('a follow-up can fail two minutes after its approval', async () => {
+  const { bank, adapter, send } = await start();
+  await send('a', 300_000n, {});
+  expect(await send('c', 199_940n, { kind: 'capture' })).toMatchObject({ outcome: 'approved' });
+  expect(await send('f', 99_941n, { kind: 'refund' })).toMatchObject({ outcome: 'approved' });
+  bank.clock.advance(2 * 60_000);
+  const { updates } = await adapter.updates(0);
+  expect(updates.map(({ operationId, what }) => [operationId, what])).toEqual([
+    ['c', 'captureFailed'],
+    ['f', 'refundFailed'],
+  ]);
+});
+
+test('a word of the acquirer has the class that the bank tells, and no rule of a network', async () => {
+  const { send } = await start();
+  const answer = await send('a', 99_930n, {});
+  if (answer.outcome !== 'declined') throw new Error('it was not declined');
+  expect(answer).toMatchObject({ code: 'insufficient_funds', by: 'acquirer', class: 'funds' });
+  const now = '2026-11-24T00:00:00.000000Z' as never;
+  expect(declineClassOf(answer, now)).toBe('funds');
+  const lookalike = { ...answer, code: '04', class: 'vague' } as const;
+  expect(declineClassOf(lookalike, now)).toBe('vague');
+  expect(effectsOf(lookalike, packsInForce('visa', now))).toEqual([]);
+});
