@@ -416,13 +416,15 @@ test('a charge without the payer has a longer time limit', async () => {
   const unattendedAnswerMs = patient.answerMs + 1_000;
   const bank = open(url, { timeouts: { ...patient, unattendedAnswerMs } });
   const initiation = { by: 'merchant', reason: 'recurring' } as const;
-  const attended = await unanswered(heard, () => bank.send(authorise()));
-  expect(attended).toEqual({ outcome: 'unknown', why: `no answer within ${patient.answerMs} ms` });
-  const send = () => bank.send(authorise({ initiation }));
-  expect(await unanswered(heard, send, unattendedAnswerMs)).toEqual({
+  const silence = (ms: number) => ({
     outcome: 'unknown',
-    why: `no answer within ${unattendedAnswerMs} ms`,
+    why: `no answer within ${ms} ms`,
+    isSilence: true,
   });
+  const attended = await unanswered(heard, () => bank.send(authorise()));
+  expect(attended).toEqual(silence(patient.answerMs));
+  const send = () => bank.send(authorise({ initiation }));
+  expect(await unanswered(heard, send, unattendedAnswerMs)).toEqual(silence(unattendedAnswerMs));
 });
 
 describe('the circuit breaker', () => {
