@@ -20,6 +20,8 @@ const clock = testClock();
 const nowSeconds = () => Math.floor(epochMsOf(clock.now()) / 1_000);
 const card = { number: '4242424242424242', expiry: '2030-12', holder: 'LEXA SVOTIN', securityCode: '987' };
 const terminal = { id: 'T1', bankId: 'BANK', merchantId: 'M1', descriptor: 'A shop' };
+/** No server listens there. A port that one has left may be another's at once. */
+const nowhere = 'http://127.0.0.1:9';
 const callbackUrl = 'https://pay.example/prefix/bank/callbacks/one?a=1';
 /** Longer than a busy machine takes. What is about a time limit sets its own. */
 const patient = { connectMs: waitMs, answerMs: waitMs, unattendedAnswerMs: waitMs };
@@ -195,10 +197,7 @@ describe('a message', () => {
 
 describe('the outcome is notSent when', () => {
   test('no server listens', async () => {
-    const server = createTcpServer();
-    const url = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
-    const bank = open(url);
+    const bank = open(nowhere);
     expect(await bank.send(authorise())).toEqual({
       outcome: 'notSent',
       why: 'ECONNREFUSED',
@@ -282,10 +281,7 @@ describe('the security code', () => {
 
   test('is returned when no server listens', async () => {
     const { detokeniseCard, givenBack } = counting();
-    const server = createTcpServer();
-    const url = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
-    await open(url, { detokeniseCard }).send(authorise());
+    await open(nowhere, { detokeniseCard }).send(authorise());
     expect(givenBack()).toBe(1);
   });
 
@@ -325,10 +321,7 @@ describe('the security code', () => {
 
   test('that cannot be returned is lost, and the outcome does not change', async () => {
     const returnCode = () => Promise.reject(new Error(`no way to keep ${card.securityCode}`));
-    const server = createTcpServer();
-    const url = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
-    const bank = open(url, { detokeniseCard: () => Promise.resolve({ ...card, returnCode }) });
+    const bank = open(nowhere, { detokeniseCard: () => Promise.resolve({ ...card, returnCode }) });
     expect(await bank.send(authorise())).toMatchObject({ outcome: 'notSent', noBytesSent: true });
     expect(JSON.stringify(logged.at(-1))).toContain('unused security code could not be returned');
     expect(JSON.stringify(logged.at(-1))).not.toContain(card.securityCode);
