@@ -5,6 +5,7 @@ import { setShopOrigins } from '../../src/merchants/store/parties.ts';
 import { describeInBrowser } from '../support/processes/browser.ts';
 import type { BrowserRequest } from '../support/bank/issuer-page.ts';
 import {
+  holdTimer,
   startCheckoutWorld,
   startShopSite,
   type CheckoutWorld,
@@ -64,7 +65,10 @@ describeInBrowser('the way back from the bank', () => {
   }
 
   /** As a shop of its own sends them there. */
-  async function goToIssuer(request: BrowserRequest): Promise<Page> {
+  async function goToIssuer(
+    request: BrowserRequest,
+    open: (url: string) => Promise<Page> = world.open,
+  ): Promise<Page> {
     const fields = (request.form ?? []).map(({ key, template }) => [key, template]);
     const form = fields.map(
       ([name, value]) => `<input type="hidden" name="${name}" value="${value?.replaceAll('"', '&quot;')}">`,
@@ -73,7 +77,7 @@ describeInBrowser('the way back from the bank', () => {
       request.requestType === 'BrowserGetRequest'
         ? `<!doctype html><a href="${request.uriTemplate.replaceAll('&', '&amp;')}">To the bank</a>`
         : `<!doctype html><form method="post" action="${request.uriTemplate}">${form.join('')}<button>To the bank</button></form>`;
-    const page = await world.open(`${shop.origin}/pay`);
+    const page = await open(`${shop.origin}/pay`);
     await page.getByText('To the bank').click();
     return page;
   }
@@ -117,7 +121,14 @@ describeInBrowser('the way back from the bank', () => {
 
   test('names a site that the shop has not listed, and leads there with a click', async () => {
     world = unlisted;
-    const page = await goToIssuer(await challengedPayment(byPost, `${shop.origin}/done`));
+    // In a sandbox the page also continues automatically, after four seconds.
+    const openHeld = async (url: string): Promise<Page> => {
+      const held = await world.openAlone('about:blank');
+      await held.addInitScript(holdTimer(4_000));
+      await held.goto(url);
+      return held;
+    };
+    const page = await goToIssuer(await challengedPayment(byPost, `${shop.origin}/done`), openHeld);
     await confirm(page);
     await page.getByText(new URL(shop.origin).host).waitFor();
     await page.getByRole('link', { name: 'Continue' }).click();
