@@ -6,6 +6,7 @@ import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import type { Currency } from '../../src/money.ts';
 import { declineClassOf, effectsOf, packsInForce } from '../../src/retry-rules/domain/rule-packs.ts';
 import type { SimulatedBankOptions } from '../../src/sandbox/bank/simulated-bank.ts';
+import { openPatientLink } from '../support/bank/patient-link.ts';
 import { bankSecret, startBank } from '../support/bank/simulated-bank.ts';
 
 const terminal = { id: 'T1', bankId: 'B1', merchantId: 'M1', descriptor: 'SHOP' };
@@ -18,6 +19,7 @@ async function start(options: Partial<SimulatedBankOptions> = {}) {
     secret: bankSecret,
     clock: bank.clock,
     log: { warn: (fields: object) => void warnings.push(fields) },
+    openLink: openPatientLink,
     detokeniseCard: () => Promise.resolve({ number: '4242424242424242', expiry: '2049-12' }),
   });
   const send = (operationId: string, minor: bigint, more: object) =>

@@ -15,6 +15,8 @@ import { realPause } from '../../../src/platform/jobs/wait-for.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { insertParty, insertShop } from '../../../src/merchants/store/parties.ts';
 import { livemodeOf } from '../../../src/livemode.ts';
+import { openSender } from '../../../src/webhooks/delivery/http-sender.ts';
+import { openPatientLink } from '../bank/patient-link.ts';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
 import { defined } from '../../../src/defined.ts';
 import { quickKeyPairs } from './quick-key-pairs.ts';
@@ -56,7 +58,7 @@ export async function startTestService(
   prepare: (service: RunningService) => void = () => {},
   /** A database instead of the usual one, used as the owner of its tables; it is dropped in the end. */
   database?: TestDatabase,
-  network?: Network,
+  network: Network = { openLink: openPatientLink, openSender },
 ): Promise<TestService> {
   const testDatabase = database ?? (await createTestDatabase());
   const logged: string[] = [];
@@ -86,7 +88,7 @@ export async function startTestService(
     { database: database?.database ?? testDatabase.asService, close: () => testDatabase.drop() },
     config,
     log,
-    { clock, ids: randomIds, makeKeyPairs: quickKeyPairs, pause, ...defined({ network }) },
+    { clock, ids: randomIds, makeKeyPairs: quickKeyPairs, pause, network },
   );
   const service: RunningService = buildService(foundation);
   prepare(service);
