@@ -5,7 +5,7 @@ import { runCardJob } from '../../../src/cards/worker.ts';
 import type { BankResponse } from '../../../src/acquiring/domain/bank-port.ts';
 import { laterBy } from '../../../src/clock.ts';
 import type { Currency } from '../../../src/money.ts';
-import { countWaiting } from '../../support/database/waiting.ts';
+import { countWaiting, stayOpen } from '../../support/database/waiting.ts';
 import { consentLinkWorld } from '../../support/worlds/consent-links.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
@@ -67,14 +67,15 @@ async function stopCard(parent: Parent, now = world.service.clock.now()): Promis
   );
 }
 
-async function untilOneWaits(): Promise<void> {
-  const { database } = world.service;
-  await database.withClient(async (client) => {
-    for (let looks = 0; looks < 1_000; looks++) {
-      if ((await client.query(countWaiting)).rows[0].count > 0) return;
+/** Resolves when it waits for the row of the series, however long it takes to come there. */
+async function untilItWaits(work: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  work.finally(() => (isOver = true)).catch(() => undefined);
+  await world.service.database.withClient(async (client) => {
+    while ((await client.query(countWaiting)).rows[0].count < 1) {
+      if (isOver) throw new Error('nothing waited for the row of the series');
       await new Promise(setImmediate);
     }
-    throw new Error('nothing waits for the row of the series');
   });
 }
 
@@ -82,8 +83,9 @@ async function untilOneWaits(): Promise<void> {
 function beforeCommitOfRenewal(alsoDo: () => Promise<void>): void {
   const { recurring: rules } = world.service;
   const { renew } = rules;
-  vi.spyOn(rules, 'renew').mockImplementation(async (...given) => {
-    const renewed = await renew(...given);
+  vi.spyOn(rules, 'renew').mockImplementation(async (tx, ...given) => {
+    const renewed = await renew(tx, ...given);
+    await tx.run(stayOpen, {});
     await alsoDo();
     return renewed;
   });
@@ -119,10 +121,11 @@ describe('a stop of the card', () => {
     world.service.clock.advance(1_000);
     const { recurring: rules } = world.service;
     const { renew } = rules;
-    vi.spyOn(rules, 'renew').mockImplementationOnce(async (...given) => {
+    vi.spyOn(rules, 'renew').mockImplementationOnce(async (tx, ...given) => {
+      await tx.run(stayOpen, {});
       // The stop is committed, and the job of the series has not written it into its log.
       await stopCard(parent);
-      return renew(...given);
+      return renew(tx, ...given);
     });
     await links.confirm(link);
     expect(await links.read(link)).toMatchObject({ status: 'open', error: { code: 'consent_revoked' } });
@@ -140,7 +143,7 @@ describe('a stop of the card', () => {
     let stop: Promise<void> | undefined;
     beforeCommitOfRenewal(async () => {
       stop = stopCard(parent, stoppedAt);
-      await untilOneWaits();
+      await untilItWaits(stop);
     });
     await links.confirm(link);
     await stop;
@@ -178,7 +181,7 @@ test('the job of a card does not delete it while the consent is renewed', async 
   let job: Promise<void> | undefined;
   beforeCommitOfRenewal(async () => {
     job = runCardJob(database, cardNeeds(rules), [rows[0].card_id], ended);
-    await untilOneWaits();
+    await untilItWaits(job);
   });
   await links.confirm(link);
   await job;
