@@ -1,5 +1,5 @@
 // mandate payments list and show: an operator finds a payment whose bank is silent, and reads why and what to do.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
 import { waylay, type FaultyBank } from '../../../test/support/bank/faulty-bank.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../../../test/support/worlds/invoices.ts';
@@ -12,18 +12,22 @@ let world: PaymentWorld;
 let bank: FaultyBank;
 beforeAll(async () => {
   world = await startPaymentWorld();
-  // The commands use the clock of the machine.
+  // The commands use the clock of the machine. It stands still, because after ten seconds a job counts as late.
+  vi.useFakeTimers({ toFake: ['Date'] });
   world.service.clock.set(Date.now());
   bank = waylay(world.service.banks);
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  vi.useRealTimers();
+});
 /** Every payment becomes final, so that no test lists those of another. */
 afterEach(async () => {
   for (const kind of ['authorise', 'capture', 'refund', 'reverse', 'inquire'] as const)
     bank.always(kind, undefined);
   await sql(
-    `update payment set wake_at = now() - interval '1 second', stuck_at = null
-     where wake_at is not null or stuck_at is not null`,
+    `update payment set wake_at = $1, stuck_at = null where wake_at is not null or stuck_at is not null`,
+    ago(1_000),
   );
   world.service.clock.set(Date.now());
   await runJobs();
@@ -46,6 +50,7 @@ const show = async (...args: string[]) => {
   return output;
 };
 const details = async (id: string) => JSON.parse(await show(id, '--json'));
+const ago = (ms: number) => new Date(Date.now() - ms);
 const sql = (text: string, ...values: unknown[]) =>
   world.service.database.withClient((client) => client.query(text, values));
 
@@ -160,8 +165,9 @@ describe('a payment whose outcome is unknown', () => {
     await runJobs();
     await sql(
       `update payment set status = 'reversing', state = '{"failure":["timeout"]}', captured_minor = null,
-         wake_at = now() - interval '1 minute', attempts = 0 where invoice_id = $1`,
+         wake_at = $2, attempts = 0 where invoice_id = $1`,
       invoice.id,
+      ago(60_000),
     );
     expect(await waiting()).toMatchObject([{ id: `${invoice.id}/1`, attempts: 0 }]);
     expect(await show(invoice.id)).toContain('Its job is due, and no node runs it.');
