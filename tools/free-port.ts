@@ -10,9 +10,14 @@ const lowest = 11_000;
 const ports = 20_000;
 const pollIntervalMs = 5;
 
+/** The first server may not listen yet when the port for the second is looked for. */
+const given = new Set<number>();
+
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * ports);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isFree(port)) return port;
   }
 }
