@@ -93,8 +93,9 @@ export function openDatabase(options: {
   /** Called when the server is gone, before one more try: restarts the private server. */
   restartServer?: () => Promise<void>;
   onConnectionError?: (error: Error) => void;
-  /** Tests set it shorter. */
+  /** Tests set another one. */
   silenceTimeoutMs?: number;
+  longCommitMs?: number;
   prepares?: boolean;
 }): DatabasePool {
   const pools: ConnectionPool[] = [];
@@ -118,10 +119,13 @@ export function databaseOn(options: {
   probePool: ConnectionPool;
   restartServer?: () => Promise<void>;
   silenceTimeoutMs?: number;
+  longCommitMs?: number;
   /** False behind a pooler that gives every transaction another connection and does not support prepared statements. */
   prepares?: boolean;
 }): DatabasePool {
   const { pool, lookupPool, probePool, prepares = true, silenceTimeoutMs = usualSilenceTimeoutMs } = options;
+  // Half of the time that callers wait: the commits they gave up on have waited for longer, and others never wait so long.
+  const { longCommitMs = silenceTimeoutMs / 2 } = options;
   const renew = () => renewAll([pool, lookupPool]);
   const runOn: RunOn = (client, statement, parameters) =>
     runStatement(client, statement, parameters, prepares);
@@ -170,8 +174,7 @@ export function databaseOn(options: {
   };
 
   async function serverState(): Promise<ServerState> {
-    // Half of the time that callers wait: the commits they gave up on have waited for longer, and others never wait so long.
-    const parameters = { waiting_ms: silenceTimeoutMs / 2 };
+    const parameters = { waiting_ms: longCommitMs };
     try {
       const [row] = await withClientOf(
         probePool,

@@ -3,6 +3,8 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openRelay, type Relay } from '../../../../test/support/database/relay.ts';
 import { startTestCluster, type TestCluster } from '../../../../test/support/database/test-cluster.ts';
+import { whenTimeIsUp } from '../../../../test/support/service/time-limit.ts';
+import { waitMs } from '../../../../tools/tests/waits.ts';
 import { openDatabase, type DatabasePool } from '../database.ts';
 import { statement } from '../statement.ts';
 import { DatabaseUnavailable, OutcomeUnknown } from './unavailable.ts';
@@ -21,7 +23,6 @@ const whereAmI = statement({
 });
 
 const bound = { interval: 20 };
-const silenceTimeoutMs = 300;
 const most = 6;
 /** All but the two for lookups. */
 const mostWrites = 4;
@@ -62,7 +63,8 @@ async function open(maxConnections = most): Promise<void> {
   const [{ connection }] = clusters as [TestCluster];
   relay = await openRelay(connection);
   const { host, port } = relay;
-  database = openDatabase({ connection: { ...connection, host, port }, maxConnections, silenceTimeoutMs });
+  const limits = { silenceTimeoutMs: waitMs, longCommitMs: 0 };
+  database = openDatabase({ connection: { ...connection, host, port }, maxConnections, ...limits });
 }
 afterEach(async () => {
   await waitForStandby('');
@@ -98,6 +100,16 @@ async function aCommitWaits(): Promise<boolean> {
   return waited;
 }
 
+const commitsThatWait = async () =>
+  (
+    await onPrimary(
+      `select from pg_stat_activity where application_name = 'mandate' and wait_event = 'SyncRep'`,
+    )
+  ).length;
+/** The callers give up as soon as so many of their commits wait for the standby. */
+const givenUp = <T>(work: () => Promise<T>, commits = 1) =>
+  whenTimeIsUp(waitMs, async () => (await commitsThatWait()) === commits, work);
+
 const processes = async () =>
   Number(
     (
@@ -118,16 +130,16 @@ describe('while commits wait for a standby', () => {
     await open();
     await database.run(addEntry, { entry: 'before' });
     await waitForStandby('ghost');
-    const writes = await Promise.all(
-      Array.from({ length: 5 * mostWrites }, (_, index) => {
-        const entry = `${index}`;
-        const write =
-          index % 2 === 0
-            ? database.run(addEntry, { entry })
-            : database.transaction((tx) => tx.run(addEntry, { entry }));
-        return errorOf(write).then((error) => ({ entry, error }));
-      }),
-    );
+    const write = async (index: number) => {
+      const entry = `${index}`;
+      const written =
+        index % 2 === 0
+          ? database.run(addEntry, { entry })
+          : database.transaction((tx) => tx.run(addEntry, { entry }));
+      return { entry, error: await errorOf(written) };
+    };
+    const many = Array.from({ length: 5 * mostWrites }, (_, index) => index);
+    const writes = await givenUp(() => Promise.all(many.map(write)), mostWrites);
     expect(await processes()).toBeLessThanOrEqual(most + 1);
     // The first ones wait in the server. The others never got a connection.
     const unknown = writes.filter(({ error }) => error instanceof OutcomeUnknown);
@@ -148,18 +160,18 @@ describe('while commits wait for a standby', () => {
   test('the end of the program does not wait for them', async () => {
     await open();
     await waitForStandby('ghost');
-    expect(await errorOf(database.run(addEntry, { entry: 'one' }))).toBeInstanceOf(OutcomeUnknown);
+    const one = () => errorOf(database.run(addEntry, { entry: 'one' }));
+    expect(await givenUp(one)).toBeInstanceOf(OutcomeUnknown);
     await database.end();
+    relay.close();
     await open();
   });
 
   test('a commit whose connection is cut has an unknown outcome, and a statement before it did nothing', async () => {
     await open();
     await waitForStandby('ghost');
-    const waits = async () =>
-      (await onPrimary(`select 1 from pg_stat_activity where wait_event = 'SyncRep'`)).length;
     const commit = errorOf(database.transaction((tx) => tx.run(addEntry, { entry: 'committed here' })));
-    await expect.poll(waits, bound).toBe(1);
+    await expect.poll(commitsThatWait, bound).toBe(1);
     relay.cut();
     expect(await commit).toBeInstanceOf(OutcomeUnknown);
     const cutBefore = database.transaction(async (tx) => {
@@ -183,7 +195,8 @@ describe('the two pools of a node', () => {
     relay.moveTo(clusters[1]!.connection);
     // Silent: the open connections still lead to the old server.
     expect(await both()).toEqual(['primary', 'primary']);
-    expect(await errorOf(database.run(addEntry, { entry: 'in doubt' }))).toBeInstanceOf(OutcomeUnknown);
+    const inDoubt = () => errorOf(database.run(addEntry, { entry: 'in doubt' }));
+    expect(await givenUp(inDoubt)).toBeInstanceOf(OutcomeUnknown);
     expect(await serverOf(database.lookups)).toBe('other');
     expect(await serverOf(database)).toBe('other');
     await database.run(addEntry, { entry: 'there' });
