@@ -113,7 +113,7 @@ export function addGauges(
   );
   metrics.gauge(
     'mandate_bank_contradictions',
-    'What banks have said against their own proof; it changed nothing here',
+    'What banks have said against their own proof, or what cannot be read; it changed nothing here',
     () => numberOfContradictions(database),
   );
   metrics.gauge(

@@ -3797,6 +3797,12 @@ where party_id = $1::text and shop_id = $2::text order by terminal_id, network, 
 select terminal_id, bank_id, merchant_id, descriptor, paused_until, paused_because, retired_at is not null as is_retired from terminal
 where party_id = $1::text and shop_id = $2::text order by priority, terminal_id;
 
+-- read_waiting_notes
+select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
+where meaning in ('waits', 'contradiction') and meaning = 'waits' and bank_id = $1::text
+and ($2::timestamptz is null or (noted_at, note_key) > ($2::timestamptz, $3::text))
+order by noted_at, note_key limit $4::int4;
+
 -- read_wallet
 select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level,
 identity.name as owner_name, identity.class as owner_class, sender from wallet join identity using (identity_id) join party on party.party_id = wallet.party_id

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { abilitiesOfVersion1 } from '../../src/acquiring/domain/abilities.ts';
+import { updatesOf } from '../../src/acquiring/adapters/http/read-capabilities.ts';
 import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import type { Currency } from '../../src/money.ts';
 import { declineClassOf, effectsOf, packsInForce } from '../../src/retry-rules/domain/rule-packs.ts';
@@ -43,7 +44,7 @@ async function start(options: Partial<SimulatedBankOptions> = {}) {
 test('a bank of the first version can do what it always could, and nothing more is sent to it', async () => {
   const { bank, adapter, send } = await start({ speaks: 'first version' });
   expect(await adapter.abilities()).toEqual(abilitiesOfVersion1);
-  expect(await adapter.updates(7)).toEqual({ updates: [], last: 7, hasMore: false });
+  expect(await adapter.updates(7)).toEqual({ updates: [], unreadable: [], last: 7, hasMore: false });
   expect(await send('a', 6_000n, {})).toMatchObject({ outcome: 'approved' });
   // It would ignore the amount, and reverse the whole hold.
   expect(await send('r', 1_000n, { kind: 'reverse' })).toMatchObject({
@@ -103,6 +104,43 @@ test('a follow-up can fail two minutes after its approval', async () => {
     ['c', 'captureFailed'],
     ['f', 'refundFailed'],
   ]);
+});
+
+test('an update that cannot be read hides no other one, and none is read as another', () => {
+  const at = '2026-11-24T09:00:00Z';
+  const good = { operationId: 'i.1.c', what: 'captureFailed', at };
+  const page = updatesOf(
+    {
+      updates: [
+        { ...good, sequence: 8, what: 42 },
+        { ...good, sequence: 9, amount: 100 },
+        { ...good, sequence: 10, amount: 100, currency: 'ZZZ' },
+        { ...good, sequence: 11, operationId: '../5', at: 'yesterday' },
+        { ...good, what: 'captureFailed' },
+        'captureFailed',
+        { ...good, sequence: 13, what: 'moonRises' },
+        { ...good, sequence: 12, code: 'not settled', references: { arn: '1' } },
+      ],
+    },
+    7,
+  );
+  expect(page?.updates).toEqual([{ ...good, sequence: 12, at: '2026-11-24T09:00:00.000000Z' }]);
+  const unknown = expect.stringMatching(/^[0-9a-f]{16}$/);
+  expect(page?.unreadable).toEqual([
+    { key: '8', operationId: 'i.1.c', why: 'what does not match the protocol' },
+    { key: '9', operationId: 'i.1.c', why: 'its amount has no currency' },
+    { key: '10', operationId: 'i.1.c', why: 'its amount has no currency' },
+    { key: '11', why: 'operationId does not match the protocol' },
+    { key: unknown, operationId: 'i.1.c', why: 'it does not match the protocol' },
+    { key: unknown, why: 'it does not match the protocol' },
+  ]);
+  expect(page).toMatchObject({ last: 13, hasMore: false });
+});
+
+test('a page of updates without a way past it is the last one', () => {
+  const page = updatesOf({ updates: Array.from({ length: 100 }, () => 'captureFailed') }, 7);
+  expect(page).toMatchObject({ last: 7, hasMore: false });
+  expect(updatesOf({ updates: 'none' }, 7)).toBeUndefined();
 });
 
 test('a word of the acquirer has the class that the bank tells, and no rule of a network', async () => {

@@ -26,9 +26,18 @@ export type BankUpdate = {
   readonly references?: References;
 };
 
+/** What does not match the protocol. Its content may be anything, so it is not kept. */
+export type UnreadableUpdate = {
+  /** Its sequence, or what it is recognised by without one. */
+  readonly key: string;
+  readonly operationId?: string;
+  readonly why: string;
+};
+
 /** Updates of unknown kinds are left out, so continue after `last` and not after the last update. */
 export type BankUpdates = {
   readonly updates: readonly BankUpdate[];
+  readonly unreadable: readonly UnreadableUpdate[];
   readonly last: number;
   /** There may be more now. */
   readonly hasMore: boolean;

@@ -4,18 +4,19 @@ import type { Clock } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Bank } from '../domain/bank-port.ts';
-import type { BankUpdate, UpdateOutcome } from '../domain/bank-updates.ts';
+import type { BankUpdate, UnreadableUpdate, UpdateOutcome } from '../domain/bank-updates.ts';
 import { interpret } from './domain/interpret.ts';
 import { findExchange } from './store/exchange-rows.ts';
 import {
   lockWaitingNote,
   noteOf,
-  notesThat,
   storeMeaning,
   storeNote,
   storeUpdatesCursor,
+  waitingNotes,
   type NoteKey,
   type NoteMeaning,
+  type NoteRow,
 } from './store/notes.ts';
 import { bankUpdate } from './store/codec.ts';
 
@@ -30,8 +31,8 @@ export type UpdatesDeps = {
 };
 
 const maxPages = 100;
-const waitingAtOnce = 1_000;
 
+/** No update keeps the bank's others from being read. */
 export async function readUpdates(
   deps: UpdatesDeps,
   bankId: string,
@@ -41,7 +42,8 @@ export async function readUpdates(
   await applyWaiting(deps, bankId);
   let cursor = after;
   for (let page = 0; page < maxPages; page++) {
-    const { updates, last, hasMore } = await bank.updates(cursor);
+    const { updates, unreadable, last, hasMore } = await bank.updates(cursor);
+    for (const one of unreadable) await keepAside(deps, bankId, one);
     for (const update of updates) await take(deps, bankId, update);
     if (last > cursor) await storeUpdatesCursor(deps.db, bankId, last);
     cursor = last;
@@ -63,15 +65,32 @@ async function take(deps: UpdatesDeps, bankId: string, update: BankUpdate): Prom
   if (outcome?.outcome === 'applied' || outcome?.outcome === 'tooEarly') await deps.expedite(operationId);
 }
 
+/** For the operator. The cursor passes it only once it is noted. */
+async function keepAside(
+  { db, clock, log }: UpdatesDeps,
+  bankId: string,
+  { key, operationId = '', why }: UnreadableUpdate,
+): Promise<void> {
+  const note = { bankId, key: `update ${key}`, operationId, what: 'unreadable' };
+  const row = noteOf(note, { why }, { meaning: 'contradiction', at: clock.now() });
+  if (await storeNote(db, row)) log.error({ bank: bankId, operationId, key, why }, 'bank update unreadable');
+}
+
 /** What came too early, or could not be written. */
 async function applyWaiting(deps: UpdatesDeps, bankId: string): Promise<void> {
-  for (const row of await notesThat(deps.db, 'waits', { bankId, limit: waitingAtOnce })) {
-    const update = bankUpdate.read(row.heard);
-    const outcome = await deps.db.transaction(async (tx) =>
-      (await lockWaitingNote(tx, row)) ? applyNoted(deps, tx, row, update) : undefined,
+  for await (const row of waitingNotes(deps.db, bankId))
+    await applyOne(deps, row).catch((err: unknown) =>
+      deps.log.warn({ err, bank: bankId, operationId: row.operation_id }, 'bank update not applied'),
     );
-    if (outcome?.outcome === 'applied') await deps.expedite(update.operationId);
-  }
+}
+
+/** During an upgrade, a newer node may have written what this one cannot read. */
+async function applyOne(deps: UpdatesDeps, row: NoteRow): Promise<void> {
+  const update = bankUpdate.read(row.heard);
+  const outcome = await deps.db.transaction(async (tx) =>
+    (await lockWaitingNote(tx, row)) ? applyNoted(deps, tx, row, update) : undefined,
+  );
+  if (outcome?.outcome === 'applied') await deps.expedite(update.operationId);
 }
 
 /** An update that fails waits, so that those after it are not held up. */

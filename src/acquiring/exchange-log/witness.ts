@@ -8,7 +8,7 @@ import type { BookEntry } from '../adapters/http/messages.ts';
 import { noteContradiction } from './contradictions.ts';
 import { interpret } from './domain/interpret.ts';
 import { findExchanges } from './store/exchange-rows.ts';
-import { storeProblem, storeReportCursor, storeStop, type WatchedBank } from './store/watched-banks.ts';
+import { storeReportCursor, storeStop, type WatchedBank } from './store/watched-banks.ts';
 
 export type WitnessDeps = {
   readonly db: Database;
@@ -29,12 +29,13 @@ type Line = Pick<
 const maxPages = 300;
 const listed = 5;
 
+/** Why the report cannot be checked; null if it can, or need not. */
 export async function witness(
   deps: WitnessDeps,
   { bank_id: bankId, report_cursor: cursor, is_shared, stopped_at }: WatchedBank,
   report: Report,
-): Promise<void> {
-  if (is_shared || stopped_at !== null) return;
+): Promise<string | null> {
+  if (is_shared || stopped_at !== null) return null;
   const { db, log } = deps;
   // The report of a bank of before is long, and the log does not have its operations.
   const judges = cursor !== null;
@@ -43,17 +44,20 @@ export async function witness(
   try {
     for await (const entries of report.entriesAfter(from ?? 0)) {
       const unknown = judges ? await unknownAmong(deps, bankId, entries) : [];
-      if (unknown.length > 0) return await stop(deps, bankId, unknown);
+      if (unknown.length > 0) {
+        await stop(deps, bankId, unknown);
+        return null;
+      }
       const to = entries.at(-1)?.sequence ?? from ?? 0;
       if (judges) await storeReportCursor(db, bankId, { from, to });
       from = to;
       if (judges && ++pages >= maxPages) break;
     }
     if (!judges) await storeReportCursor(db, bankId, { from: undefined, to: from ?? 0 });
-    await storeProblem(db, bankId, null);
+    return null;
   } catch (error) {
     log.warn({ err: error, bank: bankId }, 'bank report cannot be checked');
-    await storeProblem(db, bankId, String(error).slice(0, 300));
+    return String(error);
   }
 }
 

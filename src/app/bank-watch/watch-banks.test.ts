@@ -8,7 +8,7 @@ test('many callbacks at once lead to one reading of the updates and one more', a
     async updates() {
       readings++;
       await new Promise(setImmediate);
-      return { updates: [], last: 0, hasMore: false };
+      return { updates: [], unreadable: [], last: 0, hasMore: false };
     },
   };
   const run = ({ name }: { name: string }) =>

@@ -7,6 +7,7 @@ import { readUpdates, type UpdatesDeps } from '../../acquiring/exchange-log/read
 import {
   claimBanksToWatch,
   findWatchedBank,
+  storeProblem,
   type WatchedBank,
 } from '../../acquiring/exchange-log/store/watched-banks.ts';
 import { lastWatchedBefore, witness } from '../../acquiring/exchange-log/witness.ts';
@@ -38,9 +39,20 @@ export function watchBanks(options: Options) {
     if (!settings) return;
     const report = openReport(settings, options);
     try {
-      await witness({ db, clock, log, isExpected: reconciliationSources.expects }, watched, report);
+      const unchecked = await witness(
+        { db, clock, log, isExpected: reconciliationSources.expects },
+        watched,
+        report,
+      );
       await banks.forget(id);
-      await readUpdatesOf(id);
+      const unread = await readUpdatesOf(id).then(
+        () => null,
+        (error: unknown) => {
+          log.warn({ err: error, bank: id }, 'bank updates cannot be read');
+          return String(error);
+        },
+      );
+      await storeProblem(db, id, unchecked ?? unread);
     } finally {
       await report.stop();
     }

@@ -90,7 +90,7 @@ export async function listAllBanks(options: { json?: true }): Promise<void> {
   }
 }
 
-/** What the report says about lost operations (acquiring/exchange-log/witness.ts). */
+/** What the report says about lost operations, and whether it and the updates can be read (app/bank-watch). */
 function reportText(bank: {
   readonly isShared: boolean;
   readonly stoppedAt: string | null;
@@ -98,8 +98,8 @@ function reportText(bank: {
   readonly checkProblem: string | null;
 }): string {
   if (bank.stoppedAt !== null) return 'STOPPED';
-  if (bank.isShared) return 'not checked: shared account';
   if (bank.checkProblem !== null) return 'cannot be checked';
+  if (bank.isShared) return 'not checked: shared account';
   return bank.checkedAt === null ? 'not checked yet' : `checked ${bank.checkedAt.slice(0, 19)}`;
 }
 

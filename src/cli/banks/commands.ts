@@ -98,7 +98,8 @@ function addBankStops(bank: MandateCommand): void {
   bank
     .subcommand('contradictions', {
       summary: 'List what banks say against their own proof',
-      details: 'It changed nothing here. The newest 100, the latest first.',
+      details:
+        'Also updates that cannot be read. It changed nothing here. The newest 100, the latest first.',
       examples: ['mandate bank contradictions'],
     })
     .json()

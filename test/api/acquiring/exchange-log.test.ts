@@ -319,6 +319,7 @@ describe('updates of a bank', () => {
       const updates = all.filter(({ sequence }) => sequence > after).slice(0, 2);
       return Promise.resolve({
         updates,
+        unreadable: [],
         last: updates.at(-1)?.sequence ?? after,
         hasMore: updates.length === 2,
       });
@@ -432,5 +433,98 @@ describe('updates of a bank', () => {
     const told = service.logged.filter((line) => line.includes('captureFailed of an operation'));
     expect(told).toHaveLength(1);
     await force(`update exchange set state = 'approved' where aggregate_id = $1`, [paying.id]);
+  });
+
+  test('that cannot be read are kept for the operator, and hold up none after them', async () => {
+    const { service } = world;
+    const paying = await world.paid(card);
+    const operationId = `${paying.id}.1.a`;
+    const applied: number[] = [];
+    const deps: UpdatesDeps = {
+      db: service.database,
+      clock: service.clock,
+      log: service.log,
+      apply: (_, { sequence }) => {
+        applied.push(sequence);
+        return Promise.resolve({ outcome: 'applied' });
+      },
+      expedite: () => Promise.resolve(),
+    };
+    // Waits since a newer node wrote it, or since it was damaged.
+    await query(
+      `insert into exchange_note select 'BANK', 'update ' || sequence, $1, 'captureFailed',
+         json_build_object('sequence', sequence, 'operationId', $1::text, 'what', what, 'at', '2026-11-24T09:00:00.000000Z'),
+         'waits', now() - interval '1 day' + sequence * interval '1 second'
+       from (select 1000 + n as sequence, case n when 150 then 'captureFailed' else 'moonRises' end as what
+             from generate_series(1, 150) as n) as noted`,
+      [operationId],
+    );
+    const later = update(2_001, operationId, 'captureFailed');
+    const bank = {
+      ...bankOfVersion1,
+      updates: (after: number) =>
+        Promise.resolve({
+          updates: [later].filter(({ sequence }) => sequence > after),
+          unreadable: [{ key: '2000', why: 'what does not match the protocol' }],
+          last: 2_001,
+          hasMore: false,
+        }),
+    };
+    await readUpdates(deps, 'BANK', bank, 1_200);
+    await readUpdates(deps, 'BANK', bank, 1_200);
+    expect(applied).toEqual([1_150, 2_001]);
+    expect(
+      await query(`select meaning, heard from exchange_note where note_key = 'update 2000'`),
+    ).toEqual([{ meaning: 'contradiction', heard: { why: 'what does not match the protocol' } }]);
+    const told = (what: string) => service.logged.filter((line) => line.includes(what)).length;
+    expect(told('bank update unreadable')).toBe(1);
+    expect(
+      await query(`select count(*)::int as waiting from exchange_note where meaning = 'waits' and operation_id = $1`, [
+        operationId,
+      ]),
+    ).toEqual([{ waiting: 149 }]);
+    await query('delete from exchange_note where operation_id = $1', [operationId]);
+  });
+
+  test('whose list cannot be read at all are a problem of the bank that operators see', async () => {
+    const { service } = world;
+    const { bankNamed } = service.banks;
+    const bank: Bank = {
+      ...bankOfVersion1,
+      stop: () => Promise.resolve(),
+      abilities: () => Promise.resolve({ ...abilitiesOfVersion1, hasUpdates: true }),
+      send: () => Promise.resolve({ outcome: 'pending' }),
+      inquire: () => Promise.resolve({ outcome: 'pending' }),
+      updates: () => Promise.reject(new Error('The updates of the bank cannot be read.')),
+    };
+    const watchedProblem = async () => {
+      service.clock.advance(60_000);
+      await service.bankWatch.watch();
+      return (await query(`select check_problem from bank where bank_id = 'BANK'`))[0].check_problem;
+    };
+    Object.assign(service.banks, { bankNamed: () => Promise.resolve(bank) });
+    try {
+      expect(await watchedProblem()).toContain('updates of the bank cannot be read');
+    } finally {
+      Object.assign(service.banks, { bankNamed });
+    }
+    expect(await watchedProblem()).toBeNull();
+  });
+
+  test('about an operation that is not of this service are refused by the module, and do not wait', async () => {
+    const { service } = world;
+    const seen: string[] = [];
+    const deps: UpdatesDeps = {
+      db: service.database,
+      clock: service.clock,
+      log: service.log,
+      apply: (_, { operationId }) => {
+        seen.push(operationId);
+        return Promise.resolve({ outcome: 'contradiction', why: 'there is no such operation' });
+      },
+      expedite: () => Promise.resolve(),
+    };
+    await readUpdates(deps, 'BANK', bankWith([update(3_001, 'stranger', 'captureFailed')]), 3_000);
+    expect(seen).toEqual(['stranger']);
   });
 });

@@ -5,5 +5,5 @@ import type { Bank } from '../../../src/acquiring/domain/bank-port.ts';
 export const bankOfVersion1: Pick<Bank, 'resume' | 'abilities' | 'updates'> = {
   resume: () => Promise.resolve({ outcome: 'unknown', why: 'the bank takes no returns' }),
   abilities: () => Promise.resolve(abilitiesOfVersion1),
-  updates: (after) => Promise.resolve({ updates: [], last: after, hasMore: false }),
+  updates: (after) => Promise.resolve({ updates: [], unreadable: [], last: after, hasMore: false }),
 };

@@ -25,17 +25,21 @@ export const AbilitiesAnswer = Type.Object({
 });
 export type AbilitiesAnswer = Static<typeof AbilitiesAnswer>;
 
+export const Sequence = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+export const updateDetails = {
+  code: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' })),
+  networkIds: Type.Optional(NetworkIds),
+  references: Type.Optional(References),
+};
 export const Update = Type.Object({
-  sequence: Type.Integer({ minimum: 1 }),
+  sequence: Sequence,
   operationId: OperationId,
   /** A bank may report what Mandate does not know. */
   what: Type.String({ pattern: '^[A-Za-z]{1,40}$' }),
   amount: Type.Optional(Amount),
   currency: Type.Optional(Currency),
-  code: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' })),
   at: Moment,
-  networkIds: Type.Optional(NetworkIds),
-  references: Type.Optional(References),
+  ...updateDetails,
 });
 export type Update = Static<typeof Update>;
 export const UpdatePage = Type.Object({ updates: Type.Array(Update, { maxItems: 100 }) });

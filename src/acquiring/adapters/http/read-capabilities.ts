@@ -1,4 +1,5 @@
 // Reads what a bank says about itself and about past operations. What a bank leaves out is as in version 1 of the protocol.
+import { hash } from 'node:crypto';
 import { Compile } from 'typebox/compile';
 import { parseInstant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
@@ -9,11 +10,22 @@ import {
   operationKinds,
   type Abilities,
 } from '../../domain/abilities.ts';
-import { updateKinds, type BankUpdate, type BankUpdates } from '../../domain/bank-updates.ts';
-import { AbilitiesAnswer, UpdatePage, type Update } from './capabilities.ts';
+import {
+  updateKinds,
+  type BankUpdate,
+  type BankUpdates,
+  type UnreadableUpdate,
+} from '../../domain/bank-updates.ts';
+import { AbilitiesAnswer, Sequence, Update, updateDetails } from './capabilities.ts';
+import { OperationId, withoutMisfits } from './fields.ts';
 
 const abilitiesAnswer = Compile(AbilitiesAnswer);
-const updatePage = Compile(UpdatePage);
+const update = Compile(Update);
+const sequences = Compile(Sequence);
+const operationIds = Compile(OperationId);
+const withoutMisfitDetails = withoutMisfits(
+  Object.fromEntries(Object.entries(updateDetails).map(([name, schema]) => [name, Compile(schema)])),
+);
 export const updatesOfPage = 100;
 
 /** Undefined when the body does not match the protocol. */
@@ -50,29 +62,67 @@ function durationMs(text = 'always'): number | 'always' | undefined {
   return inAll > 0 ? inAll * 60_000 : undefined;
 }
 
-/** Undefined when the body does not match the protocol, or its order. */
+/** Undefined when the body is no page of updates. One that cannot be read does not hide the others. */
 export function updatesOf(body: unknown, after: number): BankUpdates | undefined {
-  if (!updatePage.Check(body)) return undefined;
-  const sequences = [after, ...body.updates.map(({ sequence }) => sequence)];
-  const isInOrder = sequences.every(
-    (sequence, place) => place === 0 || sequence > (sequences[place - 1] ?? 0),
-  );
-  if (!isInOrder) return undefined;
+  if (!isPage(body)) return undefined;
+  const read = body.updates.map(updateOf);
+  const last = Math.max(after, ...read.map(({ sequence }) => sequence ?? 0));
   return {
-    updates: body.updates.flatMap(updateOf),
-    last: sequences.at(-1) ?? after,
-    hasMore: body.updates.length >= updatesOfPage,
+    updates: read.flatMap(({ update }) => update ?? []),
+    unreadable: read.flatMap(({ unreadable }) => unreadable ?? []),
+    last,
+    hasMore: body.updates.length >= updatesOfPage && last > after,
   };
 }
 
-/** None if Mandate does not know what happened. */
-function updateOf(update: Update): BankUpdate[] {
-  const { sequence, operationId, code, networkIds, references, amount } = update;
-  const what = updateKinds.find((one) => one === update.what);
-  const at = parseInstant(update.at);
-  if (!what || !at) return [];
-  const { currency = '' } = update;
+function isPage(body: unknown): body is { readonly updates: readonly unknown[] } {
+  return typeof body === 'object' && body !== null && 'updates' in body && Array.isArray(body.updates);
+}
+
+type ReadUpdate = {
+  readonly sequence?: number;
+  readonly update?: BankUpdate;
+  readonly unreadable?: UnreadableUpdate;
+};
+
+/** Neither of both if Mandate does not know what happened. */
+function updateOf(told: unknown): ReadUpdate {
+  const body = typeof told === 'object' && told !== null ? withoutMisfitDetails(told) : told;
+  const sequence = memberOf(sequences, body, 'sequence');
+  const operationId = memberOf(operationIds, body, 'operationId');
+  const problem = problemOf(body);
+  if (problem === undefined) return { ...defined({ sequence }), ...knownUpdate(body as Update) };
+  const key = sequence?.toString() ?? hash('sha256', JSON.stringify(told)).slice(0, 16);
+  return defined({ sequence, unreadable: { key, why: problem, ...defined({ operationId }) } });
+}
+
+/** Names the field, never its value. */
+function problemOf(body: unknown): string | undefined {
+  if (!update.Check(body)) {
+    const [first] = update.Errors(body);
+    return `${first?.instancePath.slice(1) || 'it'} does not match the protocol`;
+  }
+  // Without its currency, an amount could be taken for the whole.
+  if (body.amount !== undefined && !isKnownCurrency(body.currency ?? '')) return 'its amount has no currency';
+  return parseInstant(body.at) ? undefined : 'at is no time';
+}
+
+function knownUpdate(told: Update): Pick<ReadUpdate, 'update'> {
+  const { sequence, operationId, code, networkIds, references, amount, currency = '' } = told;
+  const what = updateKinds.find((one) => one === told.what);
+  const at = parseInstant(told.at);
+  if (!what || !at) return {};
   const money =
     amount === undefined || !isKnownCurrency(currency) ? undefined : { minor: BigInt(amount), currency };
-  return [{ sequence, operationId, what, at, ...defined({ amount: money, code, networkIds, references }) }];
+  const details = defined({ amount: money, code, networkIds, references });
+  return { update: { sequence, operationId, what, at, ...details } };
+}
+
+function memberOf<T>(
+  check: { Check(value: unknown): value is T },
+  body: unknown,
+  name: string,
+): T | undefined {
+  const value = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+  return check.Check(value) ? value : undefined;
 }

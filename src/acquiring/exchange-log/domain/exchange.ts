@@ -44,10 +44,15 @@ export type ExchangeWrite = {
 /** These are never overwritten. */
 export const provedStates: readonly ExchangeState[] = ['approved', 'declined', 'takenBack', 'settled'];
 
+/** A bank may report what was never sent to it. */
+export function isOfAggregate(operationId: string): boolean {
+  return operationId.indexOf('.') > 0;
+}
+
 /** The ID of the aggregate, and the rest of the operation's ID. */
 export function exchangeKeyOf(operationId: string): readonly [aggregateId: string, operation: string] {
   const dot = operationId.indexOf('.');
-  if (dot < 1) throw new Error(`The operation ID ${operationId} names no aggregate.`);
+  if (!isOfAggregate(operationId)) throw new Error(`The operation ID ${operationId} names no aggregate.`);
   return [operationId.slice(0, dot), operationId.slice(dot + 1)];
 }
 

@@ -17,6 +17,7 @@ import { decliners, type BankOperation, type BankResponse, type Declined } from 
 import { networkIds, references } from './codec.ts';
 import {
   exchangeKeyOf,
+  isOfAggregate,
   provedStates,
   wireKeysOf,
   type ExchangeContent,
@@ -254,6 +255,7 @@ export async function findExchange(
   db: Pick<Database, 'run'>,
   operationId: string,
 ): Promise<Exchange | undefined> {
+  if (!isOfAggregate(operationId)) return undefined;
   const [aggregate_id, operation] = exchangeKeyOf(operationId);
   const [row] = await db.run(readExchanges, { aggregate_id, operation });
   return row && exchangeFromRow(row);

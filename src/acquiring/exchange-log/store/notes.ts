@@ -61,6 +61,16 @@ const readNotes = statement({
          order by noted_at desc, note_key limit :limit`,
 });
 
+const readWaitingNotes = statement({
+  name: 'read_waiting_notes',
+  parameters: { bank_id: 'text', after: 'timestamptz?', after_key: 'text', limit: 'int4' },
+  row,
+  text: `select ${columnList(row)} from exchange_note
+         where meaning in ('waits', 'contradiction') and meaning = 'waits' and bank_id = :bank_id
+           and (:after is null or (noted_at, note_key) > (:after, :after_key))
+         order by noted_at, note_key limit :limit`,
+});
+
 /** Of a few operations; an operator asks. */
 const readNotesAbout = statement({
   name: 'read_exchange_notes_about',
@@ -100,6 +110,19 @@ export async function storeMeaning(
 
 export async function storeUpdatesCursor(db: Database, bankId: string, to: number): Promise<void> {
   await db.run(moveUpdatesCursor, { bank_id: bankId, to: BigInt(to) });
+}
+
+const waitingAtOnce = 100;
+
+/** All of a bank, the oldest first. */
+export async function* waitingNotes(db: Database, bankId: string): AsyncGenerator<NoteRow> {
+  let last: NoteRow | undefined;
+  do {
+    const from = { after: last?.noted_at ?? null, after_key: last?.note_key ?? '' };
+    const rows = await db.run(readWaitingNotes, { bank_id: bankId, ...from, limit: waitingAtOnce });
+    yield* rows;
+    last = rows.length < waitingAtOnce ? undefined : rows.at(-1);
+  } while (last);
 }
 
 /** The newest first. */

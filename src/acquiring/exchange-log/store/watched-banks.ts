@@ -97,8 +97,11 @@ export async function storeReportCursor(
   });
 }
 
+const longestProblem = 300;
+
+/** Null if all can be read. */
 export async function storeProblem(db: Database, bankId: string, problem: string | null): Promise<void> {
-  await db.run(noteProblem, { bank_id: bankId, problem });
+  await db.run(noteProblem, { bank_id: bankId, problem: problem?.slice(0, longestProblem) ?? null });
 }
 
 /** False if it is stopped already. */
