@@ -2,7 +2,7 @@
 import type { Banks } from '../acquiring/banks.ts';
 import { countPausedTerminals } from '../acquiring/store/banks.ts';
 import { countGuardedShops } from '../cards/payer-attempts.ts';
-import { numberOfContradictions } from '../acquiring/exchange-log/store/notes.ts';
+import { openNotes } from '../acquiring/exchange-log/store/notes.ts';
 import { countStoppedBanks } from '../acquiring/exchange-log/store/watched-banks.ts';
 import { epochMsOf, type Clock, type Instant } from '../clock.ts';
 import { countPendingVerificationRefunds } from '../customers/store/verification-refunds.ts';
@@ -114,7 +114,17 @@ export function addGauges(
   metrics.gauge(
     'mandate_bank_contradictions',
     'What banks have said against their own proof, or what cannot be read; it changed nothing here',
-    () => numberOfContradictions(database),
+    async () => (await openNotes(database)).contradictions,
+  );
+  metrics.gauge(
+    'mandate_bank_updates_waiting',
+    'Updates of banks that wait for the outcome of their operation, or could not be applied',
+    async () => (await openNotes(database)).waiting,
+  );
+  metrics.gauge(
+    'mandate_bank_update_oldest_waiting_seconds',
+    'Age of the oldest update of a bank that waits; 0 if there is none',
+    async () => secondsSince((await openNotes(database)).oldest, clock),
   );
   metrics.gauge(
     'mandate_webhook_parked_queues',

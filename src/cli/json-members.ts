@@ -15,6 +15,7 @@ const arrays = {
     'awaySince',
     'awayBecause',
   ],
+  'bank waiting': ['bankId', 'operationId', 'what', 'notedAt', 'state'],
   'bindings refunds': [
     'customerId',
     'bindingId',

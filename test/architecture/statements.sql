@@ -1319,12 +1319,14 @@ update bank
 set stopped_at = null, stopped_because = null, confirmed_because = $1::text, report_cursor = greatest(report_cursor, $2::int8)
 where bank_id = $3::text and stopped_at is not null returning bank_id;
 
--- count_contradictions
-select count(*) as contradictions from exchange_note where meaning in ('waits', 'contradiction')
-and meaning = 'contradiction';
-
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
+
+-- count_open_notes
+select count(*) filter (where meaning = 'contradiction') as contradictions,
+count(*) filter (where meaning = 'waits') as waiting,
+min(noted_at) filter (where meaning = 'waits') as oldest
+from exchange_note where meaning in ('waits', 'contradiction');
 
 -- count_other_programs
 select count(*)::int4 as programs from pg_stat_activity
@@ -3344,6 +3346,12 @@ select consent_link.consent_link_id, consent_link.party_id, consent_link.shop_id
 from external_id as claim join consent_link on consent_link_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createConsentLink' and claim.external_id = $2::text;
 
+-- read_contradictions
+select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
+where meaning in ('waits', 'contradiction') and meaning = 'contradiction'
+and ($1::text is null or bank_id = $1::text)
+order by noted_at desc, note_key limit $2::int4;
+
 -- read_customer_by_external_id
 select customer.customer_id, customer.party_id, customer.shop_id, customer.version, customer.status, customer.active_binding_id, customer.created_at, customer.contact_info, customer.metadata, customer.external_id, customer.bindings_made, customer.changed_at, claim.fingerprint as request_fingerprint
 from external_id as claim join customer on customer_id = entity_id 
@@ -3434,12 +3442,6 @@ select created_at from binding
 where card_fingerprint = $3::bytea and $4::int4 is not null and created_at > $5::timestamptz
 order by created_at desc offset $4::int4 - 1 limit 1
 ) as with_card;
-
--- read_exchange_notes
-select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
-where meaning in ('waits', 'contradiction') and meaning = $1::text
-and ($2::text is null or bank_id = $2::text)
-order by noted_at desc, note_key limit $3::int4;
 
 -- read_exchange_notes_about
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
@@ -3799,7 +3801,8 @@ where party_id = $1::text and shop_id = $2::text order by priority, terminal_id;
 
 -- read_waiting_notes
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
-where meaning in ('waits', 'contradiction') and meaning = 'waits' and bank_id = $1::text
+where meaning in ('waits', 'contradiction') and meaning = 'waits'
+and ($1::text is null or bank_id = $1::text)
 and ($2::timestamptz is null or (noted_at, note_key) > ($2::timestamptz, $3::text))
 order by noted_at, note_key limit $4::int4;
 

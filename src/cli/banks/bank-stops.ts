@@ -1,5 +1,6 @@
-// mandate bank confirm, share, contradictions: what an operator decides about what a bank's report and updates say.
-import { notesThat } from '../../acquiring/exchange-log/store/notes.ts';
+// mandate bank confirm, share, contradictions, waiting: what an operator decides about what a bank's report and updates say.
+import { findExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
+import { contradictions, waitingNotes, type NoteRow } from '../../acquiring/exchange-log/store/notes.ts';
 import {
   findWatchedBank,
   storeConfirmation,
@@ -43,9 +44,7 @@ export async function shareBank(id: string, { end }: { end?: true }): Promise<vo
 const listed = 100;
 
 export async function listContradictions(options: { json?: true }): Promise<void> {
-  const rows = await withFoundation(({ database }) =>
-    notesThat(database, 'contradiction', { limit: listed }),
-  );
+  const rows = await withFoundation(({ database }) => contradictions(database, { limit: listed }));
   const found = rows.map((row) => ({
     bankId: row.bank_id,
     operationId: row.operation_id,
@@ -63,6 +62,37 @@ export async function listContradictions(options: { json?: true }): Promise<void
       one.what,
       one.notedAt.slice(0, 19),
       'why' in one.heard ? String(one.heard.why) : '',
+    ]),
+  );
+}
+
+export async function listWaiting(options: { json?: true }): Promise<void> {
+  const found = await withFoundation(async ({ database }) => {
+    const rows: NoteRow[] = [];
+    for await (const row of waitingNotes(database)) if (rows.push(row) === listed) break;
+    const exchanges = await findExchanges(
+      database,
+      rows.map((row) => row.operation_id),
+    );
+    const states = new Map(exchanges.map(({ operationId, state }) => [operationId, state]));
+    return rows.map((row) => ({
+      bankId: row.bank_id,
+      operationId: row.operation_id,
+      what: row.what,
+      notedAt: row.noted_at,
+      state: states.get(row.operation_id) ?? null,
+    }));
+  });
+  if (options.json) return printJson('bank waiting', found);
+  if (found.length === 0) return console.log('No update of a bank waits.');
+  printTable(
+    ['bank', 'operation', 'said', 'at', 'operation is'],
+    found.map((one) => [
+      one.bankId,
+      one.operationId,
+      one.what,
+      one.notedAt.slice(0, 19),
+      one.state ?? 'not in the exchange log',
     ]),
   );
 }

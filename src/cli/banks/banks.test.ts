@@ -7,6 +7,7 @@ import { epochMsOf, laterBy, systemClock } from '../../clock.ts';
 import { openAwayReport } from '../../acquiring/away-report.ts';
 import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
+import { listContradictions, listWaiting } from './bank-stops.ts';
 import { addBank, changeBank, checkBank, listAllBanks, removeBank } from './banks.ts';
 import { createParty, createShop, listAllParties, setParty } from '../merchants/merchants.ts';
 import { countPausedTerminals, pauseTerminal, resumeTerminal } from '../../acquiring/store/banks.ts';
@@ -68,6 +69,30 @@ describe('a bank', () => {
     expect(json()).toMatchObject([
       { bankId: 'ONE', url: bank.url, terminals: 0, createdAt, stoppedAt: null, ...never },
     ]);
+  });
+
+  test('has a list of updates that wait, the oldest first, and one of those that cannot be read', async () => {
+    await listWaiting({});
+    expect(printed.at(-1)).toBe('No update of a bank waits.');
+    await db.database.withClient((client) =>
+      client.query(`insert into exchange_note values
+        ('ONE', 'update 1', 'i.1.a', 'holdEnded', '{}', 'waits', '2026-11-24T10:00:00Z'),
+        ('ONE', 'update 2', 'i.2.a', 'holdEnded', '{}', 'waits', '2026-11-24T09:00:00Z'),
+        ('ONE', 'update 3', '', 'unreadable', '{"why":"it does not match the protocol"}', 'contradiction', now());
+        insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, digest, wire_keys, begun_at, state)
+        values ('i', '1.a', 'ONE', 'T1', 'authorise', '', '{"id":"i.1.a","merchant":"M"}', now(), 'begun')`),
+    );
+    await listWaiting({ json: true });
+    expect(json()).toMatchObject([
+      { bankId: 'ONE', operationId: 'i.2.a', what: 'holdEnded', state: null },
+      { operationId: 'i.1.a', notedAt: '2026-11-24T10:00:00.000000Z', state: 'begun' },
+    ]);
+    await listWaiting({});
+    expect(printed.join('\n')).toMatch(
+      /i\.2\.a +holdEnded +2026-11-24T09:00:00 +not in the exchange log\n.*i\.1\.a .* begun/,
+    );
+    await listContradictions({});
+    expect(printed.join('\n')).toMatch(/unreadable .* it does not match the protocol/);
   });
 
   test('is shown as away while a node reports it', async () => {

@@ -98,12 +98,20 @@ function addBankStops(bank: MandateCommand): void {
   bank
     .subcommand('contradictions', {
       summary: 'List what banks say against their own proof',
-      details:
-        'Also updates that cannot be read. It changed nothing here. The newest 100, the latest first.',
+      details: 'Also updates that cannot be read. It changed nothing here. The newest 100, the latest first.',
       examples: ['mandate bank contradictions'],
     })
     .json()
     .action(async (options) => (await import('./bank-stops.ts')).listContradictions(options));
+  bank
+    .subcommand('waiting', {
+      summary: 'List updates of banks that wait',
+      details:
+        'An update waits for the outcome of its operation, and is tried each minute. The oldest 100, with the state of the operation.',
+      examples: ['mandate bank waiting'],
+    })
+    .json()
+    .action(async (options) => (await import('./bank-stops.ts')).listWaiting(options));
 }
 
 function addBankChecks(bank: MandateCommand): void {

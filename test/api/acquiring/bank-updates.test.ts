@@ -1,6 +1,6 @@
 // What the simulated bank reports days after its response, from its list of updates to the payment, the refund and the payout.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { notesThat } from '../../../src/acquiring/exchange-log/store/notes.ts';
+import { contradictions } from '../../../src/acquiring/exchange-log/store/notes.ts';
 import { brokenInvariants } from '../../support/database/ledger.ts';
 import { invoicesUrl, type CreatedInvoice } from '../../support/worlds/invoices.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
@@ -41,6 +41,11 @@ async function paid(amount: number, more: Record<string, unknown> = {}): Promise
   const invoice = await world.pay(card, more, { amount });
   await world.service.jobs.whenIdle();
   return invoice;
+}
+
+async function waitingMetrics(): Promise<string[]> {
+  const { text } = await world.service.call('GET', '/metrics');
+  return text.split('\n').filter((line) => /^mandate_bank_update\w*_waiting/.test(line));
 }
 
 async function isClean(): Promise<void> {
@@ -112,7 +117,7 @@ describe('an update of the bank', () => {
     await watched();
     expect(await world.payment(invoice)).toMatchObject({ status: 'refunded' });
     expect(await meanings(invoice.id)).toEqual(['report contradiction', 'refundFailed contradiction']);
-    const notes = await notesThat(world.service.database, 'contradiction', { limit: 2 });
+    const notes = await contradictions(world.service.database, { limit: 2 });
     expect(notes.map(({ operation_id }) => operation_id)).toEqual(Array(2).fill(`${invoice.id}.1.100`));
     expect(notes.map(({ heard }) => 'why' in heard && heard.why)).toContain(
       'refundFailed of an operation that was declined',
@@ -132,10 +137,19 @@ describe('an update of the bank', () => {
     expect(await world.payment(first)).toMatchObject({ status: 'processed' });
     expect(await meanings(second.id)).toEqual(['holdEnded applied']);
     expect(await world.payment(second)).toMatchObject({ status: 'cancelled' });
+    world.service.clock.advance(minute);
+    expect(await waitingMetrics()).toEqual([
+      'mandate_bank_updates_waiting 1',
+      'mandate_bank_update_oldest_waiting_seconds 60',
+    ]);
     await query('drop trigger fail_on_first on payment');
     await watched();
     expect(await meanings(first.id)).toEqual(['holdEnded applied']);
     expect(await world.payment(first)).toMatchObject({ status: 'cancelled' });
+    expect(await waitingMetrics()).toEqual([
+      'mandate_bank_updates_waiting 0',
+      'mandate_bank_update_oldest_waiting_seconds 0',
+    ]);
     await isClean();
   });
 });

@@ -12,7 +12,7 @@ import {
   recordExchanges,
 } from '../../../src/acquiring/exchange-log/store/exchange-rows.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
-import { notesThat } from '../../../src/acquiring/exchange-log/store/notes.ts';
+import { contradictions } from '../../../src/acquiring/exchange-log/store/notes.ts';
 import { readUpdates, type UpdatesDeps } from '../../../src/acquiring/exchange-log/read-updates.ts';
 import {
   findWatchedBank,
@@ -427,7 +427,7 @@ describe('updates of a bank', () => {
     await readUpdates(deps, 'BANK', bankWith([update(102, operationId, 'captureFailed')]), 101);
     await readUpdates(deps, 'BANK', bankWith([update(102, operationId, 'captureFailed')]), 101);
     expect(applied).toEqual(['captureFailed']);
-    expect(await notesThat(service.database, 'contradiction', { bankId: 'BANK', limit: 9 })).toMatchObject([
+    expect(await contradictions(service.database, { bankId: 'BANK', limit: 9 })).toMatchObject([
       { operation_id: operationId, heard: { why: 'captureFailed of an operation that was declined' } },
     ]);
     const told = service.logged.filter((line) => line.includes('captureFailed of an operation'));
@@ -473,15 +473,16 @@ describe('updates of a bank', () => {
     await readUpdates(deps, 'BANK', bank, 1_200);
     await readUpdates(deps, 'BANK', bank, 1_200);
     expect(applied).toEqual([1_150, 2_001]);
-    expect(
-      await query(`select meaning, heard from exchange_note where note_key = 'update 2000'`),
-    ).toEqual([{ meaning: 'contradiction', heard: { why: 'what does not match the protocol' } }]);
+    expect(await query(`select meaning, heard from exchange_note where note_key = 'update 2000'`)).toEqual([
+      { meaning: 'contradiction', heard: { why: 'what does not match the protocol' } },
+    ]);
     const told = (what: string) => service.logged.filter((line) => line.includes(what)).length;
     expect(told('bank update unreadable')).toBe(1);
     expect(
-      await query(`select count(*)::int as waiting from exchange_note where meaning = 'waits' and operation_id = $1`, [
-        operationId,
-      ]),
+      await query(
+        `select count(*)::int as waiting from exchange_note where meaning = 'waits' and operation_id = $1`,
+        [operationId],
+      ),
     ).toEqual([{ waiting: 149 }]);
     await query('delete from exchange_note where operation_id = $1', [operationId]);
   });

@@ -216,7 +216,8 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     abilities,
 
     async updates(after) {
-      if (!(await abilities()).hasUpdates) return { updates: [], unreadable: [], last: after, hasMore: false };
+      if (!(await abilities()).hasUpdates)
+        return { updates: [], unreadable: [], last: after, hasMore: false };
       const path = `/updates?after=${after}&limit=${updatesOfPage}`;
       const exchange = await lookUp(path, timeouts.answerMs);
       const isRead = exchange.kind === 'answer' && exchange.status === 200;

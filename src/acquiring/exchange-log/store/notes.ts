@@ -51,22 +51,23 @@ const moveUpdatesCursor = statement({
   text: 'update bank set updates_cursor = greatest(updates_cursor, :to) where bank_id = :bank_id',
 });
 
-const readNotes = statement({
-  name: 'read_exchange_notes',
-  parameters: { meaning: row.meaning, bank_id: 'text?', limit: 'int4' },
+const readContradictions = statement({
+  name: 'read_contradictions',
+  parameters: { bank_id: 'text?', limit: 'int4' },
   row,
   text: `select ${columnList(row)} from exchange_note
-         where meaning in ('waits', 'contradiction') and meaning = :meaning
+         where meaning in ('waits', 'contradiction') and meaning = 'contradiction'
            and (:bank_id is null or bank_id = :bank_id)
          order by noted_at desc, note_key limit :limit`,
 });
 
 const readWaitingNotes = statement({
   name: 'read_waiting_notes',
-  parameters: { bank_id: 'text', after: 'timestamptz?', after_key: 'text', limit: 'int4' },
+  parameters: { bank_id: 'text?', after: 'timestamptz?', after_key: 'text', limit: 'int4' },
   row,
   text: `select ${columnList(row)} from exchange_note
-         where meaning in ('waits', 'contradiction') and meaning = 'waits' and bank_id = :bank_id
+         where meaning in ('waits', 'contradiction') and meaning = 'waits'
+           and (:bank_id is null or bank_id = :bank_id)
            and (:after is null or (noted_at, note_key) > (:after, :after_key))
          order by noted_at, note_key limit :limit`,
 });
@@ -80,12 +81,14 @@ const readNotesAbout = statement({
          where operation_id in (select json_array_elements_text(:operation_ids)) order by noted_at, note_key`,
 });
 
-const countContradictions = statement({
-  name: 'count_contradictions',
+const countOpenNotes = statement({
+  name: 'count_open_notes',
   parameters: {},
-  row: { contradictions: 'int8' },
-  text: `select count(*) as contradictions from exchange_note where meaning in ('waits', 'contradiction')
-           and meaning = 'contradiction'`,
+  row: { contradictions: 'int8', waiting: 'int8', oldest: 'timestamptz?' },
+  text: `select count(*) filter (where meaning = 'contradiction') as contradictions,
+           count(*) filter (where meaning = 'waits') as waiting,
+           min(noted_at) filter (where meaning = 'waits') as oldest
+         from exchange_note where meaning in ('waits', 'contradiction')`,
 });
 
 /** False if the note is known. */
@@ -114,24 +117,23 @@ export async function storeUpdatesCursor(db: Database, bankId: string, to: numbe
 
 const waitingAtOnce = 100;
 
-/** All of a bank, the oldest first. */
-export async function* waitingNotes(db: Database, bankId: string): AsyncGenerator<NoteRow> {
+/** All of a bank, or of every bank, the oldest first. */
+export async function* waitingNotes(db: Database, bankId?: string): AsyncGenerator<NoteRow> {
   let last: NoteRow | undefined;
   do {
     const from = { after: last?.noted_at ?? null, after_key: last?.note_key ?? '' };
-    const rows = await db.run(readWaitingNotes, { bank_id: bankId, ...from, limit: waitingAtOnce });
+    const rows = await db.run(readWaitingNotes, { bank_id: bankId ?? null, ...from, limit: waitingAtOnce });
     yield* rows;
     last = rows.length < waitingAtOnce ? undefined : rows.at(-1);
   } while (last);
 }
 
 /** The newest first. */
-export function notesThat(
+export function contradictions(
   db: Database,
-  meaning: 'waits' | 'contradiction',
   { bankId, limit }: { readonly bankId?: string; readonly limit: number },
 ): Promise<NoteRow[]> {
-  return db.run(readNotes, { meaning, bank_id: bankId ?? null, limit });
+  return db.run(readContradictions, { bank_id: bankId ?? null, limit });
 }
 
 /** The oldest first. */
@@ -139,8 +141,14 @@ export async function notesAbout(db: Database, operationIds: readonly string[]):
   return db.run(readNotesAbout, { operation_ids: operationIds });
 }
 
-export async function numberOfContradictions(db: Database): Promise<number> {
-  return Number((await db.run(countContradictions, {}))[0]?.contradictions ?? 0n);
+/** `oldest` is the time of the note that waits longest. */
+export async function openNotes(db: Database) {
+  const [row] = await db.run(countOpenNotes, {});
+  return {
+    contradictions: Number(row?.contradictions ?? 0n),
+    waiting: Number(row?.waiting ?? 0n),
+    oldest: row?.oldest ?? undefined,
+  };
 }
 
 export function noteOf(
