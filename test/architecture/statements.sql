@@ -1518,6 +1518,10 @@ returning invoice_id
 )
 select version from held where exists (select from attempted);
 
+-- end_exchange
+update exchange set state = $1::text, heard_at = $2::timestamptz
+where aggregate_id = $3::text and operation = $4::text and state in ('begun', 'challenged');
+
 -- end_hold_of_charge
 update series_attempt set captured_at = $1::timestamptz, held_until = null
 where series_id = $2::text and invoice_id = $3::text and payment_id = $4::text and captured_at is null;
@@ -2198,8 +2202,7 @@ select least(
 (select withdrawal_id from withdrawal where withdrawal_id >= $2::text order by withdrawal_id offset $3::int4 limit 1)) as last;
 
 -- find_expected_operation
-select exists (
-select from (select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
+select certainty from (select aggregate_id, operation_id, bank_id, kind, sign, amount_minor, currency, original_id, card_mask, certainty, counterpart_id, object, object_id, status, party_id, asked_at, known_at from (
 select invoice_id as aggregate_id, name || suffix as operation_id, terms -> 'terminal' ->> 'bankId' as bank_id, kind, sign,
 minor as amount_minor, currency, case when kind <> 'authorise' then name || charge end as original_id,
 terms -> 'payer' -> 'card' ->> 'mask' as card_mask, certainty,
@@ -2340,8 +2343,7 @@ select withdrawal_id, withdrawal_id || '.p.returned', terms -> 'route' ->> 'bank
 from withdrawal
 left join destination using (destination_id)
 where withdrawal_id between $1::text and $2::text and result -> 'returned' is not null) as source
-) as ours where operation_id = $3::text and certainty <> 'never'
-) as is_expected;
+) as ours where operation_id = $3::text;
 
 -- find_settled_time
 select least(

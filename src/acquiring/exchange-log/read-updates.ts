@@ -5,6 +5,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Bank } from '../domain/bank-port.ts';
 import type { BankUpdate, UnreadableUpdate, UpdateOutcome } from '../domain/bank-updates.ts';
+import { closeEnded, type CertaintyOf } from './close-ended.ts';
 import { interpret } from './domain/interpret.ts';
 import { findExchange } from './store/exchange-rows.ts';
 import {
@@ -24,6 +25,7 @@ export type UpdatesDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
+  readonly certaintyOf: CertaintyOf;
   /** Writes what the update changes, in the transaction. */
   readonly apply: (tx: Database, update: BankUpdate) => Promise<UpdateOutcome>;
   /** Makes the job of the operation due. */
@@ -120,12 +122,13 @@ const meanings = {
 
 /** An operation of before the log has no row: its module knows what it may change. */
 async function outcomeOf(
-  { apply, log }: UpdatesDeps,
+  { apply, log, clock, certaintyOf }: UpdatesDeps,
   tx: Database,
   update: BankUpdate,
 ): Promise<UpdateOutcome> {
   const { operationId, what } = update;
-  const exchange = await findExchange(tx, operationId);
+  const logged = await findExchange(tx, operationId);
+  const exchange = logged && (await closeEnded({ db: tx, clock, certaintyOf }, logged));
   const meaning = exchange && interpret(exchange, { by: 'update', what });
   switch (meaning?.says) {
     case 'waits':

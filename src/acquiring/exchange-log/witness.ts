@@ -5,6 +5,8 @@ import type { Currency } from '../../money.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { BookEntry } from '../adapters/http/messages.ts';
+import type { Certainty } from '../reconciliation/domain/difference.ts';
+import { closeEnded, type CertaintyOf } from './close-ended.ts';
 import { noteContradiction } from './contradictions.ts';
 import { interpret } from './domain/interpret.ts';
 import { findExchanges } from './store/exchange-rows.ts';
@@ -14,8 +16,8 @@ export type WitnessDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
-  /** Whether an operation without a row in the log is known to a module: an older node may have begun it. */
-  readonly isExpected: (db: Database, operationId: string) => Promise<boolean>;
+  /** What a module knows of an operation that an older node has begun or ended, without the log. */
+  readonly certaintyOf: CertaintyOf;
 };
 
 /** Page by page, up to its current end. */
@@ -63,7 +65,7 @@ export async function witness(
 
 /** Also notes what contradicts the log. */
 async function unknownAmong(
-  { db, log, isExpected, clock }: WitnessDeps,
+  { db, log, certaintyOf, clock }: WitnessDeps,
   bankId: string,
   entries: readonly Line[],
 ) {
@@ -71,9 +73,10 @@ async function unknownAmong(
   const unknown: string[] = [];
   for (const entry of entries) {
     const operationId = sentAs(entry);
-    const exchange = known.get(operationId);
-    if (!exchange && !(await isExpected(db, operationId))) unknown.push(operationId);
-    if (!exchange || entry.kind === 'return') continue;
+    const logged = known.get(operationId);
+    if (!logged && !isSent(await certaintyOf(db, operationId))) unknown.push(operationId);
+    if (!logged || entry.kind === 'return') continue;
+    const exchange = await closeEnded({ db, clock, certaintyOf }, logged);
     const amount = { minor: BigInt(entry.amount), currency: entry.currency as Currency };
     const meaning = interpret(exchange, { by: 'report', amount });
     if (meaning.says !== 'contradiction') continue;
@@ -87,6 +90,10 @@ async function unknownAmong(
     await noteContradiction({ db, log }, note, meaning.why, clock.now());
   }
   return unknown;
+}
+
+function isSent(certainty: Certainty | undefined): boolean {
+  return certainty !== undefined && certainty !== 'never';
 }
 
 /** A returned payout has a line of its own, which no node sent. */

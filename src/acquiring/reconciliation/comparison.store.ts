@@ -14,7 +14,13 @@ import {
   wholeNumber,
 } from '../../platform/database/codec.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
-import type { BankLine, ExpectedEntry, Pair } from './domain/difference.ts';
+import {
+  certainties,
+  type BankLine,
+  type Certainty,
+  type ExpectedEntry,
+  type Pair,
+} from './domain/difference.ts';
 import { expectedColumns, type ReconciliationSource } from './domain/reconciliation-source.ts';
 
 /** A range of aggregate IDs, both ends included. */
@@ -28,8 +34,8 @@ export type Comparison = {
     run: { readonly runId: string; readonly bankId: string },
     page: Page,
   ): Promise<{ readonly equal: number; readonly pairs: readonly Pair[] }>;
-  /** Whether the operation was, or may have been, sent to a bank. */
-  expects(db: Database, operationId: string): Promise<boolean>;
+  /** What the module of the operation knows of it; undefined if no module knows it. */
+  certaintyOf(db: Database, operationId: string): Promise<Certainty | undefined>;
 };
 
 /** Both lie outside the characters of an ID, which are `A-Z a-z 0-9 . - _`. */
@@ -56,7 +62,7 @@ const pair = object<Pair>({
     object<ExpectedEntry>({
       ...content,
       bankId: optional(text),
-      certainty: oneOf('done', 'open', 'never', 'undone', 'undoes', 'may'),
+      certainty: oneOf(...certainties),
       object: text,
       objectId: text,
       status: text,
@@ -130,19 +136,17 @@ export function comparisonWith(sources: readonly ReconciliationSource[]): Compar
   const findExpected = statement({
     name: 'find_expected_operation',
     parameters: { operation_id: 'text', first: 'text', last: 'text' },
-    row: { is_expected: 'bool' },
+    row: { certainty: stored('text', oneOf(...certainties)) },
     text: `
-      select exists (
-        select from (${sources.map(({ operations }) => `select ${columns} from (${operations}) as source`).join('\n        union all\n')}
-        ) as ours where operation_id = :operation_id and certainty <> 'never'
-      ) as is_expected`,
+      select certainty from (${sources.map(({ operations }) => `select ${columns} from (${operations}) as source`).join('\n        union all\n')}
+      ) as ours where operation_id = :operation_id`,
   });
 
   return {
-    async expects(db, operationId) {
+    async certaintyOf(db, operationId) {
       const [aggregateId = ''] = operationId.split('.');
       const asked = { operation_id: operationId, first: aggregateId, last: aggregateId };
-      return (await db.run(findExpected, asked))[0]?.is_expected ?? false;
+      return (await db.run(findExpected, asked))[0]?.certainty;
     },
     async pageFrom(db, { runId, first, rows }) {
       const [row] = await db.run(findPageEnd, { run_id: runId, first, rows });

@@ -16,6 +16,8 @@ import type { DatabasePool } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import { reconciliationSources } from '../reconciliation-sources.ts';
 
+const { certaintyOf } = reconciliationSources;
+
 type Options = Reading & {
   readonly database: DatabasePool;
   readonly log: Pick<Logger, 'error' | 'warn'>;
@@ -30,7 +32,7 @@ export function watchBanks(options: Options) {
     const bank = await banks.bankNamed(id);
     if (!bank || !(await bank.abilities()).hasUpdates) return;
     const watched = await findWatchedBank(db, id);
-    const deps = { db, clock, log, apply, expedite };
+    const deps = { db, clock, log, apply, expedite, certaintyOf };
     if (watched) await readUpdates(deps, id, bank, Number(watched.updates_cursor));
   });
 
@@ -39,11 +41,7 @@ export function watchBanks(options: Options) {
     if (!settings) return;
     const report = openReport(settings, options);
     try {
-      const unchecked = await witness(
-        { db, clock, log, isExpected: reconciliationSources.expects },
-        watched,
-        report,
-      );
+      const unchecked = await witness({ db, clock, log, certaintyOf }, watched, report);
       await banks.forget(id);
       const unread = await readUpdatesOf(id).then(
         () => null,

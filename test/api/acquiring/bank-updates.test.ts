@@ -1,5 +1,6 @@
 // What the simulated bank reports days after its response, from its list of updates to the payment, the refund and the payout.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exchangesOf } from '../../../src/acquiring/exchange-log/store/exchange-rows.ts';
 import { contradictions } from '../../../src/acquiring/exchange-log/store/notes.ts';
 import { brokenInvariants } from '../../support/database/ledger.ts';
 import { invoicesUrl, type CreatedInvoice } from '../../support/worlds/invoices.ts';
@@ -9,7 +10,7 @@ const card = '4242424242424242';
 const minute = 60_000;
 const hold = { flow: { type: 'PaymentFlowHold' } };
 /** Amounts of the simulated bank: approved, and changed after two minutes. */
-const later = { captureFails: 99_940, refundFails: 99_941, holdEnds: 99_943 };
+const later = { captureFails: 99_940, refundFails: 99_941, isApprovedLate: 99_942, holdEnds: 99_943 };
 
 let world: PayoutWorld;
 beforeAll(async () => void (world = await startPayoutWorld()));
@@ -102,6 +103,22 @@ describe('an update of the bank', () => {
     });
     expect(await world.account()).toEqual(before);
     expect(await meanings(id)).toEqual([expect.stringMatching(/^payoutReturned (applied|nothing)$/)]);
+    await isClean();
+  });
+
+  test('about a charge that an older node has ended without the log is applied', async () => {
+    const invoice = await paid(later.isApprovedLate);
+    expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
+    await query(`alter table exchange disable trigger user`);
+    await query(`update exchange set state = 'begun', answer = null where aggregate_id = $1`, [invoice.id]);
+    await query('alter table exchange enable trigger user');
+    await watched();
+    expect(await meanings(invoice.id)).toEqual(['approvedLate applied']);
+    const log = await exchangesOf(world.service.database, invoice.id);
+    expect(log.map(({ operationId, state }) => [operationId.slice(invoice.id.length), state])).toEqual([
+      ['.1.a', 'givenUp'],
+      ['.1.l', 'approved'],
+    ]);
     await isClean();
   });
 

@@ -274,6 +274,14 @@ describe('a lost log', () => {
     expect(await world.payment(waiting)).toMatchObject({ status: 'captured' });
   });
 
+  test('is not assumed for an operation that an older node has ended, and its exchange is closed', async () => {
+    const paying = await world.paid(card);
+    await force(`update exchange set state = 'begun', answer = null where aggregate_id = $1`, [paying.id]);
+    await watch();
+    expect(await watched()).toMatchObject({ stopped_because: null });
+    expect(await logOf(paying)).toEqual(['1.a approved']);
+  });
+
   test('is not assumed for an operation that an older node has begun', async () => {
     const paying = await world.paid(card);
     await force('delete from exchange where aggregate_id = $1', [paying.id]);
@@ -326,6 +334,8 @@ describe('updates of a bank', () => {
     },
   });
 
+  const certaintyOf = () => Promise.resolve('open' as const);
+
   /** Dies before, or right after, the n-th statement or commit. */
   function mortal(db: Database, dies: () => boolean): Database {
     const step = <T>(go: () => Promise<T>) => (dies() ? Promise.reject(new Error('killed')) : go());
@@ -363,6 +373,7 @@ describe('updates of a bank', () => {
         db,
         clock: service.clock,
         log: { error: () => {}, warn: () => {} },
+        certaintyOf,
         apply: async (tx, { sequence }) => {
           await tx.run(applyInTest, { bank: bankId, sequence });
           return { outcome: 'applied' };
@@ -407,6 +418,7 @@ describe('updates of a bank', () => {
       db: service.database,
       clock: service.clock,
       log: service.log,
+      certaintyOf,
       apply: (_, { what }) => Promise.resolve(outcomeOf(what)),
       expedite: (id) => Promise.resolve(void expedited.push(id)),
     };
@@ -435,6 +447,41 @@ describe('updates of a bank', () => {
     await force(`update exchange set state = 'approved' where aggregate_id = $1`, [paying.id]);
   });
 
+  test.each([
+    ['done', 'approved', 4_001],
+    ['undone', 'givenUp', 4_002],
+    ['never', 'declined', 4_003],
+    ['may', 'settled', 4_004],
+  ] as const)(
+    'about an operation that an older node has ended, %s, do not wait',
+    async (certainty, state, sequence) => {
+      const { service } = world;
+      const paying = await world.paid(card);
+      const operationId = `${paying.id}.1.a`;
+      // It knew no exchange log.
+      const reopened = `update exchange set state = 'begun', answer = null, heard_at = null where aggregate_id = $1`;
+      await force(reopened, [paying.id]);
+      const seen: string[] = [];
+      const deps: UpdatesDeps = {
+        db: service.database,
+        clock: service.clock,
+        log: service.log,
+        certaintyOf: (_, id) => Promise.resolve(id === operationId ? certainty : undefined),
+        apply: (_, { what }) => Promise.resolve((seen.push(what), { outcome: 'applied' })),
+        expedite: () => Promise.resolve(),
+      };
+      await readUpdates(
+        deps,
+        'BANK',
+        bankWith([update(sequence, operationId, 'approvedLate')]),
+        sequence - 1,
+      );
+      expect(seen).toEqual(['approvedLate']);
+      expect(await logOf(paying)).toEqual([`1.a ${state}`]);
+      expect((await findExchange(service.database, operationId))?.heardAt).toBe(service.clock.now());
+    },
+  );
+
   test('that cannot be read are kept for the operator, and hold up none after them', async () => {
     const { service } = world;
     const paying = await world.paid(card);
@@ -444,6 +491,7 @@ describe('updates of a bank', () => {
       db: service.database,
       clock: service.clock,
       log: service.log,
+      certaintyOf,
       apply: (_, { sequence }) => {
         applied.push(sequence);
         return Promise.resolve({ outcome: 'applied' });
@@ -519,6 +567,7 @@ describe('updates of a bank', () => {
       db: service.database,
       clock: service.clock,
       log: service.log,
+      certaintyOf,
       apply: (_, { operationId }) => {
         seen.push(operationId);
         return Promise.resolve({ outcome: 'contradiction', why: 'there is no such operation' });

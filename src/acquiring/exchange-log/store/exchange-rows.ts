@@ -233,6 +233,15 @@ const readExchanges = statement({
          order by begun_at, operation`,
 });
 
+/** A node that knows the log may have ended it meanwhile, with more of what the bank said. */
+const endExchange = statement({
+  name: 'end_exchange',
+  parameters: { aggregate_id: 'text', operation: 'text', state: columns.state, now: 'timestamptz' },
+  row: {},
+  text: `update exchange set state = :state, heard_at = :now
+         where aggregate_id = :aggregate_id and operation = :operation and state in ('begun', 'challenged')`,
+});
+
 /** Of any aggregates. */
 const readExchangesNamed = statement({
   name: 'read_exchanges_named',
@@ -259,6 +268,17 @@ export async function findExchange(
   const [aggregate_id, operation] = exchangeKeyOf(operationId);
   const [row] = await db.run(readExchanges, { aggregate_id, operation });
   return row && exchangeFromRow(row);
+}
+
+/** Of an exchange that is open. */
+export async function storeEnd(
+  db: Database,
+  operationId: string,
+  state: ExchangeState,
+  now: Instant,
+): Promise<void> {
+  const [aggregate_id, operation] = exchangeKeyOf(operationId);
+  await db.run(endExchange, { aggregate_id, operation, state, now });
 }
 
 /** The oldest first. */

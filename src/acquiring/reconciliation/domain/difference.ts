@@ -13,22 +13,26 @@ type Content = {
   readonly cardMask?: string;
 };
 
+export const certainties = [
+  /** The report must have it. */
+  'done',
+  /** The outcome is unknown, so the report may have it. */
+  'open',
+  /** It failed or was not sent, so the report must not have it. */
+  'never',
+  /** It was reversed: the report may have it, but only together with its reversal. */
+  'undone',
+  /** The reversal of `undone`: the report has both or neither. */
+  'undoes',
+  /** It was resolved outside the bank, so the report may have it or not. */
+  'may',
+] as const;
+export type Certainty = (typeof certainties)[number];
+
 /** What a module expects in the report for one operation; see reconciliation-source.ts. */
 export type ExpectedEntry = Content & {
   readonly bankId?: string;
-  readonly certainty:
-    /** The report must have it. */
-    | 'done'
-    /** The outcome is unknown, so the report may have it. */
-    | 'open'
-    /** It failed or was not sent, so the report must not have it. */
-    | 'never'
-    /** It was reversed: the report may have it, but only together with its reversal. */
-    | 'undone'
-    /** The reversal of `undone`: the report has both or neither. */
-    | 'undoes'
-    /** It was resolved outside the bank, so the report may have it or not. */
-    | 'may';
+  readonly certainty: Certainty;
   readonly object: string;
   readonly objectId: string;
   readonly status: string;
