@@ -1,9 +1,10 @@
-// Receives callbacks from banks. A callback is not trusted: it only makes the operation's job query the bank sooner.
+// Receives callbacks from banks. A callback is not trusted: it only makes Mandate query the bank sooner.
 import type { FastifyInstance } from 'fastify';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { HttpBank } from './adapters/http/http-bank.ts';
 import type { Banks } from './banks.ts';
+import { callbackEveryMs, type TakenCallback } from './exchange-log/take-callback.ts';
 
 const callbackPath = '/bank/callbacks';
 
@@ -17,14 +18,16 @@ export function addBankCallbackRoutes(
     banks,
     jobs,
     jobOfOperation,
-    onFinal,
+    take,
+    onEnded,
   }: {
     banks: Banks;
     jobs: Pick<JobRunner, 'expedite'>;
     /** The table and the row key of the job that a bank operation belongs to. */
     jobOfOperation: (operationId: string) => readonly [table: string, key: readonly string[]] | undefined;
-    /** For an operation without a due job: a payout may have come back. */
-    onFinal: (operationId: string, bankId: string) => Promise<void>;
+    take: (called: { readonly operationId: string; readonly bankId: string }) => Promise<TakenCallback>;
+    /** A payout may have come back, or the bank may contradict itself. */
+    onEnded: (operationId: string, bankId: string) => Promise<void>;
   },
 ): void {
   app.post<{ Params: { bankId: string } }>(`${callbackPath}/:bankId`, async (request, reply) => {
@@ -36,9 +39,15 @@ export function addBankCallbackRoutes(
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const operationId = bank?.verifyCallback(request.headers, body);
     if (operationId === undefined) return reply.code(401).send();
+    const taken = await take({ operationId, bankId });
+    if (taken === 'tooSoon')
+      return reply
+        .code(429)
+        .header('retry-after', String(callbackEveryMs / 1_000))
+        .send();
     const job = jobOfOperation(operationId);
     if (job) await jobs.expedite(...job);
-    await onFinal(operationId, bankId);
+    if (taken === 'ended') await onEnded(operationId, bankId);
     return reply.code(204).send();
   });
 }

@@ -66,6 +66,7 @@ import { livemodeOf } from '../livemode.ts';
 import { requireSameMode } from '../merchants/livemode.ts';
 import { ledgerInvariants, type Invariant } from '../platform/ledger/store/invariants.ts';
 import { paymentInvariants } from '../payments/store/invariants.ts';
+import { takeCallback } from '../acquiring/exchange-log/take-callback.ts';
 import { addBankCallbackRoutes, callbackUrlOf } from '../acquiring/callbacks.ts';
 import { addPaymentReturn } from '../payments/payer-return.ts';
 import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
@@ -471,7 +472,8 @@ export function buildService(
     banks,
     jobs,
     jobOfOperation,
-    async onFinal(operationId, bankId) {
+    take: (called) => takeCallback({ db: database, clock }, called),
+    async onEnded(operationId, bankId) {
       const [id] = withdrawalOfOperation(operationId) ?? [];
       if (id !== undefined && (await lookForReturn(database, id, clock.now()))) return jobs.wake();
       const hurry = bankWatch

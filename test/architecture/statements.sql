@@ -258,6 +258,12 @@ update bank set checked_at = $1::timestamptz
 where checked_at is null or checked_at < $2::timestamptz
 returning bank_id, updates_cursor, report_cursor, is_shared, stopped_at;
 
+-- claim_callback
+insert into exchange_note (bank_id, note_key, operation_id, what, heard, meaning, noted_at)
+values ($1::text, $2::text, $3::text, 'callback', '{}', 'nothing', $4::timestamptz)
+on conflict (bank_id, note_key) do update set noted_at = excluded.noted_at
+where exchange_note.noted_at <= $5::timestamptz returning note_key;
+
 -- claim_due_binding
 with due as (
 select customer_id, binding_id, party_id, wake_at as due_at from binding

@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Certainty } from '../reconciliation/domain/difference.ts';
-import type { ExchangeState } from './domain/exchange.ts';
+import { isOpen, type ExchangeState } from './domain/exchange.ts';
 import { storeEnd, type Exchange } from './store/exchange-rows.ts';
 
 /** What the module of an operation knows of it; undefined if no module knows it. */
@@ -21,7 +21,7 @@ const ends: Readonly<Record<Exclude<Certainty, 'open'>, ExchangeState>> = {
 
 /** The exchange as it is now. One whose operation is open stays open. */
 export async function closeEnded({ db, clock, certaintyOf }: Deps, exchange: Exchange): Promise<Exchange> {
-  if (exchange.state !== 'begun' && exchange.state !== 'challenged') return exchange;
+  if (!isOpen(exchange.state)) return exchange;
   const certainty = await certaintyOf(db, exchange.operationId);
   if (certainty === undefined || certainty === 'open') return exchange;
   const state = ends[certainty];

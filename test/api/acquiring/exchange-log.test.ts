@@ -167,7 +167,10 @@ describe('a bank that forgets what it was sent', () => {
 describe('an answer that comes late', () => {
   const said = async (operationId: string) =>
     (
-      await query('select what, heard, meaning from exchange_note where operation_id = $1', [operationId])
+      await query(
+        `select what, heard, meaning from exchange_note where operation_id = $1 and what <> 'callback'`,
+        [operationId],
+      )
     ).map(({ what, heard, meaning }) => `${what} ${meaning}: ${heard.why}`);
 
   test('of a bank that calls about a final operation and denies it is kept for the operator', async () => {
@@ -196,6 +199,41 @@ describe('an answer that comes late', () => {
     expect(await said(operationId)).toEqual(['answer contradiction: it is declined after it was approved']);
     expect(await world.payment(paying)).toMatchObject({ status: 'captured' });
     await query('delete from exchange_note where operation_id = $1', [operationId]);
+  });
+
+  test('is asked for once in a minute, however often the bank calls', async () => {
+    const { service } = world;
+    const paying = await world.paid(card);
+    const operationId = `${paying.id}.1.a`;
+    const { bankNamed } = service.banks;
+    const bank = await bankNamed('BANK');
+    if (!bank) throw new Error('there is no bank');
+    const asked: string[] = [];
+    const watched: Bank = {
+      ...bank,
+      inquire: (operation) => {
+        asked.push(operation.operationId);
+        return bank.inquire(operation);
+      },
+    };
+    Object.assign(service.banks, { bankNamed: () => Promise.resolve(watched) });
+    try {
+      const calls = () => Promise.all(Array.from({ length: 5 }, () => world.callback(operationId)));
+      expect((await calls()).sort()).toEqual([204, 429, 429, 429, 429]);
+      expect(asked).toEqual([operationId]);
+      service.clock.advance(59_999);
+      expect(await world.callback(operationId)).toBe(429);
+      service.clock.advance(1);
+      expect((await calls()).sort()).toEqual([204, 429, 429, 429, 429]);
+      expect(asked).toEqual([operationId, operationId]);
+      // Also of an operation that no module knows.
+      const foreign = [await world.callback('unknown'), await world.callback('unknown')];
+      expect(foreign).toEqual([204, 429]);
+      expect(asked).toHaveLength(2);
+    } finally {
+      Object.assign(service.banks, { bankNamed });
+      await query(`delete from exchange_note where what = 'callback'`);
+    }
   });
 
   test('of a slow request is compared with what an operator has recorded', async () => {

@@ -26,7 +26,8 @@ test('a return that the bank reports is recorded once, with an event and its mon
   expect(await read(id)).not.toHaveProperty('returned');
 
   service.clock.advance(2 * 60_000);
-  await Promise.all([world.callback(`${id}.p`), world.callback(`${id}.p`)]);
+  const statuses = await Promise.all([world.callback(`${id}.p`), world.callback(`${id}.p`)]);
+  expect(statuses.sort()).toEqual([204, 429]);
   await service.jobs.whenIdle();
   const returned = {
     at: expect.any(String),
@@ -40,7 +41,8 @@ test('a return that the bank reports is recorded once, with an event and its mon
     [{ type: 'WithdrawalReturned', status: 'Succeeded', returned }],
   ]);
   expect(await world.account()).toEqual(before);
-  await world.callback(`${id}.p`);
+  service.clock.advance(60_000);
+  expect(await world.callback(`${id}.p`)).toBe(204);
   await service.jobs.whenIdle();
   expect(await world.account()).toEqual(before);
   expect((await world.book()).filter(({ operationId }) => operationId.startsWith(id))).toMatchObject([

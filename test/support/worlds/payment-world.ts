@@ -52,8 +52,8 @@ export type PaymentWorld = {
   decideAtIssuer(request: any, decision: 'confirm' | 'refuse' | 'cancel'): Promise<void>;
   /** The bank's transaction report. */
   book(): Promise<BookEntry[]>;
-  /** The bank's callback that something has changed; resolves once it has been processed. */
-  callback(operationId: string): Promise<void>;
+  /** The bank's callback that something has changed; resolves once it has been processed. 429: it came too soon. */
+  callback(operationId: string): Promise<204 | 429>;
   /** Where the bank's report, the payments and the ledger differ: nowhere, once everything is final. */
   differences(): Promise<string[]>;
   /** The balance of a shop, and what of it is available for refunds. */
@@ -177,8 +177,10 @@ export async function startPaymentWorld(
         'content-type': 'application/json',
       };
       const heard = await service.call('POST', target, { body: text, headers });
-      if (heard.status !== 204) throw new Error(`the callback got status ${heard.status}`);
+      const { status } = heard;
+      if (status !== 204 && status !== 429) throw new Error(`the callback got status ${status}`);
       await jobs.whenIdle();
+      return status;
     },
     async differences() {
       return differences(service.database, await book());

@@ -33,6 +33,11 @@ export type ExchangeState =
   /** An operator recorded the outcome. */
   | 'settled';
 
+/** Only the job of its operation says how it ends. */
+export function isOpen(state: ExchangeState): boolean {
+  return state === 'begun' || state === 'challenged';
+}
+
 /** What a change of an aggregate hands over to be written with it. */
 export type ExchangeWrite = {
   readonly content: ExchangeContent;

@@ -28,6 +28,23 @@ const insertNote = statement({
          on conflict do nothing returning note_key`,
 });
 
+/** One row for each operation, so a second node waits for the first, and then sees that it is too soon. */
+const claimCallbackOf = statement({
+  name: 'claim_callback',
+  parameters: {
+    bank_id: 'text',
+    note_key: 'text',
+    operation_id: 'text',
+    now: 'timestamptz',
+    before: 'timestamptz',
+  },
+  row: { note_key: 'text' },
+  text: `insert into exchange_note (bank_id, note_key, operation_id, what, heard, meaning, noted_at)
+         values (:bank_id, :note_key, :operation_id, 'callback', '{}', 'nothing', :now)
+         on conflict (bank_id, note_key) do update set noted_at = excluded.noted_at
+         where exchange_note.noted_at <= :before returning note_key`,
+});
+
 const changeNote = statement({
   name: 'change_exchange_note',
   parameters: { bank_id: 'text', note_key: 'text', meaning: row.meaning, heard: row.heard },
@@ -94,6 +111,17 @@ const countOpenNotes = statement({
 /** False if the note is known. */
 export async function storeNote(db: Database, note: NoteRow): Promise<boolean> {
   return (await db.run(insertNote, note)).length > 0;
+}
+
+/** False if the bank has called about the operation since `before`. */
+export async function claimCallback(
+  db: Database,
+  { operationId, bankId }: { readonly operationId: string; readonly bankId: string },
+  now: Instant,
+  before: Instant,
+): Promise<boolean> {
+  const call = { bank_id: bankId, note_key: `callback ${operationId}`, operation_id: operationId };
+  return (await db.run(claimCallbackOf, { ...call, now, before })).length > 0;
 }
 
 /** False if it waits no longer: another node has taken it. */
