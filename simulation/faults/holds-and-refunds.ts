@@ -115,6 +115,16 @@ const changeInvoiceRow =`,
       },
     ],
   },
+  'step-up-not-logged': {
+    does: 'The second charge of a stepped-up payment is sent before it has a row.',
+    edits: [
+      {
+        within: 'storeStepUp',
+        replace: 'exchanges: exchangesOfChange(payment, after, [fact], now, answer)',
+        by: 'exchanges: exchangesOfChange(payment, after, [fact], now, answer).slice(0, 1)',
+      },
+    ],
+  },
   'hold-forgotten': {
     does: 'A hold is not handled when it expires.',
     edits: [
