@@ -43,7 +43,7 @@ test('a bank that declares nothing is tried with every promise of the first vers
     currency: 'RUB',
     cards,
   });
-  expect({ passed, failed, notDeclared }).toEqual({ passed: 34, failed: 0, notDeclared: 10 });
+  expect({ passed, failed, notDeclared }).toEqual({ passed: 34, failed: 0, notDeclared: 11 });
 });
 
 test('a bank is not tried with what it declares it cannot do', async () => {
@@ -268,6 +268,14 @@ describe('the checks detect a bank that', () => {
         },
       }),
       'takes an authentication from elsewhere, and declines one that failed',
+    ],
+    [
+      'ignores that a challenge is demanded',
+      (teller) => ({
+        ...teller,
+        perform: (id, read) => teller.perform(id, without(read, 'demandsChallenge')),
+      }),
+      'approves nothing without a challenge that the message demands',
     ],
     [
       'ignores a list of network IDs',

@@ -139,6 +139,25 @@ export const abilityChecks: readonly Check[] = [
     },
   },
   {
+    promise: 'approves nothing without a challenge that the message demands',
+    needs: ['declared', 'hosted', 'reverse'],
+    async tryIt(bank) {
+      const [id, reversal] = [bank.newId(), bank.newId()];
+      // A test card may have no challenge: then it is declined.
+      const message = bank.authorise({ authentication: 'required', demandsChallenge: true });
+      const answer = await bank.put(id, message);
+      expectAnswer(answer, id);
+      const { outcome } = answer.body;
+      expect(outcome === 'payerNeeded' || outcome === 'declined', `the outcome is ${String(outcome)}`);
+      const { demandsChallenge: _, ...older } = message;
+      expectSame(await bank.put(id, older), answer, 'the response to a repeat without the field');
+      await expectEntries(bank, id, 0);
+      await approved(bank, reversal, bank.reverse(id));
+      bank.expectNoEntry(reversal);
+      await declined(bank, id, message);
+    },
+  },
+  {
     promise: 'believes a return of the browser only if it belongs to the operation, and takes it twice',
     needs: ['returns', 'hosted'],
     async tryIt(bank) {

@@ -109,7 +109,8 @@ function decideAuthorisation(book: BankState, question: Question, message: Autho
   if (card.authentication === 'times out') return { verdict: declined(card, '3ds-not-finished') };
 
   const decision = authorised(card, message, now, eciOf(card));
-  const challenge = card.authentication ?? (wantsChallenge ? usualChallenge : undefined);
+  const isDemanded = message.demandsChallenge === true && decision.verdict.outcome === 'approved';
+  const challenge = card.authentication ?? (isDemanded ? usualChallenge : undefined);
   if (!challenge) return decision;
   const { returnUrl } = message;
   const waiting: Waiting = {
