@@ -1,5 +1,6 @@
 // Finds card numbers in text. One rule holds for every text that is kept; a search of what is stored also looks behind other separators.
-import { isCardNumber, passesLuhn, paymentSystemOf } from './card.ts';
+import { isCardNumber } from './card.ts';
+import { withoutOtherNumbers } from './other-numbers.ts';
 
 const minDigits = 13;
 const maxDigits = 19;
@@ -17,9 +18,10 @@ const brokenRuns = /\d+(?:\r?\n[ \t]*\d+)*/g;
  * numbers and identifiers card numbers.
  */
 export function holdsCardNumber(text: string): boolean {
-  if (!hasEnoughDigits(text)) return false;
-  return groupsIn(text, runs).some(
-    (groups) => isWholeNumber(groups) || isDigitByDigit(groups) || beginsAnywhere(groups, isPrinted),
+  return holds(text, (each) =>
+    groupsIn(each, runs).some(
+      (groups) => isWholeNumber(groups) || isDigitByDigit(groups) || beginsAnywhere(groups, isPrinted),
+    ),
   );
 }
 
@@ -28,12 +30,20 @@ export function holdsCardNumber(text: string): boolean {
  * digit by digit, or broken by the end of a line.
  */
 export function mayHoldCardNumber(text: string): boolean {
-  if (!hasEnoughDigits(text)) return false;
-  return (
-    groupsIn(text, looseRuns).some((groups) => isDigitByDigit(groups) || beginsAnywhere(groups, isPrinted)) ||
-    groupsIn(text, evenRuns).some((groups) => beginsAnywhere(groups, isEven)) ||
-    groupsIn(text, brokenRuns).some((groups) => beginsAnywhere(groups, isBroken))
+  return holds(
+    text,
+    (each) =>
+      groupsIn(each, looseRuns).some(
+        (groups) => isDigitByDigit(groups) || beginsAnywhere(groups, isPrinted),
+      ) ||
+      groupsIn(each, evenRuns).some((groups) => beginsAnywhere(groups, isEven)) ||
+      groupsIn(each, brokenRuns).some((groups) => beginsAnywhere(groups, isBroken)),
   );
+}
+
+/** Other numbers are looked for only in the few texts that seem to hold a card's. */
+function holds(text: string, isFound: (text: string) => boolean): boolean {
+  return hasEnoughDigits(text) && isFound(text) && isFound(withoutOtherNumbers(text));
 }
 
 /** Few texts have so many digits, so this is all that most of them cost. */
@@ -55,12 +65,7 @@ function groupsIn(text: string, pattern: RegExp): string[][] {
 
 function isWholeNumber(groups: readonly string[]): boolean {
   const run = groups.join('');
-  return (
-    run.length >= minDigits &&
-    run.length <= maxDigits &&
-    passesLuhn(run) &&
-    paymentSystemOf(run) !== undefined
-  );
+  return run.length >= minDigits && isCardNumber(run);
 }
 
 /** The longest sequences of single digits: 4 2 4 2 …. */

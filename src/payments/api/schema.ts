@@ -1,5 +1,4 @@
 // The shapes of payments in the API. A merchant sees the whole tree of an error, a payer one flat code.
-import type { CardNumbers } from '../../platform/http/request/card-numbers.ts';
 import { Type, type Static } from 'typebox';
 import type { Interaction } from '../../acquiring/domain/bank-port.ts';
 import {
@@ -43,9 +42,7 @@ const optionalText = (maxLength: number) => Type.Optional(Type.String({ maxLengt
 export const ContactInfo = Type.Object(
   {
     email: Type.Optional(Type.String({ format: 'email', maxLength: 100 })),
-    phoneNumber: Type.Optional(
-      Type.String({ pattern: '^\\+?\\d{4,15}$', 'x-cardNumbers': 'phone' satisfies CardNumbers }),
-    ),
+    phoneNumber: Type.Optional(Type.String({ pattern: '^\\+?\\d{4,15}$' })),
     firstName: optionalText(100),
     lastName: optionalText(100),
     country: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 3166-1 alpha-3' })),

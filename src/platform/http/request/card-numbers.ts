@@ -7,9 +7,8 @@ export type HoldsCardNumber = (text: string) => boolean;
 
 /**
  * The keyword `x-cardNumbers` of a string: with `entered` a card number belongs there, with `page` the endpoint keeps and checks a part.
- * With `phone` a number may begin with +, and one in ten of those has the checksum of a card.
  */
-export type CardNumbers = 'entered' | 'page' | 'phone';
+export type CardNumbers = 'entered' | 'page';
 
 export type FoundNumbers = {
   /** The path of the first field with a number; never the number, also where it is the name of a member. */
@@ -51,19 +50,13 @@ export function cardNumberFinder(
 
 /** Undefined if no value of the schema can hold a number that is not declared there. */
 function finderOf(schema: Schema, holds: HoldsCardNumber): Find | undefined {
-  const kind = schema['x-cardNumbers'];
-  if (kind === 'phone')
-    return (text, path) => (isHeld(text, holds) && !isInternational(text) ? path : undefined);
-  if (schema.const !== undefined || schema.enum || schema.format === 'date-time' || kind) return undefined;
+  if (schema.const !== undefined || schema.enum || schema.format === 'date-time') return undefined;
+  if (schema['x-cardNumbers']) return undefined;
   if (schema.anyOf) return finderOfChoice(schema.anyOf, holds);
   if (schema.items) return finderOfList(finderOf(schema.items, holds));
   if (schema.type === 'string') return (text, path) => (isHeld(text, holds) ? path : undefined);
   if (schema.type === 'object' && schema.additionalProperties !== true) return finderOfObject(schema, holds);
   return schema.type === 'object' || schema.type === undefined ? finderOfAnything(holds) : undefined;
-}
-
-function isInternational(text: unknown): boolean {
-  return typeof text === 'string' && text.startsWith('+');
 }
 
 function isHeld(text: unknown, holds: HoldsCardNumber): boolean {
