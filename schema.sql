@@ -776,6 +776,7 @@ create table payer_attempt (
   declined timestamp with time zone[] default '{}'::timestamp with time zone[] not null,
   mismatched timestamp with time zone[] default '{}'::timestamp with time zone[] not null,
   kept_until timestamp with time zone not null,
+  paid timestamp with time zone[] default '{}'::timestamp with time zone[] not null,
   constraint payer_attempt_pkey primary key (subject)
 ) with (fillfactor=50);
 create index payer_attempt_kept_until on payer_attempt using btree (kept_until);

@@ -43,9 +43,11 @@ where $13::text is not null and customer_id = $4::text and binding_id = $12::tex
 ), attempt as (
 select begun.* from begun, moved
 ), decided as (
-insert into payer_attempt as earlier (subject, declined, mismatched, kept_until)
+insert into payer_attempt as earlier (subject, declined, mismatched, paid, kept_until)
 select subject, case when $13::text in ('declined', 'mismatched') then array[$14::timestamptz] else '{}' end,
-case when $13::text = 'mismatched' then array[$14::timestamptz] else '{}' end, date_trunc('hour', $14::timestamptz) + interval '25 hours'
+case when $13::text = 'mismatched' then array[$14::timestamptz] else '{}' end,
+case when $13::text = 'approved' and attempted_address is not null and coalesce((
+select cardinality(times_since(paid, $14::timestamptz - interval '1 hour')) from payer_attempt where subject = attempted_card), 0) = 0 then array[$14::timestamptz] else '{}' end, date_trunc('hour', $14::timestamptz) + interval '25 hours'
 from attempt, unnest(array[attempted_card, attempted_address]) as subject
 where subject is not null
 order by subject
@@ -53,6 +55,7 @@ on conflict (subject) do update
 set open = times_without(earlier.open, (select attempted_at from attempt)),
 declined = excluded.declined || times_since(earlier.declined, $14::timestamptz - interval '1 day'),
 mismatched = excluded.mismatched || times_since(earlier.mismatched, $14::timestamptz - interval '1 day'),
+paid = excluded.paid || times_since(earlier.paid, $14::timestamptz - interval '1 hour'),
 kept_until = excluded.kept_until
 ), rated as (
 insert into shop_outcome as earlier (party_id, shop_id, bin, minute, shard, approved, declined)
@@ -218,9 +221,11 @@ where $17::text is not null and invoice_id = $8::text and payment_id = $9::text
 ), attempt as (
 select begun.* from begun, moved
 ), decided as (
-insert into payer_attempt as earlier (subject, declined, mismatched, kept_until)
+insert into payer_attempt as earlier (subject, declined, mismatched, paid, kept_until)
 select subject, case when $17::text in ('declined', 'mismatched') then array[$18::timestamptz] else '{}' end,
-case when $17::text = 'mismatched' then array[$18::timestamptz] else '{}' end, date_trunc('hour', $18::timestamptz) + interval '25 hours'
+case when $17::text = 'mismatched' then array[$18::timestamptz] else '{}' end,
+case when $17::text = 'approved' and attempted_address is not null and coalesce((
+select cardinality(times_since(paid, $18::timestamptz - interval '1 hour')) from payer_attempt where subject = attempted_card), 0) = 0 then array[$18::timestamptz] else '{}' end, date_trunc('hour', $18::timestamptz) + interval '25 hours'
 from attempt, unnest(array[attempted_card, attempted_address]) as subject
 where subject is not null
 order by subject
@@ -228,6 +233,7 @@ on conflict (subject) do update
 set open = times_without(earlier.open, (select attempted_at from attempt)),
 declined = excluded.declined || times_since(earlier.declined, $18::timestamptz - interval '1 day'),
 mismatched = excluded.mismatched || times_since(earlier.mismatched, $18::timestamptz - interval '1 day'),
+paid = excluded.paid || times_since(earlier.paid, $18::timestamptz - interval '1 hour'),
 kept_until = excluded.kept_until
 ), rated as (
 insert into shop_outcome as earlier (party_id, shop_id, bin, minute, shard, approved, declined)
@@ -2418,9 +2424,9 @@ with unchanged as (
 select customer_id from customer where customer_id = $1::text and version = $2::int4 - 1 for update
 ), admitted as (
 select from unchanged where not exists (
-select from payer_attempt where subject = $3::bytea and (
-cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour')) >= 10
-or cardinality(times_since(payer_attempt.mismatched, $4::timestamptz - interval '1 hour')) >= 3)
+select from payer_attempt where subject = $3::bytea and (cardinality(times_since(payer_attempt.paid, $4::timestamptz - interval '1 hour')) <= 10
+and cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour'))
+>= 10 + cardinality(times_since(payer_attempt.paid, $4::timestamptz - interval '1 hour')))
 or subject = $5::bytea and cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '3600000 milliseconds')) + greatest(
 cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour')) - 4,
 cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 day')) - 9,
@@ -2431,9 +2437,9 @@ insert into payer_attempt as earlier (subject, open, kept_until)
 select $3::bytea, array[$4::timestamptz], date_trunc('hour', $4::timestamptz) + interval '25 hours' from admitted where $3::bytea is not null
 on conflict (subject) do update
 set open = $4::timestamptz || times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds'), kept_until = excluded.kept_until
-where not (
-cardinality(times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 hour')) >= 10
-or cardinality(times_since(earlier.mismatched, $4::timestamptz - interval '1 hour')) >= 3)
+where not (cardinality(times_since(earlier.paid, $4::timestamptz - interval '1 hour')) <= 10
+and cardinality(times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 hour'))
+>= 10 + cardinality(times_since(earlier.paid, $4::timestamptz - interval '1 hour')))
 returning subject
 ), placed as (
 select from admitted where $3::bytea is null or exists (select from opened_address)
@@ -2696,9 +2702,9 @@ with payable as (
 select invoice_id from invoice where invoice_id = $1::text and version = $2::int4 for update
 ), admitted as (
 select from payable where not exists (
-select from payer_attempt where subject = $3::bytea and (
-cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour')) >= 10
-or cardinality(times_since(payer_attempt.mismatched, $4::timestamptz - interval '1 hour')) >= 3)
+select from payer_attempt where subject = $3::bytea and (cardinality(times_since(payer_attempt.paid, $4::timestamptz - interval '1 hour')) <= 10
+and cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour'))
+>= 10 + cardinality(times_since(payer_attempt.paid, $4::timestamptz - interval '1 hour')))
 or subject = $5::bytea and cardinality(times_since(payer_attempt.open, $4::timestamptz - interval '3600000 milliseconds')) + greatest(
 cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 hour')) - 4,
 cardinality(times_since(payer_attempt.declined, $4::timestamptz - interval '1 day')) - 9,
@@ -2709,9 +2715,9 @@ insert into payer_attempt as earlier (subject, open, kept_until)
 select $3::bytea, array[$4::timestamptz], date_trunc('hour', $4::timestamptz) + interval '25 hours' from admitted where $3::bytea is not null
 on conflict (subject) do update
 set open = $4::timestamptz || times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds'), kept_until = excluded.kept_until
-where not (
-cardinality(times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 hour')) >= 10
-or cardinality(times_since(earlier.mismatched, $4::timestamptz - interval '1 hour')) >= 3)
+where not (cardinality(times_since(earlier.paid, $4::timestamptz - interval '1 hour')) <= 10
+and cardinality(times_since(earlier.open, $4::timestamptz - interval '60000 milliseconds')) + cardinality(times_since(earlier.declined, $4::timestamptz - interval '1 hour'))
+>= 10 + cardinality(times_since(earlier.paid, $4::timestamptz - interval '1 hour')))
 returning subject
 ), placed as (
 select from admitted where $3::bytea is null or exists (select from opened_address)
@@ -3627,7 +3633,7 @@ from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_payer_attempts
 select subject, json_build_object('open', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(open) as at order by at desc), 'declined', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(declined) as at order by at desc),
-'mismatched', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(mismatched) as at order by at desc)) as times
+'mismatched', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(mismatched) as at order by at desc), 'paid', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(paid) as at order by at desc)) as times
 from payer_attempt where subject in ($1::bytea, $2::bytea);
 
 -- read_payer_email

@@ -33,9 +33,9 @@ const reachedByCard = (row: string) => `${counted(`${row}.open`, millisecondsOf(
           ${counted(`${row}.declined`, '1 hour')} - ${card.declinesPerHour},
           ${counted(`${row}.declined`, '1 day')} - ${card.declinesPerDay},
           ${counted(`${row}.mismatched`, '1 hour')} - ${card.mismatchesPerHour}) >= 0`;
-const reachedByAddress = (row: string) => `(
-          ${counted(`${row}.open`, millisecondsOf(address))} + ${counted(`${row}.declined`, '1 hour')} >= ${address.declinesPerHour}
-          or ${counted(`${row}.mismatched`, '1 hour')} >= ${address.mismatchesPerHour})`;
+const reachedByAddress = (row: string) => `(${counted(`${row}.paid`, '1 hour')} <= ${address.maxPaidCards}
+          and ${counted(`${row}.open`, millisecondsOf(address))} + ${counted(`${row}.declined`, '1 hour')}
+            >= ${address.declinesPerHour} + ${counted(`${row}.paid`, '1 hour')})`;
 
 /** A full hour, so that most changes of a row touch no index. */
 const keptUntil = (at: string) => `date_trunc('hour', ${at}) + interval '25 hours'`;
@@ -104,6 +104,9 @@ export function decisionRow(outcome: AttemptOutcome | undefined, isOver: boolean
 }
 
 const isDeclined = `:attempt_outcome in ('declined', 'mismatched')`;
+/** A card counts once an hour, or one good card would allow any number of others. An `exists` might be planned as a scan of all rows. */
+const isFirstPaid = `:attempt_outcome = 'approved' and attempted_address is not null and coalesce((
+          select cardinality(times_since(paid, :decided_at - interval '1 hour')) from payer_attempt where subject = attempted_card), 0) = 0`;
 const shards = 8;
 
 /** For the row of a payment or binding: once the bank has decided, nothing needs what was counted. */
@@ -124,9 +127,10 @@ export function decideAttempt(change: string, owner: string): string {
   return `attempt as (
       select begun.* from begun, ${change}
     ), decided as (
-      insert into payer_attempt as earlier (subject, declined, mismatched, kept_until)
+      insert into payer_attempt as earlier (subject, declined, mismatched, paid, kept_until)
       select subject, case when ${isDeclined} then array[:decided_at] else '{}' end,
-        case when :attempt_outcome = 'mismatched' then array[:decided_at] else '{}' end, ${keptUntil(':decided_at')}
+        case when :attempt_outcome = 'mismatched' then array[:decided_at] else '{}' end,
+        case when ${isFirstPaid} then array[:decided_at] else '{}' end, ${keptUntil(':decided_at')}
       from attempt, unnest(array[attempted_card, attempted_address]) as subject
       where subject is not null
       order by subject
@@ -134,6 +138,7 @@ export function decideAttempt(change: string, owner: string): string {
       set open = times_without(earlier.open, (select attempted_at from attempt)),
           declined = excluded.declined || times_since(earlier.declined, :decided_at - interval '1 day'),
           mismatched = excluded.mismatched || times_since(earlier.mismatched, :decided_at - interval '1 day'),
+          paid = excluded.paid || times_since(earlier.paid, :decided_at - interval '1 hour'),
           kept_until = excluded.kept_until
     ), rated as (
       insert into shop_outcome as earlier (party_id, shop_id, bin, minute, shard, approved, declined)

@@ -12,7 +12,7 @@ const now = parseInstant('2026-03-02T10:00:00Z')!;
 const minuteMs = 60_000;
 /** The latest first. */
 const ago = (...minutes: number[]): Instant[] => minutes.map((each) => laterBy(now, -each * minuteMs));
-const none: AttemptTimes = { open: [], declined: [], mismatched: [] };
+const none: AttemptTimes = { open: [], declined: [], mismatched: [], paid: [] };
 
 describe('a failure counts as', () => {
   test.each<[string, string[]]>([
@@ -31,6 +31,8 @@ describe('a failure counts as', () => {
 });
 
 describe('the wait', () => {
+  const tenTimes = ago(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+  const allTimes = [...tenTimes, ...tenTimes];
   test.each<[string, 'card' | 'address', Partial<AttemptTimes>, number | undefined]>([
     ['none without attempts', 'card', {}, undefined],
     ['none below four declines', 'card', { declined: ago(1, 2, 3) }, undefined],
@@ -59,7 +61,6 @@ describe('the wait', () => {
       { open: ago(0), declined: ago(1, 2, 3, 4, 5, 6, 7, 8, 9) },
       10,
     ],
-    ['none for open ones and mismatches', 'address', { open: ago(0, 0), mismatched: ago(1, 2) }, undefined],
     [
       'none for nine declines at an address',
       'address',
@@ -67,7 +68,21 @@ describe('the wait', () => {
       undefined,
     ],
     ['for the tenth', 'address', { declined: ago(1, 2, 3, 4, 5, 6, 7, 8, 9, 59) }, 60],
-    ['for the third mismatch at an address', 'address', { mismatched: ago(1, 2, 30) }, 30 * 60],
+    ['none for mismatches at an address', 'address', { mismatched: ago(1, 2, 3, 4) }, undefined],
+    [
+      'none for a tenth decline where a card pays',
+      'address',
+      { declined: tenTimes, paid: ago(5) },
+      undefined,
+    ],
+    ['for the eleventh', 'address', { declined: [...tenTimes, ...ago(59)], paid: ago(5) }, 60],
+    [
+      'for the tenth, if the card paid an hour ago',
+      'address',
+      { declined: tenTimes, paid: ago(60) },
+      50 * 60,
+    ],
+    ['none where more than ten cards pay', 'address', { declined: allTimes, paid: allTimes }, undefined],
     ['the longest of all', 'card', { declined: ago(1, 2, 3, 50), mismatched: ago(1, 2, 3) }, 57 * 60],
   ])('is %s (%s)', (_what, kind, times, seconds) => {
     expect(waitSecondsFor(kind, { ...none, ...times }, now)).toBe(seconds);

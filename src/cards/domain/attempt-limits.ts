@@ -7,12 +7,12 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /**
- * Attempts that the bank has not decided may become declines, so they count for as long as `openForMs`. Many payers share one address,
- * and may take their time to authenticate: there they count as declines only, and shortly.
+ * Attempts that the bank has not decided may become declines, so they count for as long as `openForMs`. At an address, each card that
+ * paid within the hour allows one decline more, and more than `maxPaidCards` any number.
  */
 export const attemptLimits = {
   card: { declinesPerHour: 4, declinesPerDay: 9, mismatchesPerHour: 3, openForMs: hourMs },
-  address: { declinesPerHour: 10, mismatchesPerHour: 3, openForMs: minuteMs },
+  address: { declinesPerHour: 10, maxPaidCards: 10, openForMs: minuteMs },
   perInvoice: 10,
 } as const;
 
@@ -48,6 +48,8 @@ export type AttemptTimes = {
   readonly open: readonly Instant[];
   readonly declined: readonly Instant[];
   readonly mismatched: readonly Instant[];
+  /** Of each card the first payment in an hour. */
+  readonly paid: readonly Instant[];
 };
 
 const openWaitSeconds = 10;
@@ -58,12 +60,17 @@ export function waitSecondsFor(
   times: AttemptTimes,
   now: Instant,
 ): number | undefined {
-  const { declinesPerHour, mismatchesPerHour, openForMs } = attemptLimits[kind];
-  const open = since(times.open, now, openForMs).length;
+  const { card, address } = attemptLimits;
+  const open = since(times.open, now, attemptLimits[kind].openForMs).length;
+  if (kind === 'address') {
+    const paid = since(times.paid, now, hourMs).length;
+    if (paid > address.maxPaidCards) return undefined;
+    return wait(times.declined, open, address.declinesPerHour + paid, hourMs, now);
+  }
   const waits = [
-    wait(times.declined, open, declinesPerHour, hourMs, now),
-    kind === 'card' ? wait(times.declined, open, attemptLimits.card.declinesPerDay, dayMs, now) : undefined,
-    wait(times.mismatched, kind === 'card' ? open : 0, mismatchesPerHour, hourMs, now),
+    wait(times.declined, open, card.declinesPerHour, hourMs, now),
+    wait(times.declined, open, card.declinesPerDay, dayMs, now),
+    wait(times.mismatched, open, card.mismatchesPerHour, hourMs, now),
   ].filter((seconds) => seconds !== undefined);
   return waits.length === 0 ? undefined : Math.max(...waits);
 }

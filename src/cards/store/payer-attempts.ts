@@ -16,6 +16,7 @@ const attemptTimes: Codec<AttemptTimes> = object({
   open: list(instant),
   declined: list(instant),
   mismatched: list(instant),
+  paid: list(instant),
 });
 const utc = (column: string) =>
   `array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(${column}) as at order by at desc)`;
@@ -28,7 +29,7 @@ export const readAttempts = statement({
     times: stored('json', attemptTimes),
   },
   text: `select subject, json_build_object('open', ${utc('open')}, 'declined', ${utc('declined')},
-           'mismatched', ${utc('mismatched')}) as times
+           'mismatched', ${utc('mismatched')}, 'paid', ${utc('paid')}) as times
          from payer_attempt where subject in (:card, :address)`,
 });
 

@@ -119,6 +119,13 @@ describe('the two attacks', () => {
 
 describe('attempts', () => {
   type Step = [card: string, times: number, expected: string, how?: How, waitMs?: number];
+  /** As many of each card as it may have, but of the last. */
+  const tenCodes = (address: string): Step[] => [
+    [wrongCode, 3, 'sent', { address }],
+    ['5496198584584769', 3, 'sent', { address }],
+    ['4000000000000069', 3, 'sent', { address }],
+    ['5105105105105100', 1, 'sent', { address }],
+  ];
   test.each<[what: string, at: 'simulated bank' | 'another bank', steps: Step[]]>([
     [
       'four declines of a card an hour, then none',
@@ -165,15 +172,33 @@ describe('attempts', () => {
     ],
     ['any number of approved payments of a card', 'simulated bank', [[approved, 12, 'sent']]],
     [
-      'three mismatches of any cards from one address, and other addresses as before',
+      'every payer of an office, also after three who mistyped their code',
       'another bank',
       [
         [wrongCode, 1, 'sent', { address: '192.0.2.1' }],
         ['5496198584584769', 1, 'sent', { address: '192.0.2.1' }],
         ['4000000000000069', 1, 'sent', { address: '192.0.2.1' }],
-        [approved, 1, 'tooManyAttempts', { address: '192.0.2.1' }],
-        [approved, 1, 'sent', { address: '192.0.2.2' }, hourMs + 1_000],
         [approved, 1, 'sent', { address: '192.0.2.1' }],
+      ],
+    ],
+    [
+      'ten codes of any cards from one address, and other addresses as before',
+      'another bank',
+      [
+        ...tenCodes('192.0.2.5'),
+        [approved, 1, 'tooManyAttempts', { address: '192.0.2.5' }],
+        [approved, 1, 'sent', { address: '192.0.2.2' }, hourMs + 1_000],
+        [approved, 1, 'sent', { address: '192.0.2.5' }],
+      ],
+    ],
+    [
+      'one more for a card that pays, however often it does',
+      'another bank',
+      [
+        [approved, 3, 'sent', { address: '192.0.2.6' }],
+        ...tenCodes('192.0.2.6'),
+        ['5105105105105100', 1, 'sent', { address: '192.0.2.6' }],
+        ['5105105105105100', 1, 'tooManyAttempts', { address: '192.0.2.6' }],
       ],
     ],
     [

@@ -122,6 +122,33 @@ test('payers who authenticate leave their address to others after a minute', asy
   expect((await last.pay(world.service)).status).toBe(201);
 });
 
+test('an address where more than ten cards have paid is that of many payers, for an hour', async () => {
+  const { service } = world;
+  const from = { 'x-forwarded-for': '192.0.2.7' };
+  const send = async (nth: number) => {
+    const { status } = await (await enter(world, cardOf(nth), from)).pay(service);
+    await service.jobs.whenIdle();
+    return status;
+  };
+  /** While others authenticate. */
+  const setPaid = (cards: number, open: number) =>
+    service.testDatabase.database.withClient((client) =>
+      client.query(
+        `update payer_attempt set paid = array_fill($1::timestamptz, array[$2::int]),
+           open = array_fill($1::timestamptz, array[$3::int])
+         where subject = convert_to('address 192.0.2.7', 'UTF8')`,
+        [service.clock.now(), cards, open],
+      ),
+    );
+  expect(await send(600)).toBe(201);
+  await setPaid(11, 10);
+  for (let nth = 601; nth < 613; nth++) expect(await send(nth)).toBe(201);
+  await setPaid(3, 0);
+  expect(await send(613), '13 declines').toBe(429);
+  await setPaid(4, 0);
+  expect(await send(613)).toBe(201);
+});
+
 test('an attempt is over once the bank has decided, and nothing of it is kept', async () => {
   const stored = await enter(world, cardOf(200), { 'x-forwarded-for': '192.0.2.4' });
   expect((await stored.pay(world.service)).status).toBe(201);
@@ -188,8 +215,7 @@ describe('behind an undeclared proxy in live mode', () => {
       await live.service.jobs.whenIdle();
       return status;
     };
-    for (const card of ['5496198584584769', '4000000000000069', wrongCode])
-      expect(await send(card, '203.0.113.1')).toBe(201);
+    for (let nth = 500; nth < 510; nth++) expect(await send(cardOf(nth), '203.0.113.1')).toBe(201);
     expect(await send('4242424242424242', '203.0.113.1')).toBe(429);
     expect(await send('4242424242424242', '203.0.113.2')).toBe(201);
   });
