@@ -495,6 +495,7 @@ export function buildService(
   });
   addCheckoutRoutes(app, {
     mode: config.mode,
+    publicUrl,
     sendsEmail,
     log,
     tokens,

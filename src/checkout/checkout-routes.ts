@@ -1,6 +1,6 @@
 // Serves the checkout page, the script by which shops open it, and the two pages on the way to the payer's bank and back.
 // No address is logged, because it may hold a token.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { statusOfFault } from '../platform/http/request-pipeline.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
@@ -27,6 +27,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
+  readonly publicUrl: () => string;
   /** Whether payers get receipts by email. */
   readonly sendsEmail: boolean;
   readonly log: Pick<Logger, 'error'>;
@@ -43,9 +44,9 @@ export type CheckoutPorts = {
   }) => Promise<MandateTerms | undefined>;
 };
 
-/** Where the request came to, and whether the payer returns from their bank. */
+/** The origins of this page, and whether the payer returns from their bank. */
 type Place = {
-  readonly ownOrigin: string | undefined;
+  readonly ownOrigins: readonly string[];
   /** Of the page that led here, as the browser says. */
   readonly from: string | undefined;
   readonly returned: boolean;
@@ -60,7 +61,7 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     request.operation = 'checkout';
     const wanted = readCheckoutRequest(request.query, request.headers['accept-language']);
     const place: Place = {
-      ownOrigin: originOf(`${request.protocol}://${request.host}`),
+      ownOrigins: ownOrigins(ports.publicUrl(), request),
       from: originOf(request.headers.referer ?? ''),
       returned: request.query['returned'] === 'true',
     };
@@ -105,14 +106,14 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
 async function lookAt(
   wanted: CheckoutRequest,
   ports: CheckoutPorts,
-  { ownOrigin, from, returned }: Place,
+  { ownOrigins, from, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
   const { mode, tokens, merchants, sendsEmail } = ports;
   const found = wanted.id !== '' && isStorableText(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
   if (!found || !shop) return { view: { request: wanted, view: 'dead', sendsEmail }, origins: [] };
   // The sandbox serves its demo shop from the same origin.
-  const origins = mode === 'sandbox' && ownOrigin ? [...shop.origins, ownOrigin] : shop.origins;
+  const origins = mode === 'sandbox' ? [...shop.origins, ...ownOrigins] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
@@ -131,10 +132,16 @@ async function lookAt(
     ...(isGood && found.order ? { order: found.order } : {}),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin)
-      ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ownOrigin].includes(from) }
+      ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ...ownOrigins].includes(from) }
       : {}),
   };
   return { view, origins };
+}
+
+/** A proxy may change the host, so the address of the service counts first. Payers may also reach it by another name. */
+function ownOrigins(publicUrl: string, { protocol, host }: FastifyRequest): string[] {
+  const origins = [publicUrl, `${protocol}://${host}`].flatMap((address) => originOf(address) ?? []);
+  return [...new Set(origins)];
 }
 
 const nothingWanted = {

@@ -16,12 +16,14 @@ import { defined } from '../../src/defined.ts';
 const maxScriptAndStyleBytes = 30_000;
 const maxShopScriptBytes = 5_000;
 
+const publicUrl = 'https://pay.example';
+
 let service: TestService;
 let merchant: Merchant;
 let invoice: CreatedInvoice;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ PUBLIC_URL: publicUrl });
   merchant = await service.createMerchant();
   invoice = await makeInvoice(service, merchant, { amount: 1234500, product: 'Coffee <beans>' });
 });
@@ -66,7 +68,7 @@ describe('the page', () => {
     expect(policyOf(page)).toBe(
       `default-src 'none'; script-src ${hashOf(scriptOf(page))}; style-src ${hashOf(styleOf(page))}; ` +
         `connect-src 'self'; img-src data:; frame-src 'self' https: http:; form-action 'none'; base-uri 'none'; ` +
-        `frame-ancestors http://localhost; require-trusted-types-for 'script'; trusted-types 'none'`,
+        `frame-ancestors ${publicUrl} http://localhost; require-trusted-types-for 'script'; trusted-types 'none'`,
     );
     expect(page.text.match(/<script|<style|<link/g)).toHaveLength(4); // one script is data, and one link an empty icon
     expect(page.text).not.toMatch(/ style=| on\w+=|https?:\/\//);
@@ -98,11 +100,22 @@ describe('the page', () => {
     expect(rawPayload.length).toBeLessThan(maxScriptAndStyleBytes);
   });
 
-  test('may be framed only by the shop’s sites and, in a sandbox, by its own origin', async () => {
+  test('knows itself by PUBLIC_URL where a proxy has changed the host', async () => {
+    const page = await openPaid({ shopOrigin: publicUrl, redirectUrl: `${publicUrl}/demo` });
+    expect(page.text).toContain(`"shopOrigin":"${publicUrl}"`);
+    expect(page.text).toContain(`"returnTo":"${publicUrl}/demo"`);
+    const query = new URLSearchParams({ invoiceID: invoice.id, shopOrigin: publicUrl }).toString();
+    const returned = await service.call('GET', `/checkout?${query}`, {
+      headers: { host: 'mandate.internal:8080', referer: `${publicUrl}/checkout/return` },
+    });
+    expect(returned.headers['cross-origin-opener-policy']).toBe('unsafe-none');
+  });
+
+  test('may be framed only by the shop’s sites and, in a sandbox, by its own origins', async () => {
     await setOrigins('https://shop.example', 'https://www.shop.example');
     await expect
       .poll(async () => directive(await openPaid(), 'frame-ancestors'), { timeout: 30_000 })
-      .toBe('https://shop.example https://www.shop.example http://localhost');
+      .toBe(`https://shop.example https://www.shop.example ${publicUrl} http://localhost`);
     const told = await openPaid({
       shopOrigin: 'https://shop.example',
       redirectUrl: 'https://shop.example/thanks',
