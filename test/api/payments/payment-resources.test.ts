@@ -200,14 +200,29 @@ describe('the payer’s client info', () => {
     expect(other.status).toBe(200);
   });
 
-  test('ignores a forwarded address if no proxy is trusted', async () => {
-    const alone = await startTestService();
+  test.each([
+    [{ 'x-real-ip': '203.0.113.8' }, '203.0.113.8'],
+    [{ 'x-real-ip': '203.0.113.8', 'x-forwarded-for': '' }, '203.0.113.8'],
+    [{ 'x-real-ip': '203.0.113.8', 'x-forwarded-for': '203.0.113.7' }, '203.0.113.7'],
+    [{ 'x-real-ip': 'made up, 203.0.113.8' }, undefined],
+    [{ 'x-real-ip': 'unknown' }, undefined],
+  ])('takes X-Real-IP of a trusted proxy where no list comes: %j', async (headers, ip) => {
+    const expected = ip === undefined ? invalid("Malformed 'x-forwarded-for' header") : { ip };
+    expect(await clientInfoOf({ headers })).toMatchObject(expected);
+  });
+
+  test.each([
+    ['no proxy', {}],
+    ['only another', { TRUSTED_PROXIES: '10.0.0.0/8' }],
+  ])('ignores a forwarded address if %s is trusted', async (_, environment) => {
+    const alone = await startTestService(environment);
     onTestFinished(() => alone.close());
     const { apiKey: token } = await alone.createMerchant();
-    for (const header of ['203.0.113.7', 'what']) {
-      const { body } = await tokenise({ token, ...forwarded(header) }, alone);
-      expect(body.clientInfo.ip).toBe('127.0.0.1');
-    }
+    for (const name of ['x-forwarded-for', 'x-real-ip'])
+      for (const header of ['203.0.113.7', 'what']) {
+        const { body } = await tokenise({ token, headers: { [name]: header } }, alone);
+        expect(body.clientInfo.ip).toBe('127.0.0.1');
+      }
   });
 
   test('has the page without its query', async () => {

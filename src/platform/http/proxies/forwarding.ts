@@ -8,7 +8,7 @@ type Received = Pick<FastifyRequest, 'ip' | 'headers'> & {
 };
 
 export type Forwarding = {
-  /** For every request. */
+  /** For every request, before anything reads its address. */
   observe(request: Received): void;
   /** What limits count the caller by: its address, or in live mode what an undeclared proxy of a private network says it is. */
   countedAs(request: Received): string;
@@ -49,8 +49,17 @@ export function watchForwarding(options: {
     return isForwarded && peer !== undefined && !isDeclared(peer) ? peer : undefined;
   };
 
+  /** Some proxies name the payer in X-Real-IP alone. The list that each proxy extends goes before it. */
+  function readRealIp({ raw, headers }: Received): void {
+    const realIp = headers['x-real-ip'];
+    if (realIp === undefined || headers['x-forwarded-for'] || !isDeclared(raw.socket.remoteAddress ?? ''))
+      return;
+    headers['x-forwarded-for'] = String(realIp);
+  }
+
   return {
     observe(request) {
+      readRealIp(request);
       const peer = undeclaredPeer(request);
       if (peer === undefined) return;
       const now = options.nowMs();
