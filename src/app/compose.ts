@@ -1,5 +1,4 @@
 // The composition root: settings and ports in, a service out. The only file that knows every module.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAwayReport } from '../acquiring/away-report.ts';
 import { openBanks } from '../acquiring/banks.ts';
@@ -23,6 +22,7 @@ import { payersOnward } from '../checkout/send-on.ts';
 import { addConsentLinkRoutes } from '../checkout/consent-link-routes.ts';
 import type { Config } from './config.ts';
 import type { Database } from '../platform/database/database.ts';
+import { version } from '../platform/database/program-name.ts';
 import { connectDatabase, type OpenedDatabase } from './connect-database.ts';
 import { bindingInvariants } from '../customers/store/invariants.ts';
 import { openConsentLinks } from '../consent-links/consent-links.ts';
@@ -70,7 +70,6 @@ import { takeCallback } from '../acquiring/exchange-log/take-callback.ts';
 import { addBankCallbackRoutes, callbackUrlOf } from '../acquiring/callbacks.ts';
 import { addPaymentReturn } from '../payments/payer-return.ts';
 import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
-import { assetPath } from '../asset-paths.ts';
 import { customersTopic } from '../customers/webhook-events.ts';
 import { openRecurring } from '../recurring/recurring.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
@@ -113,9 +112,6 @@ const realPorts: Ports = { clock: systemClock, ids: randomIds };
 export type Foundation = Awaited<ReturnType<typeof foundationOn>>;
 
 export type RunningService = ReturnType<typeof buildService>;
-
-const version = (JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as { version: string })
-  .version;
 
 /** The bank declines because of the merchant's set-up or the message, not because of the card. */
 function isMisconfigured(

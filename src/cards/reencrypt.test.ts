@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database/test-database.ts';
 import { testClock } from '../../test/support/service/test-service.ts';
@@ -61,6 +62,23 @@ test('every card is under the new key afterwards and can be decrypted', async ()
     [500, 101],
     [601, 0],
   ]);
+});
+
+test('while a node of an older version runs, no key is made and no card changed', async () => {
+  await tokens(2);
+  const before = [await generations(), await sql('select purpose, key_version from data_key order by 1, 2')];
+  const older = new pg.Client({ connectionString: db.url, application_name: 'mandate' });
+  await older.connect();
+  const rotating = reencryptCards({
+    db: db.database,
+    keyring,
+    paidOutTo: noDestinations,
+    nodesLearnWithinMs: 0,
+  });
+  await expect(rotating).rejects.toThrow('Stop or upgrade every node of that version');
+  await older.end();
+  const after = [await generations(), await sql('select purpose, key_version from data_key order by 1, 2')];
+  expect(after).toEqual(before);
 });
 
 test('an interrupted run is completed by the next one without another key', async () => {

@@ -1,11 +1,13 @@
 // The way out of a master key that live mode refuses.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
-import { openDatabase } from '../../platform/database/database.ts';
+import { openDatabase, type Database } from '../../platform/database/database.ts';
+import { changeMasterKey } from '../../platform/keys/change-master-key.ts';
+import { localMasterKey } from '../../platform/keys/master-key.ts';
 
 const weak = Buffer.alloc(32, 7).toString('base64');
 const strong = 'rrSxNkcTsWIbHvNDfqxWxUY/Gi0Pv3gkmjOMdCHrgDs=';
@@ -83,4 +85,51 @@ test('a database with a weak master key gets another, and its keys stay the same
   expect((await run('sandbox', weak, 'consent', 'keys')).errors).toContain('was wrapped by master key');
   expect(await sql('select from security_code_key')).toEqual([]);
   expect((await change()).output).toContain('under this master key already');
+});
+
+describe('a program that starts', () => {
+  const changeWhile = async (startAfter: 'the first key' | 'the commit') => {
+    const own = openDatabase({ connection: { url: db.url }, maxConnections: 1 });
+    const other = openDatabase({ connection: { url: db.url }, maxConnections: 1 });
+    let started: Promise<unknown> | undefined;
+    const start = () => (started ??= other.withClient((client) => client.query('select 1')));
+    const watched: Database = {
+      ...own,
+      async transaction(work) {
+        const done = await own.transaction((tx) =>
+          work({
+            ...tx,
+            async run(statement, parameters) {
+              const rows = await tx.run(statement, parameters);
+              if (startAfter === 'the first key' && statement.name === 'rewrap_data_key') await start();
+              return rows;
+            },
+          }),
+        );
+        await start();
+        return done;
+      },
+    };
+    const keyOf = (text: string) => localMasterKey(Buffer.from(text, 'base64'));
+    try {
+      return await changeMasterKey(watched, keyOf(strong), keyOf(weak)).catch(
+        ({ message }: Error) => message,
+      );
+    } finally {
+      await own.end();
+      await other.end();
+    }
+  };
+
+  test('while keys are changed leaves all of them as they were', async () => {
+    const before = await storedKeys();
+    expect(await changeWhile('the first key')).toContain('Another program uses this database');
+    expect(await storedKeys()).toEqual(before);
+  });
+
+  test('before the keys are committed is reported', async () => {
+    const before = await storedKeys();
+    expect(await changeWhile('the commit')).toContain('another program has started meanwhile');
+    expect(await storedKeys()).not.toEqual(before);
+  });
 });

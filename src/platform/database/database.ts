@@ -4,6 +4,7 @@ import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
 import { holdUnanswered } from './connections/unanswered.ts';
 import { keepIdle, type ConnectionPool } from './connections/idle-connections.ts';
+import { programName } from './program-name.ts';
 import {
   parameterOf,
   readRow,
@@ -245,7 +246,7 @@ function poolOf(
     max: maxConnections,
     connectionTimeoutMillis: waitForConnectionMs,
     types: typeParsers,
-    application_name: 'mandate',
+    application_name: programName,
     query_timeout: silenceTimeoutMs,
     keepAlive: true,
     options: settings,

@@ -1,5 +1,6 @@
 // Wraps every data key with another master key, in one transaction. The data stays as it is, and no node may run.
 import type { Database } from '../database/database.ts';
+import { hasOtherPrograms } from '../database/programs.ts';
 import { oneOf } from '../database/codec.ts';
 import { statement, stored } from '../database/statement.ts';
 import { NotSetUp } from '../../not-set-up.ts';
@@ -27,6 +28,8 @@ const rewrapKey = statement({
          where purpose = :purpose and key_version = :key_version`,
 });
 
+const stopOthers = 'Another program uses this database. Stop every node and command, and run this again.';
+
 /** Codes of payments in progress, which live for minutes and cannot be read with another key. */
 const dropCodes = statement({
   name: 'drop_security_codes',
@@ -35,21 +38,17 @@ const dropCodes = statement({
   text: 'with codes as (delete from security_code) delete from security_code_key',
 });
 
-/** A program that runs keeps the old key and would wrap the next data key with it. */
-const countPrograms = statement({
-  name: 'count_other_programs',
-  parameters: {},
-  row: { programs: 'int4' },
-  text: `select count(*)::int4 as programs from pg_stat_activity
-         where datname = current_database() and application_name = 'mandate' and pid <> pg_backend_pid()`,
-});
-
-export function changeMasterKey(
+/**
+ * A program that runs keeps the old key and would wrap the next data key with it. So it is looked for after the change and after the
+ * commit, too: one that connects later reads the new keys.
+ */
+export async function changeMasterKey(
   database: Database,
   from: MasterKey,
   to: MasterKey,
 ): Promise<{ readonly changed: number }> {
-  return database.transaction(async (tx) => {
+  if (await hasOtherPrograms(database)) throw new Error(stopOthers);
+  const result = await database.transaction(async (tx) => {
     const keys = await tx.run(lockKeys, {});
     if (keys.length === 0) throw new NotSetUp('The database has no data keys. Start the service first.');
     if (keys.every((key) => key.master_key_id === to.id)) return { changed: 0 };
@@ -64,11 +63,15 @@ export function changeMasterKey(
       const secret = await from.unwrap(wrapped, context);
       changed.push({ purpose, key_version, wrapped: await to.wrap(secret, context), master_key_id: to.id });
     }
-    const [other] = await tx.run(countPrograms, {});
-    if ((other?.programs ?? 0) > 0)
-      throw new Error('Another program uses this database. Stop every node and command, and run this again.');
     for (const key of changed) await tx.run(rewrapKey, key);
     await tx.run(dropCodes, {});
+    if (await hasOtherPrograms(tx)) throw new Error(stopOthers);
     return { changed: keys.length };
   });
+  if (result.changed > 0 && (await hasOtherPrograms(database)))
+    throw new Error(
+      'The stored keys are under the new master key, but another program has started meanwhile and may use the old one. ' +
+        'Stop every node and command, and start the nodes with the new key.',
+    );
+  return result;
 }

@@ -3,6 +3,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
+import { hasOlderPrograms } from '../database/programs.ts';
 import { oneOf } from '../database/codec.ts';
 import { statement, stored } from '../database/statement.ts';
 import { NotSetUp, type SetUp } from '../../not-set-up.ts';
@@ -35,7 +36,7 @@ export type Keyring = {
   /** A key version this node does not know was created by another node, so the keyring is read again. */
   find(purpose: KeyPurpose, keyVersion: number): Promise<DataKey | undefined>;
   rotate(purpose: KeyPurpose): Promise<number>;
-  /** Rotates the keys of an older form, once no older node needs them. */
+  /** Rotates the keys of an older form. Refuses while an older node needs them. */
   renew(): Promise<readonly KeyPurpose[]>;
   stop(): void;
 };
@@ -166,13 +167,24 @@ export async function openKeyring(
     },
     rotate,
     async renew() {
+      await refuseOlderPrograms(db);
       await read();
       const older = keyPurposes.filter((purpose) => newestOf(purpose).form < formOf(purpose));
       for (const purpose of older) await rotate(purpose);
+      // One that starts from here on fails, because it cannot read the new keys.
+      await refuseOlderPrograms(db);
       return older;
     },
     stop: () => clearInterval(timer),
   };
+}
+
+async function refuseOlderPrograms(db: Pick<Database, 'run'>): Promise<void> {
+  if (await hasOlderPrograms(db))
+    throw new Error(
+      'A program of version 0.2.0 uses this database and could not read what is written under the new keys. ' +
+        'Stop or upgrade every node of that version, and run this again.',
+    );
 }
 
 function formOf(purpose: KeyPurpose): KeyForm {

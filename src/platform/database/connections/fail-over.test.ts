@@ -113,7 +113,7 @@ const givenUp = <T>(work: () => Promise<T>, commits = 1) =>
 const processes = async () =>
   Number(
     (
-      await onPrimary(`select count(*) as count from pg_stat_activity where application_name = 'mandate'`)
+      await onPrimary(`select count(*) as count from pg_stat_activity where application_name like 'mandate %'`)
     )[0]?.['count'],
   );
 const entries = async () => (await onPrimary('select entry from fail_over_entry')).map(({ entry }) => entry);
@@ -261,7 +261,7 @@ test('a statement whose session is ended by an operator did nothing', async () =
   expect(await entries()).toEqual([]);
 });
 
-const slowProcesses = `select pid from pg_stat_activity where application_name = 'mandate' and wait_event = 'PgSleep'`;
+const slowProcesses = `select pid from pg_stat_activity where application_name like 'mandate %' and wait_event = 'PgSleep'`;
 const addSlowly = statement({
   name: 'test_add_slowly',
   parameters: { entry: 'text' },
