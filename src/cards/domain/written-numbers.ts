@@ -43,7 +43,20 @@ export function mayHoldCardNumber(text: string): boolean {
 
 /** Other numbers are looked for only in the few texts that seem to hold a card's. */
 function holds(text: string, isFound: (text: string) => boolean): boolean {
-  return hasEnoughDigits(text) && isFound(text) && isFound(withoutOtherNumbers(text));
+  const plain = withPlainDigits(text);
+  return hasEnoughDigits(plain) && isFound(plain) && isFound(withoutOtherNumbers(plain));
+}
+
+/** Keyboards of Japan, India and Arab countries have digits of their own, in sets of ten that begin with zero. */
+function withPlainDigits(text: string): string {
+  return text.length < minDigits ? text : text.replace(/[^\P{Nd}0-9]/gu, plainDigit);
+}
+
+function plainDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value);
 }
 
 /** Few texts have so many digits, so this is all that most of them cost. */
