@@ -38,6 +38,8 @@ test.each([
   ['postgres://10.0.0.5/mandate?sslmode=verify-ca', true],
   ['postgres://127.evil.example/mandate', true],
   ['postgres://localhost/mandate?host=db.internal', true],
+  ['postgres://db.internal/mandate?sslmode=verify-full&sslmode=disable', true],
+  ['postgres://localhost/mandate?host=localhost&host=db.internal', true],
   ['postgres://db.internal/mandate?sslmode=verify-full', false],
   ['postgres://127.0.0.1:5432/mandate', false],
   ['postgres://localhost/mandate', false],

@@ -33,11 +33,13 @@ export function isUnverified(databaseUrl: string | undefined): boolean {
   const [text] = [databaseUrl, databaseUrl.replace('@/', '@localhost/')].filter((each) => URL.canParse(each));
   if (text === undefined) return false;
   const { hostname, searchParams } = new URL(text);
-  const host = decodeURIComponent(searchParams.get('host') ?? hostname).replace(/^\[|\]$/g, '');
+  // Of what is given twice the driver takes the last.
+  const given: Record<string, string> = Object.fromEntries(searchParams);
+  const host = decodeURIComponent(given['host'] ?? hostname).replace(/^\[|\]$/g, '');
   const isHere =
     host === '' || host === 'localhost' || host.startsWith('/') || host === '::1' || /^127\./.test(host);
   if (isHere && (isIP(host) !== 0 || !host.includes('.'))) return false;
-  return searchParams.get('sslmode') !== 'verify-full';
+  return given['sslmode'] !== 'verify-full';
 }
 
 /** Zeros, a short part repeated, or bytes that count up or down. Random keys are never like that. */
