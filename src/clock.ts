@@ -80,6 +80,10 @@ export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }
 
+export function earliest(a: Instant, b: Instant): Instant {
+  return a < b ? a : b;
+}
+
 const rfc3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ]([01]\d|2[0-3]):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 

@@ -10,7 +10,7 @@ export const faultsOfHoldsAndRefunds: Faults = {
     edits: [
       {
         within: 'wakeOf',
-        replace: "return earliest(laterBy(now, pollIntervalMs), state.until); case 'held':",
+        replace: "return nextPoll(state, now); case 'held':",
         by: "return null; case 'held':",
       },
     ],
@@ -57,10 +57,10 @@ export const faultsOfHoldsAndRefunds: Faults = {
     edits: [
       {
         within: 'meaningForAuthorisation',
-        replace: "const until = state.name === 'challenged'",
+        replace: 'const sendUntil = sendUntilOf(payment);',
         by: `if (answer.outcome === 'unknown')
     return one({ type: 'payment_failed', failure: deadlineReached });
-  const until = state.name === 'challenged'`,
+  const sendUntil = sendUntilOf(payment);`,
       },
     ],
   },
@@ -69,8 +69,8 @@ export const faultsOfHoldsAndRefunds: Faults = {
     edits: [
       {
         within: 'meaningForAuthorisation',
-        replace: "return one({ type: 'payment_reversal_started', failure });",
-        by: "return one({ type: 'payment_failed', failure });",
+        replace: "return one({ type: 'payment_reversal_started', failure: meaning.failure });",
+        by: "return one({ type: 'payment_failed', failure: meaning.failure });",
       },
     ],
   },

@@ -6,8 +6,9 @@ import type { Database } from '../platform/database/database.ts';
 import type { Recurring } from '../recurring/port.ts';
 import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
+import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
 import type { Banks } from '../acquiring/banks.ts';
-import { operationIdOf, type Approval, type Payment } from './domain/payment.ts';
+import { operationIdOf, type Payment } from './domain/payment.ts';
 import { approvedAlone, type SeriesEffect } from './domain/series-effects.ts';
 
 export type SeriesWriteDeps = {

@@ -1,5 +1,7 @@
 // Webhook events of an invoice, its payments and refunds, which share one log and one queue. Each event shows the state
 // right after its fact.
+import { referencesOf } from '../acquiring/authorisation/domain/approval.ts';
+import { merchantError, type MerchantError } from '../acquiring/authorisation/domain/payment-failure.ts';
 import type { ContactInfo } from '../recurring/domain/mandate.ts';
 import type { CardDetails } from '../cards/domain/card.ts';
 import { filled, type WebhookEvent, type Topic } from '../platform/events/domain/topic.ts';
@@ -12,10 +14,8 @@ import {
 } from '../invoices/webhook-events.ts';
 import { userInteractionBody } from './api/schema.ts';
 import { reasonOfBank } from './domain/bank-actions.ts';
-import { merchantError, type MerchantError } from './domain/payment-failure.ts';
 import { invoiceLogFact, type InvoiceLogFact } from './store/codec.ts';
 import {
-  rrnOf,
   amountOf,
   evolve,
   publicStatus,
@@ -217,7 +217,7 @@ export function cardPayload({ bin, lastDigits, paymentSystem }: CardDetails): Re
 }
 
 function referenceIn(state: PaymentState): string | undefined {
-  return 'approval' in state && state.approval ? rrnOf(state.approval) : undefined;
+  return 'approval' in state && state.approval ? referencesOf(state.approval).rrn : undefined;
 }
 
 function refundPayload(refund: Refund): Record<string, unknown> {

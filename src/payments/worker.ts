@@ -1,14 +1,14 @@
 // Runs the job of a payment. Running it twice is harmless: the bank knows each operation by its ID, and each write is
 // guarded by the version.
 import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
-import { laterBy, runningFrom, type Clock, type Instant } from '../clock.ts';
+import { earliest, laterBy, runningFrom, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
 import { interpret, interpretStanding, nextAction, type NextAction } from './domain/bank-actions.ts';
 import { authorisationOf, followUpOf } from './domain/bank-operations.ts';
 import { openExchangeOf } from './domain/exchanges/exchanges.ts';
-import { earliest, operationIdOf, sendUntilOf, type Payment } from './domain/payment.ts';
-import { consentOver } from './domain/payment-failure.ts';
+import { operationIdOf, sendUntilOf, type Payment } from './domain/payment.ts';
+import { consentOver } from '../acquiring/authorisation/domain/payment-failure.ts';
 import { seriesEffectsOf } from './domain/series-effects.ts';
 import { storeEvents, storeApprovedCharge, storeRefundFunding } from './store/payment-changes.ts';
 import { firstWaitingRefund, wakeFirstWaitingRefund } from './store/waiting-refunds.ts';

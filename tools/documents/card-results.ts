@@ -1,6 +1,10 @@
 // docs/test-cards-results.md: the outcome of a payment with each test card, worked out from the bank's table.
 // test/process/card-results.test.ts runs all of it with real processes.
-import { failureOfDecline, merchantError, payerError } from '../../src/payments/domain/payment-failure.ts';
+import {
+  failureOfDecline,
+  merchantError,
+  payerError,
+} from '../../src/acquiring/authorisation/domain/payment-failure.ts';
 import { systemClock } from '../../src/clock.ts';
 import { declineClassOf } from '../../src/retry-rules/domain/rule-packs.ts';
 import { testCards, type TestCard } from '../../src/sandbox/bank/test-cards.ts';

@@ -4,7 +4,7 @@ import {
   deadlineReached,
   failureOfDecline as chargeFailure,
   payerError,
-} from '../../src/payments/domain/payment-failure.ts';
+} from '../../src/acquiring/authorisation/domain/payment-failure.ts';
 import { failureOfDecline as payoutFailure, noRoute } from '../../src/payouts/domain/payout-failure.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 import { errorCatalogue, type ErrorCode } from '../../src/platform/http/errors/error-codes.ts';

@@ -13,6 +13,7 @@ const declarations: Readonly<Record<string, string>> = {
   refund: 'RefundState',
   customer: 'CustomerState',
   binding: 'BindingState',
+  authorisation: 'AuthorisationOutcome',
   withdrawal: 'WithdrawalState',
   destination: 'DestinationState',
   'webhook-queue': 'afterAcknowledged',
@@ -24,8 +25,6 @@ export const equivalent: readonly RegExp[] = [
   /throw new Error\((?!.*cannot have)/,
   /^if \('approval' in state\) .* → true$/,
   /^return state\.name === 'ready' \? state\.activeBindingId : undefined; .* → true$/,
-  // If both times are equal, either is the earlier one.
-  /^return a < b \? a : b; < → <=$/,
   /failure\.retryAfterMs \?\? 0.* 0 → 1$/,
   // What follows `resumeAt` is beyond the replay in either case.
   /sent < replay\.resumeAt; < → <=$/,

@@ -1,7 +1,10 @@
 // Codecs of the bank data stored with payments, bindings and payouts.
 import {
+  flag,
+  instant,
   list,
   minorUnits,
+  notEmpty,
   object,
   oneOf,
   optional,
@@ -10,6 +13,8 @@ import {
   variants,
   type Codec,
 } from '../../platform/database/codec.ts';
+import type { Approval } from '../authorisation/domain/approval.ts';
+import type { PaymentFailure } from '../authorisation/domain/payment-failure.ts';
 import { authenticationWays, type AuthenticationResult } from '../domain/authentication.ts';
 import { networkIdKinds, type NetworkId, type References } from '../domain/references.ts';
 import type { Interaction, PayoutSender, Terminal } from '../domain/bank-port.ts';
@@ -42,6 +47,22 @@ export const interaction: Codec<Interaction> = variants<Interaction, 'method'>('
   GET: { url: text },
   POST: { url: text, form: list(object({ name: text, value: text })) },
 });
+
+export const approval: Codec<Approval> = object({
+  reference: text,
+  approvalCode: optional(text),
+  networkTransactionId: optional(text),
+  eci: optional(text),
+  references: optional(references),
+  networkIds: optional(list(networkId)),
+  authenticated: optional(authenticationResult),
+  liabilityShift: optional(flag),
+});
+
+export const failure: Codec<PaymentFailure> = notEmpty(list(text));
+
+/** Of the state in which a bank waits for the payer. */
+export const challengeMembers = { interaction, until: instant, isCompleted: optional(oneOf(true)) };
 
 export const payoutTerminalTerms: Codec<PayoutTerminalTerms> = object({
   currencies: optional(recordOf(object<{ readonly maxMinor?: bigint }>({ maxMinor: optional(minorUnits) }))),

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../../cards/api/schema.ts';
 import type { Caller } from '../../caller.ts';
 import { DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
-import { payerError, type PaymentFailure } from '../../payments/domain/payment-failure.ts';
+import { payerError, type PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import { RecurrentTerms } from '../../recurring/api/schema.ts';
 import { SessionInfo, UserInteraction, userInteractionBody } from '../../payments/api/schema.ts';
 import { bindingStatus, type Binding, type BindingFact, type BindingStatus } from '../domain/binding.ts';

@@ -1,20 +1,20 @@
 // The next bank operation of a binding, and what a response to it means. Both follow from the state and the time alone, so a
 // crash between two steps loses nothing.
+import {
+  interpretAuthorisation,
+  notFinal,
+  type NotFinal,
+} from '../../acquiring/authorisation/domain/authorisation.ts';
+import {
+  failureOfDecline,
+  type PaymentFailure,
+} from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
-import { approvalOf, notFinal } from '../../payments/domain/bank-actions.ts';
-import {
-  failureOfDecline,
-  threeDsNotFinished,
-  type PaymentFailure,
-} from '../../payments/domain/payment-failure.ts';
-import { pollIntervalMs, earliest } from '../../payments/domain/payment.ts';
-import { sendUntilOf, type Binding, type BindingFact } from './binding.ts';
+import { sendUntilOf, type Binding, type BindingFact, type BindingState } from './binding.ts';
 import { afterBound, type Customer, type CustomerFact } from './customer.ts';
 
-/** How long a payer has for a challenge. */
-const challengeMs = 10 * 60_000;
 /** How long the bank may take to confirm a refund before it counts as overdue. */
 const returnMs = 60 * 60_000;
 
@@ -55,10 +55,7 @@ export function nextAction(binding: Binding, customer: Pick<Customer, 'state'>, 
 
 export type Interpretation =
   /** The facts of one event. None if the response no longer matters. */
-  | { readonly facts: readonly Fact[] }
-  | { readonly again: Instant }
-  /** The outcome is unknown. The job fails, is retried with growing delays and becomes stuck in the end. */
-  | { readonly unknown: string };
+  { readonly facts: readonly Fact[] } | NotFinal;
 
 export function interpret(
   binding: Binding,
@@ -70,7 +67,7 @@ export function interpret(
   switch (state.name) {
     case 'authorising':
     case 'challenged':
-      return meaningForCharge(binding, answer, now);
+      return meaningForCharge(binding, state, answer, now);
     case 'reversing':
       return answer.outcome === 'approved'
         ? one({ type: 'binding_failed', failure: state.failure })
@@ -97,29 +94,30 @@ function afterReturn(binding: Binding, customer: Pick<Customer, 'state'>, now: I
   return [{ type: 'binding_succeeded' }, afterBound(customer, binding.id)];
 }
 
-function meaningForCharge(binding: Binding, answer: BankResponse, now: Instant): Interpretation {
-  const { state, deadline } = binding;
-  if (answer.outcome === 'approved') {
-    return one({
-      type: 'binding_charged',
-      approval: approvalOf(answer),
-      returnBy: laterBy(now, returnMs),
-    });
+function meaningForCharge(
+  binding: Binding,
+  state: BindingState & { name: 'authorising' | 'challenged' },
+  answer: BankResponse,
+  now: Instant,
+): Interpretation {
+  const { deadline } = binding;
+  const sendUntil = sendUntilOf(binding);
+  const meaning = interpretAuthorisation({ state, sendUntil, deadline, whenLate: timeIsUp }, answer, now);
+  if (!('outcome' in meaning)) return meaning;
+  switch (meaning.outcome) {
+    case 'approved': {
+      const { approval } = meaning;
+      return one({ type: 'binding_charged', approval, returnBy: laterBy(now, returnMs) });
+    }
+    case 'declined':
+      return one({ type: 'binding_failed', failure: failureOfDecline(meaning) });
+    case 'challenged': {
+      const { interaction, until } = meaning;
+      return one({ type: 'binding_interaction_requested', interaction, until });
+    }
+    case 'tooLate':
+      return one(takenBack(meaning.failure, now));
   }
-  if (answer.outcome === 'declined')
-    return one({ type: 'binding_failed', failure: failureOfDecline(answer) });
-
-  const until = state.name === 'challenged' ? state.until : deadline;
-  const isNeverSent = state.name === 'authorising' && answer.outcome === 'notFound';
-  if (now >= until || (isNeverSent && now >= sendUntilOf(binding)))
-    return one(takenBack(state.name === 'challenged' ? threeDsNotFinished : timeIsUp, now));
-  if (answer.outcome !== 'payerNeeded') return notFinal(answer, now);
-  if (state.name === 'challenged') return { again: laterBy(now, pollIntervalMs) };
-  return one({
-    type: 'binding_interaction_requested',
-    interaction: answer.interaction,
-    until: earliest(laterBy(now, challengeMs), deadline),
-  });
 }
 
 function takenBack(failure: PaymentFailure, now: Instant): BindingFact {

@@ -1,14 +1,20 @@
 // A binding: a card saved for a customer. The payer authenticates and a small amount is charged; the card is bound once the
 // bank has confirmed the refund.
+import type { Approval } from '../../acquiring/authorisation/domain/approval.ts';
+import {
+  endsChallenge,
+  nextPoll,
+  openChallengeIn,
+  type Challenged,
+} from '../../acquiring/authorisation/domain/challenge.ts';
+import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { ClientInfo } from '../../cards/domain/payment-resource.ts';
-import { laterBy, type Instant } from '../../clock.ts';
+import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import type { MandateGiven } from '../../recurring/domain/mandate.ts';
-import type { PaymentFailure } from '../../payments/domain/payment-failure.ts';
-import { pollIntervalMs, earliest, type Approval } from '../../payments/domain/payment.ts';
 
 /** Fixed when the binding is created. */
 export type BindingTerms = {
@@ -53,14 +59,7 @@ export type Renewal = { readonly seriesId: string; readonly linkId: string };
 export type BindingState =
   /** The charge has been sent, or is about to be. Its outcome is unknown. */
   | { readonly name: 'authorising' }
-  /** The bank waits for the payer. */
-  | {
-      readonly name: 'challenged';
-      readonly interaction: Interaction;
-      readonly until: Instant;
-      /** The payer has come back, and the bank has not decided yet. */
-      readonly isCompleted?: true;
-    }
+  | Challenged
   /** Given up without an outcome: whatever was charged is reversed. */
   | ({ readonly name: 'reversing'; readonly failure: PaymentFailure } & PendingRefund)
   /** Charged. The money goes back by a reversal of the charge. */
@@ -171,7 +170,7 @@ export function wakeOf({ state }: Binding, now: Instant): Instant | null {
     case 'refunding':
       return now;
     case 'challenged':
-      return earliest(laterBy(now, pollIntervalMs), state.until);
+      return nextPoll(state, now);
     case 'succeeded':
     case 'withdrawn':
     case 'failed':
@@ -203,7 +202,7 @@ function stateAfter(
     case 'binding_interaction_requested':
       return { name: 'challenged', interaction: fact.interaction, until: fact.until };
     case 'binding_interaction_completed':
-      return { ...openChallengeIn(binding), isCompleted: true };
+      return { ...openChallengeIn(binding.state), isCompleted: true };
     case 'binding_reversal_started':
       return { name: 'reversing', failure: fact.failure, returnBy: fact.returnBy };
     case 'binding_charged':
@@ -219,19 +218,12 @@ function stateAfter(
   }
 }
 
-/** Whether a change ends an interaction whose end is not written yet. It is an event of its own, before the change. */
+/** Facts of the customer end no interaction. */
 export function endsInteraction({ state }: Binding, facts: readonly { readonly type: string }[]): boolean {
-  const isOpen = state.name === 'challenged' && !state.isCompleted;
-  return isOpen && facts.some(({ type }) => type.startsWith('binding_')) && !isInteractionEnd(facts);
-}
-
-function isInteractionEnd([first]: readonly { readonly type: string }[]): boolean {
-  return first?.type === 'binding_interaction_completed';
-}
-
-function openChallengeIn({ state }: Binding): BindingState & { name: 'challenged' } {
-  if (state.name === 'challenged' && !state.isCompleted) return state;
-  throw new Error(`a binding that is ${state.name} has no interaction to complete`);
+  return endsChallenge(
+    state,
+    facts.filter(({ type }) => type.startsWith('binding_')),
+  );
 }
 
 function approvalIn({ state }: Binding): Approval {

@@ -1,15 +1,13 @@
 // Customers and bindings as JSON: their facts in the log, and the terms and states in the rows of bindings.
 import { contactInfo, mandateGiven } from '../../recurring/store/codec.ts';
-import { interaction, terminal } from '../../acquiring/store/codec.ts';
+import { approval, challengeMembers, failure, interaction, terminal } from '../../acquiring/store/codec.ts';
 import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
-import { approval, failure } from '../../payments/store/codec.ts';
 import {
   anyObject,
   instant,
   livemode,
   money,
   object,
-  oneOf,
   optional,
   storedAs,
   text,
@@ -75,7 +73,7 @@ export type RowState = WithoutDate<BindingState>;
 type WithoutDate<State> = State extends unknown ? Omit<State, 'returnBy'> : never;
 export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {
   authorising: {},
-  challenged: { interaction, until: instant, isCompleted: optional(oneOf(true)) },
+  challenged: challengeMembers,
   reversing: { failure },
   returning: { approval },
   refunding: { approval },

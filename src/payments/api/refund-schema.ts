@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
 import { CartParams, CartSchema, cartBody } from '../../invoices/api/schema.ts';
-import type { PaymentFailure } from '../domain/payment-failure.ts';
+import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { PaymentFact } from '../domain/payment.ts';
 import { PaymentPath } from './schema.ts';
 import type { Refund } from '../domain/refund.ts';

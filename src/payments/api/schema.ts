@@ -1,5 +1,7 @@
 // The shapes of payments in the API. A merchant sees the whole tree of an error, a payer one flat code.
 import { Type, type Static } from 'typebox';
+import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
+import { merchantError, payerError } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { Interaction } from '../../acquiring/domain/bank-port.ts';
 import {
   ClientInfo,
@@ -26,7 +28,6 @@ import {
 import { DeclineClassSchema, RecurrentTerms } from '../../recurring/api/schema.ts';
 import { chargeWarnings } from '../../retry-rules/domain/may-charge.ts';
 import {
-  rrnOf,
   amountOf,
   publicStatus,
   type Payment,
@@ -34,7 +35,6 @@ import {
   type PaymentState,
 } from '../domain/payment.ts';
 import { reasonOfBank } from '../domain/bank-actions.ts';
-import { merchantError, payerError } from '../domain/payment-failure.ts';
 import { defined } from '../../defined.ts';
 
 const optionalText = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
@@ -431,7 +431,7 @@ function presentCustomerBody(
 function transactionInfo(state: PaymentState): Pick<PaymentBody, 'transactionInfo'> {
   if (!('approval' in state)) return {};
   const { approvalCode } = state.approval;
-  return { transactionInfo: defined({ rrn: rrnOf(state.approval), approvalCode }) };
+  return { transactionInfo: defined({ rrn: referencesOf(state.approval).rrn, approvalCode }) };
 }
 
 function errorBody(

@@ -1,33 +1,25 @@
 // What to send to the bank about a payment, and what its response means: pure functions of state and time. A response that
 // proves nothing changes nothing.
-import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
-import type { References } from '../../acquiring/domain/references.ts';
-import { laterBy, type Instant } from '../../clock.ts';
-import type { Money } from '../../money.ts';
+import { approvalOf, referencesOf, type Approved } from '../../acquiring/authorisation/domain/approval.ts';
 import {
-  amountAtRisk,
-  pollIntervalMs,
-  earliest,
-  sendUntilOf,
-  type Approval,
-  type Payment,
-  type PaymentFact,
-  type PaymentState,
-} from './payment.ts';
-import { mayStepUp } from './authentication/step-up.ts';
-import { declineClassOf } from '../../retry-rules/domain/rule-packs.ts';
+  interpretAuthorisation,
+  notFinal,
+  type NotFinal,
+} from '../../acquiring/authorisation/domain/authorisation.ts';
 import {
   cancelledInTime,
   deadlineReached,
   failureOfDecline,
   shopLacksFunds,
-  threeDsNotFinished,
   type PaymentFailure,
-} from './payment-failure.ts';
+} from '../../acquiring/authorisation/domain/payment-failure.ts';
+import type { BankResponse, Declined } from '../../acquiring/domain/bank-port.ts';
+import type { Instant } from '../../clock.ts';
+import type { Money } from '../../money.ts';
+import { amountAtRisk, sendUntilOf, type Payment, type PaymentFact, type PaymentState } from './payment.ts';
+import { mayStepUp } from './authentication/step-up.ts';
+import { declineClassOf } from '../../retry-rules/domain/rule-packs.ts';
 import { defined } from '../../defined.ts';
-
-/** How long a payer has to complete a challenge. */
-const challengeMs = 10 * 60_000;
 
 export type NextAction =
   | { readonly do: 'authorise' }
@@ -89,18 +81,16 @@ function endOfHold(payment: Payment, onExpiration: 'cancel' | 'capture'): Paymen
 export type Interpretation =
   /** Each list of facts is one event. An empty list means that the response is no longer relevant. */
   | { readonly events: readonly (readonly PaymentFact[])[] }
-  | { readonly again: Instant }
   /** The bank refuses every way back. What it says about this operation decides: see `interpretStanding`. */
   | { readonly inquire: 'authorise' | 'capture' }
-  /** An unknown outcome: the job is retried with growing delays, then stuck. */
-  | { readonly unknown: string };
+  | NotFinal;
 
 export function interpret(payment: Payment, answer: BankResponse, now: Instant): Interpretation {
   const { state } = payment;
   switch (state.name) {
     case 'authorising':
     case 'challenged':
-      return meaningForAuthorisation(payment, answer, now);
+      return meaningForAuthorisation(payment, state, answer, now);
     case 'reversing':
     case 'cancelling':
       return state.isRefunding
@@ -174,8 +164,8 @@ function meaningForLate({ flow, amount }: Payment, answer: BankResponse, now: In
   return one(flow.type === 'instant' ? givenBack(answer, amount) : { type: 'payment_given_back' });
 }
 
-function givenBack(answer: BankResponse & { outcome: 'approved' }, amount: Money) {
-  const { rrn, arn } = namesOf(answer);
+function givenBack(answer: Approved, amount: Money) {
+  const { rrn, arn } = referencesOf(answer);
   return { type: 'payment_given_back', amount, ...defined({ rrn, arn }) } as const satisfies PaymentFact;
 }
 
@@ -191,10 +181,6 @@ export function cancelled(state: PaymentState & { name: 'cancelling' }): Payment
   return { type: 'payment_cancelled', ...(state.isReleased ? { reason: state.reason } : {}) };
 }
 
-function namesOf({ reference, references }: BankResponse & { outcome: 'approved' }): References {
-  return references ?? { rrn: reference };
-}
-
 function meaningForRefund(
   { amount, refundedMinor, refund }: PaymentState & { name: 'refunding' },
   answer: BankResponse,
@@ -204,52 +190,56 @@ function meaningForRefund(
   if (answer.outcome === 'declined')
     return one({ type: 'refund_failed', refundId, failure: failureOfDecline(answer) });
   if (answer.outcome !== 'approved') return notFinal(answer, now);
-  const { rrn, arn } = namesOf(answer);
+  const { rrn, arn } = referencesOf(answer);
   const succeeded: PaymentFact = { type: 'refund_succeeded', refundId, ...defined({ rrn, arn }) };
   const isAll = refundedMinor + refund.minor === amount.minor;
   return { events: [isAll ? [succeeded, { type: 'payment_refunded' }] : [succeeded]] };
 }
 
-function meaningForAuthorisation(payment: Payment, answer: BankResponse, now: Instant): Interpretation {
-  const { state, flow, amount, deadline } = payment;
-  const cancelReason = 'cancelReason' in state ? state.cancelReason : undefined;
-  if (answer.outcome === 'approved') {
-    const processed: PaymentFact = { type: 'payment_processed', approval: approvalOf(answer) };
-    if (cancelReason !== undefined)
-      return { events: [[processed], [{ type: 'payment_cancel_started', reason: cancelReason }]] };
-    if (flow.type === 'hold') return one(processed);
-    return { events: [[processed], [{ type: 'payment_captured', amount }]] };
-  }
-  if (answer.outcome === 'declined') {
-    const { network, code } = answer;
-    if (mayStepUp(payment, answer, now)) return one({ type: 'payment_stepped_up', network, code });
-    return one({ type: 'payment_failed', failure: failureOfDecline(answer), ...classOfDecline(answer, now) });
-  }
-
+function meaningForAuthorisation(
+  payment: Payment,
+  state: PaymentState & { name: 'authorising' | 'challenged' },
+  answer: BankResponse,
+  now: Instant,
+): Interpretation {
+  const { flow, amount, deadline } = payment;
+  const { cancelReason } = state;
   const isUndone = answer.outcome === 'payerNeeded' || answer.outcome === 'notFound';
   if (cancelReason !== undefined && isUndone)
     return one({ type: 'payment_reversal_started', failure: cancelledInTime });
 
-  const until = state.name === 'challenged' ? state.until : deadline;
-  const isNeverSent = state.name === 'authorising' && answer.outcome === 'notFound';
-  if (now >= until || (isNeverSent && now >= sendUntilOf(payment))) {
-    // Time is up without proof. The charge is reversed before the payment fails, whatever the bank did or still does.
-    const failure = state.name === 'challenged' ? threeDsNotFinished : deadlineReached;
-    return one({ type: 'payment_reversal_started', failure });
+  const sendUntil = sendUntilOf(payment);
+  const meaning = interpretAuthorisation(
+    { state, sendUntil, deadline, whenLate: deadlineReached },
+    answer,
+    now,
+  );
+  if (!('outcome' in meaning)) return meaning;
+  switch (meaning.outcome) {
+    case 'approved': {
+      const processed: PaymentFact = { type: 'payment_processed', approval: meaning.approval };
+      if (cancelReason !== undefined)
+        return { events: [[processed], [{ type: 'payment_cancel_started', reason: cancelReason }]] };
+      if (flow.type === 'hold') return one(processed);
+      return { events: [[processed], [{ type: 'payment_captured', amount }]] };
+    }
+    case 'declined': {
+      const { network, code } = meaning;
+      if (mayStepUp(payment, meaning, now)) return one({ type: 'payment_stepped_up', network, code });
+      const failure = failureOfDecline(meaning);
+      return one({ type: 'payment_failed', failure, ...classOfDecline(meaning, now) });
+    }
+    case 'challenged': {
+      const { interaction, until } = meaning;
+      return one({ type: 'payment_interaction_requested', interaction, until });
+    }
+    case 'tooLate':
+      return one({ type: 'payment_reversal_started', failure: meaning.failure });
   }
-  if (answer.outcome === 'payerNeeded' && state.name === 'authorising') {
-    const { interaction } = answer;
-    return one({
-      type: 'payment_interaction_requested',
-      interaction,
-      until: earliest(laterBy(now, challengeMs), deadline),
-    });
-  }
-  return answer.outcome === 'payerNeeded' ? { again: laterBy(now, pollIntervalMs) } : notFinal(answer, now);
 }
 
 /** A failed authentication is no response of a network. */
-function classOfDecline(answer: BankResponse & { outcome: 'declined' }, now: Instant) {
+function classOfDecline(answer: Declined, now: Instant) {
   return answer.code.startsWith('3ds') ? {} : { declineClass: declineClassOf(answer, now) };
 }
 
@@ -269,34 +259,6 @@ export function reasonOfBank(fact: PaymentFact): string | undefined {
   }
 }
 
-/** Where a decline is not expected, it proves nothing, and an operator finds out what the bank holds. */
-export function notFinal(
-  answer: BankResponse,
-  now: Instant,
-): Extract<Interpretation, { readonly again: unknown } | { readonly unknown: unknown }> {
-  switch (answer.outcome) {
-    case 'pending':
-      return { again: laterBy(now, pollIntervalMs) };
-    case 'unknown':
-    case 'notSent':
-      return { unknown: answer.why };
-    case 'declined':
-      return { unknown: `the bank declined with code ${answer.code}` };
-    default:
-      return { unknown: `the bank returned ${answer.outcome}` };
-  }
-}
-
 function one(fact: PaymentFact): { readonly events: readonly (readonly PaymentFact[])[] } {
   return { events: [[fact]] };
-}
-
-export function approvalOf(answer: BankResponse & { outcome: 'approved' }): Approval {
-  const { reference, references, approvalCode, networkTransactionId, networkIds, eci } = answer;
-  const { authenticated, liabilityShift } = answer;
-  return {
-    reference,
-    ...defined({ approvalCode, networkTransactionId, eci }),
-    ...defined({ references, networkIds, authenticated, liabilityShift }),
-  };
 }

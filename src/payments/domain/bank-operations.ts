@@ -1,4 +1,5 @@
 // The messages to the bank about a payment, built from its state alone: a repeat has the same content.
+import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankOperation, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
 import type { StoredFor } from '../../acquiring/domain/initiation.ts';
 import type { PayerFacts } from '../../acquiring/domain/payer-facts.ts';
@@ -68,7 +69,7 @@ function storedFor({ recurrentTerms }: Payment): StoredFor {
 /** An original that was never approved has no references. */
 function originalOf({ state, amount, createdAt }: Payment): OriginalOperation {
   const approval = 'approval' in state ? state.approval : undefined;
-  const references = approval && (approval.references ?? { rrn: approval.reference });
+  const references = approval && referencesOf(approval);
   return { amount, at: createdAt, ...defined({ references }) };
 }
 

@@ -12,7 +12,12 @@ import {
   type PayableInvoice,
   type StartPayment,
 } from './commands.ts';
-import { deadlineReached, failureOfDecline, merchantError, payerError } from './payment-failure.ts';
+import {
+  deadlineReached,
+  failureOfDecline,
+  merchantError,
+  payerError,
+} from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
   amountOf,
   evolve,

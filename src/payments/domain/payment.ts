@@ -1,17 +1,22 @@
 // A payment: one attempt to collect an invoice's amount from a card, from authorisation to the last refund. Requests are in
 // commands.ts, bank operations in bank-actions.ts.
+import type { Approval } from '../../acquiring/authorisation/domain/approval.ts';
+import {
+  endsChallenge,
+  nextPoll,
+  openChallengeIn,
+  type Challenged,
+} from '../../acquiring/authorisation/domain/challenge.ts';
+import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
-import type { AuthenticationResult } from '../../acquiring/domain/authentication.ts';
-import type { NetworkId, References } from '../../acquiring/domain/references.ts';
 import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
-import { laterBy, type Instant } from '../../clock.ts';
+import type { Instant } from '../../clock.ts';
 import type { Fees } from '../../platform/ledger/domain/fee.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import type { MandateGiven } from '../../recurring/domain/mandate.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { Payer } from './payer/payer.ts';
-import type { PaymentFailure } from './payment-failure.ts';
 import { defined } from '../../defined.ts';
 
 export type Flow =
@@ -45,35 +50,10 @@ export type PaymentTerms = {
   readonly fees: Fees;
 };
 
-/** What the bank returned with its approval. */
-export type Approval = {
-  readonly reference: string;
-  readonly approvalCode?: string;
-  readonly networkTransactionId?: string;
-  readonly eci?: string;
-  /** Absent: the reference is the retrieval reference. */
-  readonly references?: References;
-  readonly networkIds?: readonly NetworkId[];
-  readonly authenticated?: AuthenticationResult;
-  readonly liabilityShift?: boolean;
-};
-
-/** An acquirer's own reference is none. */
-export function rrnOf({ reference, references }: Approval): string | undefined {
-  return references ? references.rrn : reference;
-}
-
 export type PaymentState =
   /** The request is sent or about to be. The outcome is unknown. */
   | ({ readonly name: 'authorising' } & MayBeUnwanted)
-  /** The bank waits for the payer, until that time. */
-  | ({
-      readonly name: 'challenged';
-      readonly interaction: Interaction;
-      readonly until: Instant;
-      /** The payer has come back, and the bank has not decided yet. */
-      readonly isCompleted?: true;
-    } & MayBeUnwanted)
+  | (Challenged & MayBeUnwanted)
   /** The outcome stayed unknown too long, or the payer did not return. The charge is reversed, whatever its outcome. */
   | ({ readonly name: 'reversing'; readonly failure: PaymentFailure } & TakingBack)
   | { readonly name: 'held'; readonly approval: Approval }
@@ -375,9 +355,6 @@ export function paymentOfOperation(
   return invoiceId && paymentId && kind ? [invoiceId, paymentId] : undefined;
 }
 
-/** The interval of bank queries, unless a callback or the returning payer comes first. */
-export const pollIntervalMs = 15_000;
-
 /** When the job of the payment is due next. Null if never. */
 export function wakeOf(payment: Payment, now: Instant): Instant | null {
   const { state, flow } = payment;
@@ -389,7 +366,7 @@ export function wakeOf(payment: Payment, now: Instant): Instant | null {
     case 'refunding':
       return now;
     case 'challenged':
-      return earliest(laterBy(now, pollIntervalMs), state.until);
+      return nextPoll(state, now);
     case 'held':
       return flow.type === 'hold' ? flow.heldUntil : now;
     case 'failed':
@@ -399,10 +376,6 @@ export function wakeOf(payment: Payment, now: Instant): Instant | null {
     case 'refunded':
       return null;
   }
-}
-
-export function earliest(a: Instant, b: Instant): Instant {
-  return a < b ? a : b;
 }
 
 /** The payment after a fact. Throws if the lifecycle does not allow the fact: the code or the data has a bug. */
@@ -431,7 +404,7 @@ function stateAfter(
     case 'payment_interaction_requested':
       return { name: 'challenged', interaction: fact.interaction, until: fact.until };
     case 'payment_interaction_completed':
-      return { ...openChallengeIn(payment), isCompleted: true };
+      return { ...openChallengeIn(payment.state), isCompleted: true };
     case 'payment_reversal_started':
       return { name: 'reversing', failure: fact.failure };
     case 'payment_reversal_refused':
@@ -505,19 +478,12 @@ function cancellingAfter(
   return { name: 'cancelling', approval, reason, ...defined({ isReleased }) };
 }
 
-/** Polling clients return the payer to the bank while an interaction is the last they see, so its end is an event of its own. */
 export function withInteractionEnd(
   { state }: Payment,
   events: readonly (readonly PaymentFact[])[],
 ): readonly (readonly PaymentFact[])[] {
-  const isEnd = state.name === 'challenged' && !state.isCompleted && events.length > 0;
-  if (!isEnd || events[0]?.[0]?.type === 'payment_interaction_completed') return events;
+  if (!endsChallenge(state, events.flat())) return events;
   return [[{ type: 'payment_interaction_completed' }], ...events];
-}
-
-function openChallengeIn({ state }: Payment): PaymentState & { name: 'challenged' } {
-  if (state.name === 'challenged' && !state.isCompleted) return state;
-  throw new Error(`A payment in state ${state.name} has no interaction to complete.`);
 }
 
 function takingBackIn({ state }: Payment): PaymentState & { name: 'reversing' | 'cancelling' } {

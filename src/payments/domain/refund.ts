@@ -5,7 +5,7 @@ import { maxCartLines, lineCostMinor, type CartLine } from '../../invoices/domai
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { defined } from '../../defined.ts';
-import type { PaymentFailure } from './payment-failure.ts';
+import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { Payment, PaymentFact, RefundReferences, RefundTerms } from './payment.ts';
 
 export type RefundState =

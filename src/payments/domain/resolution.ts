@@ -2,7 +2,11 @@
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import { cancelled } from './bank-actions.ts';
-import { deadlineReached, threeDsNotFinished, type PaymentFailure } from './payment-failure.ts';
+import {
+  deadlineReached,
+  threeDsNotFinished,
+  type PaymentFailure,
+} from '../../acquiring/authorisation/domain/payment-failure.ts';
 import { evolve, type Payment, type PaymentFact } from './payment.ts';
 
 export type ManualOutcome = 'captured' | 'cancelled' | 'failed' | 'succeeded';

@@ -1,4 +1,5 @@
 // What a change of a payment means for its series. series-writes.ts writes it.
+import type { Approval } from '../../acquiring/authorisation/domain/approval.ts';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import type { Instant } from '../../clock.ts';
@@ -11,7 +12,7 @@ import {
   type NetworkDecline,
 } from '../../recurring/domain/series.ts';
 import type { Payer } from './payer/payer.ts';
-import { approvalIn, evolve, type Approval, type Payment, type PaymentFact } from './payment.ts';
+import { approvalIn, evolve, type Payment, type PaymentFact } from './payment.ts';
 
 export type SeriesEffect =
   | { readonly effect: 'chargeEnded'; readonly seriesId: string; readonly ending: ChargeOutcome }

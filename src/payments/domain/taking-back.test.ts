@@ -4,7 +4,7 @@ import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { interpret, interpretStanding, nextAction } from './bank-actions.ts';
-import { deadlineReached } from './payment-failure.ts';
+import { deadlineReached } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
   evolve,
   isInProgress,

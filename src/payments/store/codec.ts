@@ -1,9 +1,11 @@
 // Stored JSON of payments: facts in the invoice's log, terms and states in their rows.
+import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
-  authenticationResult,
+  approval,
+  challengeMembers,
+  failure,
   interaction,
   networkId,
-  references,
   terminal,
 } from '../../acquiring/store/codec.ts';
 import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
@@ -19,7 +21,6 @@ import {
   mapped,
   minorUnits,
   money,
-  notEmpty,
   object,
   oneOf,
   optional,
@@ -32,7 +33,6 @@ import {
 import { fees } from '../../platform/ledger/store/codec.ts';
 import { contactInfo, declineClass, mandateGiven } from '../../recurring/store/codec.ts';
 import type {
-  Approval,
   Flow,
   Payment,
   PaymentFact,
@@ -42,7 +42,6 @@ import type {
   RefundTerms,
 } from '../domain/payment.ts';
 import type { Payer } from '../domain/payer/payer.ts';
-import type { PaymentFailure } from '../domain/payment-failure.ts';
 
 /** In the invoice's log, a fact names its payment. */
 export type InvoiceLogFact = InvoiceFact | (PaymentFact & { readonly paymentId: string });
@@ -81,19 +80,7 @@ const flow: Codec<Flow> = variants<Flow, 'type'>('type', {
   hold: { onExpiration: oneOf('cancel', 'capture'), heldUntil: instant },
 });
 
-export const failure: Codec<PaymentFailure> = notEmpty(list(text));
 const helper = { declineClass: optional(declineClass) };
-
-export const approval: Codec<Approval> = object({
-  reference: text,
-  approvalCode: optional(text),
-  networkTransactionId: optional(text),
-  eci: optional(text),
-  references: optional(references),
-  networkIds: optional(list(networkId)),
-  authenticated: optional(authenticationResult),
-  liabilityShift: optional(flag),
-});
 
 /** Terms without a column of their own. */
 export type RowTerms = Pick<
@@ -196,7 +183,7 @@ type StoredFailed = Omit<Failed, 'failure' | 'isUndoing'> & {
 type StoredState = Exclude<RowState, Failed> | StoredFailed;
 const storedState: Codec<StoredState> = variants<StoredState, 'name'>('name', {
   authorising: unwanted,
-  challenged: { interaction, until: instant, isCompleted: optional(oneOf(true)), ...unwanted },
+  challenged: { ...challengeMembers, ...unwanted },
   reversing: { failure, ...takingBack },
   held: { approval },
   capturing: { approval, reason: text },

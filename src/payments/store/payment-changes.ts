@@ -2,6 +2,7 @@
 // journal in one round trip.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
+import { failure } from '../../acquiring/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import { isVersionConflict, type Database } from '../../platform/database/database.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
@@ -40,7 +41,7 @@ import {
   type Payment,
   type PaymentFact,
 } from '../domain/payment.ts';
-import { failure, invoiceLogFact, type InvoiceLogFact } from './codec.ts';
+import { invoiceLogFact, type InvoiceLogFact } from './codec.ts';
 import { journalOf } from '../domain/postings.ts';
 import { paymentColumns, rowOf, type StoredPayment } from './rows.ts';
 

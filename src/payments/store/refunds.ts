@@ -4,7 +4,7 @@ import { readByExternalId, type FoundByExternalId } from '../../platform/databas
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import { cart } from '../../invoices/store/codec.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
-import { failure } from './codec.ts';
+import { failure } from '../../acquiring/store/codec.ts';
 import type { Refund } from '../domain/refund.ts';
 import { defined } from '../../defined.ts';
 

@@ -5,7 +5,7 @@ import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
 import type { DatedFact } from '../domain/exchanges/bank-exchanges.ts';
-import { failureOfDecline } from '../domain/payment-failure.ts';
+import { failureOfDecline } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import { operationIdOf, type Payment, type PaymentFact } from '../domain/payment.ts';
 
 export type UpdateMeaning =

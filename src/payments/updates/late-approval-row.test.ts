@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PaymentFailure } from '../domain/payment-failure.ts';
+import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import { rowState, type RowState } from '../store/codec.ts';
 
 const failure: PaymentFailure = ['authorization_failed', 'unknown'];

@@ -1,10 +1,11 @@
 // The bank operations of a payment, read from its facts: what was sent under which ID, when, and what the bank proved.
+import type { Approval } from '../../../acquiring/authorisation/domain/approval.ts';
+import type { PaymentFailure } from '../../../acquiring/authorisation/domain/payment-failure.ts';
 import type { Terminal } from '../../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import type { Money } from '../../../money.ts';
-import { operationIdOf, type Approval, type PaymentFact, type RefundTerms } from '../payment.ts';
-import type { PaymentFailure } from '../payment-failure.ts';
+import { operationIdOf, type PaymentFact, type RefundTerms } from '../payment.ts';
 
 export type BankExchange = {
   readonly operationId: string;
