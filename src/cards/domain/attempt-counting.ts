@@ -1,7 +1,8 @@
 // The parts of statements that count attempts of payers who are present. The statement that creates a payment or binding begins one,
 // and the statement that records the outcome decides it.
+import { isUndecided } from '../../acquiring/authorisation/domain/challenge.ts';
 import type { Instant } from '../../clock.ts';
-import { attemptLimits, type Attempt, type AttemptOutcome } from './attempt-limits.ts';
+import { attemptLimits, outcomeOfFailure, type Attempt, type AttemptOutcome } from './attempt-limits.ts';
 
 export const attemptParameters = {
   attempted_card: 'bytea?',
@@ -98,9 +99,23 @@ export const decisionParameters = {
   decided_at: 'timestamptz',
 } as const;
 
+/** The part of a state of a payment or binding that decides an attempt. */
+type Charged = { readonly name: string; readonly failure?: readonly string[] };
+
 /** The outcome comes with one change alone; the attempt is over from then on. */
-export function decisionRow(outcome: AttemptOutcome | undefined, isOver: boolean, decidedAt: Instant) {
-  return { attempt_outcome: outcome ?? null, is_attempt_over: isOver, decided_at: decidedAt };
+export function decisionRow(before: Charged, after: Charged, decidedAt: Instant) {
+  return {
+    attempt_outcome: outcomeOf(before, after) ?? null,
+    is_attempt_over: !isUndecided(after),
+    decided_at: decidedAt,
+  };
+}
+
+/** Undefined while the bank has not decided, and for every later change. */
+function outcomeOf(before: Charged, { name, failure = [] }: Charged): AttemptOutcome | undefined {
+  if (!isUndecided(before) || isUndecided({ name })) return undefined;
+  if (name === 'failed') return outcomeOfFailure(failure);
+  return name === 'reversing' ? 'undecided' : 'approved';
 }
 
 const isDeclined = `:attempt_outcome in ('declined', 'mismatched')`;

@@ -1,5 +1,6 @@
 // What a change of a binding means for recurring charges. A bound card starts a series or renews its consent, and a decline
 // counts towards network limits.
+import { isUndecided } from '../../acquiring/authorisation/domain/challenge.ts';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { defined } from '../../defined.ts';
 import { evolveBinding, type Binding, type BindingFact } from './binding.ts';
@@ -29,7 +30,6 @@ export function consentAfter(before: Binding, facts: readonly BindingFact[]) {
 
 /** Networks do not count declines by the acquirer itself, nor failed 3-D Secure. */
 export function networksDecline({ state }: Binding, answer: BankResponse | undefined) {
-  const isCharge = state.name === 'authorising' || state.name === 'challenged';
-  if (!isCharge || answer?.outcome !== 'declined') return undefined;
+  if (!isUndecided(state) || answer?.outcome !== 'declined') return undefined;
   return answer.network !== 'bank' && !answer.code.startsWith('3ds') ? answer : undefined;
 }

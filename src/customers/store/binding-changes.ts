@@ -11,7 +11,7 @@ import {
   decisionRow,
   forgetAttempt,
 } from '../../cards/domain/attempt-counting.ts';
-import { outcomeOfFailure, type AttemptOutcome } from '../../cards/domain/attempt-limits.ts';
+import { guardedWrite } from '../../platform/database/guarded-write.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
@@ -32,7 +32,6 @@ import {
   wakeOf,
   type Binding,
   type BindingFact,
-  type BindingState,
 } from '../domain/binding.ts';
 import { customerLogFact, isBindingFact } from './codec.ts';
 import { customerColumns } from './customers.ts';
@@ -95,13 +94,7 @@ export async function nameSeries(
   await tx.run(nameSeriesOfBinding, { customer_id: customerId, binding_id: bindingId, series_id: seriesId });
 }
 
-/** Thrown to roll back `alsoWrite` when the customer has changed since it was read. */
-class VersionConflict extends Error {}
-
-/**
- * Writes the facts as one event; undefined on a version conflict. `alsoWrite` runs first, in the same transaction, so that
- * the journal comes last.
- */
+/** Writes the facts as one event; undefined on a version conflict. `alsoWrite` runs first, because the journal must come last. */
 export async function storeBindingFacts(
   db: Database,
   stored: StoredBinding,
@@ -134,36 +127,14 @@ export async function storeBindingFacts(
     facts: facts.map((fact) => (isBindingFact(fact) ? { ...fact, bindingId: binding.id } : fact)),
     exchanges: exchangesOfChange(stored.binding, binding, now, { answer, isSettled: isSettledBy(facts) }),
     ...journalValues(journal),
-    ...attemptRow(stored.binding.state, binding.state, decidedAt),
+    ...decisionRow(stored.binding.state, binding.state, decidedAt),
   };
-  const writeBeside = async (tx: Database) => {
-    await alsoWrite?.(tx);
-    const written = await tx.run(changeBinding, values);
-    if (written.length === 0) throw new VersionConflict();
-    return written;
-  };
-  const write = () => (alsoWrite ? db.transaction(writeBeside) : db.run(changeBinding, values));
-  const rows = await recording(db, journal, write).catch((error: unknown) => {
-    if (error instanceof VersionConflict) return [];
-    throw error;
-  });
+  const write = (on: Database) => on.run(changeBinding, values);
+  const rows = await recording(db, journal, () => guardedWrite(db, write, alsoWrite));
   if (rows === 'insufficient')
     throw new Error('a journal that checks no funds was refused for insufficient funds');
   const [row] = rows;
   return row && { ...stored, binding, customer, version: row.version, customerVersion: row.version };
-}
-
-const isUndecided = ({ name }: BindingState) => name === 'authorising' || name === 'challenged';
-
-function attemptRow(before: BindingState, after: BindingState, decidedAt: Instant) {
-  return decisionRow(attemptOutcomeOf(before, after), !isUndecided(after), decidedAt);
-}
-
-/** Undefined while the bank has not decided, and for every later change. */
-function attemptOutcomeOf(before: BindingState, after: BindingState): AttemptOutcome | undefined {
-  if (!isUndecided(before) || isUndecided(after)) return undefined;
-  if (after.name === 'failed') return outcomeOfFailure(after.failure);
-  return after.name === 'reversing' ? 'undecided' : 'approved';
 }
 
 /** An operator has recorded the outcome. */

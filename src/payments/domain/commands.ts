@@ -1,4 +1,5 @@
 // What a merchant or payer can request of a payment. The guards follow the order of the contract.
+import { isUndecided } from '../../acquiring/authorisation/domain/challenge.ts';
 import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
@@ -124,7 +125,7 @@ export function decideCancel(
 > {
   const { state } = payment;
   if (state.name === 'reversing') return accept({ type: 'nothing' });
-  if (state.name === 'authorising' || state.name === 'challenged')
+  if (isUndecided(state))
     return accept(state.cancelReason === undefined ? { type: 'cancelWanted', reason } : { type: 'nothing' });
   if (payment.state.name !== 'held') return refuse('invalidPaymentStatus');
   if (payment.flow.type !== 'hold') return refuse('operationNotPermitted');

@@ -7,6 +7,7 @@ import type { Instant } from '../../clock.ts';
 import { isVersionConflict, type Database } from '../../platform/database/database.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { recordExternalId } from '../../platform/database/external-id.ts';
+import { guardedWrite } from '../../platform/database/guarded-write.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 import { appendEvents, changedAt, eventsOf } from '../../platform/events/log.ts';
 import { currency } from '../../platform/database/codec.ts';
@@ -18,7 +19,6 @@ import {
   decisionRow,
   forgetAttempt,
 } from '../../cards/domain/attempt-counting.ts';
-import { outcomeOfFailure, type AttemptOutcome } from '../../cards/domain/attempt-limits.ts';
 import { cart as cartCodec } from '../../invoices/store/codec.ts';
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
 import {
@@ -188,15 +188,10 @@ const endRefund = statement({
     )${leaveQueue}`),
 });
 
-/** The payment changed since it was read. Rolls back what was written with the change. */
-class VersionConflict extends Error {}
-
 /** Only a capture that failed takes money from a shop here. */
 export class ShopLacksMoney extends Error {}
 
-/**
- * Undefined after a version conflict. `alsoWrite` runs first in the same transaction, because the journal must come last.
- */
+/** Undefined after a version conflict. `alsoWrite` runs first, because the journal must come last. */
 export async function storeEvents(
   db: Database,
   stored: StoredPayment,
@@ -228,19 +223,9 @@ export async function storeEvents(
         })
       : on.run(changePayment, {
           ...values,
-          ...decisionRow(attemptOutcomeOf(stored.payment, payment), !isUndecided(payment), decidedAt),
+          ...decisionRow(stored.payment.state, payment.state, decidedAt),
         });
-  const writeBeside = async (tx: Database) => {
-    await alsoWrite?.(tx);
-    const written = await writeOn(tx);
-    if (written.length === 0) throw new VersionConflict();
-    return written;
-  };
-  const write = () => (alsoWrite ? db.transaction(writeBeside) : writeOn(db));
-  const rows = await recording(db, journal, write).catch((error: unknown) => {
-    if (error instanceof VersionConflict) return [];
-    throw error;
-  });
+  const rows = await recording(db, journal, () => guardedWrite(db, writeOn, alsoWrite));
   if (rows === 'insufficient') throw new ShopLacksMoney('The shop lacks the money that the bank takes back.');
   return rows.length > 0 ? payment : undefined;
 }
@@ -318,16 +303,6 @@ export async function storeRefundStart(
   );
   if (rows === 'insufficient') return rows;
   return rows.length > 0 ? 'stored' : 'versionConflict';
-}
-
-const isUndecided = ({ state: { name } }: Payment) => name === 'authorising' || name === 'challenged';
-
-/** Undefined while the bank has not decided, and for every later change. */
-function attemptOutcomeOf(before: Payment, after: Payment): AttemptOutcome | undefined {
-  if (!isUndecided(before) || isUndecided(after)) return undefined;
-  const { state } = after;
-  if (state.name === 'failed') return outcomeOfFailure(state.failure);
-  return state.name === 'reversing' ? 'undecided' : 'approved';
 }
 
 function changeOf(

@@ -1,4 +1,5 @@
 // A merchant's wish to cancel a payment whose outcome is not known, in SQL. It is no fact of the payment: what follows from it is.
+import { isUndecided } from '../../../acquiring/authorisation/domain/challenge.ts';
 import type { Instant } from '../../../clock.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { statement } from '../../../platform/database/statement.ts';
@@ -29,8 +30,7 @@ export async function storeCancelWish(
   now: Instant,
 ): Promise<boolean> {
   const { state } = payment;
-  if (state.name !== 'authorising' && state.name !== 'challenged')
-    throw new Error(`A payment in state ${state.name} has an outcome.`);
+  if (!isUndecided(state)) throw new Error(`A payment in state ${state.name} has an outcome.`);
   const { state: wanted } = rowOf({ ...payment, state: { ...state, cancelReason } }, version);
   const { invoiceId: invoice_id, id: payment_id } = payment;
   return (await db.run(wantCancel, { invoice_id, payment_id, version, state: wanted, now })).length > 0;

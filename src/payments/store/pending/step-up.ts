@@ -3,6 +3,7 @@ import type { BankResponse } from '../../../acquiring/domain/bank-port.ts';
 import { exchangeParameters, recordExchanges } from '../../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../../clock.ts';
 import type { Database } from '../../../platform/database/database.ts';
+import { guardedWrite } from '../../../platform/database/guarded-write.ts';
 import { statement } from '../../../platform/database/statement.ts';
 import { initialClaim } from '../../../platform/jobs/job-runner.ts';
 import { appendEvent, changedAt, changedWith } from '../../../platform/events/log.ts';
@@ -42,8 +43,6 @@ const stepUp = statement({
     select version from changed`,
 });
 
-class VersionConflict extends Error {}
-
 /** Undefined after a version conflict; then `alsoWrite` has written nothing either. */
 export async function storeStepUp(
   db: Database,
@@ -54,23 +53,16 @@ export async function storeStepUp(
   answer: BankResponse | undefined,
 ): Promise<StoredPayment | undefined> {
   const after = evolve(payment, fact);
-  const write = async (tx: Database) => {
-    await alsoWrite?.(tx);
-    const rows = await tx.run(stepUp, {
-      invoice_id: payment.invoiceId,
-      payment_id: payment.id,
-      version,
-      terms: rowOf(after, version).terms,
-      ...initialClaim(now),
-      facts: [{ ...fact, paymentId: payment.id }],
-      happened_at: now,
-      exchanges: exchangesOfChange(payment, after, [fact], now, answer),
-    });
-    if (rows.length === 0) throw new VersionConflict();
-    return { payment: after, version: version + 1 };
+  const values = {
+    invoice_id: payment.invoiceId,
+    payment_id: payment.id,
+    version,
+    terms: rowOf(after, version).terms,
+    ...initialClaim(now),
+    facts: [{ ...fact, paymentId: payment.id }],
+    happened_at: now,
+    exchanges: exchangesOfChange(payment, after, [fact], now, answer),
   };
-  return db.transaction(write).catch((error: unknown) => {
-    if (error instanceof VersionConflict) return undefined;
-    throw error;
-  });
+  const rows = await guardedWrite(db, (on) => on.run(stepUp, values), alsoWrite);
+  return rows.length > 0 ? { payment: after, version: version + 1 } : undefined;
 }
