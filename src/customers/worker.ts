@@ -1,23 +1,19 @@
-// The job of a binding: sends the next bank operation while it holds no connection, and writes what the response means.
-// Running it twice is harmless: the bank knows each operation by its ID, and every write is guarded by the version.
+// The job of a binding: the verification charge, then its refund. How the bank is asked is in acquiring/authorisation/job.ts.
+import { runAuthorisationJob, type AuthorisationJob, type NextStep } from '../acquiring/authorisation/job.ts';
 import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
 import { runningFrom, type Clock, type Instant } from '../clock.ts';
-import { retryOnConflict, type Database } from '../platform/database/database.ts';
-import { consentRevoked, interpret, nextAction, type NextAction } from './domain/bank-actions.ts';
+import type { Database } from '../platform/database/database.ts';
+import { consentRevoked, interpret, nextAction, type BindingChange } from './domain/bank-actions.ts';
 import { chargeOf, giveBackOf } from './domain/bank-operations.ts';
-import { ConsentRevoked, seriesWriteOf, type SeriesOfBindings } from './series-writes.ts';
 import { isReturning, sendUntilOf, type Binding } from './domain/binding.ts';
-import { mayReroute, rerouted } from '../acquiring/domain/routing/reroute.ts';
-import { storeReroute } from './store/reroute.ts';
-import { loadBinding, type StoredBinding } from './store/bindings.ts';
+import { ConsentRevoked, seriesWriteOf, type SeriesOfBindings } from './series-writes.ts';
 import { reschedule, storeBindingFacts } from './store/binding-changes.ts';
-import { OutcomeUnknown, sendOrInquire } from '../acquiring/send-or-inquire.ts';
-
-const stepsInARow = 5;
-const writeTries = 10;
+import { loadBinding, type StoredBinding } from './store/bindings.ts';
+import { storeReroute } from './store/reroute.ts';
 
 export type BindingJobDeps = {
   readonly db: Database;
+  /** Limits against card testing count by it, because no test clock moves it. */
   readonly clock: Clock;
   readonly recurring: SeriesOfBindings;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
@@ -27,12 +23,7 @@ export type BindingJobDeps = {
   readonly returnUrlOf: (binding: Binding) => string;
 };
 
-/** Limits against card testing count by the node's clock, which no test clock moves. */
-type StepDeps = BindingJobDeps & { readonly nodeClock: Clock };
-
-type Asking = Exclude<NextAction, { do: 'nothing' | 'write' }>;
-
-export async function runBindingJob(
+export function runBindingJob(
   deps: BindingJobDeps,
   [customerId = '', bindingId = '']: readonly string[],
   now: Instant,
@@ -40,115 +31,73 @@ export async function runBindingJob(
   /** Given when the node that created the binding runs its job immediately. */
   preloaded?: StoredBinding,
 ): Promise<void> {
-  let stored = preloaded ?? (await loadBinding(deps.db, { customerId, bindingId }));
-  // A bank may be slow. Its response counts from when it arrives, so the clock keeps running.
-  const onItsClock = { ...deps, clock: runningFrom(now, deps.clock), nodeClock: deps.clock };
-  // One step leads to the next immediately: a charge is followed by its refund.
-  for (let step = 0; stored && step < stepsInARow; step++) {
-    stored = await takeStep(onItsClock, stored, step === 0 ? attempt : 1);
-  }
+  const run = { db: deps.db, clock: runningFrom(now, deps.clock), attempt };
+  return runAuthorisationJob(jobOf(deps, { customerId, bindingId }), run, preloaded);
 }
 
-/** The binding after the step if there is more to do immediately, else undefined. */
-async function takeStep(
-  deps: StepDeps,
-  stored: StoredBinding,
-  attempt: number,
-): Promise<StoredBinding | undefined> {
-  const now = deps.clock.now();
-  const next = nextAction(stored.binding, stored.customer, now);
-  if (next.do === 'nothing') return void (await reschedule(deps.db, stored, null));
-  if (next.do === 'write') return write(deps, stored, () => ({ facts: [next.fact] }), now);
-
-  const answer = await ask(deps, stored.binding, next, now, attempt);
-  const answeredAt = deps.clock.now();
-  if (mayReroute(stored.binding, answer, attempt, { now: answeredAt, until: sendUntilOf(stored.binding) })) {
-    const terminal = await deps.alternateTerminal(stored.binding);
-    const fact = terminal && ({ type: 'binding_rerouted', ...rerouted(terminal, answer) } as const);
-    const moved = fact && (await storeReroute(deps.db, stored, fact, answeredAt));
-    if (moved) return moved;
-  }
-  return write(
-    deps,
-    stored,
-    ({ binding, customer }) => interpret(binding, customer, answer, answeredAt),
-    answeredAt,
-    answer,
-  );
-}
-
-/**
- * What a response means may depend on the customer, which may have changed while the bank was asked. Then it is interpreted
- * again with the current customer, as long as the binding has not changed.
- */
-function write(
-  { db, recurring, nodeClock }: StepDeps,
-  read: StoredBinding,
-  decide: (stored: StoredBinding) => ReturnType<typeof interpret>,
-  now: Instant,
-  answer?: BankResponse,
-): Promise<StoredBinding | undefined> {
-  let stored = read;
-  let isRevoked = false;
-  const attempt = async () => {
-    const meaning = decide(stored);
-    if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
-    if ('again' in meaning) return void (await reschedule(db, stored, meaning.again));
-    if (meaning.facts.length === 0) return undefined;
-    const facts = isRevoked ? [{ type: 'binding_failed', failure: consentRevoked } as const] : meaning.facts;
-    const alsoWrite = seriesWriteOf(stored.binding, facts, answer, now, recurring);
-    const written = await storeBindingFacts(
-      db,
-      stored,
-      facts,
-      now,
-      alsoWrite,
-      true,
-      nodeClock.now(),
-      answer,
-    ).catch((error: unknown) => {
-      if (error instanceof ConsentRevoked) return 'revoked' as const;
-      throw error;
-    });
-    if (written === 'revoked') {
-      isRevoked = true;
-      return 'versionConflict';
-    }
-    if (written) return isReturning(written.binding) ? written : undefined;
-    const { customerId, id: bindingId } = read.binding;
-    const again = await loadBinding(db, { customerId, bindingId });
-    // Another node has changed the binding and continues with it.
-    if (again?.version !== read.version) return undefined;
-    stored = again;
-    return 'versionConflict';
-  };
-  return retryOnConflict(`customer ${read.binding.customerId}`, attempt, writeTries);
-}
-
-async function ask(
+function jobOf(
   deps: BindingJobDeps,
-  binding: Binding,
-  next: Asking,
+  name: { readonly customerId: string; readonly bindingId: string },
+): AuthorisationJob<StoredBinding, BindingChange> {
+  const { db } = deps;
+  return {
+    name: `customer ${name.customerId}`,
+    load: () => loadBinding(db, name),
+    nextStep: (stored, now) => nextStepOf(deps, stored, now),
+    bankOf: ({ binding }) => deps.bankOf(binding),
+    interpret: ({ binding, customer }, { answer, at }) => interpret(binding, customer, answer, at),
+    write: (stored, { facts }, at, heard) => write(deps, stored, facts, at, heard?.answer),
+    // Its customer may have changed alone, and what a response means depends on that.
+    async reread({ version }) {
+      const current = await loadBinding(db, name);
+      return current?.version === version ? current : undefined;
+    },
+    reschedule: (stored, at) => reschedule(db, stored, at),
+    alternateTerminal: ({ binding }) => deps.alternateTerminal(binding),
+    storeReroute: (stored, to, at) => storeReroute(db, stored, { type: 'binding_rerouted', ...to }, at),
+  };
+}
+
+function nextStepOf(
+  { returnUrlOf }: BindingJobDeps,
+  { binding, customer }: StoredBinding,
   now: Instant,
-  attempt: number,
-): Promise<BankResponse> {
-  const bank = await deps.bankOf(binding);
-  const charge = chargeOf(binding, deps.returnUrlOf(binding));
-  const sending = { db: deps.db, bank, attempt, now };
+): NextStep<StoredBinding, BindingChange> {
+  const next = nextAction(binding, customer, now);
   switch (next.do) {
+    case 'nothing':
+      return { do: 'wait', until: null };
+    case 'write':
+      return { do: 'write', change: { facts: [next.fact] } };
     case 'charge': {
-      const isInTime = () => deps.clock.now() < sendUntilOf(binding);
-      return sendOrInquire<BankResponse>({
-        ...sending,
-        operation: charge,
-        inquiresFirst: !isInTime(),
-        refuse: (notFound) => (isInTime() ? undefined : notFound),
-      });
+      const operation = chargeOf(binding, returnUrlOf(binding));
+      return { do: 'authorise', charge: binding, operation, sendUntil: sendUntilOf(binding) };
     }
     case 'inquire':
-      return bank.inquire(charge);
+      return { do: 'inquire', operation: chargeOf(binding, returnUrlOf(binding)) };
     case 'reverse':
     case 'refund':
-      return sendOrInquire({ ...sending, operation: giveBackOf(binding, next.do) });
+      return { do: 'followUp', operation: giveBackOf(binding, next.do) };
   }
+}
+
+async function write(
+  { db, clock, recurring }: BindingJobDeps,
+  stored: StoredBinding,
+  facts: BindingChange['facts'],
+  at: Instant,
+  answer: BankResponse | undefined,
+): Promise<StoredBinding | 'over' | 'versionConflict'> {
+  if (facts.length === 0) return 'over';
+  const store = (those: BindingChange['facts']) => {
+    const alsoWrite = seriesWriteOf(stored.binding, those, answer, at, recurring);
+    return storeBindingFacts(db, stored, those, at, alsoWrite, true, clock.now(), answer);
+  };
+  const written = await store(facts).catch((error: unknown) => {
+    if (!(error instanceof ConsentRevoked)) throw error;
+    return store([{ type: 'binding_failed', failure: consentRevoked }]);
+  });
+  if (!written) return 'versionConflict';
+  // A charge is followed by its refund.
+  return isReturning(written.binding) ? written : 'over';
 }

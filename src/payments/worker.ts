@@ -1,35 +1,46 @@
-// Runs the job of a payment. Running it twice is harmless: the bank knows each operation by its ID, and each write is
-// guarded by the version.
-import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
+// The job of a payment: its authorisation, and what follows from it. How the bank is asked is in acquiring/authorisation/job.ts.
+import {
+  runAuthorisationJob,
+  type AuthorisationJob,
+  type Heard,
+  type NextStep,
+} from '../acquiring/authorisation/job.ts';
+import { isUndecided } from '../acquiring/authorisation/domain/challenge.ts';
+import { consentOver } from '../acquiring/authorisation/domain/payment-failure.ts';
+import type { Banks } from '../acquiring/banks.ts';
+import type { Bank, Terminal } from '../acquiring/domain/bank-port.ts';
+import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
+import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
 import { earliest, laterBy, runningFrom, type Clock, type Instant } from '../clock.ts';
+import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
-import { interpret, interpretStanding, nextAction, type NextAction } from './domain/bank-actions.ts';
+import type { Recurring } from '../recurring/port.ts';
+import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
+import {
+  interpret,
+  interpretStanding,
+  nextAction,
+  type Interpretation,
+  type NextAction,
+  type PaymentChange,
+} from './domain/bank-actions.ts';
 import { authorisationOf, followUpOf } from './domain/bank-operations.ts';
 import { openExchangeOf } from './domain/exchanges/exchanges.ts';
 import { operationIdOf, sendUntilOf, type Payment } from './domain/payment.ts';
-import { consentOver } from '../acquiring/authorisation/domain/payment-failure.ts';
 import { seriesEffectsOf } from './domain/series-effects.ts';
-import { storeEvents, storeApprovedCharge, storeRefundFunding } from './store/payment-changes.ts';
-import { firstWaitingRefund, wakeFirstWaitingRefund } from './store/waiting-refunds.ts';
-import type { StoredPayment } from './store/rows.ts';
-import type { PreloadedEmail, PendingCharge } from '../recurring/store/charge-fragments.ts';
 import { seriesWriteOf, successOf } from './series-writes.ts';
+import { storeApprovedCharge, storeEvents, storeRefundFunding } from './store/payment-changes.ts';
 import { loadPayment, reschedule, type NewPayment } from './store/payments.ts';
 import { storeReroute } from './store/pending/reroute.ts';
 import { storeStepUp } from './store/pending/step-up.ts';
 import { doubtBeforeSending, storeUnsent } from './store/pending/unsent.ts';
-import { isProvedUndone, mayReroute, rerouted } from '../acquiring/domain/routing/reroute.ts';
-import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
-import { OutcomeUnknown, sendOrInquire, type Sending } from '../acquiring/send-or-inquire.ts';
-import { defined } from '../defined.ts';
-import type { Recurring } from '../recurring/port.ts';
-import type { Banks } from '../acquiring/banks.ts';
-
-const stepsInARow = 5;
+import type { StoredPayment } from './store/rows.ts';
+import { firstWaitingRefund, wakeFirstWaitingRefund } from './store/waiting-refunds.ts';
 
 export type PaymentJobDeps = {
   readonly db: Database;
+  /** Limits against card testing count by it, because no test clock moves it. */
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error'>;
   readonly recurring: Recurring;
@@ -45,133 +56,116 @@ export type PaymentJobDeps = {
   readonly sendPayerEmail: (payerEmail: PreloadedEmail, now: Instant) => void;
 };
 
-export async function runPaymentJob(
+/** A payment with what this node knows of its creation, until that may have changed. */
+type Loaded = StoredPayment & { readonly created?: NewPayment };
+
+/** The clock runs on from the time of the job; the node's own is in `nodeClock`. */
+type JobDeps = PaymentJobDeps & { readonly nodeClock: Clock };
+
+export function runPaymentJob(
   deps: PaymentJobDeps,
   [invoiceId = '', paymentId = '']: readonly string[],
   now: Instant,
   attempt: number,
   preloaded?: NewPayment,
 ): Promise<void> {
-  let stored = preloaded?.stored ?? (await loadPayment(deps.db, { invoiceId, paymentId }));
-  // A bank may respond slowly, so facts are dated when the response arrives.
-  const onItsClock = { ...deps, clock: runningFrom(now, deps.clock), nodeClock: deps.clock };
-  // One step often makes the next one due, as when a hold ends and is reversed.
-  for (let step = 0; stored && step < stepsInARow; step++) {
-    stored = await takeStep(onItsClock, stored, step === 0 ? attempt : 1, preloaded);
-  }
+  const clock = runningFrom(now, deps.clock);
+  const job = jobOf({ ...deps, clock, nodeClock: deps.clock }, { invoiceId, paymentId });
+  const created = preloaded && { ...preloaded.stored, created: preloaded };
+  return runAuthorisationJob(job, { db: deps.db, clock, attempt }, created);
 }
 
-/** Limits against card testing count by the node's clock, which no test clock moves. */
-type StepDeps = PaymentJobDeps & { readonly nodeClock: Clock };
+function jobOf(
+  deps: JobDeps,
+  name: { readonly invoiceId: string; readonly paymentId: string },
+): AuthorisationJob<Loaded, PaymentChange> {
+  const { db } = deps;
+  return {
+    name: `payment ${name.invoiceId}/${name.paymentId}`,
+    load: () => loadPayment(db, name),
+    nextStep: (stored, now) => nextStepOf(deps, stored, now),
+    bankOf: ({ payment }) => deps.bankOf(payment),
+    interpret: ({ payment }, heard) => interpretHeard(deps, payment, heard),
+    write: (stored, { events }, at, heard) => write(deps, stored, events, at, heard),
+    // If the merchant cancelled the payment meanwhile, the response means something else. Any other writer continues with it.
+    async reread({ payment }, heard) {
+      const current = await loadPayment(db, name);
+      if (current && isSameAuthorisation(payment, current.payment)) return current;
+      const asked = heard && openExchangeOf(heard.asked.payment, heard.at);
+      if (asked) await hearLateAnswer(deps, asked.content.operationId, heard.answer);
+      return undefined;
+    },
+    reschedule: (stored, at) => reschedule(db, stored, at),
+    alternateTerminal: ({ payment }, now) => deps.alternateTerminal(payment, now),
+    async storeReroute(stored, to, at) {
+      const moved = await storeReroute(db, stored, { type: 'payment_rerouted', ...to }, at);
+      return moved && { ...moved, ...defined({ created: stored.created }) };
+    },
+  };
+}
 
-/** The payment if there is more to do immediately, else undefined. */
-async function takeStep(
-  deps: StepDeps,
-  stored: StoredPayment,
-  attempt: number,
-  preloaded?: NewPayment,
-): Promise<StoredPayment | undefined> {
-  const { db, clock } = deps;
-  const now = clock.now();
-  const next = nextAction(stored.payment, now);
+function nextStepOf(deps: JobDeps, stored: Loaded, now: Instant): NextStep<Loaded, PaymentChange> {
+  const { payment } = stored;
+  const next = nextAction(payment, now);
   switch (next.do) {
     case 'nothing':
-      await reschedule(db, stored, null);
-      return undefined;
+      return { do: 'wait', until: null };
     case 'wait':
-      await reschedule(db, stored, next.until);
-      return undefined;
-    case 'fundRefund':
-      return fundRefund(deps, stored, next, now);
+      return next;
     case 'write':
-      return written(await afterEvents(deps, stored, [[next.fact]], now));
+      return { do: 'write', change: { events: [[next.fact]] } };
+    case 'fundRefund':
+      return { do: 'run', run: () => fundRefund(deps, stored, next, now) };
+    case 'authorise':
+      return { do: 'authorise', ...authorising(deps, stored) };
+    case 'inquire':
+      return { do: 'inquire', operation: authorisationOf(payment, deps.returnUrlOf(payment)) };
     default:
-      return askBank(deps, stored, next, attempt, preloaded);
+      return { do: 'followUp', operation: followUpOf(payment, next) };
   }
 }
 
-async function askBank(
-  deps: StepDeps,
-  stored: StoredPayment,
-  next: Asking,
-  attempt: number,
-  preloaded?: NewPayment,
-): Promise<StoredPayment | undefined> {
-  const { db, clock } = deps;
-  const { payment } = stored;
-  const { answer, isUndone } = await ask(deps, payment, next, { attempt, isNew: preloaded !== undefined });
-  const answeredAt = clock.now();
-  if (answer === 'consent revoked') {
-    const fact = { type: 'payment_reversal_started', failure: consentOver } as const;
-    return written(await afterEvents(deps, stored, [[fact]], answeredAt, neverSeen));
-  }
-  if (mayReroute(payment, answer, attempt, { now: answeredAt, until: sendUntilOf(payment) })) {
-    const terminal = await deps.alternateTerminal(payment, answeredAt);
-    const fact = terminal && ({ type: 'payment_rerouted', ...rerouted(terminal, answer) } as const);
-    const moved = fact && (await storeReroute(db, stored, fact, answeredAt));
-    if (moved) return moved;
-  }
-  const isUnseen = isUndone === true && (stored.unsentAttempts ?? 0) === attempt - 1;
-  if (isUnseen && interpretsNothing(payment, answer, answeredAt)) await storeUnsent(db, payment, attempt);
-  return apply(deps, stored, answer, { at: answeredAt, isUnseen, ...defined({ charge: preloaded?.charge }) });
-}
-
-function interpretsNothing(payment: Payment, answer: BankResponse, now: Instant): boolean {
-  return 'seriesId' in payment.payer && 'unknown' in interpret(payment, answer, now);
-}
-
-const neverSeen = { outcome: 'notFound' } as const;
-const applyTries = 3;
-
-/** If the merchant cancelled the payment meanwhile, the response means something else. Any other writer continues with the payment. */
-async function apply(
-  deps: StepDeps,
-  read: StoredPayment,
-  answer: BankResponse,
-  how: { readonly at: Instant; readonly isUnseen: boolean; readonly charge?: PendingCharge },
-): Promise<StoredPayment | undefined> {
-  let stored = read;
-  let { charge } = how;
-  for (let tried = 0; tried < applyTries; tried++) {
-    const { payment } = stored;
-    const meaning = await meaningOf(deps, payment, answer, how.at);
-    if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
-    if ('again' in meaning) {
-      await reschedule(deps.db, stored, meaning.again);
+function authorising(deps: JobDeps, { payment, created }: Loaded) {
+  const { db, recurring } = deps;
+  const { payer, state } = payment;
+  const authorisation = {
+    charge: payment,
+    operation: authorisationOf(payment, deps.returnUrlOf(payment)),
+    sendUntil: sendUntilOf(payment),
+    isUnwanted: 'cancelReason' in state && state.cancelReason !== undefined,
+  };
+  if (!('seriesId' in payer)) return authorisation;
+  return {
+    ...authorisation,
+    inquiresFirst: !created,
+    async beforeSending(attempt: number) {
+      if (attempt > 1) await doubtBeforeSending(db, payment, attempt);
+    },
+    /** Until the bank has the charge, the payer can still revoke their consent. */
+    async refuse(now: Instant): Promise<PaymentChange | undefined> {
+      if (await recurring.canNeverCharge(db, payer.seriesId, now))
+        return { events: [[{ type: 'payment_reversal_started', failure: consentOver }]] };
+      if (await deps.isPaused(payment, now)) throw new OutcomeUnknown('the terminal is paused');
       return undefined;
-    }
-    const proof = how.isUnseen && ['unknown', 'notSent'].includes(answer.outcome) ? neverSeen : answer;
-    const after = await afterEvents(deps, stored, meaning.events, how.at, proof, charge);
-    if (after !== 'versionConflict') return written(after);
-    const again = await loadPayment(deps.db, { invoiceId: payment.invoiceId, paymentId: payment.id });
-    if (!again || !isSameAuthorisation(payment, again.payment)) {
-      const asked = openExchangeOf(read.payment, how.at);
-      if (asked) await hearLateAnswer(deps, asked.content.operationId, answer);
-      return undefined;
-    }
-    stored = again;
-    charge = undefined;
-  }
-  return undefined;
+    },
+  };
 }
 
 /** A response about any other operation must not be read in the state that another writer has left. */
 function isSameAuthorisation(before: Payment, now: Payment): boolean {
-  const { name } = before.state;
-  const isAuthorisation = name === 'authorising' || name === 'challenged';
   const isSameOperation = operationIdOf(before, 'authorise') === operationIdOf(now, 'authorise');
-  return (
-    isAuthorisation && now.state.name === name && now.terminal.id === before.terminal.id && isSameOperation
-  );
+  const isSameState = isUndecided(before.state) && now.state.name === before.state.name;
+  return isSameState && now.terminal.id === before.terminal.id && isSameOperation;
 }
 
-async function meaningOf(
-  deps: PaymentJobDeps,
+async function interpretHeard(
+  deps: JobDeps,
   payment: Payment,
-  answer: BankResponse,
-  at: Instant,
-): Promise<Exclude<ReturnType<typeof interpret>, { inquire: unknown }>> {
-  const meaning = interpret(payment, answer, at);
+  heard: Heard<Loaded>,
+): Promise<Exclude<Interpretation, { inquire: unknown }>> {
+  const meaning = interpret(payment, heard.answer, heard.at);
+  if ('unknown' in meaning && 'seriesId' in payment.payer && isUnseen(heard))
+    await storeUnsent(deps.db, payment, heard.attempt);
   if (!('inquire' in meaning)) return meaning;
   const bank = await deps.bankOf(payment);
   const standing = await bank.inquire({
@@ -179,6 +173,18 @@ async function meaningOf(
     terminal: payment.terminal,
   });
   return interpretStanding(payment, standing, deps.clock.now());
+}
+
+/** No attempt up to this one has reached a bank. */
+function isUnseen({ asked, attempt, isUndone }: Heard<Loaded>): boolean {
+  return isUndone && (asked.unsentAttempts ?? 0) === attempt - 1;
+}
+
+/** What the response proves about a charge that no bank has seen. */
+function proofOf(heard: Heard<Loaded>) {
+  const { answer } = heard;
+  const provesNothing = answer.outcome === 'unknown' || answer.outcome === 'notSent';
+  return provesNothing && isUnseen(heard) ? ({ outcome: 'notFound' } as const) : answer;
 }
 
 /** The first refund in the shop's queue looks for money often; the others look whether they have become the first. */
@@ -205,92 +211,26 @@ async function fundRefund(
   return { payment: funded, version: stored.version + 1 };
 }
 
-async function afterEvents(
-  { db, recurring, sendPayerEmail, pauseTerminal, nodeClock }: StepDeps,
-  stored: StoredPayment,
-  events: Parameters<typeof storeEvents>[2],
-  now: Instant,
-  answer?: BankResponse,
-  charge?: PendingCharge,
-): Promise<StoredPayment | 'over' | 'versionConflict'> {
-  const effects = seriesEffectsOf(stored.payment, events.flat(), answer);
+async function write(
+  { db, recurring, sendPayerEmail, pauseTerminal, nodeClock }: JobDeps,
+  stored: Loaded,
+  events: PaymentChange['events'],
+  at: Instant,
+  heard: Heard<Loaded> | undefined,
+): Promise<Loaded | 'over' | 'versionConflict'> {
+  const { payment, version, created } = stored;
+  const answer = heard && proofOf(heard);
+  const effects = seriesEffectsOf(payment, events.flat(), answer);
+  const alsoWrite = seriesWriteOf(payment, effects, at, { recurring, pauseTerminal });
   const [first] = events.flat();
-  if (first?.type === 'payment_stepped_up') {
-    const declined = seriesWriteOf(stored.payment, effects, now, { recurring, pauseTerminal });
-    return (await storeStepUp(db, stored, first, now, declined, answer)) ?? 'versionConflict';
-  }
-  const success = await successOf({ db, recurring }, stored.payment, effects, charge, now);
-  const inOne = success && (await storeApprovedCharge(db, stored, events, success, now, answer));
-  if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, now);
-  const alsoWrite = seriesWriteOf(stored.payment, effects, now, { recurring, pauseTerminal });
-  const payment =
-    inOne?.payment ?? (await storeEvents(db, stored, events, now, alsoWrite, true, nodeClock.now(), answer));
-  if (!payment) return 'versionConflict';
-  const continues = ['reversing', 'capturing', 'cancelling'].includes(payment.state.name);
-  return continues ? { payment, version: stored.version + 1 } : 'over';
-}
-
-/** The payment if there is more to do immediately. After a version conflict, the other writer continues with it. */
-function written(after: Awaited<ReturnType<typeof afterEvents>>): StoredPayment | undefined {
-  return typeof after === 'string' ? undefined : after;
-}
-
-type Asking = Exclude<NextAction, { do: 'nothing' | 'wait' | 'write' | 'fundRefund' }>;
-
-async function ask(
-  deps: PaymentJobDeps,
-  payment: Payment,
-  next: Asking,
-  how: { readonly attempt: number; readonly isNew: boolean },
-): Promise<Asked> {
-  const bank = await deps.bankOf(payment);
-  const sending = { db: deps.db, bank, attempt: how.attempt, now: deps.clock.now() };
-  switch (next.do) {
-    case 'authorise':
-      return authorise(deps, payment, sending, how.isNew);
-    case 'inquire':
-      return { answer: await bank.inquire(authorisationOf(payment, deps.returnUrlOf(payment))) };
-    default:
-      return { answer: await sendOrInquire({ ...sending, operation: followUpOf(payment, next) }) };
-  }
-}
-
-/** `isUndone`: whatever this attempt sent is proved to have done nothing. */
-type Asked = { readonly answer: BankResponse | 'consent revoked'; readonly isUndone?: boolean };
-
-async function authorise(
-  deps: PaymentJobDeps,
-  payment: Payment,
-  sending: Omit<Sending<never>, 'operation'>,
-  isNew: boolean,
-): Promise<Asked> {
-  const { bank, attempt } = sending;
-  const notAfter = sendUntilOf(payment);
-  const returnUrl = deps.returnUrlOf(payment);
-  const { payer, state } = payment;
-  const seriesId = 'seriesId' in payer ? payer.seriesId : undefined;
-  const mustNotSend = () =>
-    deps.clock.now() >= notAfter || ('cancelReason' in state && state.cancelReason !== undefined);
-  let isUndone = true;
-  const answer = await sendOrInquire<BankResponse | 'consent revoked'>({
-    ...sending,
-    operation: authorisationOf(payment, returnUrl),
-    inquiresFirst: mustNotSend() || (seriesId !== undefined && !isNew),
-    send: async () => {
-      if (seriesId !== undefined && attempt > 1) await doubtBeforeSending(deps.db, payment, attempt);
-      const sent = await bank.send(authorisationOf(payment, returnUrl));
-      isUndone = isProvedUndone(sent);
-      return sent;
-    },
-    refuse: async (notFound) => {
-      if (mustNotSend()) return notFound;
-      const now = deps.clock.now();
-      // Until the bank has the charge, the payer can still revoke their consent.
-      if (seriesId === undefined) return undefined;
-      if (await deps.recurring.canNeverCharge(deps.db, seriesId, now)) return 'consent revoked';
-      if (await deps.isPaused(payment, now)) throw new OutcomeUnknown('the terminal is paused');
-      return undefined;
-    },
-  });
-  return { answer, isUndone };
+  if (first?.type === 'payment_stepped_up')
+    return (await storeStepUp(db, stored, first, at, alsoWrite, answer)) ?? 'versionConflict';
+  const success = await successOf({ db, recurring }, payment, effects, created?.charge, at);
+  const inOne = success && (await storeApprovedCharge(db, stored, events, success, at, answer));
+  if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, at);
+  const after =
+    inOne?.payment ?? (await storeEvents(db, stored, events, at, alsoWrite, true, nodeClock.now(), answer));
+  if (!after) return 'versionConflict';
+  const continues = ['reversing', 'capturing', 'cancelling'].includes(after.state.name);
+  return continues ? { payment: after, version: version + 1 } : 'over';
 }

@@ -53,9 +53,9 @@ export function nextAction(binding: Binding, customer: Pick<Customer, 'state'>, 
   }
 }
 
-export type Interpretation =
-  /** The facts of one event. None if the response no longer matters. */
-  { readonly facts: readonly Fact[] } | NotFinal;
+/** The facts of one event. None if the response no longer matters. */
+export type BindingChange = { readonly facts: readonly Fact[] };
+export type Interpretation = BindingChange | NotFinal;
 
 export function interpret(
   binding: Binding,

@@ -78,9 +78,11 @@ function endOfHold(payment: Payment, onExpiration: 'cancel' | 'capture'): Paymen
     : { type: 'payment_capture_started', amount: payment.amount, reason };
 }
 
+/** Each list of facts is one event. An empty list means that the response is no longer relevant. */
+export type PaymentChange = { readonly events: readonly (readonly PaymentFact[])[] };
+
 export type Interpretation =
-  /** Each list of facts is one event. An empty list means that the response is no longer relevant. */
-  | { readonly events: readonly (readonly PaymentFact[])[] }
+  | PaymentChange
   /** The bank refuses every way back. What it says about this operation decides: see `interpretStanding`. */
   | { readonly inquire: 'authorise' | 'capture' }
   | NotFinal;
@@ -259,6 +261,6 @@ export function reasonOfBank(fact: PaymentFact): string | undefined {
   }
 }
 
-function one(fact: PaymentFact): { readonly events: readonly (readonly PaymentFact[])[] } {
+function one(fact: PaymentFact): PaymentChange {
   return { events: [[fact]] };
 }

@@ -54,6 +54,10 @@ export function interpretAuthorisation(
   };
 }
 
+export function isNotFinal(meaning: object): meaning is NotFinal {
+  return 'again' in meaning || 'unknown' in meaning;
+}
+
 /** Where a decline is not expected, it proves nothing, and an operator finds out what the bank holds. */
 export function notFinal(answer: BankResponse, now: Instant): NotFinal {
   switch (answer.outcome) {

@@ -4,14 +4,14 @@ import type { BankResponse, Terminal } from '../bank-port.ts';
 import type { Instant } from '../../../clock.ts';
 
 /** The part of a payment or binding that the rule needs. */
-type Charged = { readonly state: { readonly name: string }; readonly isSteppedUp?: true };
+export type Reroutable = { readonly state: { readonly name: string }; readonly isSteppedUp?: true };
 
 /**
  * Only the node that created the charge may reroute it, on attempt 1: a later attempt cannot know what an earlier one
  * sent. The store checks with `isFirstAttempt` that no other node has claimed the job since.
  */
 export function mayReroute(
-  { state, isSteppedUp }: Charged,
+  { state, isSteppedUp }: Reroutable,
   answer: BankResponse,
   attempt: number,
   { now, until }: { readonly now: Instant; readonly until: Instant },

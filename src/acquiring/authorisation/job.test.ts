@@ -1,0 +1,162 @@
+// The job with rows in memory: what it asks, writes and leaves to others.
+import { expect, test } from 'vitest';
+import { bankOfVersion1 } from '../../../test/support/bank/bank-of-version-1.ts';
+import { laterBy, parseInstant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
+import type { BankResponse } from '../domain/bank-port.ts';
+import { OutcomeUnknown } from '../send-or-inquire.ts';
+import { runAuthorisationJob, type AuthorisationJob, type NextStep } from './job.ts';
+
+const now = parseInstant('2026-01-19T10:00:00Z')!;
+const sendUntil = laterBy(now, 180_000);
+const terminal = { id: 'T', bankId: 'B', merchantId: 'M', descriptor: 'D' };
+const operation = { kind: 'reverse', operationId: 'I.1.r', originalOperationId: 'I.1.a', terminal } as const;
+const authorisation = {
+  kind: 'authorise',
+  operationId: 'I.1.a',
+  terminal,
+  amount: { minor: 1n, currency: 'RUB' as Currency },
+  card: { token: 'v1.t' },
+  capture: true,
+  initiation: { by: 'payer', storesCard: false },
+  authentication: 'none',
+  returnUrl: '',
+  payer: {},
+} as const;
+const charge = { state: { name: 'authorising' } };
+const approved = { outcome: 'approved', reference: '900000000001' } as const;
+const away = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true } as const;
+
+type Row = { readonly version: number; readonly terminalId: string };
+type Change = { readonly fact: string };
+type Step = NextStep<Row, Change>;
+const authorise: Step = { do: 'authorise', charge, operation: authorisation, sendUntil };
+const followUp: Step = { do: 'followUp', operation };
+const over: Step = { do: 'wait', until: null };
+
+/** Takes the steps in their order, and gets the responses in theirs. */
+function jobWith(
+  { steps, answers }: { readonly steps: readonly Step[]; readonly answers: readonly BankResponse[] },
+  more: Partial<AuthorisationJob<Row, Change>> = {},
+) {
+  const done: string[] = [];
+  const next = [...steps];
+  const left = [...answers];
+  const answer = (how: string) => {
+    done.push(how);
+    return Promise.resolve(left.shift() ?? ({ outcome: 'unknown', why: 'timeout' } as const));
+  };
+  const row: Row = { version: 1, terminalId: 'T' };
+  const job: AuthorisationJob<Row, Change> = {
+    name: 'payment I/1',
+    load: () => Promise.resolve(row),
+    nextStep: () => next.shift() ?? over,
+    bankOf: ({ terminalId }) =>
+      Promise.resolve({
+        ...bankOfVersion1,
+        send: () => answer(`send to ${terminalId}`),
+        inquire: () => answer(`inquire at ${terminalId}`),
+        stop: () => Promise.resolve(),
+      }),
+    interpret: ({ version }, { answer: { outcome } }) =>
+      outcome === 'approved' ? { fact: `approved ${version}` } : { unknown: outcome },
+    write({ version, terminalId }, { fact }) {
+      done.push(fact);
+      return Promise.resolve({ version: version + 1, terminalId });
+    },
+    reread: () => Promise.resolve(undefined),
+    reschedule: (_, at) => Promise.resolve(void done.push(`due ${at ?? 'never'}`)),
+    alternateTerminal: () => Promise.resolve({ ...terminal, id: 'T2' }),
+    storeReroute({ version }, to) {
+      done.push(`reroute to ${to.terminal.id}: ${to.why}`);
+      return Promise.resolve({ version: version + 1, terminalId: to.terminal.id });
+    },
+    ...more,
+  };
+  const run = (attempt = 1, at = now) =>
+    runAuthorisationJob(job, { db: { run: () => Promise.resolve([]) }, clock: { now: () => at }, attempt });
+  return { done, run };
+}
+
+test('what is written leads to the next step at once', async () => {
+  const { done, run } = jobWith({ steps: [authorise, followUp], answers: [approved, approved] });
+  await run();
+  expect(done).toEqual(['send to T', 'approved 1', 'send to T', 'approved 2', 'due never']);
+});
+
+test('after a version conflict the response is interpreted for what the other writer left', async () => {
+  const writes: string[] = [];
+  const current = { version: 7, terminalId: 'T' };
+  const { run } = jobWith(
+    { steps: [authorise], answers: [approved] },
+    {
+      write(_, { fact }) {
+        writes.push(fact);
+        return Promise.resolve(writes.length === 1 ? 'versionConflict' : 'over');
+      },
+      reread: () => Promise.resolve(current),
+    },
+  );
+  await run();
+  expect(writes).toEqual(['approved 1', 'approved 7']);
+});
+
+test('after a version conflict the other writer continues with what is no longer asked', async () => {
+  const { done, run } = jobWith(
+    { steps: [authorise, followUp], answers: [approved] },
+    { write: () => Promise.resolve('versionConflict') },
+  );
+  await run();
+  expect(done).toEqual(['send to T']);
+});
+
+test('a first attempt of which no byte was sent goes to the other terminal, a later one does not', async () => {
+  const first = jobWith({ steps: [authorise, authorise], answers: [away, approved] });
+  await first.run();
+  expect(first.done).toEqual([
+    'send to T',
+    'reroute to T2: ECONNREFUSED',
+    'send to T2',
+    'approved 2',
+    'due never',
+  ]);
+  const later = jobWith({ steps: [authorise], answers: [{ outcome: 'notFound' }, away] });
+  await expect(later.run(2)).rejects.toThrow(OutcomeUnknown);
+  expect(later.done).toEqual(['inquire at T', 'send to T']);
+});
+
+test('a follow-up stays at its terminal', async () => {
+  const { done, run } = jobWith({ steps: [followUp], answers: [away] });
+  await expect(run()).rejects.toThrow(OutcomeUnknown);
+  expect(done).toEqual(['send to T']);
+});
+
+test.each<[string, Partial<typeof authorise>, typeof now]>([
+  ['that comes too late', {}, sendUntil],
+  ['that is unwanted', { isUnwanted: true } as object, now],
+])('an authorisation %s is only queried', async (_, more, at) => {
+  const { done, run } = jobWith({
+    steps: [{ ...authorise, ...more } as Step],
+    answers: [{ outcome: 'notFound' }],
+  });
+  await expect(run(1, at)).rejects.toThrow('notFound');
+  expect(done).toEqual(['inquire at T']);
+});
+
+test('a refusal is written in place of what the bank never received', async () => {
+  const refuse = () => Promise.resolve({ fact: 'refused' });
+  const step = { ...authorise, inquiresFirst: true, refuse } as Step;
+  const { done, run } = jobWith({ steps: [step], answers: [{ outcome: 'notFound' }] });
+  await run();
+  expect(done).toEqual(['inquire at T', 'refused', 'due never']);
+});
+
+test('a response that is not final is asked for again', async () => {
+  const again = laterBy(now, 15_000);
+  const { done, run } = jobWith(
+    { steps: [{ do: 'inquire', operation }], answers: [{ outcome: 'pending' }] },
+    { interpret: () => ({ again }) },
+  );
+  await run();
+  expect(done).toEqual(['inquire at T', `due ${again}`]);
+});
