@@ -132,10 +132,9 @@ const openParts = [
   // Responses that the three modules of payouts share.
   '/api/(list-filters|list-page)\\.ts$',
   // It sends an operation to a bank exactly once.
-  '^src/acquiring/authorisation/job\\.ts$',
+  '^src/acquiring/authorisation/(job|payer-return)\\.ts$',
   '^src/acquiring/send-or-inquire\\.ts$',
   '^src/acquiring/exchange-log/hear-late-answer\\.ts$',
-  '^src/acquiring/hand-on-return\\.ts$',
 ];
 /** Opened once, by app. Other modules receive them and import only their types. */
 const services = [
