@@ -113,6 +113,7 @@ const packages = {
 /** Store files that other modules may import: they supply part of a statement, or read rows that both modules use. */
 const sharedStores = [
   'platform/ledger/store/(journals|invariants).ts',
+  'acquiring/authorisation/store/reroute.ts',
   'acquiring/exchange-log/store/exchange-rows.ts',
   'recurring/store/charge-fragments.ts',
   'receipts/store/payer-emails.ts',

@@ -3956,8 +3956,7 @@ select version from changed;
 -- reroute_payment
 with moved as (
 update payment
-set version = version + 1, wake_at = $1::timestamptz,
-terms = (
+set version = version + 1, wake_at = $1::timestamptz, terms = (
 select json_object_agg(key, case key when 'terminal' then $2::json else value end order by place)
 from json_each(terms) with ordinality as term (key, value, place)
 )

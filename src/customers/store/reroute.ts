@@ -1,13 +1,15 @@
-// Reroutes a verification charge in SQL, under the rule of acquiring/domain/routing/reroute.ts: only during its first attempt. A
-// change of another binding of the customer is no conflict.
-import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
+// Reroutes a verification charge to another terminal, in SQL. A change of another binding of the customer is no conflict.
+import {
+  isFirstAttempt,
+  rerouteParameters,
+  rerouteValues,
+  setTerminal,
+} from '../../acquiring/authorisation/store/reroute.ts';
+import { recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, stored } from '../../platform/database/statement.ts';
-import { initialClaim } from '../../platform/jobs/job-runner.ts';
+import { statement } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith } from '../../platform/events/log.ts';
-import { isFirstAttempt, reroutedTerms } from '../../acquiring/domain/routing/reroute.ts';
-import { terminal } from '../../acquiring/store/codec.ts';
 import { loadBinding, type StoredBinding } from './bindings.ts';
 import { evolveBinding, type BindingFact } from '../domain/binding.ts';
 import { exchangesOfReroute } from '../domain/exchanges.ts';
@@ -19,18 +21,14 @@ const rerouteBinding = statement({
     ...changedWith(customerLogFact),
     customer_id: 'text',
     binding_id: 'text',
-    version: 'int4',
-    terminal: stored('json', terminal),
-    wake_at: 'timestamptz',
-    ...exchangeParameters,
+    ...rerouteParameters,
   },
   row: { version: 'int4' },
-  // The claim is renewed and attempts stay: at the next terminal too, a later attempt is not the first.
   text: `
     with locked as (
       select version from customer where customer_id = :customer_id for update
     ), rerouted as (
-      update binding set version = locked.version + 1, wake_at = :wake_at, terms = ${reroutedTerms}
+      update binding set version = locked.version + 1, ${setTerminal}
       from locked
       where customer_id = :customer_id and binding_id = :binding_id and binding.version = :version and ${isFirstAttempt}
       returning customer_id, binding.version
@@ -58,11 +56,9 @@ export async function storeReroute(
     customer_id: customerId,
     binding_id: bindingId,
     version,
-    terminal: fact.terminal,
-    wake_at: initialClaim(now).wake_at,
     happened_at: now,
     facts: [{ ...fact, bindingId }],
-    exchanges: exchangesOfReroute(evolveBinding(binding, fact), now),
+    ...rerouteValues(fact.terminal, now, exchangesOfReroute(evolveBinding(binding, fact), now)),
   });
   // Another binding may have made the customer ready meanwhile, and the next write stores the customer's status.
   const rerouted = row && (await loadBinding(db, { customerId, bindingId }));

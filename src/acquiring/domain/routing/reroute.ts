@@ -27,15 +27,6 @@ export function isProvedUndone(answer: BankResponse): boolean {
   return answer.outcome === 'notSent' && (answer.noBytesSent === true || answer.notDone === true);
 }
 
-/** The same condition in SQL. While `status` is `authorising`, only a step-up sets `attempts` to 1 again, with another version. */
-export const isFirstAttempt = `attempts = 1 and status = 'authorising'`;
-
-/** The stored terms with `:terminal` in place of the old terminal, in the same order. */
-export const reroutedTerms = `(
-    select json_object_agg(key, case key when 'terminal' then :terminal else value end order by place)
-    from json_each(terms) with ordinality as term (key, value, place)
-  )`;
-
 export function rerouted(
   terminal: Terminal,
   answer: BankResponse,

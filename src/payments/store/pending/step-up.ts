@@ -1,16 +1,17 @@
 // Begins the second authorisation of a payment, in SQL: the row is claimed for it as if it were new.
 import type { BankResponse } from '../../../acquiring/domain/bank-port.ts';
-import { exchangeParameters, recordExchanges } from '../../../acquiring/exchange-log/store/exchange-rows.ts';
+import { exchangeParameters } from '../../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../../clock.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { guardedWrite } from '../../../platform/database/guarded-write.ts';
 import { statement } from '../../../platform/database/statement.ts';
 import { initialClaim } from '../../../platform/jobs/job-runner.ts';
-import { appendEvent, changedAt, changedWith } from '../../../platform/events/log.ts';
+import { changedWith } from '../../../platform/events/log.ts';
 import { exchangesOfChange } from '../../domain/exchanges/exchanges.ts';
 import { evolve, type PaymentFact } from '../../domain/payment.ts';
 import { invoiceLogFact } from '../codec.ts';
 import { paymentColumns, rowOf, type StoredPayment } from '../rows.ts';
+import { logOneEvent } from './log-one-event.ts';
 
 const stepUp = statement({
   name: 'step_up_payment',
@@ -31,16 +32,7 @@ const stepUp = statement({
       set version = version + 1, terms = :terms, wake_at = :wake_at, attempts = :attempts, stuck_at = null, stuck_reason = null
       where invoice_id = :invoice_id and payment_id = :payment_id and version = :version and status = 'authorising'
       returning invoice_id
-    ), changed as (
-      update invoice set version = invoice.version + 1, ${changedAt('invoice')}
-      from moved where invoice.invoice_id = moved.invoice_id
-      returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
-    ), logged as (
-      ${appendEvent('invoice', 'invoice_id')}
-    ), exchanged as (
-      ${recordExchanges('changed')}
-    )
-    select version from changed`,
+    ), ${logOneEvent}`,
 });
 
 /** Undefined after a version conflict; then `alsoWrite` has written nothing either. */
