@@ -38,9 +38,9 @@ const mayImport = {
   merchants: ground,
   cards: [...ground, 'acquiring'],
   'retry-rules': ['acquiring', 'cards'],
-  invoices: [...ground, 'merchants'],
   receipts: [...ground, 'cards'],
   recurring: [...ground, 'platform/mail', 'acquiring', 'merchants', 'cards', 'retry-rules', 'receipts'],
+  invoices: [...ground, 'merchants', 'receipts', 'recurring'],
   payments: [
     ...ground,
     'acquiring',

@@ -637,6 +637,7 @@ create table invoice (
   payment_in_progress boolean default false not null,
   changed_at timestamp with time zone default now() not null,
   payer_attempts integer default 0 not null,
+  recurring json,
   constraint invoice_pkey primary key (invoice_id),
   constraint invoice_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),

@@ -14,11 +14,26 @@ export type Refusal<Code extends string> = {
 /** Too many callers already wait for the same thing, so nothing was begun. */
 export type Busy = { readonly kind: 'busy'; readonly waitSeconds: number };
 
-export type Outcome<Value, Code extends string> =
-  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal<Code> };
+/** What a request that was accepted lacks, and the member that would have it. */
+export type Warning = {
+  readonly code: 'consentWithoutAmount' | 'consentMissing';
+  readonly field: string;
+};
 
-export function accept<Value>(value: Value): { readonly ok: true; readonly value: Value } {
-  return { ok: true, value };
+type Accepted<Value> = {
+  readonly ok: true;
+  readonly value: Value;
+  /** For the Mandate-Warnings header. */
+  readonly warnings?: readonly Warning[];
+};
+
+export type Outcome<Value, Code extends string> =
+  Accepted<Value> | { readonly ok: false; readonly refusal: Refusal<Code> };
+
+export function accept<Value>(value: Value, warnings?: readonly Warning[]): Accepted<Value> {
+  return warnings === undefined || warnings.length === 0
+    ? { ok: true, value }
+    : { ok: true, value, warnings };
 }
 
 export function refuse<const Code extends string>(

@@ -2651,12 +2651,12 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $9::timestamptz, $19::timestamptz from claimed
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, recurring, changed_at, wake_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::json, $9::timestamptz, $20::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $20::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $21::json from changed
 )
 select invoice_id from changed;
 
@@ -3501,10 +3501,10 @@ and ($3::text is null or status = $3::text)
 order by created_at, challenge_id limit 1000;
 
 -- read_invoice
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, payment_in_progress from invoice where invoice_id = $1::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, recurring, payment_in_progress from invoice where invoice_id = $1::text;
 
 -- read_invoice_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
 
@@ -3519,7 +3519,7 @@ where invoice_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
 -- read_invoice_of_party
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, recurring, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_ledger_balance
 select coalesce(sum(debits_posted), 0)::int8 as debits_posted,
@@ -3628,7 +3628,7 @@ from party left join test_clock using (party_id) where party_id = $1::text;
 
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
-created_at, changed_at
+created_at, changed_at, recurring
 from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_payer_attempts

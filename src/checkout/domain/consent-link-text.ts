@@ -1,7 +1,7 @@
 // What a payer compares on the page of a consent link, and what they agree to there. The text is evidence: it has the sentence at
 // the box, how to stop, and both sides of the table.
 import { decimalsOf, type Currency } from '../../money.ts';
-import { scheduleInWords } from '../../receipts/domain/receipt.ts';
+import { scheduleInWords } from '../../receipts/domain/schedule-words.ts';
 import { asAgreed, type MandateTerms } from '../../receipts/domain/terms.ts';
 import type { Locale } from './checkout-request.ts';
 import { printedDate } from './consent-text.ts';

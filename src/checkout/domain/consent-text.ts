@@ -1,7 +1,7 @@
 // The text a payer agrees to when their card is saved: the sentence at the box, with schedule, lifetime and how to stop.
 // The exact text is evidence, so only this file composes it.
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
-import { scheduleInWords } from '../../receipts/domain/receipt.ts';
+import { scheduleInWords } from '../../receipts/domain/schedule-words.ts';
 import type { CheckoutRequest } from './checkout-request.ts';
 import { fill, wordsIn } from './translations.ts';
 import { defined } from '../../defined.ts';

@@ -8,7 +8,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { instantOf } from '../../platform/http/schemas.ts';
-import { mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
+import { mandateGiven, termsProblem } from '../../recurring/api/schema.ts';
 import type { Series } from '../../recurring/domain/series.ts';
 import { timeZoneOf } from '../../recurring/domain/settings.ts';
 import type { Recurring } from '../../recurring/port.ts';
@@ -45,8 +45,7 @@ export const createConsentLink = endpoint({
     'confirms with their bank; a small amount is charged and refunded. After that the series has the new terms, with ' +
     'the evidence, and `ConsentRenewed` is sent. Until then, and if the payer does nothing, the old consent stands.',
   body: ConsentLinkParams,
-  validateBody: ({ terms: { schedule, validUntil, amountRule, trialEnd, amountAfterTrial } }) =>
-    recurrentTermsProblem(defined({ schedule, validUntil, amountRule, trialEnd, amountAfterTrial }), 'terms'),
+  validateBody: ({ terms }) => termsProblem(terms, 'terms'),
   bodyExample: consentLinkExample,
   status: 201,
   response: ConsentLinkSchema,

@@ -3,7 +3,8 @@ import { Type, type Static } from 'typebox';
 import { defined } from '../../defined.ts';
 import { DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
-import { NewTerms, termsBody } from '../../recurring/api/schema.ts';
+import { ruleBody, termsBody } from '../../receipts/domain/terms-body.ts';
+import { NewTerms } from '../../recurring/api/schema.ts';
 import { linkStatuses, type Standing } from '../domain/consent-link.ts';
 import type { ConsentLinks } from '../port.ts';
 
@@ -95,10 +96,7 @@ export function consentLinkBody(
     terms: {
       ...termsBody(terms),
       schedule,
-      amountRule:
-        amountRule.kind === 'variable'
-          ? amountRule
-          : { kind: amountRule.kind, amount: amountRule.amountMinor },
+      amountRule: ruleBody(amountRule),
     },
     createdAt,
     expiresAt,

@@ -11,7 +11,8 @@ import { tradingRefusals, type Shop } from '../../merchants/domain/party.ts';
 import { mayReturn } from '../../merchants/domain/return-address.ts';
 import { returnAddressProblem, unlistedReturn } from '../../payments/api/schema.ts';
 import { areSameTerms, mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
-import { accept, refuse } from '../../refusal.ts';
+import { consentWarnings, type MandateGiven } from '../../recurring/domain/mandate.ts';
+import { accept, refuse, type Outcome, type Warning } from '../../refusal.ts';
 import type { BindingRules } from '../domain/commands.ts';
 import { beginBinding } from '../begin-binding.ts';
 import { findBinding, findBindingByExternalId } from '../store/bindings.ts';
@@ -118,22 +119,26 @@ async function startBinding({ caller, params, body, now }: BindingRequest, made:
   if (!shop.ok) return shop;
   if (!mayReturn(body.sessionInfo?.redirectUrl, shop.value.origins, [deps.publicUrl()]))
     return unlistedReturn('');
-  if (!body.recurrentTerms?.consent && (await requiresConsent(shop.value, deps))) {
-    const message = 'This shop saves no card without consent. Send recurrentTerms.consent.';
-    return refuse('operationNotPermitted', { message });
-  }
-  const terms = { ...commandOf(body), id, card, fingerprint };
+  const command = commandOf(body);
+  const allowed = await allowedByShop(shop.value, command.recurrentTerms, deps);
+  if (!allowed.ok) return allowed;
+  const terms = { ...command, id, card, fingerprint };
   const started = await beginBinding(deps, { stored, shop: shop.value }, terms, now);
   if (started === 'versionConflict' || !started.ok) return started;
-  return accept(bindingBody(started.value.binding, stored.customer, caller));
+  return accept(bindingBody(started.value.binding, stored.customer, caller), allowed.value);
 }
 
-async function requiresConsent(
+/** A refusal, or warnings about the consent. A complete one needs no lookup. */
+async function allowedByShop(
   { partyId, id: shopId }: Shop,
+  given: MandateGiven | undefined,
   { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
-): Promise<boolean> {
-  const { requireConsentEvidence } = await recurring.settings(db, { partyId, shopId });
-  return requireConsentEvidence === true;
+): Promise<Outcome<Warning[], 'operationNotPermitted'>> {
+  if (given?.consent && given.amountRule) return accept([]);
+  const { requireConsentEvidence, terms } = await recurring.settings(db, { partyId, shopId });
+  if (given?.consent || !requireConsentEvidence) return accept(consentWarnings(given, terms));
+  const message = 'This shop saves no card without consent. Send recurrentTerms.consent.';
+  return refuse('operationNotPermitted', { message });
 }
 
 function commandOf({ externalID, sessionInfo, recurrentTerms }: BindingParams) {

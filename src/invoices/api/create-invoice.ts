@@ -2,10 +2,21 @@
 import type { Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
+import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { instantOf, metadataProblem } from '../../platform/http/schemas.ts';
 import { tradingRefusals } from '../../merchants/domain/party.ts';
-import { accept, refuse } from '../../refusal.ts';
-import { decideCreate, evolve, type CreateInvoice, type Invoice } from '../domain/invoice.ts';
+import { termsIn } from '../../receipts/domain/terms-body.ts';
+import { termsProblem } from '../../recurring/api/schema.ts';
+import { amountWarnings } from '../../recurring/domain/mandate.ts';
+import type { Recurring } from '../../recurring/port.ts';
+import { accept, refuse, type Warning } from '../../refusal.ts';
+import {
+  decideCreate,
+  evolve,
+  type CreateInvoice,
+  type Invoice,
+  type InvoiceTerms,
+} from '../domain/invoice.ts';
 import { findInvoiceByExternalId, storeNewInvoice } from '../store/invoices.ts';
 import {
   cartIdentity,
@@ -22,7 +33,14 @@ import type { Ids } from '../../ids.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
-type Deps = { db: Database; ids: Ids; merchants: Merchants; tokens: AccessTokens; jobs: JobRunner };
+type Deps = {
+  db: Database;
+  ids: Ids;
+  merchants: Merchants;
+  tokens: AccessTokens;
+  jobs: JobRunner;
+  recurring: Pick<Recurring, 'settings'>;
+};
 
 export const createInvoice = endpoint({
   operation: 'createInvoice',
@@ -35,7 +53,12 @@ export const createInvoice = endpoint({
     'An invoice says what is to be paid, to which shop and until when. The response includes an access token, valid for ' +
     'three days, which you can give to a browser. An invoice that is unpaid at its due date is cancelled automatically.',
   body: InvoiceParams,
-  validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
+  validateBody: ({ metadata, makeRecurrent, recurrentTerms }) =>
+    metadataProblem(metadata ?? {}) ??
+    (recurrentTerms && termsProblem(recurrentTerms)) ??
+    (recurrentTerms && !makeRecurrent
+      ? validationMessage('recurrentTerms', 'no_match', 'requires makeRecurrent')
+      : undefined),
   bodyExample: invoiceExample,
   status: 201,
   response: InvoiceAndToken,
@@ -66,9 +89,10 @@ export const createInvoice = endpoint({
       make: async () => {
         const decision = decideCreate(party, shop, command, now);
         if (!decision.ok) return decision;
+        const warnings = await warningsOf(decision.value.terms, deps);
         if (!(await storeNewInvoice(db, decision.value, fingerprint))) return 'externalIdTaken';
         if (command.dueDate <= now) db.afterCommit(() => deps.jobs.wake());
-        return accept(bodyOf(evolve(undefined, decision.value), deps));
+        return accept(bodyOf(evolve(undefined, decision.value), deps), warnings);
       },
     });
   },
@@ -79,8 +103,18 @@ function bodyOf(invoice: Invoice, { tokens }: { tokens: AccessTokens }): Static<
   return { invoice: invoiceBody(invoice), invoiceAccessToken: { payload } };
 }
 
+async function warningsOf(
+  { partyId, shopId, recurring: terms }: InvoiceTerms,
+  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
+): Promise<Warning[]> {
+  if (!terms) return [];
+  const settings = terms.amountRule ? {} : await recurring.settings(db, { partyId, shopId });
+  return amountWarnings(terms, settings.terms);
+}
+
 function commandOf(body: InvoiceParams, id: string): CreateInvoice {
   const { amount, cart, description, bankAccount, clientInfo, allocation } = body;
+  const { makeRecurrent, recurrentTerms = {} } = body;
   return {
     id,
     currency: body.currency,
@@ -96,14 +130,27 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
       description,
       bankAccount,
       clientInfo,
+      recurring: makeRecurrent ? termsIn(recurrentTerms) : undefined,
     }),
   };
 }
 
 /** Two requests are the same if these fields are equal. Other fields do not matter. */
 function fingerprintOf({ shopID, amount, currency, product, dueDate, ...body }: InvoiceParams): Buffer {
-  const { cart, bankAccount, allocation } = body;
+  const { cart, bankAccount, allocation, makeRecurrent, recurrentTerms } = body;
   const account = bankAccount && [bankAccount.account, bankAccount.bankBik];
   const lines = cart && cartIdentity(cart);
-  return requestFingerprint([shopID, amount, currency, product, dueDate, lines, account, allocation]);
+  // Stored fingerprints of plain invoices have no further value.
+  const wish = makeRecurrent ? [recurrentTerms] : [];
+  return requestFingerprint([
+    shopID,
+    amount,
+    currency,
+    product,
+    dueDate,
+    lines,
+    account,
+    allocation,
+    ...wish,
+  ]);
 }

@@ -16,6 +16,9 @@ import {
   type InvoiceState,
   type InvoiceTerms,
 } from '../domain/invoice.ts';
+import { termsBody } from '../../receipts/domain/terms-body.ts';
+import type { MandateTerms } from '../../receipts/domain/terms.ts';
+import { InvoiceRecurrentTerms } from '../../recurring/api/schema.ts';
 import { defined } from '../../defined.ts';
 
 const TaxMode = Type.Object(
@@ -92,6 +95,14 @@ export const InvoiceParams = Type.Object(
     bankAccount: Type.Optional(BankAccount),
     clientInfo: Type.Optional(InvoiceClientInfo),
     metadata: Type.Optional(Metadata),
+    makeRecurrent: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'The payment saves the card for later charges, whatever the request that pays says. The checkout asks the payer to consent.',
+      }),
+    ),
+    recurrentTerms: Type.Optional(InvoiceRecurrentTerms),
     allocation: Type.Optional(Type.Unknown({ description: 'Split payments are not supported.' })),
   },
   { title: 'InvoiceParams' },
@@ -115,6 +126,8 @@ export const InvoiceSchema = Type.Object(
     bankAccount: Type.Optional(BankAccount),
     clientInfo: Type.Optional(InvoiceClientInfo),
     metadata: Metadata,
+    makeRecurrent: Type.Optional(Type.Boolean({ description: 'Only if it is true.' })),
+    recurrentTerms: Type.Optional(InvoiceRecurrentTerms),
     status: InvoiceStatusSchema,
     reason: Type.Optional(Type.String({ description: 'Why the invoice was cancelled or fulfilled.' })),
   },
@@ -175,9 +188,16 @@ export function invoiceBody(invoice: InvoiceTerms & InvoiceState): Static<typeof
       cart: invoice.cart && cartBody(invoice.cart),
       bankAccount: invoice.bankAccount,
       clientInfo: invoice.clientInfo,
+      makeRecurrent: invoice.recurring && true,
+      recurrentTerms: invoice.recurring && statedBody(invoice.recurring),
       reason: 'reason' in invoice ? invoice.reason : undefined,
     }),
   };
+}
+
+/** Undefined if they say nothing. */
+function statedBody(terms: MandateTerms): Static<typeof InvoiceRecurrentTerms> | undefined {
+  return Object.keys(terms).length > 0 ? termsBody(terms) : undefined;
 }
 
 export function invoiceChangeBody(fact: InvoiceFact): object {

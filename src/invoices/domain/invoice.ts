@@ -2,6 +2,7 @@
 import type { Instant } from '../../clock.ts';
 import { largestAmountMinor, type Money } from '../../money.ts';
 import { requireTrading, type Party, type Shop, type TradingRefusal } from '../../merchants/domain/party.ts';
+import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { defined } from '../../defined.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 
@@ -34,6 +35,8 @@ export type InvoiceTerms = {
   readonly clientInfo?: ClientInfo;
   readonly metadata: object;
   readonly externalId?: string;
+  /** Its payment saves the card for later charges, on these terms. If they say nothing, those of the request or the shop apply. */
+  readonly recurring?: MandateTerms;
 };
 
 export type InvoiceState =
@@ -91,7 +94,7 @@ export function decideCreate(
   if (command.allocation !== undefined) return refuse('allocationNotPermitted');
   const cost = costOf(command);
   if (!cost.ok) return cost;
-  const { description, cart, bankAccount, clientInfo, externalId } = command;
+  const { description, cart, bankAccount, clientInfo, externalId, recurring } = command;
   // A due date in the past is accepted: the invoice is overdue immediately.
   return accept({
     type: 'invoice_created',
@@ -104,7 +107,7 @@ export function decideCreate(
       amount: { minor: cost.value, currency },
       product: command.product,
       metadata: command.metadata,
-      ...defined({ description, cart, bankAccount, clientInfo, externalId }),
+      ...defined({ description, cart, bankAccount, clientInfo, externalId, recurring }),
     },
   });
 }

@@ -15,6 +15,7 @@ import {
   type Kinds,
 } from '../../platform/database/codec.ts';
 import type { Currency } from '../../money.ts';
+import { mandateTerms } from '../../recurring/store/codec.ts';
 import type {
   BankAccount,
   CartLine,
@@ -60,6 +61,7 @@ const terms: Codec<InvoiceTerms> = mapped(
     clientInfo: optional(clientInfo),
     metadata: anyObject,
     externalId: optional(text),
+    recurring: optional(mandateTerms),
   }),
   {
     read: ({ amountMinor, currency: of, ...more }) => ({

@@ -12,6 +12,7 @@ import {
 } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { anyObject, currency } from '../../platform/database/codec.ts';
+import { mandateTerms } from '../../recurring/store/codec.ts';
 import { bankAccount, cart, clientInfo, invoiceFact, invoiceStatus } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {
@@ -45,6 +46,7 @@ const columns = {
   client_info: stored('json?', clientInfo),
   metadata: stored('json', anyObject),
   external_id: 'text?',
+  recurring: stored('json?', mandateTerms),
 } as const;
 /** Columns that payments write. */
 const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
@@ -225,6 +227,7 @@ function rowOf(invoice: Invoice, version: number): Values<typeof columns> {
     client_info: invoice.clientInfo ?? null,
     metadata: invoice.metadata,
     external_id: invoice.externalId ?? null,
+    recurring: invoice.recurring ?? null,
   };
 }
 
@@ -244,6 +247,7 @@ function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
       bankAccount: row.bank_account,
       clientInfo: row.client_info,
       externalId: row.external_id,
+      recurring: row.recurring,
     }),
   };
   const { payment_in_progress: paymentInProgress } = row;

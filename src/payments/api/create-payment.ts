@@ -12,9 +12,17 @@ import { validationMessage } from '../../platform/http/errors/validate.ts';
 import { InvoicePath } from '../../invoices/api/schema.ts';
 import type { Shop } from '../../merchants/domain/party.ts';
 import { areSameTerms, mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
-import { accept, refuse } from '../../refusal.ts';
+import { consentWarnings } from '../../recurring/domain/mandate.ts';
+import { accept, refuse, type Outcome, type Warning } from '../../refusal.ts';
 import { cardSourceOf, type CardSource, type CardSourceDeps, type SelectedCard } from '../card-source.ts';
-import { decideStart, requirePayable, type PayableInvoice, type StartPayment } from '../domain/commands.ts';
+import {
+  decideStart,
+  recurrenceOf,
+  requirePayable,
+  type PayableInvoice,
+  type Recurrence,
+  type StartPayment,
+} from '../domain/commands.ts';
 import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '../store/payments.ts';
 import { keptWish, type KeptWish } from '../domain/authentication/three-d-secure.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
@@ -112,7 +120,12 @@ export const createPayment = endpoint({
       order: 'findFirst',
       find: (externalId) => findPaymentByExternalId(deps.db, caller.partyId, externalId),
       respond: async (payment) => {
-        if (!areSameTerms(payment.recurrentTerms, made.command.recurrentTerms)) return 'otherRequest';
+        // An invoice that asks for a saved card has no payment that saves none.
+        const payable = payment.makeRecurrent
+          ? await findPayableInvoice(deps.db, caller.partyId, params.invoiceID)
+          : undefined;
+        const { recurrentTerms } = recurrenceFor(request, made.command, payable?.invoice);
+        if (!areSameTerms(payment.recurrentTerms, recurrentTerms)) return 'otherRequest';
         const trading = await deps.merchants.trading(payment);
         return trading.ok ? accept(paymentBody(payment, caller)) : trading;
       },
@@ -130,10 +143,34 @@ function bodyProblem(body: PaymentParams): string | undefined {
     (makeRecurrent && payer.payerType === 'CustomerPayer' ? 'Invalid payer' : undefined) ??
     presenceProblem(body) ??
     (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
-    (recurrentTerms && !(makeRecurrent && payer.payerType === 'PaymentResourcePayer')
-      ? validationMessage('recurrentTerms', 'no_match', 'requires makeRecurrent and a PaymentResourcePayer')
-      : undefined)
+    (recurrentTerms && payer.payerType !== 'PaymentResourcePayer' ? needsSavedCard : undefined)
   );
+}
+
+const needsSavedCard = validationMessage(
+  'recurrentTerms',
+  'no_match',
+  'requires makeRecurrent and a PaymentResourcePayer',
+);
+
+/** Checks that need to know what the invoice says. A card that is saved is always authenticated. */
+function recurrenceProblem(
+  { recurrentTerms, threeDSecure }: PaymentParams,
+  { makeRecurrent }: Recurrence,
+): string | undefined {
+  if (recurrentTerms && !makeRecurrent) return needsSavedCard;
+  if (!makeRecurrent || threeDSecure !== 'never') return undefined;
+  return validationMessage('threeDSecure', 'no_match', 'must not be never with makeRecurrent');
+}
+
+/** What the request of a payment means for its invoice. Charges without a payer follow their own request. */
+function recurrenceFor(
+  { caller, body }: PaymentRequest,
+  command: Recurrence,
+  invoice: Pick<PayableInvoice, 'recurring'> = {},
+): Recurrence {
+  const isEntered = body.payer.payerType === 'PaymentResourcePayer';
+  return isEntered ? recurrenceOf(command, invoice, caller.kind === 'apiKey') : command;
 }
 
 type PaymentRequest = EndpointRequest<Static<typeof InvoicePath>, undefined, PaymentParams>;
@@ -149,14 +186,17 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   const { db, merchants, banks, jobs } = deps;
   const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
   if (!payable) return refuse('invoiceNotFound');
+  const recurrence = recurrenceFor(request, made.command, payable.invoice);
+  const problem = recurrenceProblem(request.body, recurrence);
+  if (problem !== undefined) return refuse('invalidRequest', { message: problem });
   const shop = await merchants.trading(payable.invoice);
   if (!shop.ok) return shop;
   const { redirectUrl } = request.body.payer.sessionInfo ?? {};
   if (!mayReturn(redirectUrl, shop.value.origins, [deps.publicUrl()])) return unlistedReturn('payer.');
   const mayStart = requirePayable(payable.invoice, made.command, now);
   if (!mayStart.ok) return mayStart;
-  const unwanted = await unwantedByShop(shop.value, request, deps);
-  if (unwanted) return refuse('operationNotPermitted', { message: unwanted });
+  const allowed = await allowedByShop(shop.value, request, recurrence, deps);
+  if (!allowed.ok) return allowed;
   const presentCard = await made.source.presentCard?.(db, payable.invoice);
   if (presentCard && !presentCard.ok) return presentCard;
   const present = presentCard?.value;
@@ -173,13 +213,13 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
       message: 'The shop has no terminal at a bank. Ask the operator to add one.',
     });
   const { livemode, fees } = shop.value;
-  const command = { ...made.command, ...wish, terminal, livemode, fees };
+  const command = { ...made.command, ...recurrence, ...wish, terminal, livemode, fees };
   const store = (on: Database) => storePayment(on, payable, { ...made, command }, deps, isLocked, now);
   const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;
   const { payment } = stored.value.stored;
   db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, stored.value));
-  return accept(paymentBody(payment, caller));
+  return accept(paymentBody(payment, caller), allowed.value);
 }
 
 /** The last check is whether the card may be charged. An invoice that changed since it was read is a version conflict. */
@@ -238,19 +278,26 @@ async function flowWithDays(
   return { ...flow, days: await banks.holdDays(shop, terminal, paymentSystem, initiation) };
 }
 
-/** The error message if the shop's own settings forbid the payment. Most payments need no lookup. */
-async function unwantedByShop(
+/** What the shop's own settings say: a refusal, or warnings about the consent. Most payments need no lookup. */
+async function allowedByShop(
   { partyId, id: shopId }: Shop,
   { caller, body }: PaymentRequest,
+  { makeRecurrent, recurrentTerms }: Recurrence,
   { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
-): Promise<string | undefined> {
+): Promise<Outcome<Warning[], 'operationNotPermitted'>> {
   const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
-  if (isCharge ? caller.kind === 'apiKey' : !body.makeRecurrent) return undefined;
+  if (isCharge ? caller.kind === 'apiKey' : !makeRecurrent) return accept([]);
   const settings = await recurring.settings(db, { partyId, shopId });
-  if (isCharge && settings.needsApiKey) return 'This shop accepts recurring charges only with an API key';
-  if (!isCharge && settings.requireConsentEvidence && !body.recurrentTerms?.consent)
-    return 'This shop saves a card only with recurrentTerms.consent. Send the consent.';
-  return undefined;
+  if (isCharge && settings.needsApiKey)
+    return refuse('operationNotPermitted', {
+      message: 'This shop accepts recurring charges only with an API key',
+    });
+  if (isCharge) return accept([]);
+  if (settings.requireConsentEvidence && !recurrentTerms?.consent)
+    return refuse('operationNotPermitted', {
+      message: 'This shop saves a card only with recurrentTerms.consent. Send the consent.',
+    });
+  return accept(consentWarnings(recurrentTerms, settings.terms));
 }
 
 function commandOf(body: PaymentParams, deadline: Instant | undefined): Command {

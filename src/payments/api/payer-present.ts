@@ -16,11 +16,9 @@ function isPayerPresent(payer: PaymentParams['payer']): boolean {
 }
 
 /** The error message for members that do not fit each other. */
-export function presenceProblem({ payer, threeDSecure, makeRecurrent }: PaymentParams): string | undefined {
+export function presenceProblem({ payer, threeDSecure }: PaymentParams): string | undefined {
   if (threeDSecure !== undefined && !isPayerPresent(payer))
     return validationMessage('threeDSecure', 'no_match', 'requires a payer who is present');
-  if (threeDSecure === 'never' && makeRecurrent)
-    return validationMessage('threeDSecure', 'no_match', 'must not be never with makeRecurrent');
   if (payer.payerType !== 'CustomerPayer') return undefined;
   const { present, clientInfo, cvv } = payer;
   if (present)

@@ -160,7 +160,8 @@ export const PaymentParams = Type.Object(
     makeRecurrent: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Once captured, the payment can be the parent of recurring payments.',
+        description:
+          'Once captured, the payment can be the parent of recurring payments. If the invoice has it, this value does not matter.',
       }),
     ),
     recurrentTerms: Type.Optional(RecurrentTerms),

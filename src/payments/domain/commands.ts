@@ -4,6 +4,7 @@ import { latest, laterBy, type Instant } from '../../clock.ts';
 import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { firstStated, type MandateTerms } from '../../receipts/domain/terms.ts';
 import type { Flow, Payment, PaymentFact, PaymentTerms } from './payment.ts';
 import { defined } from '../../defined.ts';
 
@@ -22,7 +23,23 @@ export type PayableInvoice = {
   readonly createdAt: Instant;
   /** The time of the latest event. Another node's clock may have been ahead. */
   readonly changedAt: Instant;
+  /** What the merchant wants: the payment of a present payer saves the card, on these terms. */
+  readonly recurring?: MandateTerms;
 };
+
+export type Recurrence = Pick<PaymentTerms, 'makeRecurrent' | 'recurrentTerms'>;
+
+/** A form in a browser can neither drop nor change what the invoice says. Only an API key may send other terms. */
+export function recurrenceOf(
+  asked: Recurrence,
+  { recurring }: Pick<PayableInvoice, 'recurring'>,
+  isApiKey: boolean,
+): Recurrence {
+  if (!recurring) return asked;
+  const { consent, ...terms } = asked.recurrentTerms ?? {};
+  const stated = isApiKey ? firstStated(terms, recurring) : firstStated(recurring, terms);
+  return { makeRecurrent: true, recurrentTerms: { ...stated, ...defined({ consent }) } };
+}
 
 export type StartPayment = Omit<
   PaymentTerms,

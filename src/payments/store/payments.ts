@@ -1,5 +1,6 @@
 // New payments and reads, in SQL; changes are in payment-changes.ts. The facts of a payment are in its invoice's log.
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
+import { defined } from '../../defined.ts';
 import { invoiceStatus } from '../../invoices/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import {
@@ -45,6 +46,7 @@ import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
 import { currency } from '../../platform/database/codec.ts';
+import { mandateTerms } from '../../recurring/store/codec.ts';
 import { invoiceLogFact } from './codec.ts';
 import { paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
@@ -157,9 +159,10 @@ const readPayableInvoice = statement({
     payer_attempts: 'int4',
     created_at: 'timestamptz',
     changed_at: 'timestamptz',
+    recurring: stored('json?', mandateTerms),
   },
   text: `select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
-           created_at, changed_at
+           created_at, changed_at, recurring
          from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
@@ -186,6 +189,7 @@ export async function findPayableInvoice(
         paymentsMade: row.payments_made,
         createdAt: row.created_at,
         changedAt: row.changed_at,
+        ...defined({ recurring: row.recurring }),
       },
     }
   );

@@ -32,7 +32,14 @@ import { cardNumberFinder, type HoldsCardNumber } from './request/card-numbers.t
 import { isTooLargeFor, type CallerAt, type CallerLimits } from './request/caller-limits.ts';
 import type { Forwarding } from './proxies/forwarding.ts';
 import type { RateLimit } from './request/rate-limit.ts';
-import { pathOf, warningOfNumberedId, warningsHeader, warningsOf, type Unknown } from './request/warnings.ts';
+import {
+  pathOf,
+  warningOfNumberedId,
+  warningOfOutcome,
+  warningsHeader,
+  warningsOf,
+  type Unknown,
+} from './request/warnings.ts';
 import type { ErrorCode } from './errors/error-codes.ts';
 import {
   errorResponse,
@@ -216,6 +223,7 @@ async function perform<Deps>(
       ? { ...response, isRetryable: true }
       : response;
   }
+  if (outcome.warnings) addWarnings(reply, outcome.warnings.map(warningOfOutcome));
   if (!endpoint.response) return { status: endpoint.status, body: '' };
   return { status: endpoint.status, body: write(outcome.value, reply) };
 }
@@ -339,11 +347,14 @@ async function refusalOfIds(
     const title = where === idempotencyKeyHeader ? undefined : titleOf(endpoint);
     return validationRefusal(apiFamilyOf(endpoint.path), { ...cardNumberIn, where }, title);
   }
-  const before = reply.getHeader(warningsHeader);
-  const warnings = [...(before === undefined ? [] : [String(before)]), ...ids.map(warningOfNumberedId)];
-  if (!livemode) reply.header(warningsHeader, warnings.join(', '));
+  if (!livemode) addWarnings(reply, ids.map(warningOfNumberedId));
   log.warn({ partyId: caller.partyId, operation: endpoint.operation, ids }, 'card number as an ID');
   return undefined;
+}
+
+function addWarnings(reply: FastifyReply, warnings: readonly string[]): void {
+  const before = reply.getHeader(warningsHeader);
+  reply.header(warningsHeader, [...(before === undefined ? [] : [String(before)]), ...warnings].join(', '));
 }
 
 const idempotencyKeyHeader = 'Idempotency-Key';

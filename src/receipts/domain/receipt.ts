@@ -3,7 +3,8 @@
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
-import { asAgreed, type MandateTerms } from './terms.ts';
+import { asAgreedIn, scheduleInWords } from './schedule-words.ts';
+import type { MandateTerms } from './terms.ts';
 
 export const receiptLanguages = ['en', 'ru'] as const;
 export type ReceiptLanguage = (typeof receiptLanguages)[number];
@@ -36,7 +37,6 @@ type Words = {
   readonly labels: Readonly<Record<Label, string>>;
   readonly untilCancelled: string;
   readonly until: (date: string) => string;
-  readonly every: (count: number, unit: Unit) => string;
   readonly asAgreed: string;
   readonly upTo: (amount: string) => string;
   readonly trial: (date: string, after: string | undefined) => string;
@@ -54,30 +54,6 @@ type Label =
   | 'payment'
   | 'reference'
   | 'cancel';
-type Unit = 'D' | 'W' | 'M' | 'Y';
-
-const english: Record<Unit, string> = { D: 'day', W: 'week', M: 'month', Y: 'year' };
-const russianEach: Record<Unit, string> = {
-  D: 'каждый день',
-  W: 'каждую неделю',
-  M: 'каждый месяц',
-  Y: 'каждый год',
-};
-/** Russian plural forms for counts that end in one, in two to four, and all others. */
-const russianForms: Record<Unit, readonly [one: string, few: string, many: string]> = {
-  D: ['день', 'дня', 'дней'],
-  W: ['неделю', 'недели', 'недель'],
-  M: ['месяц', 'месяца', 'месяцев'],
-  Y: ['год', 'года', 'лет'],
-};
-const russianRules = new Intl.PluralRules('ru');
-
-function russianEvery(count: number, unit: Unit): string {
-  if (count === 1) return russianEach[unit];
-  const [one, few, many] = russianForms[unit];
-  const rule = russianRules.select(count);
-  return `каждые ${count} ${rule === 'one' ? one : rule === 'few' ? few : many}`;
-}
 
 const words: Record<ReceiptLanguage, Words> = {
   en: {
@@ -99,8 +75,7 @@ const words: Record<ReceiptLanguage, Words> = {
     },
     untilCancelled: 'until cancelled',
     until: (date) => `until ${date}`,
-    every: (count, unit) => (count === 1 ? `every ${english[unit]}` : `every ${count} ${english[unit]}s`),
-    asAgreed,
+    asAgreed: asAgreedIn.en,
     upTo: (amount) => `up to ${amount}`,
     trial: (date, after) => (after === undefined ? `until ${date}` : `until ${date}, then ${after}`),
     how: (url) => `open ${url}`,
@@ -124,8 +99,7 @@ const words: Record<ReceiptLanguage, Words> = {
     },
     untilCancelled: 'до отмены (until cancelled)',
     until: (date) => `до ${date} (until ${date})`,
-    every: russianEvery,
-    asAgreed: 'по договорённости с продавцом',
+    asAgreed: asAgreedIn.ru,
     upTo: (amount) => `до ${amount}`,
     trial: (date, after) => (after === undefined ? `до ${date}` : `до ${date}, затем ${after}`),
     how: (url) => `откройте ${url}`,
@@ -210,14 +184,6 @@ function laterAmount(
 
 function textOfMinor(minor: number, { currency }: Pick<Money, 'currency'>): string {
   return moneyText({ minor: BigInt(minor), currency });
-}
-
-/** A period becomes words. Words stay as they are. */
-export function scheduleInWords(schedule: string, language: ReceiptLanguage): string {
-  const said = words[language];
-  if (schedule === asAgreed) return said.asAgreed;
-  const [, count, unit] = /^P(\d{1,3})([DWMY])$/.exec(schedule) ?? [];
-  return count === undefined ? schedule : said.every(Number(count), unit as Unit);
 }
 
 export function moneyText({ minor, currency }: Money): string {

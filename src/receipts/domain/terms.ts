@@ -17,3 +17,8 @@ export type MandateTerms = {
 
 /** The schedule if the merchant gave none. */
 export const asAgreed = 'as agreed with the merchant';
+
+/** Terms come as one block from the first source that states any: mixed, they would be terms that the payer never saw. */
+export function firstStated(...sources: readonly (MandateTerms | undefined)[]): MandateTerms {
+  return sources.find((terms) => terms && Object.keys(terms).length > 0) ?? {};
+}

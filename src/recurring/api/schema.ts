@@ -13,7 +13,8 @@ import type { Evaluation } from '../port.ts';
 import { seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
 import type { SeriesFact } from '../domain/series.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
-import type { MandateTerms } from '../../receipts/domain/terms.ts';
+import { validationMessage } from '../../platform/http/errors/validate.ts';
+import { termsBody, termsIn, type TermsBody } from '../../receipts/domain/terms-body.ts';
 import { defined } from '../../defined.ts';
 
 const LocalDate = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A day, `2030-12-31`.' });
@@ -26,7 +27,11 @@ const AmountRuleSchema = Type.Union(
       { title: 'AmountByRule' },
     ),
   ],
-  { title: 'AmountRule' },
+  {
+    title: 'AmountRule',
+    description:
+      'How much a charge may be. Without a rule, amounts are as agreed with the shop, and none is refused.',
+  },
 );
 
 const Schedule = Type.String({
@@ -57,11 +62,23 @@ export const NewTerms = Type.Object(
 );
 export type NewTerms = Static<typeof NewTerms>;
 
+const termsMembers = {
+  schedule: Type.Optional(Schedule),
+  amountRule: Type.Optional(AmountRuleSchema),
+  ...datesOfTerms,
+};
+
+/** Of an invoice: no payer has agreed to them yet. */
+export const InvoiceRecurrentTerms = Type.Object(termsMembers, {
+  title: 'InvoiceRecurrentTerms',
+  description:
+    'What the payer is asked to agree to. Requires `makeRecurrent`. Without them, the terms of the payment request apply, then ' +
+    'those of the shop.',
+});
+
 export const RecurrentTerms = Type.Object(
   {
-    schedule: Type.Optional(Schedule),
-    amountRule: Type.Optional(AmountRuleSchema),
-    ...datesOfTerms,
+    ...termsMembers,
     consent: Type.Optional(
       Type.Object(
         {
@@ -86,49 +103,54 @@ export const RecurrentTerms = Type.Object(
   },
   {
     title: 'RecurrentTerms',
-    description: 'What the payer agreed to, with the evidence. Requires `makeRecurrent`.',
+    description:
+      'What the payer agreed to, with the evidence. Requires `makeRecurrent`, here or in the invoice. With an access token, the terms ' +
+      'of the invoice replace these, except `consent`.',
   },
 );
 export type RecurrentTerms = Static<typeof RecurrentTerms>;
 
-/** Checks that the schema cannot express. */
-export function recurrentTermsProblem(terms: RecurrentTerms, name = 'recurrentTerms'): string | undefined {
-  const says = (where: string, description: string) =>
-    `Request parameter: ${name}.${where}, error type: no_match, description: ${description}`;
-  const { validUntil, trialEnd, amountAfterTrial, consent } = terms;
+/** Checks that the schema cannot express. It reads no member that only other terms have. */
+export function termsProblem(terms: TermsBody, name = 'recurrentTerms'): string | undefined {
+  const says = saysOf(name);
+  const { validUntil, trialEnd, amountAfterTrial, schedule, amountRule } = terms;
   if (validUntil !== undefined && !isDate(validUntil)) return says('validUntil', 'is not a calendar day');
   if (trialEnd !== undefined && !isDate(trialEnd)) return says('trialEnd', 'is not a calendar day');
   if (amountAfterTrial !== undefined && trialEnd === undefined) {
     return says('amountAfterTrial', 'requires trialEnd');
   }
-  const { schedule, amountRule } = terms;
   const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
   if (ofSchedule !== undefined) return says('schedule', ofSchedule);
   // The words are stored permanently.
   if (amountRule?.kind === 'variable' && givesAnyNumberAway(amountRule.text)) {
     return says('amountRule.text', 'must not contain a card number');
   }
-  const words = [consent?.text, consent?.checkbox, consent?.version, consent?.locale];
-  if (words.some((text) => text !== undefined && givesAnyNumberAway(text))) {
-    return says('consent', 'must not contain a card number');
-  }
-  if (consent && consent.text === undefined && consent.textHash === undefined)
-    return says('consent', 'requires the text or its hash');
   return undefined;
 }
 
-export function mandateGiven(terms: RecurrentTerms, hashOf: (text: string) => string): MandateGiven {
-  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrial, consent } = terms;
+export function recurrentTermsProblem({ consent, ...terms }: RecurrentTerms): string | undefined {
+  const says = saysOf('recurrentTerms');
+  const ofTerms = termsProblem(terms);
+  if (ofTerms !== undefined || !consent) return ofTerms;
+  const words = [consent.text, consent.checkbox, consent.version, consent.locale];
+  if (words.some((text) => text !== undefined && givesAnyNumberAway(text))) {
+    return says('consent', 'must not contain a card number');
+  }
+  const isProved = consent.text !== undefined || consent.textHash !== undefined;
+  return isProved ? undefined : says('consent', 'requires the text or its hash');
+}
+
+function saysOf(name: string) {
+  return (where: string, description: string) =>
+    validationMessage(`${name}.${where}`, 'no_match', description);
+}
+
+export function mandateGiven(
+  { consent, ...terms }: RecurrentTerms,
+  hashOf: (text: string) => string,
+): MandateGiven {
   return {
-    ...defined({ trialEnd, amountAfterTrialMinor: amountAfterTrial, schedule, validUntil }),
-    ...(amountRule === undefined
-      ? {}
-      : {
-          amountRule:
-            amountRule.kind === 'variable'
-              ? amountRule
-              : { kind: amountRule.kind, amountMinor: amountRule.amount },
-        }),
+    ...termsIn(terms),
     ...(consent === undefined
       ? {}
       : {
@@ -254,17 +276,6 @@ export function recurringBody({
     ...defined({ failingSince, declineClass }),
     chargesMade: series.chargesMade,
   };
-}
-
-export function termsBody({ validUntil, amountRule, trialEnd, amountAfterTrialMinor }: MandateTerms) {
-  const isWords = amountRule?.kind === 'variable';
-  return defined({
-    validUntil,
-    amountRule:
-      amountRule && (isWords ? amountRule : { kind: amountRule.kind, amount: amountRule.amountMinor }),
-    trialEnd,
-    amountAfterTrial: amountAfterTrialMinor,
-  });
 }
 
 export const RecurringEvent = Type.Object(

@@ -3,7 +3,8 @@ import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import type { AmountRule } from '../../receipts/domain/terms.ts';
 import type { Mandate } from './mandate.ts';
-import { escaped, moneyText, scheduleInWords } from '../../receipts/domain/receipt.ts';
+import { escaped, moneyText } from '../../receipts/domain/receipt.ts';
+import { scheduleInWords } from '../../receipts/domain/schedule-words.ts';
 import type { SeriesFact, SeriesTerms } from './series.ts';
 
 /** The members of a bundle that are shown. */

@@ -4,7 +4,8 @@ import type { NetworkId, References } from '../../acquiring/domain/references.ts
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { asAgreed, type MandateTerms } from '../../receipts/domain/terms.ts';
+import { asAgreed, firstStated, type MandateTerms } from '../../receipts/domain/terms.ts';
+import type { Warning } from '../../refusal.ts';
 
 /** Why words cannot be a schedule, which is stored permanently and shown on receipts. */
 export function scheduleProblem(schedule: string): string | undefined {
@@ -71,17 +72,29 @@ export type Mandate = MandateTerms & {
 /** What the request of a payment contains. */
 export type MandateGiven = MandateTerms & { readonly consent?: ConsentGiven };
 
-/** Lifetime and schedule come from the same source: mixed, they would be terms that the payer never saw. */
+/** What a consent lacks that was accepted all the same. */
+export function consentWarnings(given: MandateGiven | undefined, shopDefaults?: MandateTerms): Warning[] {
+  const { consent, ...terms } = given ?? {};
+  return [...amountWarnings(terms, shopDefaults), ...(consent ? [] : [missing])];
+}
+
+/** Of terms that no payer has agreed to yet. */
+export function amountWarnings(terms: MandateTerms, shopDefaults?: MandateTerms): Warning[] {
+  return firstStated(terms, shopDefaults).amountRule ? [] : [withoutAmount];
+}
+
+const withoutAmount: Warning = { code: 'consentWithoutAmount', field: 'recurrentTerms.amountRule' };
+const missing: Warning = { code: 'consentMissing', field: 'recurrentTerms.consent' };
+
 export function mandateOf(
   given: MandateGiven | undefined,
   shopDefaults: MandateTerms,
   facts: Pick<Mandate, 'payer' | 'payment'>,
 ): Mandate {
   const { consent, ...terms } = given ?? {};
-  const agreed = Object.keys(terms).length > 0 ? terms : shopDefaults;
   return {
     schedule: asAgreed,
-    ...agreed,
+    ...firstStated(terms, shopDefaults),
     ...(consent ? { evidence: 'attestedByMerchant', consent } : { evidence: 'missing' }),
     ...facts,
   };

@@ -67,7 +67,7 @@ describe('in a sandbox a response', () => {
     );
     expect(answer.status).toBe(201);
     expect(warnings(answer)).toBe(
-      'unknown-member;path="makeRecuring", ' +
+      'unknown-member;path="makeRecuring";nearest="makeRecurrent", ' +
         'unknown-member;path="descripton";nearest="description", ' +
         'unknown-member;path="cart[0].prise";nearest="price"',
     );

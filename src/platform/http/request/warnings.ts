@@ -1,18 +1,24 @@
-// What a sandbox says about members and parameters that no endpoint declares: a structured header (RFC 9651) and a line of the log.
-// Their names come from the client, so they are encoded and cut; their values are never shown.
+// The warnings about a request that was accepted: a structured header (RFC 9651). The names of what no endpoint declares come from the
+// client, so they are encoded and cut; their values are never shown.
 import { nearestName } from '../../../nearest-name.ts';
+import type { Warning } from '../../../refusal.ts';
 import { maskCardNumbers } from '../../log.ts';
 import type { UnknownMember, UnknownMembers } from './declared-members.ts';
 
 export const warningsHeader = 'Mandate-Warnings';
 export const warningsDescription =
-  'Only in the sandbox: what the request has that the operation does not know and ignores. A structured list (RFC 9651) of ' +
-  '`unknown-member` (of the body) and `unknown-parameter` (of the query), each with its `path` and, if there is one, the `nearest` ' +
-  'known name. `more` has the `count` of those left out. `card-number` has the `path` of an ID of yours that holds a card number.';
+  'What is wrong with a request that was accepted: a structured list (RFC 9651). `consentWithoutAmount`: the consent names no amount. ' +
+  '`consentMissing`: there is no proof of the consent. Both have the `field` to send. Only in the sandbox: `unknown-member` (of the ' +
+  'body) and `unknown-parameter` (of the query), which are ignored, each with its `path` and, if there is one, the `nearest` known ' +
+  'name. `more` has the `count` of those left out. `card-number` has the `path` of an ID of yours that holds a card number.';
 
 /** Proxies refuse a response whose headers exceed 4 KiB. */
 const maxHeaderCharacters = 2_000;
 const maxNameCharacters = 40;
+
+export function warningOfOutcome({ code, field }: Warning): string {
+  return `${code};field="${field}"`;
+}
 
 /** Where a caller's own ID holds a card number. */
 export function warningOfNumberedId(path: string): string {
