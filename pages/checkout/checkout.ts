@@ -5,6 +5,7 @@ import type { CheckoutFacts, View } from '../../src/checkout/domain/checkout-pag
 import { printMoney, sizeOfPrinted } from '../../src/checkout/domain/format-money.ts';
 import { fill } from '../../src/checkout/domain/translations.ts';
 import { existing } from '../docs/elements.ts';
+import { agreementOf, showAgreement } from './agreement.ts';
 import { openApi, randomHex } from './api.ts';
 import { fingerprint } from './browser-print.ts';
 import { connectCardForm } from './views/card-form.ts';
@@ -161,10 +162,11 @@ function run(token: string): void {
 
     const { paymentToolToken, paymentSession } = made.body;
     const resource = { paymentToolToken, paymentSession };
+    const agreed = { ...entered, agreement: agreementOf(facts, progress.order) };
     const key = randomHex(16);
     // The key makes a repeat take effect once, so a lost response can be retried.
     for (let turn = 0; ; turn++) {
-      const begun = await task.begin(resource, entered, key);
+      const begun = await task.begin(resource, agreed, key);
       if (begun.came === 'stranger') return void show('dead');
       if (begun.came === 'refusal') return refusalSaid(begun.code);
       if (begun.came === 'body') {
@@ -251,6 +253,8 @@ function warn(text: string): void {
 function showOrder(): void {
   const { order } = progress;
   if (!order || !amount || amount.textContent !== '') return;
+  const agreement = agreementOf(facts, order);
+  if (agreement) showAgreement(agreement, facts);
   const printed = printMoney({ ...facts, ...order }, facts.locale);
   amount.textContent = printed;
   amount.dataset['size'] = sizeOfPrinted(printed);

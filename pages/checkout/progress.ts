@@ -1,5 +1,7 @@
 // The status of an invoice or a binding, computed from its events in order. Pure: the same events give the same
 // status on every load.
+import type { Order } from '../../src/checkout/domain/checkout-page.ts';
+import { termsIn, type TermsBody } from '../../src/receipts/domain/terms-body.ts';
 
 export type Interaction = {
   readonly url: string;
@@ -24,7 +26,7 @@ export type Attempt = {
 export type Progress = {
   readonly lastEventId: number;
   /** Of an invoice. */
-  readonly order?: { readonly amountMinor: number; readonly product: string };
+  readonly order?: Pick<Order, 'amountMinor' | 'product' | 'recurring'>;
   readonly invoice?: 'unpaid' | 'paid' | 'cancelled';
   /** What the page is about: the latest of an invoice, which has one at a time; of a customer the one that is followed. */
   readonly attempt?: Attempt;
@@ -55,8 +57,7 @@ export function after(progress: Progress, events: readonly FeedEvent[]): Progres
 function afterChange(progress: Progress, change: Change, at: string): Progress {
   switch (change.changeType) {
     case 'InvoiceCreated': {
-      const { amount, product } = change['invoice'] as { amount: number; product: string };
-      return { ...progress, invoice: 'unpaid', order: { amountMinor: amount, product } };
+      return { ...progress, invoice: 'unpaid', order: orderOf(change['invoice'] as InvoiceBody) };
     }
     case 'InvoiceStatusChanged': {
       const status = change['status'] as string;
@@ -127,6 +128,22 @@ function ended(change: Change, at: string): Partial<Attempt> {
   const state = stateOfStatus[change['status'] as string] ?? 'pending';
   const { code } = (change['error'] ?? {}) as { code?: string };
   return { state, endedAt: at, ...(code === undefined ? {} : { errorCode: code }) };
+}
+
+type InvoiceBody = {
+  readonly amount: number;
+  readonly product: string;
+  readonly makeRecurrent?: boolean;
+  readonly recurrentTerms?: TermsBody;
+};
+
+function orderOf({
+  amount,
+  product,
+  makeRecurrent,
+  recurrentTerms = {},
+}: InvoiceBody): Progress['order'] & {} {
+  return { amountMinor: amount, product, ...(makeRecurrent ? { recurring: termsIn(recurrentTerms) } : {}) };
 }
 
 type ToolDetails = { readonly lastDigits?: string; readonly paymentSystem?: string };

@@ -1,6 +1,8 @@
 // The two tasks of the page: paying an invoice and saving a card for a customer. Both send a tokenised card and
 // are followed by events; this file holds what differs.
 import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
+import { termsBody } from '../../src/receipts/domain/terms-body.ts';
+import type { Agreement } from './agreement.ts';
 import type { Answer, Api } from './api.ts';
 import type { FeedEvent } from './progress.ts';
 import type { Session } from './session.ts';
@@ -9,14 +11,11 @@ export type Resource = { readonly paymentToolToken: string; readonly paymentSess
 
 /** What the payer entered besides the card. */
 export type Entered = { readonly email?: string; readonly consentTickedAt?: string };
+type Agreed = Entered & { readonly agreement: Agreement | undefined };
 
 export type Task = {
   events(after: number): Promise<Answer<FeedEvent[]>>;
-  begin(
-    resource: Resource,
-    entered: Entered,
-    idempotencyKey: string,
-  ): Promise<Answer<{ readonly id: string }>>;
+  begin(resource: Resource, agreed: Agreed, idempotencyKey: string): Promise<Answer<{ readonly id: string }>>;
 };
 
 const eventsAtOnce = 1_000;
@@ -26,15 +25,15 @@ export function taskOf(facts: CheckoutFacts, session: Session, api: Api): Task {
   return {
     events: (after) =>
       api.get(`${path}/events?limit=${eventsAtOnce}${after === 0 ? '' : `&eventID=${after}`}`),
-    begin: (resource, entered, key) =>
+    begin: (resource, agreed, key) =>
       facts.kind === 'invoice'
-        ? api.post(`${path}/payments`, paymentBody(facts, session, resource, entered), key)
-        : api.post(`${path}/bindings`, bindingBody(facts, session, resource, entered), key),
+        ? api.post(`${path}/payments`, paymentBody(facts, session, resource, agreed), key)
+        : api.post(`${path}/bindings`, bindingBody(facts, session, resource, agreed), key),
   };
 }
 
-function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource, entered: Entered): object {
-  const { email } = entered;
+function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource, agreed: Agreed): object {
+  const { email, agreement } = agreed;
   return {
     flow: facts.hold
       ? { type: 'PaymentFlowHold', onHoldExpiration: facts.hold }
@@ -45,33 +44,24 @@ function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource,
       contactInfo: email === undefined ? {} : { email },
       sessionInfo: { redirectUrl: session.returnUrl },
     },
-    makeRecurrent: facts.recurring,
-    ...termsOf(facts, entered),
+    makeRecurrent: agreement !== undefined,
+    ...termsOf(facts, agreed),
     ...(session.metadata === undefined ? {} : { metadata: session.metadata }),
   };
 }
 
-function bindingBody(facts: CheckoutFacts, session: Session, resource: Resource, entered: Entered): object {
+function bindingBody(facts: CheckoutFacts, session: Session, resource: Resource, agreed: Agreed): object {
   return {
     paymentResource: resource,
     sessionInfo: { redirectUrl: session.returnUrl },
-    ...termsOf(facts, entered),
+    ...termsOf(facts, agreed),
   };
 }
 
 /** The terms the payer agreed to, with the evidence: the exact text they saw and when they ticked the box. */
-function termsOf({ consent, schedule, until, locale }: CheckoutFacts, { consentTickedAt }: Entered): object {
-  if (!consent || consentTickedAt === undefined) return {};
-  return {
-    recurrentTerms: {
-      ...(schedule === undefined ? {} : { schedule }),
-      ...(until === undefined ? {} : { validUntil: until }),
-      consent: {
-        ticked: true,
-        tickedAt: consentTickedAt,
-        text: `${consent.text}\n${consent.howToStop}`,
-        locale,
-      },
-    },
-  };
+function termsOf({ locale }: CheckoutFacts, { agreement, consentTickedAt: tickedAt }: Agreed): object {
+  if (!agreement || tickedAt === undefined) return {};
+  const { terms, consent } = agreement;
+  const text = `${consent.text}\n${consent.howToStop}`;
+  return { recurrentTerms: { ...termsBody(terms), consent: { ticked: true, tickedAt, text, locale } } };
 }

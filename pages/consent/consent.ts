@@ -4,6 +4,7 @@ import type { ConsentFacts, ConsentState, ConsentView } from '../../src/checkout
 import { existing } from '../docs/elements.ts';
 import { fingerprint } from '../checkout/browser-print.ts';
 import { connectChallenge } from '../checkout/views/challenge.ts';
+import { watchTicks } from '../checkout/views/consent-box.ts';
 
 const soonMs = 300;
 const everyMs = 1_000;
@@ -32,7 +33,7 @@ if (document.querySelector('#agree')) run();
 
 function run(): void {
   const box = existing('consent', HTMLInputElement);
-  let tickedAt: string | undefined;
+  const tickedAt = watchTicks(box);
   keepAddress();
   const bank = { frame: words.frame, starter: new URL('../../checkout/challenge', location.href).href };
   const challenge = connectChallenge({ ...bank, hasOpener: false }, () => {
@@ -41,12 +42,7 @@ function run(): void {
     follow();
   });
 
-  // A tick set by a script is not consent.
-  box.addEventListener('click', (event) => {
-    if (!event.isTrusted) return event.preventDefault();
-    tickedAt = box.checked ? new Date().toISOString() : undefined;
-    explain('');
-  });
+  box.addEventListener('click', () => explain(''));
   existing('consent-form', HTMLFormElement).addEventListener('submit', (event) => {
     event.preventDefault();
     void agree();
@@ -66,14 +62,16 @@ function run(): void {
 
   async function agree(): Promise<void> {
     if (isSending) return;
-    explain(tickedAt === undefined ? words.consentMissing : '');
-    if (tickedAt === undefined) return box.focus();
+    const agreedAt = tickedAt();
+    explain(agreedAt === undefined ? words.consentMissing : '');
+    if (agreedAt === undefined) return box.focus();
     isSending = true;
     hasConfirmed = false;
     warn('');
     show('waiting');
     const { locale, textHash } = facts;
-    const answer = await ask({ ticked: true, tickedAt, textHash, locale, fingerprint: fingerprint() });
+    const agreement = { ticked: true, tickedAt: agreedAt, textHash, locale, fingerprint: fingerprint() };
+    const answer = await ask(agreement);
     isSending = false;
     if (answer?.status === 200) return draw(answer.state);
     // The payer has to read what they agree to.
@@ -95,7 +93,6 @@ function run(): void {
       warn(words[state.problem]);
       // A failed attempt needs a new tick.
       box.checked = false;
-      tickedAt = undefined;
     }
     if (state.view === 'waiting' || state.view === 'challenge') follow(everyMs);
   }

@@ -16,7 +16,7 @@ const shopName = 'Bean & Leaf';
 /** Checkout options of each kind of order. */
 const wishes: Readonly<Record<string, Record<string, unknown>>> = {
   once: {},
-  subscribe: { recurring: true, recurringSchedule: 'P1M' },
+  subscribe: {},
   hold: { paymentFlowHold: true, holdExpiration: 'cancel' },
 };
 

@@ -21,6 +21,7 @@ const shown = [
   'recurring',
   'recurringSchedule',
   'recurringUntil',
+  'recurringAmountRule',
   'paymentFlowHold',
   'holdExpiration',
   'redirectUrl',

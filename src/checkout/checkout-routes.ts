@@ -9,12 +9,12 @@ import type { Customer } from '../customers/domain/customer.ts';
 import type { Invoice } from '../invoices/domain/invoice.ts';
 import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
-import type { MandateTerms } from '../receipts/domain/terms.ts';
+import { firstStated, type MandateTerms } from '../receipts/domain/terms.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages } from './challenge-pages.ts';
 import { openerPolicy, policyOf, sendPage, sendSmall, textOf } from './page-response.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
-import { needsConsent, withShopTerms } from './domain/consent-text.ts';
+import { needsConsent } from './domain/consent-text.ts';
 import {
   isReturnAllowed,
   localeOf,
@@ -117,10 +117,10 @@ async function lookAt(
   const { token, redirectUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
-  // Read before the payer agrees: the terms they see are the terms that are stored.
-  const agreed = needsConsent(wanted) ? withShopTerms(wanted, await ports.termsOf(found)) : wanted;
+  const order = isGood ? found.order : undefined;
+  const asked = { ...wanted, recurring: wanted.recurring || order?.recurring !== undefined };
   const view: CheckoutView = {
-    request: agreed,
+    request: { ...asked, terms: await termsOf(asked, found, order, ports) },
     shop: {
       name: shop.name,
       isTest: !shop.livemode,
@@ -129,7 +129,7 @@ async function lookAt(
     },
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
     sendsEmail,
-    ...(isGood && found.order ? { order: found.order } : {}),
+    ...defined({ order }),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin)
       ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ...ownOrigins].includes(from) }
@@ -144,6 +144,20 @@ function ownOrigins(publicUrl: string, { protocol, host }: FastifyRequest): stri
   return [...new Set(origins)];
 }
 
+/**
+ * Read before the payer agrees: the terms they see are the terms that are stored. Without its token nothing of the invoice is shown, so
+ * the script takes its terms first.
+ */
+async function termsOf(
+  wanted: CheckoutRequest,
+  shop: { readonly partyId: string; readonly shopId: string },
+  order: Order | undefined,
+  ports: Pick<CheckoutPorts, 'termsOf'>,
+): Promise<MandateTerms> {
+  const mayAsk = needsConsent(wanted) || order === undefined;
+  return mayAsk ? firstStated(order?.recurring, wanted.terms, await ports.termsOf(shop)) : wanted.terms;
+}
+
 const nothingWanted = {
   kind: 'invoice',
   id: '',
@@ -151,6 +165,7 @@ const nothingWanted = {
   obscureCardCvv: false,
   requireCardHolder: false,
   recurring: false,
+  terms: {},
 } as const;
 
 /** The invoice or customer of a page, and the first view for a payer with its token. */
@@ -186,10 +201,10 @@ function viewWithoutToken({ token, shopOrigin }: CheckoutRequest, returned: bool
   return shopOrigin !== undefined && !returned ? 'form' : 'loading';
 }
 
-function orderOf({ amount, product, description }: Invoice): Order {
+function orderOf({ amount, product, description, recurring }: Invoice): Order {
   return {
     amountMinor: Number(amount.minor),
     product,
-    ...defined({ description }),
+    ...defined({ description, recurring }),
   };
 }

@@ -383,7 +383,11 @@ describeInBrowser('the checkout', () => {
   });
 
   test('saves a card only if the payer ticks the box, not a script', async () => {
-    const terms = { recurringSchedule: 'P1M', recurringUntil: '2030-12-31' };
+    const terms = {
+      recurringSchedule: 'P1M',
+      recurringUntil: '2030-12-31',
+      recurringAmountRule: 'upTo:100000',
+    };
     const invoice = await openNew({ recurring: 'true', name: 'Bean & Leaf', ...terms });
     const sent = page.waitForRequest('**/payments');
     const box = page.getByRole('checkbox', { name: 'I agree that Bean & Leaf keeps this card on file' });
@@ -397,14 +401,123 @@ describeInBrowser('the checkout', () => {
     await box.check();
     await payButton().click();
     await expectHeading('Paid');
-    const agreed = 'every month, until December 31, 2030';
+    const agreed = 'up to RUB\u00a01,000.00 every month, until December 31, 2030';
     expect(await page.locator('#receipt').innerText()).toContain(`Recurring transaction: ${agreed}`);
     const { consent, ...rest } = (await sent).postDataJSON().recurrentTerms;
-    expect(rest).toEqual({ schedule: 'P1M', validUntil: '2030-12-31' });
+    const amountRule = { kind: 'upTo', amount: 100_000 };
+    expect(rest).toEqual({ schedule: 'P1M', validUntil: '2030-12-31', amountRule });
     expect(consent).toMatchObject({ ticked: true, locale: 'en' });
-    expect(consent.text).toMatch(/^I agree that Bean & Leaf .*: every month, until .*\.\nYou can end this/);
+    expect(consent.text).toMatch(
+      /^I agree that Bean & Leaf .*: up to RUB\s1,000.00 every month, until .*\.\nYou can end this/,
+    );
     expect(Math.abs(Date.parse(consent.tickedAt) - Date.now())).toBeLessThan(60_000);
     expect((await world.payment(invoice)).makeRecurrent).toBe(true);
+  });
+
+  test.each([
+    [
+      'en',
+      'RUB\u00a0299.00 every month, until I cancel. The trial or first price ends on February 28, 2030, then it is RUB\u00a0499.00.',
+      'Recurring transaction: RUB\u00a0299.00 every month, until I cancel',
+    ],
+    [
+      'ru',
+      '299,00\u00a0₽ каждый месяц, пока не отменю. Пробный период или первая цена: до 28 февраля 2030 г., затем 499,00\u00a0₽.',
+      'Регулярный платёж: 299,00\u00a0₽ каждый месяц, пока не отменю',
+    ],
+  ])('asks in %s what the invoice says, whatever the link says', async (locale, agreed, kept) => {
+    const recurrentTerms = {
+      schedule: 'P1M',
+      amountRule: { kind: 'fixed', amount: 29_900 },
+      trialEnd: '2030-02-28',
+      amountAfterTrial: 49_900,
+    };
+    const other = { recurring: 'false', recurringSchedule: 'P1Y', recurringAmountRule: 'upTo:100' };
+    const invoice = await openNew({ locale, ...other }, { makeRecurrent: true, recurrentTerms });
+    const sentence = await page.locator('.consent label').innerText();
+    expect(sentence).toContain(`: ${agreed}`);
+    await page.locator('#email').fill('payer@example.com');
+    await pay(good);
+    await expect.poll(() => page.locator('#consent-problem').textContent()).not.toBe('');
+    expect(await world.changes(invoice)).toHaveLength(1);
+    await page.locator('#consent').check();
+    await payButton().click();
+    await page.locator('#receipt').getByText(kept).waitFor();
+    const stop = await page.locator('#consent-stop').textContent();
+    const { body } = await world.service.call(
+      'GET',
+      `/v2/processing/invoices/${invoice.id}/payments/1/recurring/consent`,
+      { token: world.merchant.apiKey },
+    );
+    const { mandate } = body.entries[0].facts[0].terms;
+    expect(mandate).toMatchObject({
+      schedule: 'P1M',
+      amountRule: { kind: 'fixed', amountMinor: 29_900 },
+      trialEnd: '2030-02-28',
+      amountAfterTrialMinor: 49_900,
+      consent: { text: `${sentence}\n${stop}`, locale },
+    });
+  });
+
+  test('asks what the invoice says once it has the token, and shows nothing of it before', async () => {
+    const wish = { makeRecurrent: true, recurrentTerms: { amountRule: { kind: 'upTo', amount: 100_000 } } };
+    const invoice = await world.invoice(wish);
+    const address = `${world.address}/checkout?invoiceID=${invoice.id}`;
+    const { text } = await world.service.call('GET', new URL(address).pathname + new URL(address).search);
+    expect(text).toContain('id="consent-field" hidden');
+    expect(text).not.toMatch(/1,000|100000|"kind":"upTo"/);
+    page = await world.open(`${address}#invoiceAccessToken=${invoice.token}`);
+    await page.getByText(': up to RUB\u00a01,000.00, as agreed with the shop, until I cancel.').waitFor();
+    await page.getByText('open the link in the receipt, or tell TEST').waitFor();
+    await pay(good);
+    await page.getByText('Enter your e-mail address').waitFor();
+    expect(await page.locator('label[for=email]').textContent()).toBe('E-mail for the receipt');
+    await page.locator('#email').fill('payer@example.com');
+    await payButton().click();
+    await page.getByText('Tick the box if you agree').waitFor();
+    await page.locator('#consent').check();
+    await payButton().click();
+    await expectHeading('Paid');
+    const { makeRecurrent } = await world.payment(invoice);
+    expect(makeRecurrent).toBe(true);
+  });
+
+  test('asks nothing about a single payment once it has the token', async () => {
+    const invoice = await world.invoice();
+    page = await world.open(
+      `${world.address}/checkout?invoiceID=${invoice.id}#invoiceAccessToken=${invoice.token}`,
+    );
+    await page.getByRole('button', { name: 'Pay RUB 60.00' }).waitFor();
+    expect(await page.locator('#consent').isVisible()).toBe(false);
+    await pay(good);
+    await expectHeading('Paid');
+    expect((await world.payment(invoice)).makeRecurrent).toBe(false);
+  });
+
+  test('says what is paid now if the terms name no amount', async () => {
+    await openNew({ recurring: 'true', recurringSchedule: 'P1M' });
+    expect(await page.locator('.consent label').innerText()).toMatch(
+      /: every month, until I cancel\. This payment is RUB\s60\.00\. Later amounts are as agreed with the shop\.$/,
+    );
+  });
+
+  test('takes a tick back that is older than its script', async () => {
+    page = await world.openAlone('about:blank');
+    // As a payer does who is faster than a slow network, or a browser that restores a form.
+    await page.addInitScript(`new MutationObserver(() => {
+      const box = document.querySelector('#consent');
+      if (box && !box.wasTicked) box.wasTicked = box.checked = true;
+    }).observe(document, { childList: true, subtree: true });`);
+    await page.goto(world.link(await world.invoice(), { recurring: 'true' }));
+    const box = page.locator('#consent');
+    expect(await box.evaluate((element) => (element as unknown as { wasTicked: boolean }).wasTicked)).toBe(
+      true,
+    );
+    expect(await box.isChecked()).toBe(false);
+    await page.locator('#email').fill('payer@example.com');
+    await box.check();
+    await pay(good);
+    await expectHeading('Paid');
   });
 
   test('ticks a pressed box although the form grows by an explanation of the address', async () => {

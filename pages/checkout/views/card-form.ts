@@ -17,6 +17,7 @@ import {
   numberProblem,
   type Problem,
 } from './card-text.ts';
+import { watchTicks } from './consent-box.ts';
 import type { Entered } from '../task.ts';
 
 export type CardForm = {
@@ -55,7 +56,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
   const [holder, mail, consent] = [field('holder'), field('email'), field('consent')];
   const sign = document.querySelector('#network-sign');
   const spoken = existing('number-network', HTMLElement);
-  let tickedAt: string | undefined;
+  const tickedAt = consent ? watchTicks(consent) : () => undefined;
   let isPressed = false;
   const unsaid: (() => void)[] = [];
 
@@ -66,7 +67,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
     [code, () => codeProblem(code.value, number.value)],
     [holder, () => holderProblem(holder?.value ?? '')],
     [mail, () => emailProblem(mail?.value ?? '', mail?.required ?? false)],
-    [consent, () => (tickedAt === undefined ? 'consentMissing' : undefined)],
+    [consent, () => (isAsked() && tickedAt() === undefined ? 'consentMissing' : undefined)],
   ];
 
   if (mail && email !== undefined) mail.value = email;
@@ -88,11 +89,6 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
   code.addEventListener('input', () => {
     code.value = digitsOf(code.value).slice(0, Math.max(...codeLengthsOf(number.value)));
   });
-  // A tick set by a script is not consent.
-  consent?.addEventListener('click', (event) => {
-    if (!event.isTrusted) return event.preventDefault();
-    tickedAt = consent.checked ? new Date().toISOString() : undefined;
-  });
   addEventListener('mousedown', () => (isPressed = true), true);
   // A drag ends without a mouseup, and a menu swallows one: then the next key marks the release.
   for (const end of ['mouseup', 'dragend', 'keydown']) addEventListener(end, release, true);
@@ -100,6 +96,10 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
     // A field is not called incomplete while the payer still types in it.
     input?.addEventListener('change', () => whenReleased(() => input.value !== '' && say(input, check())));
     input?.addEventListener('input', () => input.ariaInvalid === 'true' && say(input, check()));
+  }
+
+  function isAsked(): boolean {
+    return !existing('consent-field', HTMLElement).hidden;
   }
 
   /** An explanation lengthens the form: the button the payer is pressing would move away and miss the click. */
@@ -141,6 +141,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
 
   return {
     read() {
+      const consentTickedAt = tickedAt();
       for (const [input, check] of checks) if (input) say(input, check());
       const wrong = checks.find(([input]) => input?.ariaInvalid === 'true')?.[0];
       if (wrong) return void wrong.focus();
@@ -155,7 +156,7 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
         },
         entered: {
           ...(address === '' ? {} : { email: address }),
-          ...(tickedAt === undefined ? {} : { consentTickedAt: tickedAt }),
+          ...(consentTickedAt === undefined ? {} : { consentTickedAt }),
         },
       };
     },

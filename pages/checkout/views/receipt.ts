@@ -4,6 +4,7 @@ import { printMoney } from '../../../src/checkout/domain/format-money.ts';
 import { fill } from '../../../src/checkout/domain/translations.ts';
 import { existing, h } from '../../docs/elements.ts';
 import { networkName } from './card-form.ts';
+import { agreementOf } from '../agreement.ts';
 import type { Progress } from '../progress.ts';
 import type { Ending } from '../view-of.ts';
 
@@ -12,6 +13,7 @@ export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, 
   existing('done-head', HTMLElement).textContent = done[ending];
   existing('done-lead', HTMLElement).textContent = done[`${ending}Lead`];
   const amountMinor = attempt?.amountMinor ?? order?.amountMinor;
+  const { consent } = agreementOf(facts, order) ?? {};
   const time = attempt?.endedAt ?? attempt?.startedAt;
   const rows: [string, string | undefined][] = [
     [
@@ -28,7 +30,7 @@ export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, 
       done.time,
       time && new Date(time).toLocaleString(facts.locale, { dateStyle: 'medium', timeStyle: 'short' }),
     ],
-    [done.kind, attempt?.isRecurring && facts.consent ? fill(done.kindRecurring, facts.consent) : undefined],
+    [done.kind, attempt?.isRecurring && consent ? fill(done.kindRecurring, consent) : undefined],
     [done.reference, attempt && facts.kind === 'invoice' ? `${facts.id}/${attempt.id}` : undefined],
   ];
   existing('receipt', HTMLElement).replaceChildren(

@@ -2,7 +2,8 @@
 // Script and style are inline and allowed by their hashes, so no other code can run.
 import type { Translations } from './translations.en.ts';
 import { fill, wordsIn } from './translations.ts';
-import { consentTextOf, type ConsentText } from './consent-text.ts';
+import type { MandateTerms } from '../../receipts/domain/terms.ts';
+import { consentTextOf, needsConsent, type ConsentText } from './consent-text.ts';
 import { challenge, consentField, head, mark, message, page, section } from './page-parts.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
@@ -24,7 +25,13 @@ export const views = [
 export type View = (typeof views)[number];
 
 /** What a payer with the token sees of an invoice. */
-export type Order = { readonly amountMinor: number; readonly product: string; readonly description?: string };
+export type Order = {
+  readonly amountMinor: number;
+  readonly product: string;
+  readonly description?: string;
+  /** The merchant wants the card saved, on these terms. */
+  readonly recurring?: MandateTerms;
+};
 
 export type CheckoutShop = {
   readonly name: string;
@@ -59,8 +66,14 @@ export type CheckoutFacts = Omit<
   readonly returnTo?: string;
   readonly shopOrigin?: string;
   readonly hasOpener: boolean;
+  /** The sentence at the box. Without an order, the script composes it once it knows the order. */
   readonly consent?: ConsentText;
-  readonly words: Pick<Translations, 'problems' | 'banners' | 'waiting' | 'page' | 'done' | 'challenge'>;
+  /** The label of the field if the card is saved. */
+  readonly emailLabel: string;
+  readonly words: Pick<
+    Translations,
+    'problems' | 'banners' | 'waiting' | 'page' | 'done' | 'challenge' | 'consent'
+  >;
 };
 
 export function checkoutPage(shown: CheckoutView, assets: { script: string; style: string }): string {
@@ -114,15 +127,13 @@ ${shop?.isTest ? `<p class="test"><span>${escaped(words.page.testMode)}</span></
 </header>`;
 }
 
-function cardForm(
-  { request, shop, order, sendsEmail }: CheckoutView,
-  words: Translations,
-  shopName: string,
-): string {
+function cardForm(shown: CheckoutView, words: Translations, shopName: string): string {
+  const { request, order, sendsEmail } = shown;
   const { page } = words;
-  const consent = consentTextOf(request, shopName);
+  const consent = consentOf(shown, words, shopName);
+  const isUnread = request.kind === 'invoice' && order === undefined;
   const isEmailNeeded = request.recurring;
-  const emailLabel = isEmailNeeded ? (sendsEmail ? page.email : page.emailForShop) : page.emailOptional;
+  const emailLabel = isEmailNeeded ? emailLabelOf(sendsEmail, words) : page.emailOptional;
   return `<form id="card-form" novalidate autocomplete="on">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
@@ -131,17 +142,28 @@ ${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="p
 </div>
 ${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
 ${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
-${consent === undefined ? '' : consentField(consent)}
+${consent || isUnread ? consentField(consent) : ''}
 ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
-<button id="pay" class="main" type="submit"${order === undefined && request.kind === 'invoice' ? ' aria-disabled="true"' : ''}>${escaped(payLabel({ request, ...(shop ? { shop } : {}), ...(order ? { order } : {}) }, words))}</button>
+<button id="pay" class="main" type="submit"${isUnread ? ' aria-disabled="true"' : ''}>${escaped(payLabel(shown, words))}</button>
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
 </form>`;
 }
 
-function payLabel(
-  { request, shop, order }: Pick<CheckoutView, 'request' | 'shop' | 'order'>,
-  { page }: Translations,
-): string {
+/** Undefined if no card is saved, or if the order is not known yet. */
+function consentOf(
+  { request, shop, order }: CheckoutView,
+  { consent }: Translations,
+  shopName: string,
+): ConsentText | undefined {
+  if (!shop || !needsConsent(request) || (request.kind === 'invoice' && !order)) return undefined;
+  return consentTextOf({ ...request, ...shop, ...order, shop: shopName }, consent);
+}
+
+function emailLabelOf(sendsEmail: boolean, { page }: Translations): string {
+  return sendsEmail ? page.email : page.emailForShop;
+}
+
+function payLabel({ request, shop, order }: CheckoutView, { page }: Translations): string {
   if (request.payButtonLabel !== undefined) return request.payButtonLabel;
   if (request.kind === 'customer') return page.bind;
   if (!shop || !order) return page.payPlain;
@@ -176,11 +198,8 @@ function done({ done }: Translations): string {
 <p id="back-soon" class="hint" role="status"></p>`;
 }
 
-function factsOf(
-  { request, shop, view, ...rest }: CheckoutView,
-  words: Translations,
-  shopName: string,
-): CheckoutFacts {
+function factsOf(shown: CheckoutView, words: Translations, shopName: string): CheckoutFacts {
+  const { request, shop, view, ...rest } = shown;
   const {
     token: _token,
     redirectUrl: _redirectUrl,
@@ -189,8 +208,8 @@ function factsOf(
     description: _text,
     ...wanted
   } = request;
-  const { problems, banners, page, done, challenge } = words;
-  const consent = consentTextOf(request, shopName);
+  const { problems, banners, page, done, challenge, consent: sentences } = words;
+  const consent = consentOf(shown, words, shopName);
   return {
     ...wanted,
     view,
@@ -198,7 +217,16 @@ function factsOf(
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
     hasOpener: rest.hasOpener === true,
-    words: { problems, banners, waiting: waitingOf(request.kind, words), page, done, challenge },
+    emailLabel: emailLabelOf(rest.sendsEmail, words),
+    words: {
+      problems,
+      banners,
+      waiting: waitingOf(request.kind, words),
+      page,
+      done,
+      challenge,
+      consent: sentences,
+    },
     ...defined({ returnTo: rest.returnTo, shopOrigin: rest.shopOrigin, consent }),
   };
 }

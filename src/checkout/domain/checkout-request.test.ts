@@ -1,9 +1,10 @@
 // What the address of a checkout says: every member, what is passed over, and whose language is spoken.
 import { describe, expect, test } from 'vitest';
 import { checkoutPage } from './checkout-page.ts';
-import { consentTextOf, withShopTerms } from './consent-text.ts';
+import { consentTextOf } from './consent-text.ts';
 import { isReturnAllowed, readCheckoutRequest } from './checkout-request.ts';
 import { printMoney, sizeOfPrinted } from './format-money.ts';
+import { firstStated, type MandateTerms } from '../../receipts/domain/terms.ts';
 import { wordsIn } from './translations.ts';
 
 const plain = {
@@ -14,6 +15,7 @@ const plain = {
   obscureCardCvv: false,
   requireCardHolder: false,
   recurring: false,
+  terms: {},
 };
 
 describe('an address', () => {
@@ -34,6 +36,7 @@ describe('an address', () => {
       recurring: 'true',
       recurringSchedule: 'P1M',
       recurringUntil: '2030-12-31',
+      recurringAmountRule: 'fixed:29900',
       paymentFlowHold: 'true',
       holdExpiration: 'capture',
       redirectUrl: 'https://shop.example/thanks',
@@ -52,8 +55,11 @@ describe('an address', () => {
       obscureCardCvv: true,
       requireCardHolder: true,
       recurring: true,
-      schedule: 'P1M',
-      until: '2030-12-31',
+      terms: {
+        schedule: 'P1M',
+        validUntil: '2030-12-31',
+        amountRule: { kind: 'fixed', amountMinor: 29_900 },
+      },
       hold: 'capture',
       redirectUrl: 'https://shop.example/thanks',
       payButtonLabel: 'Go',
@@ -79,7 +85,22 @@ describe('an address', () => {
     ['2030-02-30', undefined],
     ['2030-2-3', undefined],
   ])('until %s is until %s', (recurringUntil, until) => {
-    expect(readCheckoutRequest({ invoiceID: 'I1', recurringUntil })?.until).toBe(until);
+    expect(readCheckoutRequest({ invoiceID: 'I1', recurringUntil })?.terms.validUntil).toBe(until);
+  });
+
+  test.each<[string, object | undefined]>([
+    ['fixed:1', { kind: 'fixed', amountMinor: 1 }],
+    ['upTo:999999999999', { kind: 'upTo', amountMinor: 999_999_999_999 }],
+    ['variable:the price of each order', { kind: 'variable', text: 'the price of each order' }],
+    ['29900', undefined],
+    ['fixed:0', undefined],
+    ['fixed:299.00', undefined],
+    ['fixed:-1', undefined],
+    ['upTo:1000000000000', undefined],
+    ['upto:5', undefined],
+    ['variable: ', undefined],
+  ])('an amount rule %s is %j', (recurringAmountRule, rule) => {
+    expect(readCheckoutRequest({ invoiceID: 'I1', recurringAmountRule })?.terms.amountRule).toEqual(rule);
   });
 
   test('with nonsense in it is as if that had not been said', () => {
@@ -89,6 +110,7 @@ describe('an address', () => {
       locale: 'tlh',
       recurring: 'yes',
       recurringUntil: '2030-02-31T',
+      recurringAmountRule: 'a lot',
       redirectUrl: 'javascript:alert(1)',
       shopOrigin: 'null',
       name: 'x'.repeat(201),
@@ -153,51 +175,118 @@ test('both languages leave the same gaps to be filled', () => {
 });
 
 describe('the sentence at the box', () => {
-  const textOf = (query: Record<string, string>) => {
+  const textOf = (
+    query: Record<string, string>,
+    more: MandateTerms = {},
+    paid: number | undefined = 6_000,
+  ) => {
     const request = readCheckoutRequest(query);
-    return request && consentTextOf(request, 'Bean & Leaf');
+    if (!request) throw new Error('it asks for nothing');
+    const { kind, locale, terms } = request;
+    const asked = { kind, locale, shop: 'Bean & Leaf', currency: 'RUB', minorDigits: 2 };
+    const amount = kind === 'invoice' && paid !== undefined ? { amountMinor: paid } : {};
+    return consentTextOf({ ...asked, ...amount, terms: { ...terms, ...more } }, wordsIn(locale).consent);
   };
+  const recurring = { invoiceID: 'I1', recurring: 'true' };
 
   test.each([
-    [{}, 'as agreed with the shop', 'until I cancel'],
-    [{ recurringSchedule: ' ' }, 'as agreed with the shop', 'until I cancel'],
-    [{ recurringSchedule: 'P1M' }, 'every month', 'until I cancel'],
-    [{ recurringSchedule: 'P4W' }, 'every 4 weeks', 'until I cancel'],
-    [{ locale: 'ru', recurringSchedule: 'P6M' }, 'каждые 6 месяцев', 'пока не отменю'],
-    [{ locale: 'ru', recurringSchedule: 'P2Y' }, 'каждые 2 года', 'пока не отменю'],
-    [{ locale: 'ru', recurringSchedule: 'P21D' }, 'каждые 21 день', 'пока не отменю'],
+    [{}, 'as agreed with the shop, until I cancel'],
+    [{ recurringSchedule: ' ' }, 'as agreed with the shop, until I cancel'],
+    [{ recurringSchedule: 'P1M' }, 'every month, until I cancel'],
+    [{ recurringSchedule: 'P4W' }, 'every 4 weeks, until I cancel'],
+    [{ locale: 'ru', recurringSchedule: 'P6M' }, 'каждые 6 месяцев, пока не отменю'],
+    [{ locale: 'ru', recurringSchedule: 'P2Y' }, 'каждые 2 года, пока не отменю'],
+    [{ locale: 'ru', recurringSchedule: 'P21D' }, 'каждые 21 день, пока не отменю'],
     [
       { recurringSchedule: 'on delivery', recurringUntil: '2030-12-31' },
-      'on delivery',
-      'until December 31, 2030',
+      'on delivery, until December 31, 2030',
     ],
     [
-      { locale: 'ru', recurringSchedule: 'P1Y', recurringUntil: '2030-12-31' },
-      'каждый год',
-      'до 31 декабря 2030 г.',
+      { recurringSchedule: 'P1M', recurringAmountRule: 'fixed:29900' },
+      'RUB\u00a0299.00 every month, until I cancel',
     ],
-  ])('of %j says how often and for how long', (more, schedule, until) => {
-    const consent = textOf({ invoiceID: 'I1', recurring: 'true', ...more });
-    expect(consent).toMatchObject({ schedule, until });
-    expect(consent?.text).toContain(`Bean & Leaf`);
-    expect(consent?.text).toContain(`: ${schedule}, ${until}.`);
-    expect(consent?.howToStop).toContain('Bean & Leaf');
+    [
+      { recurringSchedule: 'P1M', recurringAmountRule: 'upTo:100000' },
+      'up to RUB\u00a01,000.00 every month, until I cancel',
+    ],
+    [
+      { recurringSchedule: 'on delivery', recurringAmountRule: 'fixed:29900' },
+      'RUB\u00a0299.00, on delivery, until I cancel',
+    ],
+    [{ recurringAmountRule: 'fixed:29900' }, 'RUB\u00a0299.00, as agreed with the shop, until I cancel'],
+    [
+      { recurringSchedule: 'P1M', recurringAmountRule: 'variable:the price of my order' },
+      'the price of my order, every month, until I cancel',
+    ],
+    [
+      { locale: 'ru', recurringSchedule: 'P1M', recurringAmountRule: 'upTo:100000' },
+      'до 1\u00a0000,00\u00a0₽ каждый месяц, пока не отменю',
+    ],
+  ])('of %j says how much, how often and for how long: %s', (more, terms) => {
+    const consent = textOf({ ...recurring, ...more });
+    expect(consent.terms).toBe(terms);
+    expect(consent.text).toContain('Bean & Leaf');
+    expect(consent.text).toContain(`: ${terms}.`);
   });
 
-  test.each([
-    [{}, 'P2W', '2027-12-31'],
-    [{ recurringSchedule: 'P1M' }, 'P1M', undefined],
-    [{ recurringUntil: '2030-12-31' }, undefined, '2030-12-31'],
-  ])('of %j is of the shop’s terms where it says none of its own', (more, schedule, until) => {
-    const request = readCheckoutRequest({ customerID: 'C1', ...more });
-    const agreed = request && withShopTerms(request, { schedule: 'P2W', validUntil: '2027-12-31' });
-    expect([agreed?.schedule, agreed?.until]).toEqual([schedule, until]);
+  test('of terms with an amount says nothing of what is paid now', () => {
+    const fixed = { recurringSchedule: 'P1M', recurringAmountRule: 'fixed:29900' };
+    expect(textOf({ ...recurring, ...fixed }).text).toMatch(
+      /: RUB\u00a0299\.00 every month, until I cancel\.$/,
+    );
+    const until = { locale: 'ru', recurringUntil: '2030-12-31' };
+    expect(textOf({ ...recurring, ...fixed, ...until }).text).toMatch(
+      /каждый месяц, до 31 декабря 2030 г\.$/,
+    );
   });
 
-  test('is there for a binding, and for no other payment', () => {
-    expect(textOf({ customerID: 'C1' })?.text).toContain('when I buy again');
-    expect(textOf({ invoiceID: 'I1' })).toBeUndefined();
+  test('of terms without an amount says what is paid now, and that later amounts are as agreed', () => {
+    const later = 'This payment is RUB\u00a060.00. Later amounts are as agreed with the shop.';
+    expect(textOf({ ...recurring, recurringSchedule: 'P1M' }).text).toMatch(
+      new RegExp(`: every month, until I cancel\\. ${later}$`),
+    );
+    expect(textOf({ ...recurring, locale: 'ru' }).text).toMatch(
+      /\. Этот платёж: 60,00\u00a0₽\. Следующие суммы: как договорились с магазином\.$/,
+    );
+    expect(textOf({ customerID: 'C1' }).text).toMatch(/\. Amounts are as agreed with the shop\.$/);
+    expect(textOf({ customerID: 'C1', locale: 'ru' }).text).toMatch(
+      /\. Суммы: как договорились с магазином\.$/,
+    );
   });
+
+  test('names the trial and what follows', () => {
+    const trial = { trialEnd: '2030-02-28', amountAfterTrialMinor: 49_900 };
+    const asked = { ...recurring, recurringSchedule: 'P1M', recurringAmountRule: 'fixed:100' };
+    expect(textOf(asked, trial).text).toMatch(
+      /: RUB\u00a01\.00 every month, until I cancel\. The trial or first price ends on February 28, 2030, then it is RUB\u00a0499\.00\.$/,
+    );
+    expect(textOf(asked, { trialEnd: '2030-02-28' }).text).toMatch(/ends on February 28, 2030\.$/);
+    expect(textOf({ ...asked, locale: 'ru' }, trial).text).toMatch(
+      /Пробный период или первая цена: до 28 февраля 2030 г\., затем 499,00\u00a0₽\.$/,
+    );
+    expect(textOf({ ...asked, locale: 'ru' }, { trialEnd: '2030-02-28' }).text).toMatch(/2030 г\.$/);
+  });
+
+  test('names the link in the receipt and the shop as the ways to end it', () => {
+    expect(textOf(recurring).howToStop).toMatch(
+      /at any time: open the link in the receipt, or tell Bean & Leaf\./,
+    );
+    expect(textOf({ ...recurring, locale: 'ru' }).howToStop).toMatch(
+      /ссылку в чеке или сообщите Bean & Leaf\./,
+    );
+  });
+
+  test('of a binding says that the card is charged when the payer buys again', () => {
+    expect(textOf({ customerID: 'C1' }).text).toContain('when I buy again');
+  });
+});
+
+test('terms come as one block from the first source that states any', () => {
+  const [invoice, link, shop] = [{ schedule: 'P1Y' }, { validUntil: '2030-12-31' }, { schedule: 'P2W' }];
+  expect(firstStated(invoice, link, shop)).toEqual(invoice);
+  expect(firstStated(undefined, link, shop)).toEqual(link);
+  expect(firstStated({}, {}, shop)).toEqual(shop);
+  expect(firstStated({}, undefined)).toEqual({});
 });
 
 describe('the field for an e-mail', () => {

@@ -2,6 +2,7 @@
 // Invalid parameters are ignored, except IDs and tokens.
 import { defined } from '../../defined.ts';
 import { originOf } from '../../merchants/domain/party.ts';
+import { amountRuleIn, type MandateTerms } from '../../receipts/domain/terms.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 
 export const themes = ['main', 'coral'] as const;
@@ -23,10 +24,8 @@ export type CheckoutRequest = {
   readonly obscureCardCvv: boolean;
   readonly requireCardHolder: boolean;
   readonly recurring: boolean;
-  /** How often the saved card will be charged: an ISO 8601 period, or words. */
-  readonly schedule?: string;
-  /** The last day of the mandate, `2030-12-31`. */
-  readonly until?: string;
+  /** What the saved card will be charged for. Empty if the link says nothing. */
+  readonly terms: MandateTerms;
   readonly hold?: 'cancel' | 'capture';
   /** Where to go after success. */
   readonly redirectUrl?: string;
@@ -60,14 +59,17 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
     obscureCardCvv: isOn('obscureCardCvv'),
     requireCardHolder: isOn('requireCardHolder'),
     recurring: isOn('recurring') && kind === 'invoice',
+    terms: defined({
+      schedule: text('recurringSchedule'),
+      validUntil: dayOf(text('recurringUntil')),
+      amountRule: amountRuleIn(text('recurringAmountRule') ?? ''),
+    }),
     ...defined({
       token: text(`${kind}AccessToken`, 2_048),
       name: text('name'),
       description: text('description'),
       payButtonLabel: text('payButtonLabel', 60),
       hold,
-      schedule: text('recurringSchedule'),
-      until: dayOf(text('recurringUntil')),
       redirectUrl: originOf(address ?? '') && address,
       shopOrigin: originOf(text('shopOrigin') ?? ''),
     }),

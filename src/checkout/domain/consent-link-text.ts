@@ -1,10 +1,9 @@
 // What a payer compares on the page of a consent link, and what they agree to there. The text is evidence: it has the sentence at
 // the box, how to stop, and both sides of the table.
 import { decimalsOf, type Currency } from '../../money.ts';
-import { scheduleInWords } from '../../receipts/domain/schedule-words.ts';
 import { asAgreed, type MandateTerms } from '../../receipts/domain/terms.ts';
 import type { Locale } from './checkout-request.ts';
-import { printedDate } from './consent-text.ts';
+import { amountText, printedDate, scheduleText } from './consent-text.ts';
 import { consentLinkWords } from './consent-link-words.ts';
 import { printMoney } from './format-money.ts';
 import { fill, wordsIn } from './translations.ts';
@@ -67,18 +66,6 @@ function printed(
   const { consent } = wordsIn(locale);
   const money = (amountMinor: number) =>
     printMoney({ amountMinor, currency, minorDigits: decimalsOf(currency) }, locale);
-  const amountOf = () => {
-    switch (amountRule?.kind) {
-      case undefined:
-        return words.asAgreed;
-      case 'variable':
-        return amountRule.text;
-      case 'fixed':
-        return money(amountRule.amountMinor);
-      case 'upTo':
-        return fill(words.upTo, { amount: money(amountRule.amountMinor) });
-    }
-  };
   const trialOf = () => {
     if (trialEnd === undefined) return words.none;
     const date = printedDate(trialEnd, locale);
@@ -86,9 +73,8 @@ function printed(
     return fill(words.trialThen, { date, amount: money(amountAfterTrialMinor) });
   };
   return {
-    amount: amountOf(),
-    schedule:
-      schedule === undefined || schedule === asAgreed ? words.asAgreed : scheduleInWords(schedule, locale),
+    amount: amountRule ? amountText(amountRule, money, consent) : consent.asAgreed,
+    schedule: scheduleText(schedule ?? asAgreed, locale, consent),
     until:
       validUntil === undefined
         ? consent.until

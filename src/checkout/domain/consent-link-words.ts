@@ -13,9 +13,7 @@ const english = {
   schedule: 'How often',
   until: 'Valid',
   trial: 'First price',
-  asAgreed: 'as agreed with the shop',
   none: 'none',
-  upTo: 'up to {amount}',
   trialThen: 'until {date}, then {amount}',
   trialUntil: 'until {date}',
   agree:
@@ -61,9 +59,7 @@ const russian: ConsentLinkWords = {
   schedule: 'Как часто',
   until: 'Срок',
   trial: 'Первая цена',
-  asAgreed: 'как договорились с магазином',
   none: 'нет',
-  upTo: 'до {amount}',
   trialThen: 'до {date}, затем {amount}',
   trialUntil: 'до {date}',
   agree:

@@ -1,52 +1,94 @@
-// The text a payer agrees to when their card is saved: the sentence at the box, with schedule, lifetime and how to stop.
-// The exact text is evidence, so only this file composes it.
-import type { MandateTerms } from '../../receipts/domain/terms.ts';
+// The text a payer agrees to when their card is saved: the sentence at the box, with amount, schedule, lifetime and how to stop.
+// The exact text is evidence, so only this file composes it, for the server and for the page's script.
 import { scheduleInWords } from '../../receipts/domain/schedule-words.ts';
-import type { CheckoutRequest } from './checkout-request.ts';
-import { fill, wordsIn } from './translations.ts';
-import { defined } from '../../defined.ts';
+import { asAgreed, type AmountRule, type MandateTerms } from '../../receipts/domain/terms.ts';
+import type { CheckoutRequest, Locale } from './checkout-request.ts';
+import { printMoney } from './format-money.ts';
+import { fill } from './translations.ts';
+import type { Translations } from './translations.en.ts';
 
 export type ConsentText = {
   readonly text: string;
   readonly howToStop: string;
-  /** The parts that receipts repeat. */
-  readonly schedule: string;
-  readonly until: string;
+  /** How much, how often and until when, as the page's receipt repeats it. */
+  readonly terms: string;
 };
+
+type Asked = {
+  readonly kind: CheckoutRequest['kind'];
+  readonly locale: Locale;
+  readonly shop: string;
+  readonly terms: MandateTerms;
+  readonly currency: string;
+  readonly minorDigits: number;
+  /** What is paid now. */
+  readonly amountMinor?: number;
+};
+type Words = Translations['consent'];
 
 /** Whether the card is saved. */
 export function needsConsent({ kind, recurring }: Pick<CheckoutRequest, 'kind' | 'recurring'>): boolean {
   return kind === 'customer' || recurring;
 }
 
-/** A link without schedule and end date gets the shop's standard terms, both of them. */
-export function withShopTerms(request: CheckoutRequest, terms: MandateTerms = {}): CheckoutRequest {
-  if (request.schedule !== undefined || request.until !== undefined) return request;
-  const { schedule, validUntil: until } = terms;
+export function consentTextOf(asked: Asked, words: Words): ConsentText {
+  const { kind, locale, shop, terms, amountMinor: paid } = asked;
+  const { amountRule, schedule: agreed = asAgreed, validUntil } = terms;
+  const money = (amountMinor: number) => printMoney({ ...asked, amountMinor }, locale);
+  const schedule = scheduleText(agreed, locale, words);
+  const until =
+    validUntil === undefined ? words.until : fill(words.untilDate, { date: printedDate(validUntil, locale) });
+  const amount = amountRule && amountText(amountRule, money, words);
+  // An amount and a period are one phrase: RUB 299.00 every month.
+  const isPhrase = amountRule?.kind !== 'variable' && agreed !== asAgreed && agreed !== schedule;
+  const often = amount === undefined ? schedule : `${amount}${isPhrase ? '' : ','} ${schedule}`;
+  const inWords = `${often}, ${until}`;
+  const sentences = [
+    fill(kind === 'customer' ? words.bind : words.recurring, { shop, terms: inWords }),
+    ...(amount === undefined
+      ? [paid === undefined ? words.later : fill(words.now, { amount: money(paid) })]
+      : []),
+    ...trialText(terms, money, locale, words),
+  ];
   return {
-    ...request,
-    ...defined({ schedule, until }),
+    // A Russian date ends with a full stop of its own.
+    text: sentences.map((sentence) => (sentence.endsWith('.') ? sentence : `${sentence}.`)).join(' '),
+    howToStop: fill(words.stop, { shop }),
+    terms: inWords,
   };
 }
 
-/** Undefined where no card is saved. */
-export function consentTextOf(request: CheckoutRequest, shop: string): ConsentText | undefined {
-  if (!needsConsent(request)) return undefined;
-  const { consent } = wordsIn(request.locale);
-  // Worded as on receipts.
-  const schedule =
-    request.schedule === undefined ? consent.schedule : scheduleInWords(request.schedule, request.locale);
-  const until =
-    request.until === undefined
-      ? consent.until
-      : fill(consent.untilDate, { date: printedDate(request.until, request.locale) });
-  const sentence = request.kind === 'customer' ? consent.bind : consent.recurring;
-  return {
-    text: fill(sentence, { shop, schedule, until }),
-    howToStop: fill(consent.stop, { shop }),
-    schedule,
-    until,
-  };
+export function scheduleText(
+  schedule: string,
+  locale: Locale,
+  { asAgreed: said }: Pick<Words, 'asAgreed'>,
+): string {
+  return schedule === asAgreed ? said : scheduleInWords(schedule, locale);
+}
+
+export function amountText(
+  rule: AmountRule,
+  money: (amountMinor: number) => string,
+  { upTo }: Pick<Words, 'upTo'>,
+): string {
+  if (rule.kind === 'variable') return rule.text;
+  const amount = money(rule.amountMinor);
+  return rule.kind === 'fixed' ? amount : fill(upTo, { amount });
+}
+
+function trialText(
+  { trialEnd, amountAfterTrialMinor }: MandateTerms,
+  money: (amountMinor: number) => string,
+  locale: Locale,
+  { trialEnds, trialThen }: Words,
+): string[] {
+  if (trialEnd === undefined) return [];
+  const date = printedDate(trialEnd, locale);
+  return [
+    amountAfterTrialMinor === undefined
+      ? fill(trialEnds, { date })
+      : fill(trialThen, { date, amount: money(amountAfterTrialMinor) }),
+  ];
 }
 
 export function printedDate(day: string, locale: string): string {

@@ -46,9 +46,11 @@ export function message(noScript: string, said = ''): string {
 <noscript><p class="message shown">${escaped(noScript)}</p></noscript>`;
 }
 
-export function consentField({ text, howToStop }: Pick<ConsentText, 'text' | 'howToStop'>): string {
-  return `<div class="field consent" id="consent-field">
-<label><input id="consent" type="checkbox" required aria-describedby="consent-stop consent-problem"><span>${escaped(text)}</span></label>
+/** Without a text it is hidden, until the script has one. A browser must not restore a tick: only this payer's own one counts. */
+export function consentField(said?: Pick<ConsentText, 'text' | 'howToStop'>): string {
+  const { text, howToStop } = said ?? { text: '', howToStop: '' };
+  return `<div class="field consent" id="consent-field"${said ? '' : ' hidden'}>
+<label><input id="consent" type="checkbox" required aria-describedby="consent-stop consent-problem" autocomplete="off"><span id="consent-text">${escaped(text)}</span></label>
 <p id="consent-stop" class="hint">${escaped(howToStop)}</p>
 <p id="consent-problem" class="problem"></p>
 </div>`;

@@ -100,12 +100,14 @@ function addRecurringSettings(shop: MandateCommand): void {
       examples: [
         'mandate shop recurring S1 --party P1',
         'mandate shop recurring S1 --party P1 --time-zone Europe/Berlin --period-rule refuse',
+        'mandate shop recurring S1 --party P1 --schedule P1M --amount-rule upTo:100000',
       ],
     })
     .requiredOption('--party <id>', 'the merchant')
     .argument('<shopID>', 'an ID from mandate shop list')
     .option('--schedule <text>', 'default schedule of a consent: P1M, or words')
     .option('--valid-until <day>', 'default last day of a consent, such as 2030-12-31')
+    .option('--amount-rule <rule>', 'default amount: fixed:29900, upTo:100000 or variable:words')
     .option('--contact <text>', 'where payers can ask, printed on receipts')
     .addOption(
       new Option('--language <name>', 'language of receipts if that of the payer is unknown').choices([

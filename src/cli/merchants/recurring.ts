@@ -1,4 +1,6 @@
 // mandate shop recurring: settings of a shop for recurring charges.
+import { givesAnyNumberAway } from '../../cards/domain/card.ts';
+import { amountRuleIn, type AmountRule } from '../../receipts/domain/terms.ts';
 import { isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone } from '../../retry-rules/domain/time-zones.ts';
 import { scheduleProblem } from '../../recurring/domain/mandate.ts';
@@ -11,6 +13,7 @@ type Options = {
   party: string;
   schedule?: string;
   validUntil?: string;
+  amountRule?: string;
   contact?: string;
   language?: 'en' | 'ru';
   timeZone?: string;
@@ -31,11 +34,12 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
   // The value is not quoted: it may contain a card number.
   const ofSchedule = schedule === undefined ? undefined : scheduleProblem(schedule);
   if (ofSchedule !== undefined) throw new Error(`--schedule ${ofSchedule}. Use P1M, or words.`);
+  const amountRule = options.amountRule === undefined ? undefined : amountRuleOf(options.amountRule);
   await withFoundation(async ({ database }) => {
     const { currency } = await requireShop(database, partyId, shopId);
     const name = { partyId, shopId };
     const before = await findSettings(database, name);
-    const terms = { ...before.terms, ...defined({ schedule, validUntil }) };
+    const terms = { ...before.terms, ...defined({ schedule, validUntil, amountRule }) };
     const settings: RecurringSettings = {
       ...before,
       ...(Object.keys(terms).length === 0 ? {} : { terms }),
@@ -48,6 +52,18 @@ export async function setRecurring(shopId: string, options: Options): Promise<vo
     await storeSettings(database, name, settings);
     console.log(JSON.stringify({ ...settings, timeZone: timeZoneOf(settings, currency) }, null, 2));
   });
+}
+
+/** An error does not quote the value: it may contain a card number. */
+function amountRuleOf(text: string): AmountRule {
+  const rule = amountRuleIn(text);
+  if (!rule)
+    throw new Error(
+      'Unknown --amount-rule. Use fixed:29900 or upTo:100000 in minor units, or variable:words.',
+    );
+  if (rule.kind === 'variable' && givesAnyNumberAway(rule.text))
+    throw new Error('--amount-rule must not contain a card number.');
+  return rule;
 }
 
 function flag(name: keyof RecurringSettings, given: 'yes' | 'no' | undefined) {

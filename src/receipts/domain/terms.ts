@@ -22,3 +22,11 @@ export const asAgreed = 'as agreed with the merchant';
 export function firstStated(...sources: readonly (MandateTerms | undefined)[]): MandateTerms {
   return sources.find((terms) => terms && Object.keys(terms).length > 0) ?? {};
 }
+
+/** `fixed:29900`, `upTo:100000` or `variable:the price of each order`. Undefined for anything else. */
+export function amountRuleIn(text: string): AmountRule | undefined {
+  const [, kind, value = ''] = /^(fixed|upTo|variable):(.+)$/s.exec(text) ?? [];
+  if (kind === 'variable') return value.trim() === '' ? undefined : { kind, text: value };
+  const isAmount = /^[1-9]\d{0,11}$/.test(value);
+  return isAmount && (kind === 'fixed' || kind === 'upTo') ? { kind, amountMinor: Number(value) } : undefined;
+}

@@ -14,11 +14,21 @@ type Exchange = {
   readonly answer: unknown;
 };
 
-type Offer = { readonly product: string; readonly amount: number };
+type Offer = {
+  readonly product: string;
+  readonly amount: number;
+  readonly makeRecurrent?: true;
+  readonly recurrentTerms?: object;
+};
 
 const offers: Readonly<Record<string, Offer>> = {
   once: { product: 'Coffee beans, 1 kg', amount: 149_000 },
-  subscribe: { product: 'Coffee every month', amount: 99_000 },
+  subscribe: {
+    product: 'Coffee every month',
+    amount: 99_000,
+    makeRecurrent: true,
+    recurrentTerms: { schedule: 'P1M', amountRule: { kind: 'fixed', amount: 99_000 } },
+  },
   hold: { product: 'Espresso machine, made to order', amount: 4_590_000 },
 };
 /** The orders it charges for later, without the payer. */

@@ -93,6 +93,14 @@ describe('the amount of a consent', () => {
     expect(await charge(parent, 501)).toMatchObject({ body: { code: 'recurrentAmountAboveConsent' } });
   });
 
+  test('is that of the shop if the payment has no terms', async () => {
+    const line = ['shop', 'recurring', 'TEST', '--party', merchant.partyId, '--amount-rule', 'upTo:500'];
+    expect((await run(line)).code).toBe(0);
+    const parent = await parentWith({});
+    expect(await warned(parent, 500)).toEqual([]);
+    expect(await charge(parent, 501)).toMatchObject({ body: { code: 'recurrentAmountAboveConsent' } });
+  });
+
   test('changes with the end of the trial, in the time zone of the shop', async () => {
     await set({ timeZone: 'Asia/Vladivostok' });
     const parent = await parentWith({ ...agreed, trialEnd: '2026-01-25', amountAfterTrial: 900 });

@@ -144,7 +144,9 @@ describe('the page', () => {
       'card ending in 4242',
     ])
       expect(text.replaceAll('\u00a0', ' ')).toContain(part);
-    expect(text).toMatch(/<input id="consent" type="checkbox" required aria-describedby="[^"]*">/);
+    expect(text).toMatch(
+      /<input id="consent" type="checkbox" required aria-describedby="[^"]*" autocomplete="off">/,
+    );
     expect(headers['content-security-policy']).toMatch(
       /default-src 'none'; script-src 'sha256-.*frame-ancestors 'none'/,
     );

@@ -179,6 +179,18 @@ describe('the terms', () => {
     });
   });
 
+  test.each([
+    ['29900', 'Unknown --amount-rule.'],
+    ['fixed:299.00', 'Unknown --amount-rule.'],
+    ['variable:card 4242 4242 4242 4242', '--amount-rule must not contain a card number.'],
+  ])('of a shop cannot have the amount rule %j', async (rule, error) => {
+    const { partyId: party } = merchant;
+    const line = ['shop', 'recurring', 'TEST', '--party', party, '--amount-rule', rule];
+    const { code, errors } = await commandLine(line, {});
+    expect([code, errors]).toEqual([1, expect.stringContaining(error)]);
+    expect(errors).not.toMatch(/4242|299\.00/);
+  });
+
   test('are only accepted with a payment that saves the card', async () => {
     const { answer } = await startPayment(agreed, { makeRecurrent: false });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalidRequest' } });
