@@ -6,7 +6,14 @@ import type { Currency } from '../../src/money.ts';
 import { delayMs, openFaults, type FaultKind } from '../../src/sandbox/bank/faults.ts';
 import { seededRandom } from '../../src/sandbox/bank/random.ts';
 import { waitMs } from '../../tools/tests/waits.ts';
-import { bankSecret, startBank, type TestBank } from '../support/bank/simulated-bank.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
+import {
+  authorise as message,
+  bankSecret,
+  refund,
+  startBank,
+  type TestBank,
+} from '../support/bank/simulated-bank.ts';
 import { whenTimeIsUp } from '../support/service/time-limit.ts';
 
 const terminal = { id: 'T1', bankId: 'BANK', merchantId: 'SHOP', descriptor: 'A shop' };
@@ -181,9 +188,64 @@ describe('a fault order', () => {
     { kind: 'not-done', operationKind: 'steal' },
     { kind: 'latency', curve: { shape: 'square' } },
     { kind: 'outage' },
+    { kind: 'decline' },
+    { kind: 'decline', code: '00' },
+    { kind: 'decline', code: 'insufficient funds' },
+    { kind: 'decline', code: '51', card: '242' },
+    { kind: 'decline', code: '51', terminal: 7 },
   ])('like %j is refused', async (body) => {
     const bank = await startBank();
     expect((await order(bank, body)).status).toBe(400);
+  });
+
+  test('declines the next operations that the bank has not received before, for good', async () => {
+    const { folder, remove } = temporaryFolder();
+    onTestFinished(remove);
+    const bank = await startBank({ folder });
+    expect(await bank.outcome('before', message())).toBe('approved');
+    await order(bank, { kind: 'decline', code: '51', next: 2 });
+    expect(await bank.outcome('before', message()), 'a repeat').toBe('approved');
+    expect(await bank.outcome('a', message())).toBe('declined 51');
+    expect(await bank.outcome('a', message()), 'a repeat').toBe('declined 51');
+    expect(await bank.outcome('r', refund('before'))).toBe('declined 51');
+    expect(await bank.outcome('b', message())).toBe('approved');
+    expect((await bank.put('a', message())).body).toMatchObject({ network: 'visa' });
+    await bank.stop();
+    const again = await startBank({ folder });
+    expect((await again.get('a')).body).toMatchObject({ outcome: 'declined', code: '51' });
+  });
+
+  test('can be for a card, by its number or its end, and is listed without the number', async () => {
+    const bank = await startBank();
+    const [visa, mastercard] = ['4242424242424242', '5555555555554444'];
+    await order(bank, { kind: 'decline', code: '05', card: mastercard });
+    expect(await bank.outcome('a', message({}, visa))).toBe('approved');
+    expect(JSON.stringify(bank.faults.list())).not.toContain(mastercard);
+    expect(bank.faults.list().faults).toEqual([{ kind: 'decline', code: '05', card: '4444', left: 1 }]);
+    expect(await bank.outcome('b', message({}, mastercard))).toBe('declined 05');
+    await order(bank, { kind: 'decline', code: '05', card: '4242' });
+    expect(await bank.outcome('c', message({}, mastercard))).toBe('approved');
+    expect(await bank.outcome('d', message({}, visa))).toBe('declined 05');
+  });
+
+  test('can be for a terminal, or for the merchants of one party', async () => {
+    const bank = await startBank();
+    const merchant = (id: string, terminal: string) => ({ merchant: { id, terminal, descriptor: 'x' } });
+    await order(bank, { kind: 'decline', code: '05', terminal: 'T2' });
+    expect(await bank.outcome('a', message(merchant('SHOP', 'T1')))).toBe('approved');
+    expect(await bank.outcome('b', message(merchant('SHOP', 'T2')))).toBe('declined 05');
+    await order(bank, { kind: 'decline', code: '05', merchants: [{ id: 'SHOP', terminal: 'T1' }] });
+    expect(await bank.outcome('c', message(merchant('OTHER', 'T1')))).toBe('approved');
+    expect(await bank.outcome('d', message(merchant('SHOP', 'T2')))).toBe('approved');
+    expect(await bank.outcome('e', message(merchant('SHOP', 'T1')))).toBe('declined 05');
+  });
+
+  test('for a card breaks no inquiry', async () => {
+    const bank = await startBank();
+    await bank.put('a', message());
+    await order(bank, { kind: 'error-before-booking', card: '4242' });
+    expect((await bank.get('a')).body.outcome).toBe('approved');
+    expect(bank.faults.list().faults).toHaveLength(1);
   });
 
   test('cannot come from a web page', async () => {

@@ -1,7 +1,7 @@
 // The simulated bank: cards, amounts, holds, refunds, charges without the payer, payouts.
 // The conformance checks cover the protocol itself.
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { lettered, specialAmounts } from '../../src/sandbox/bank/special-amounts.ts';
 import { testCards } from '../../src/sandbox/bank/test-cards.ts';
 import { faultKinds } from '../../src/sandbox/bank/faults.ts';
@@ -15,6 +15,7 @@ import {
   startBank,
   verify,
 } from '../support/bank/simulated-bank.ts';
+import { temporaryFolder } from '../support/database/test-cluster.ts';
 import { testCards as cardsOfContract } from '../support/worlds/cards.ts';
 import { defined } from '../../src/defined.ts';
 
@@ -54,6 +55,12 @@ describe('a card decides', () => {
     '2222405343248877': 'declined Z9',
     '2223007648726984': 'declined Z9',
     '4000000000005704': 'approved',
+    '4000000000511008': 'approved',
+    '4000000000519993': 'approved',
+    '4000000000549990': 'approved',
+    '4000000000919193': 'approved',
+    '4000000000119992': 'approved',
+    '4000000000003600': 'approved',
     '4111111111111111': 'declined 15',
     '6011000990139424': 'declined 15',
   };
@@ -316,6 +323,78 @@ describe('a charge without the payer', () => {
     expect(await bank.outcome('4', later({ root }, number, 99_051))).toBe('declined 51');
   });
 
+  describe('on a card that changes its mind', () => {
+    const twice = '4000000000511008';
+
+    test.each([
+      [twice, ['declined 51', 'declined 51', 'approved', 'approved']],
+      ['4000000000519993', ['declined 51', 'declined 51', 'declined 51', 'declined 51']],
+      ['4000000000549990', ['declined 54', 'declined 54']],
+      ['4000000000919193', ['declined R1', 'declined R1']],
+      ['4000000000119992', ['declined 1A', 'declined 1A']],
+    ])('%s: %j', async (number, outcomes) => {
+      const bank = await startBank();
+      const root = (await bank.put('1', authorise(agreement, number))).body.networkTransactionId;
+      for (const [n, outcome] of outcomes.entries()) {
+        expect(await bank.outcome(`c${n}`, later({ root }, number))).toBe(outcome);
+        expect(await bank.outcome(`c${n}`, later({ root }, number)), 'a repeat is no further charge').toBe(
+          outcome,
+        );
+      }
+      expect(await bank.outcome('payer', authorise({}, number)), 'the payer can pay').toBe('approved');
+    });
+
+    test('is counted for each series, by whichever of its IDs it is named', async () => {
+      const bank = await startBank();
+      const one = (await bank.put('1', authorise(agreement, twice))).body.networkTransactionId;
+      const other = (await bank.put('2', authorise(agreement, twice))).body.networkTransactionId;
+      expect(await bank.outcome('a1', later({ root: one }, twice))).toBe('declined 51');
+      expect(await bank.outcome('a2', later({ previous: one }, twice))).toBe('declined 51');
+      const previous = (await bank.put('a3', later({ root: one }, twice))).body.networkTransactionId;
+      expect(await bank.outcome('a4', later({ previous }, twice)), 'a charge has an ID of its own').toBe(
+        'approved',
+      );
+      expect(await bank.outcome('b1', later({ root: other }, twice))).toBe('declined 51');
+    });
+
+    test('is counted on when the bank starts again', async () => {
+      const { folder, remove } = temporaryFolder();
+      onTestFinished(remove);
+      const first = await startBank({ folder });
+      const root = (await first.put('1', authorise(agreement, twice))).body.networkTransactionId;
+      expect(await first.outcome('a1', later({ root }, twice))).toBe('declined 51');
+      await first.stop();
+      const second = await startBank({ folder });
+      expect(await second.outcome('a2', later({ root }, twice))).toBe('declined 51');
+      expect(await second.outcome('a3', later({ root }, twice))).toBe('approved');
+    });
+
+    test('is done and not answered for an hour of the bank', async () => {
+      const { folder, remove } = temporaryFolder();
+      onTestFinished(remove);
+      const number = '4000000000003600';
+      const first = await startBank({ folder });
+      const root = (await first.put('1', authorise(agreement, number))).body.networkTransactionId;
+      const silence = first.put('a', later({ root }, number)).catch(() => 'nothing');
+      await expect.poll(async () => (await first.book()).length).toBe(2);
+      await first.stop();
+      expect(await silence).toBe('nothing');
+
+      const second = await startBank({ folder });
+      second.clock.advance(3_600_000 - 1);
+      const inquiry = second.get('a').catch(() => 'nothing');
+      const repeat = second.put('a', later({ root }, number)).catch(() => 'nothing');
+      expect(await second.outcome('payer', authorise({}, number)), 'the payer is answered').toBe('approved');
+      expect(await second.outcome('r', reverse('a')), 'and so is a reversal').toBe('approved');
+      await second.stop();
+      expect(await Promise.all([inquiry, repeat])).toEqual(['nothing', 'nothing']);
+
+      const third = await startBank({ folder });
+      third.clock.advance(3_600_000);
+      expect((await third.get('a')).body.outcome).toBe('approved');
+    });
+  });
+
   test('may follow a challenged charge only after it was confirmed', async () => {
     const bank = await startBank();
     await bank.put('1', authorise(agreement, '4012888888881881'));
@@ -352,7 +431,18 @@ describe('docs/simulated-bank.md', () => {
         expect(line).toContain(`after a challenge, by ${authentication.method}, ${authentication.dialect}`);
       else expect(line).toMatch(takesNoPayouts ? /\| approved +\| declined 57/ : /\| approved +\| approved/);
     }
-    expect(rows.filter((line) => /^\| \d{12,}/.test(line)).length).toBe(testCards.length);
+    const changing = testCards.filter(({ withoutPayer }) => withoutPayer);
+    expect(rows.filter((line) => /^\| \d{12,}/.test(line)).length).toBe(testCards.length + changing.length);
+  });
+
+  test('has the outcome of later charges of each card that changes its mind', () => {
+    for (const { number, withoutPayer } of testCards) {
+      if (!withoutPayer) continue;
+      const line = rows.findLast((one) => one.startsWith(`| ${number}`));
+      const outcome =
+        'declined' in withoutPayer ? `declined ${withoutPayer.declined}` : 'not answered for an hour';
+      expect(line).toContain(`${outcome}${'times' in withoutPayer ? ' twice' : ''}`);
+    }
   });
 
   test('has every special amount and every fault', () => {

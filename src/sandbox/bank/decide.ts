@@ -19,6 +19,8 @@ export type Decision = {
   readonly bookedTwice?: true;
   readonly returnsAt?: Instant;
   readonly later?: Later;
+  readonly series?: string;
+  readonly silentUntil?: Instant;
 };
 
 export type Question = {
@@ -28,6 +30,8 @@ export type Question = {
   readonly now: Instant;
   readonly holdMs: number;
   readonly returnsAfterMs?: number;
+  /** The code of a decline that was ordered for this message. */
+  readonly orderedDecline?: () => string | undefined;
 };
 
 /** Of a card that has none, where the amount wants one. */
@@ -58,6 +62,8 @@ export function decide(book: BankState, question: Question): Decision {
   const { notAfter } = message;
   const limit = notAfter === undefined ? undefined : parseInstant(notAfter);
   if (limit !== undefined && now > limit) return { verdict: notInTime };
+  const ordered = question.orderedDecline?.();
+  if (ordered !== undefined) return { verdict: declinedAsOrdered(message, ordered) };
   switch (message.kind) {
     case 'authorise':
       return decideAuthorisation(book, question, message);
@@ -70,6 +76,10 @@ export function decide(book: BankState, question: Question): Decision {
     case 'reverse':
       return decideFollowUpAndLater(book, question, message);
   }
+}
+
+function declinedAsOrdered(message: OperationMessage, code: string): ChargeDecision {
+  return 'card' in message ? declined(cardForPayment(message.card.number), code) : no(code);
 }
 
 function decideFollowUpAndLater(
@@ -96,10 +106,9 @@ function decideAuthorisation(book: BankState, question: Question, message: Autho
   if (card.declined === '15') return { verdict: declined(card, card.declined) };
   if (isExpired(message.card.expiry, now)) return { verdict: declined(card, expiredCard) };
   if (message.initiation.by === 'merchant') {
-    if (!isAgreed(book, message, operation.card?.fingerprint)) {
-      return { verdict: declined(card, authenticationWanted) };
-    }
-    return authorised(card, message, now);
+    const series = seriesOf(book, message, operation.card?.fingerprint);
+    if (series === undefined) return { verdict: declined(card, authenticationWanted) };
+    return { ...chargedAgain(card, message, now, book.charges.get(series) ?? 0), series };
   }
   if (message.authentication === 'given') return decideGiven(card, message, now);
   const { largeForm, needsReturn, wantsChallenge } = specialAmount(message.amount, 'authorise') ?? {};
@@ -152,16 +161,31 @@ function authorised(card: TestCard, message: AuthoriseMessage, now: Instant, eci
   };
 }
 
+/** A charge without the payer, after so many others of its series. */
+function chargedAgain(card: TestCard, message: AuthoriseMessage, now: Instant, before: number): Decision {
+  const { withoutPayer } = card;
+  const decision = authorised(card, message, now);
+  if (withoutPayer === undefined) return decision;
+  if ('silentMs' in withoutPayer) return { ...decision, silentUntil: laterBy(now, withoutPayer.silentMs) };
+  const { declined: code, times = Infinity } = withoutPayer;
+  return before < times ? { verdict: declined(card, code) } : decision;
+}
+
 /** At least one network transaction ID is required, and each must belong to this card. */
-function isAgreed(book: BankState, message: AuthoriseMessage, fingerprint: string | undefined): boolean {
+function seriesOf(
+  book: BankState,
+  message: AuthoriseMessage,
+  fingerprint: string | undefined,
+): string | undefined {
   const { reason, rootNetworkTransactionId, previousNetworkTransactionId } = message.initiation;
   const { rootNetworkIds = [], previousNetworkIds = [] } = message.initiation;
   const listed = [...rootNetworkIds, ...previousNetworkIds].map(({ value }) => value);
   const named = [rootNetworkTransactionId, previousNetworkTransactionId, ...listed].filter(
     (id) => id !== undefined,
   );
-  if (reason === undefined || named.length === 0) return false;
-  return named.every((id) => book.credentials.get(id) === fingerprint);
+  if (reason === undefined) return undefined;
+  const known = named.map((id) => book.credentials.get(id));
+  return known.every((one) => one?.fingerprint === fingerprint) ? known[0]?.series : undefined;
 }
 
 function decidePayout({ now, returnsAfterMs = twoMinutesMs }: Question, message: PayoutMessage): Decision {

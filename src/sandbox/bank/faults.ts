@@ -1,9 +1,10 @@
-// Faults on demand: which requests fail and how, the latency, and outages.
+// Faults on demand: which requests fail and how, which operations are declined, the latency, and outages.
 // The same seed and the same requests in the same order give the same faults.
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { seededRandom } from './random.ts';
 import { defined } from '../../defined.ts';
+import type { OperationMessage } from '../../acquiring/adapters/http/messages.ts';
 
 const beforeBooking = ['no-answer-before-booking', 'reset-before-booking', 'error-before-booking'] as const;
 const certainlyNotDone = ['not-done', 'too-many-requests'] as const;
@@ -20,13 +21,14 @@ const ofCallbacks = ['duplicate-callback', 'late-callback', 'lost-callback'] as 
 
 export const faultKinds = [...beforeBooking, ...certainlyNotDone, ...afterBooking, ...ofCallbacks] as const;
 export type FaultKind = (typeof faultKinds)[number];
+type OrderedKind = FaultKind | 'decline';
 export type FaultBefore = (typeof beforeBooking)[number] | (typeof certainlyNotDone)[number];
 export type FaultAfter = (typeof afterBooking)[number];
 export type FaultOfCallback = (typeof ofCallbacks)[number];
 
 const isAmong =
   <Kind extends FaultKind>(kinds: readonly Kind[]) =>
-  (fault: FaultKind): fault is Kind =>
+  (fault: OrderedKind): fault is Kind =>
     kinds.some((known) => known === fault);
 export const isBefore = isAmong([...beforeBooking, ...certainlyNotDone]);
 const isAfter = isAmong(afterBooking);
@@ -52,20 +54,34 @@ export type Latency = Static<typeof Latency>;
 const operationKinds = ['authorise', 'capture', 'reverse', 'refund', 'payout', 'verify', 'inquire'] as const;
 type Concerned = (typeof operationKinds)[number];
 
+/** The number of a card, or how it ends. */
+export const CardEnding = Type.String({ pattern: '^\\d{4,19}$' });
+/** A response code of the networks that does not approve. */
+export const DeclineCode = Type.String({ pattern: '^(?!00|08|11|16|85)[0-9A-Z]{2}$' });
+
+/** An order with a card, a terminal or merchants is for messages that name them, so never for an inquiry. */
+const scope = {
+  operationKind: Type.Optional(Type.Enum([...operationKinds])),
+  card: Type.Optional(CardEnding),
+  terminal: Type.Optional(Type.String()),
+  merchants: Type.Optional(Type.Array(Type.Object({ id: Type.String(), terminal: Type.String() }))),
+};
+const counted = {
+  /** `next` fails this many requests, `rate` this share of all. */
+  next: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  rate: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+};
+const Scope = Type.Object(scope);
+
 const Order = Type.Union([
-  Type.Object({
-    kind: Type.Enum([...faultKinds]),
-    /** `next` fails this many requests, `rate` this share of all. */
-    next: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-    rate: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    operationKind: Type.Optional(Type.Enum([...operationKinds])),
-  }),
+  Type.Object({ kind: Type.Enum([...faultKinds]), ...counted, ...scope }),
+  Type.Object({ kind: Type.Literal('decline'), code: DeclineCode, ...counted, ...scope }),
   Type.Object({ kind: Type.Literal('outage'), on: Type.Boolean() }),
   Type.Object({ kind: Type.Literal('latency'), curve: Latency }),
 ]);
 const order = Compile(Order);
 
-type Standing = { kind: FaultKind; left?: number; rate?: number; operationKind?: Concerned };
+type Standing = Static<typeof Scope> & { kind: OrderedKind; code?: string; left?: number; rate?: number };
 
 export type Faults = {
   /** False when the order is not valid. */
@@ -74,7 +90,9 @@ export type Faults = {
   /** The faults still to come. */
   list(): { outage: boolean; latency: Latency; faults: readonly Standing[] };
   isOut(): boolean;
-  ofRequest(concerned: Concerned): FaultBefore | FaultAfter | undefined;
+  ofRequest(concerned: Concerned, message?: OperationMessage): FaultBefore | FaultAfter | undefined;
+  /** The code with which to decline an operation that the bank has not received before. */
+  declineOf(message: OperationMessage): string | undefined;
   ofCallback(): FaultOfCallback | undefined;
   delayMs(): number;
 };
@@ -87,18 +105,19 @@ export function openFaults(seed: number): Faults {
   let outage = false;
   let latency: Latency = { shape: 'none' };
 
-  function take<Kind extends FaultKind>(
-    isWanted: (kind: FaultKind) => kind is Kind,
+  function take<Kind extends OrderedKind>(
+    isWanted: (kind: OrderedKind) => kind is Kind,
     concerned?: Concerned,
-  ): Kind | undefined {
+    message?: OperationMessage,
+  ): (Standing & { kind: Kind }) | undefined {
     for (const fault of standing) {
-      const { kind, operationKind } = fault;
-      if (!isWanted(kind) || (operationKind !== undefined && operationKind !== concerned)) continue;
+      const { kind } = fault;
+      if (!isWanted(kind) || !isConcerned(fault, concerned, message)) continue;
       if (fault.rate !== undefined && random() >= fault.rate) continue;
       if (fault.left !== undefined && (fault.left -= 1) === 0) {
         standing = standing.filter((other) => other !== fault);
       }
-      return kind;
+      return { ...fault, kind };
     }
     return undefined;
   }
@@ -109,13 +128,10 @@ export function openFaults(seed: number): Faults {
       if (wanted.kind === 'outage') outage = wanted.on;
       else if (wanted.kind === 'latency') latency = wanted.curve;
       else {
-        const { kind, next, rate, operationKind } = wanted;
-        standing.push({
-          kind,
-          ...(rate === undefined ? { left: next ?? 1 } : { rate }),
-          ...(rate === undefined || next === undefined ? {} : { left: next }),
-          ...defined({ operationKind }),
-        });
+        const { kind, next, rate, operationKind, card, terminal, merchants } = wanted;
+        const left = next ?? (rate === undefined ? 1 : undefined);
+        const code = wanted.kind === 'decline' ? wanted.code : undefined;
+        standing.push({ kind, ...defined({ code, left, rate, operationKind, card, terminal, merchants }) });
       }
       return true;
     },
@@ -124,12 +140,35 @@ export function openFaults(seed: number): Faults {
       outage = false;
       latency = { shape: 'none' };
     },
-    list: () => ({ outage, latency, faults: standing }),
+    list: () => ({ outage, latency, faults: standing.map(shown) }),
     isOut: () => outage,
-    ofRequest: (concerned) => take((kind) => isBefore(kind) || isAfter(kind), concerned),
-    ofCallback: () => take(isOfCallback),
+    ofRequest: (concerned, message) =>
+      take((kind) => isBefore(kind) || isAfter(kind), concerned, message)?.kind,
+    declineOf: (message) => take((kind) => kind === 'decline', message.kind, message)?.code,
+    ofCallback: () => take(isOfCallback)?.kind,
     delayMs: () => Math.min(delayMs(latency, random), longestDelayMs),
   };
+}
+
+function isConcerned(
+  { operationKind, card, terminal, merchants }: Standing,
+  concerned: Concerned | undefined,
+  message: OperationMessage | undefined,
+): boolean {
+  const named = message?.merchant;
+  const number = message && 'card' in message ? message.card.number : '';
+  return (
+    (operationKind === undefined || operationKind === concerned) &&
+    (card === undefined || number.endsWith(card)) &&
+    (terminal === undefined || named?.terminal === terminal) &&
+    (merchants === undefined ||
+      merchants.some((one) => one.id === named?.id && one.terminal === named.terminal))
+  );
+}
+
+/** Whatever was ordered, no card number leaves the bank. */
+function shown({ card, ...fault }: Standing): Standing {
+  return { ...fault, ...defined({ card: card?.slice(-4) }) };
 }
 
 export function delayMs(latency: Latency, random: () => number): number {

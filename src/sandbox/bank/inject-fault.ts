@@ -59,7 +59,7 @@ export function sendNotDone(reply: FastifyReply, status: 429 | 503): void {
 }
 
 /** Leaves the client waiting for its timeout. */
-function leaveWaiting(reply: FastifyReply): void {
+export function leaveWaiting(reply: FastifyReply): void {
   reply.hijack();
 }
 

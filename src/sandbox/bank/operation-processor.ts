@@ -21,7 +21,12 @@ import type { Journal } from './journal.ts';
 import { isSameContent, operationOf, ticketOf, type Read } from './read-message.ts';
 import type { Update } from '../../acquiring/adapters/http/capabilities.ts';
 
-export type Reply = { readonly status: number; readonly body: OperationAnswer | ErrorAnswer | NotFound };
+export type Reply = {
+  readonly status: number;
+  readonly body: OperationAnswer | ErrorAnswer | NotFound;
+  /** The bank never sends it. */
+  readonly isKept?: true;
+};
 type NotFound = { readonly operationId: string; readonly outcome: 'notFound' };
 
 export type Ending = 'confirm' | 'refuse' | 'cancel';
@@ -55,6 +60,8 @@ export type TellerOptions = {
   readonly returnsAfterMs?: number;
   readonly interactionOf: (waiting: Waiting & { for: 'payer' }) => Interaction;
   readonly speaks?: Speaks;
+  /** The code with which to decline a new operation, where that was ordered. */
+  readonly declineOf?: (message: OperationMessage) => string | undefined;
   /** Called when an operation ends after its first response. */
   readonly onChanged: (operation: Operation) => void;
 };
@@ -65,6 +72,7 @@ const operationId = new RegExp(operationIdPattern);
 
 export function openTeller(options: TellerOptions): OperationProcessor {
   const { clock, journal, key, holdMs, returnsAfterMs, interactionOf, onChanged, speaks = 'today' } = options;
+  const { declineOf } = options;
   const book = emptyBook();
   for (const fact of options.facts) applyFact(book, fact);
 
@@ -127,7 +135,9 @@ export function openTeller(options: TellerOptions): OperationProcessor {
     finishIfOverdue(booked);
     returnIfDue(booked);
     updateIfDue(booked);
-    const reply = { status: 200, body: answerOf(booked) };
+    const { silentUntil } = booked;
+    const isKept = silentUntil !== undefined && clock.now() < silentUntil;
+    const reply = { status: 200, body: answerOf(booked), ...(isKept ? { isKept } : {}) } as const;
     await journal.settled();
     return reply;
   }
@@ -156,7 +166,7 @@ export function openTeller(options: TellerOptions): OperationProcessor {
         ticket: () => ticketOf(id, key),
         now,
         holdMs,
-        ...defined({ returnsAfterMs }),
+        ...defined({ returnsAfterMs, orderedDecline: declineOf && (() => declineOf(message)) }),
       });
       if (message.kind === 'reverse' && decision.verdict.outcome === 'approved' && original?.waiting) {
         finish(original, authenticationFailed(original, '3ds-not-finished'));

@@ -16,7 +16,7 @@ import type { SignedMessage } from '../../acquiring/adapters/http/signature.ts';
 import { isBefore, isOfCallback } from './faults.ts';
 import type { FaultAfter, FaultBefore, FaultKind, Faults } from './faults.ts';
 import { addIssuerPages } from './issuer.ts';
-import { breakOff, playAfter, playBefore, sendNotDone, sendReply } from './inject-fault.ts';
+import { breakOff, leaveWaiting, playAfter, playBefore, sendNotDone, sendReply } from './inject-fault.ts';
 import { abilities, withoutLaterFields } from './book/abilities.ts';
 import type { Speaks } from './book/answer.ts';
 import { readMessage } from './read-message.ts';
@@ -112,7 +112,8 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
     const answer = await answerOf();
     // A request that was refused needs no fault.
     const isDone = request.method !== 'PUT' || answer.status === 200;
-    if (fault && isDone) playAfter(fault, answer, request, reply);
+    if (answer.isKept) leaveWaiting(reply);
+    else if (fault && isDone) playAfter(fault, answer, request, reply);
     else sendReply(reply, answer);
     return reply;
   }
@@ -166,7 +167,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
 
   function faultOf(id: string, message: OperationMessage): FaultBefore | FaultAfter | undefined {
     const { kind } = message;
-    const fault = faults.ofRequest(kind) ?? faultOfAmount(id, kind, ready().amountOf(message));
+    const fault = faults.ofRequest(kind, message) ?? faultOfAmount(id, kind, ready().amountOf(message));
     return fault && !isOfCallback(fault) ? fault : undefined;
   }
 

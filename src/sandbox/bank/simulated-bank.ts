@@ -125,6 +125,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
       key,
       holdMs: options.holdMs ?? usualHoldMs,
       speaks,
+      declineOf: (message) => faults.declineOf(message),
       interactionOf: (waiting) => interactionOf(publicUrl, waiting),
       onChanged({ operationId, kind, amount = 0, callbackUrl }) {
         if (callbackUrl === undefined) return;

@@ -68,6 +68,8 @@ export type Fact =
       readonly bookedTwice?: true;
       readonly returnsAt?: Instant;
       readonly later?: Later;
+      readonly series?: string;
+      readonly silentUntil?: Instant;
     }
   /** The payer has confirmed, and the browser is on its way back. */
   | { readonly type: 'confirmed'; readonly at: Instant; readonly operationId: string }
@@ -112,7 +114,14 @@ export type BookedOperation = {
   /** For a payout that will come back, and once it has. */
   readonly returnsAt?: Instant;
   returnedAt?: Instant;
+  /** Of a charge without the payer: the network transaction ID of the payment that began its series. */
+  readonly series?: string;
+  /** Until then the bank answers nothing about it. */
+  readonly silentUntil?: Instant;
 };
+
+/** What a network transaction ID stands for. */
+export type Credential = { readonly fingerprint: string; readonly series: string };
 
 export type BankState = {
   sequence: number;
@@ -124,8 +133,10 @@ export type BankState = {
   readonly changing: Set<BookedOperation>;
   readonly updates: Update[];
   readonly tickets: Map<string, BookedOperation>;
-  /** Network transaction IDs of stored credentials, with the fingerprints of their cards. */
-  readonly credentials: Map<string, string>;
+  /** By network transaction ID. */
+  readonly credentials: Map<string, Credential>;
+  /** How many charges without the payer each series has had. */
+  readonly charges: Map<string, number>;
   readonly entries: BookEntry[];
 };
 
@@ -140,6 +151,7 @@ export function emptyBook(): BankState {
     updates: [],
     tickets: new Map(),
     credentials: new Map(),
+    charges: new Map(),
     entries: [],
   };
 }

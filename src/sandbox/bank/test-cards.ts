@@ -9,7 +9,15 @@ export type TestCard = {
   readonly authentication?: 'fails' | 'times out' | Challenge;
   /** Payments are approved; verifications and payouts are declined. */
   readonly takesNoPayouts?: true;
+  readonly withoutPayer?: ChangeOfMind;
 };
+
+/** The outcome of the charges of a series, where the payer's own payments are approved. */
+export type ChangeOfMind =
+  /** All, or the first `times` of each series. */
+  | { readonly declined: string; readonly times?: number }
+  /** The charge is done, and the bank says nothing about it for so long. */
+  | { readonly silentMs: number };
 
 /** How the payer's browser opens the issuer's page, and in which 3-D Secure dialect. */
 export type Challenge = {
@@ -21,6 +29,8 @@ const byPost = { method: 'POST', dialect: '3-D Secure 1' } as const;
 const byGet = { method: 'GET', dialect: '3-D Secure 1' } as const;
 const secondByPost = { method: 'POST', dialect: '3-D Secure 2' } as const;
 const secondByGet = { method: 'GET', dialect: '3-D Secure 2' } as const;
+
+const hourMs = 3_600_000;
 
 /** A code in no table of response codes, which Mandate must report as unknown. */
 const undocumentedCode = 'Z9';
@@ -57,6 +67,12 @@ export const testCards: readonly TestCard[] = [
   { number: '2222405343248877', network: 'mastercard', declined: undocumentedCode },
   { number: '2223007648726984', network: 'mastercard', declined: undocumentedCode },
   { number: '4000000000005704', network: 'visa', takesNoPayouts: true },
+  { number: '4000000000511008', network: 'visa', withoutPayer: { declined: '51', times: 2 } },
+  { number: '4000000000519993', network: 'visa', withoutPayer: { declined: '51' } },
+  { number: '4000000000549990', network: 'visa', withoutPayer: { declined: '54' } },
+  { number: '4000000000919193', network: 'visa', withoutPayer: { declined: 'R1' } },
+  { number: '4000000000119992', network: 'visa', withoutPayer: { declined: '1A' } },
+  { number: '4000000000003600', network: 'visa', withoutPayer: { silentMs: hourMs } },
 ];
 
 const byNumber = new Map(testCards.map((card) => [card.number, card]));

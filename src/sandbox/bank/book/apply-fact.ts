@@ -2,7 +2,14 @@
 import type { Instant } from '../../../clock.ts';
 import type { BookEntry } from '../../../acquiring/adapters/http/messages.ts';
 import { defined } from '../../../defined.ts';
-import { networkIdsOf, openMinor, type BankState, type BookedOperation, type Fact } from '../state.ts';
+import {
+  networkIdsOf,
+  networkTransactionIdOf,
+  openMinor,
+  type BankState,
+  type BookedOperation,
+  type Fact,
+} from '../state.ts';
 import { reportUpdate } from './updates.ts';
 
 export function applyFact(book: BankState, fact: Fact): BookedOperation {
@@ -40,7 +47,7 @@ export function applyFact(book: BankState, fact: Fact): BookedOperation {
 }
 
 function receive(book: BankState, fact: Fact & { type: 'received' }): BookedOperation {
-  const { operation, verdict, waiting, returnsAt, later } = fact;
+  const { operation, verdict, waiting, returnsAt, later, series, silentUntil } = fact;
   const booked: BookedOperation = {
     operation,
     sequence: book.sequence,
@@ -54,8 +61,9 @@ function receive(book: BankState, fact: Fact & { type: 'received' }): BookedOper
     refundedMinor: 0,
     isReversed: false,
     isConfirmed: false,
-    ...defined({ returnsAt, later }),
+    ...defined({ returnsAt, later, series, silentUntil }),
   };
+  if (series !== undefined) book.charges.set(series, (book.charges.get(series) ?? 0) + 1);
   if (later) book.changing.add(booked);
   if (returnsAt !== undefined) book.returning.add(booked);
   book.operations.set(operation.operationId, booked);
@@ -77,7 +85,9 @@ function enter(book: BankState, booked: BookedOperation, at: Instant): void {
         booked.isClosed = true;
       }
       if (operation.isStoredCredential && operation.card) {
-        for (const { value } of networkIdsOf(booked)) book.credentials.set(value, operation.card.fingerprint);
+        const { fingerprint } = operation.card;
+        const { series = networkTransactionIdOf(booked) } = booked;
+        for (const { value } of networkIdsOf(booked)) book.credentials.set(value, { fingerprint, series });
       }
       return write(book, booked, booked, at, operation.capture ? 1 : 0);
     case 'capture':
