@@ -73,6 +73,12 @@ export const readActions: readonly Action[] = [
     wish: () => ({ method: 'POST', path: '/sandbox/limits/reset' }),
   },
   {
+    // The bank of a world takes the order and declines nothing: it has faults of its own.
+    name: 'order a decline',
+    weight: 0.05,
+    wish: () => ({ method: 'POST', path: '/sandbox/faults', body: { kind: 'decline', code: '51' } }),
+  },
+  {
     name: 'ask for a quote',
     weight: 0.2,
     wish: (known, chance) => {

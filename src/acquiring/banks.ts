@@ -14,7 +14,14 @@ import { openBankHealth } from './bank-health.ts';
 import { observed, type Listener } from './observed-bank.ts';
 import { storeSharing } from './exchange-log/store/watched-banks.ts';
 import { areHoldsAlike, holdDaysOf, type HoldDays, type Initiation } from './domain/routing/hold-days.ts';
-import { pauseTerminal, payoutTerminals, readBank, shopTerminals, upsertBank } from './store/banks.ts';
+import {
+  pauseTerminal,
+  payoutTerminals,
+  readBank,
+  shopTerminals,
+  terminalsOfParty,
+  upsertBank,
+} from './store/banks.ts';
 import { findHoldDays, storeHoldDays } from './store/hold-days.ts';
 
 export type Banks = ReturnType<typeof openBanks>;
@@ -213,6 +220,15 @@ export function openBanks(options: {
       if (!home || health.mayTry(home.bank_id)) return home && terminalFrom(home);
       return terminalFrom(notAway(await takingIdsOf(home.bank_id, open)) ?? home);
     },
+    /** Those of all its shops. Another party may share one. */
+    async terminalsOf(partyId: string) {
+      const rows = await lookups.run(terminalsOfParty, { party_id: partyId });
+      return rows.map(({ shop_id: shopId, is_shared: isShared, ...row }) => ({
+        ...terminalFrom(row),
+        shopId,
+        isShared,
+      }));
+    },
     /** Until when the shop takes no charge without the payer. */
     async pausedUntil(shop: ShopName, now: Instant): Promise<Instant | undefined> {
       return pauseEndOf(inUse(await ofShops.get(shopKey(shop))), now);
@@ -384,7 +400,7 @@ function pauseEndOf(rows: readonly ShopTerminalRow[], now: Instant): Instant | u
   return rows.flatMap(({ paused_until: until }) => until ?? []).sort()[0];
 }
 
-function terminalFrom(row: TerminalRow): Terminal {
+function terminalFrom(row: Omit<TerminalRow, 'is_retired'>): Terminal {
   return {
     id: row.terminal_id,
     bankId: row.bank_id,

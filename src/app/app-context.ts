@@ -13,6 +13,7 @@ import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Recurring } from '../recurring/port.ts';
+import type { HandOnFault } from '../sandbox/fault-orders.ts';
 import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
 
@@ -28,6 +29,7 @@ export type AppContext = {
   readonly cardTesting: CardTesting;
   readonly payerAttempts: PayerAttempts;
   readonly banks: Banks;
+  readonly handOnFault: HandOnFault;
   readonly customers: Customers;
   readonly bindingRules: BindingRules;
   /** Whether a recurring charge is allowed, and its outcome. */

@@ -14,6 +14,7 @@ import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
 import { defined } from '../defined.ts';
 import type { MadeFor } from '../cards/domain/payment-resource.ts';
 import { openVault, type VaultOptions } from '../cards/vault.ts';
+import { handOnFaults } from '../sandbox/fault-orders.ts';
 import { isTestCard, standInNumber, testCards } from '../sandbox/bank/test-cards.ts';
 import { laterBy, systemClock, type Clock, type Instant } from '../clock.ts';
 import { localeOf } from '../checkout/domain/checkout-request.ts';
@@ -398,6 +399,7 @@ export function buildService(
     cardTesting,
     payerAttempts,
     banks,
+    handOnFault: handOnFaults(banks.settingsOf, ports.network?.openLink),
     customers,
     bindingRules,
     recurring,

@@ -4,6 +4,7 @@ import { createConsentLink } from '../consent-links/api/create-consent-link.ts';
 import { getConsentLink } from '../consent-links/api/get-consent-link.ts';
 import { getBankCard, storeBankCard } from '../cards/api/bank-cards.ts';
 import { resetLimits } from '../cards/api/reset-limits.ts';
+import { orderFault } from '../sandbox/api/order-fault.ts';
 import { createPaymentResource } from '../cards/api/create-payment-resource.ts';
 import { createBinding } from '../customers/api/create-binding.ts';
 import { createCustomer } from '../customers/api/create-customer.ts';
@@ -219,5 +220,6 @@ export const sandboxRoutes: readonly AnyEndpoint<AppContext, PrepareContext>[] =
   advanceTestClock, //        POST /sandbox/clock
   listOutbox, //              GET  /sandbox/outbox
   resetLimits, //             POST /sandbox/limits/reset
+  orderFault, //              POST /sandbox/faults
   makeTestDeposit, //         POST /wallet/v0/test/deposits
 ];

@@ -85,6 +85,19 @@ export const payoutTerminals = terminalStatements(
   { own: { terms: stored('json', payoutTerminalTerms) }, pause: {} },
 );
 
+/** Those in use. What is sent to a shared one may be of another party, though that party has retired it. */
+export const terminalsOfParty = statement({
+  name: 'read_terminals_of_party',
+  parameters: { party_id: 'text' },
+  row: { shop_id: 'text', ...namedAtBank, is_shared: 'bool' },
+  text: `select shop_id, ${columnList(namedAtBank)}, exists (
+           select from terminal as other
+           where other.party_id <> terminal.party_id and other.bank_id = terminal.bank_id
+             and other.terminal_id = terminal.terminal_id and other.merchant_id = terminal.merchant_id
+         ) as is_shared
+         from terminal where party_id = :party_id and retired_at is null order by shop_id, priority, terminal_id`,
+});
+
 export const pauseTerminal = statement({
   name: 'pause_terminal',
   parameters: { ...ofShop, terminal_id: 'text', until: 'timestamptz', because: 'text' },

@@ -19,7 +19,8 @@ const afterBooking = [
 ] as const;
 const ofCallbacks = ['duplicate-callback', 'late-callback', 'lost-callback'] as const;
 
-export const faultKinds = [...beforeBooking, ...certainlyNotDone, ...afterBooking, ...ofCallbacks] as const;
+export const faultsOfOperations = [...beforeBooking, ...certainlyNotDone, ...afterBooking] as const;
+export const faultKinds = [...faultsOfOperations, ...ofCallbacks] as const;
 export type FaultKind = (typeof faultKinds)[number];
 type OrderedKind = FaultKind | 'decline';
 export type FaultBefore = (typeof beforeBooking)[number] | (typeof certainlyNotDone)[number];

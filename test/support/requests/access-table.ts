@@ -87,6 +87,13 @@ const noCustomer: Expected = { status: 404, body: { message: 'Customer not found
 const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
 const noConsentLink: Expected = { status: 404, body: { message: 'Consent link not found' } };
 const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found' } };
+const noFault: Expected = {
+  status: 400,
+  body: {
+    code: 'faultNotOrdered',
+    message: 'No bank took the fault. Check the terminal, and that the simulated bank of the shop runs.',
+  },
+};
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
 const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
 // The invoices of the test are rescinded and their payments cancelled: callers with access get that error, and nothing ever changes.
@@ -799,6 +806,12 @@ export const expectations: Record<string, Row> = {
     scope: 'sandbox',
     request: () => post('/sandbox/limits/reset'),
     toKey: always({ status: 204, body: undefined }),
+    toOtherTokens: unauthorized,
+  },
+  orderFault: {
+    scope: 'sandbox',
+    request: () => post('/sandbox/faults', { kind: 'decline', code: '51' }),
+    toKey: always(noFault),
     toOtherTokens: unauthorized,
   },
   listOutbox: {

@@ -221,6 +221,11 @@ export const errorCatalogue = {
       message: 'The test clock only moves forward, by at most ten years. Send a later time.',
       advice: 'Send a later `now`, before the year 9000. `GET /sandbox/clock` returns the current one.',
     },
+    faultNotOrdered: {
+      message: 'No bank took the fault. Check the terminal, and that the simulated bank of the shop runs.',
+      advice:
+        'Send a `terminal` of your shops, or none. Only the simulated bank takes faults, and never at a terminal that another party uses too.',
+    },
     invalidResourceToken: {
       errorType: 'InvalidResourceToken',
       message: 'Specified resource token is invalid',
