@@ -1340,10 +1340,6 @@ count(*) filter (where meaning = 'waits') as waiting,
 min(noted_at) filter (where meaning = 'waits') as oldest
 from exchange_note where meaning in ('waits', 'contradiction');
 
--- count_other_programs
-select count(*)::int4 as programs from pg_stat_activity
-where datname = current_database() and application_name = 'mandate' and pid <> pg_backend_pid();
-
 -- count_parked_webhook_queues
 select count(*) as parked from webhook_queue
 where stuck_at is not null and exists (select from webhook where webhook.webhook_id = webhook_queue.webhook_id);
@@ -2356,6 +2352,10 @@ from withdrawal
 left join destination using (destination_id)
 where withdrawal_id between $1::text and $2::text and result -> 'returned' is not null) as source
 ) as ours where operation_id = $3::text;
+
+-- find_other_programs
+select application_name as name from pg_stat_activity
+where datname = current_database() and application_name ~ '^mandate( [0-9]|$)' and pid <> pg_backend_pid();
 
 -- find_settled_time
 select least(
@@ -3812,6 +3812,14 @@ where party_id = $1::text and shop_id = $2::text order by terminal_id, network, 
 -- read_terminals
 select terminal_id, bank_id, merchant_id, descriptor, paused_until, paused_because, retired_at is not null as is_retired from terminal
 where party_id = $1::text and shop_id = $2::text order by priority, terminal_id;
+
+-- read_terminals_of_party
+select shop_id, terminal_id, bank_id, merchant_id, descriptor, exists (
+select from terminal as other
+where other.party_id <> terminal.party_id and other.bank_id = terminal.bank_id
+and other.terminal_id = terminal.terminal_id and other.merchant_id = terminal.merchant_id
+) as is_shared
+from terminal where party_id = $1::text and retired_at is null order by shop_id, priority, terminal_id;
 
 -- read_waiting_notes
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note

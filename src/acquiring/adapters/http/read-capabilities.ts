@@ -123,6 +123,6 @@ function memberOf<T>(
   body: unknown,
   name: string,
 ): T | undefined {
-  const value = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
   return check.Check(value) ? value : undefined;
 }

@@ -49,17 +49,9 @@ export function watchForwarding(options: {
     return isForwarded && peer !== undefined && !isDeclared(peer) ? peer : undefined;
   };
 
-  /** Some proxies name the payer in X-Real-IP alone. The list that each proxy extends goes before it. */
-  function readRealIp({ raw, headers }: Received): void {
-    const realIp = headers['x-real-ip'];
-    if (realIp === undefined || headers['x-forwarded-for'] || !isDeclared(raw.socket.remoteAddress ?? ''))
-      return;
-    headers['x-forwarded-for'] = String(realIp);
-  }
-
   return {
     observe(request) {
-      readRealIp(request);
+      if (isDeclared(request.raw.socket.remoteAddress ?? '')) readRealIp(request.headers);
       const peer = undeclaredPeer(request);
       if (peer === undefined) return;
       const now = options.nowMs();
@@ -83,6 +75,12 @@ export function watchForwarding(options: {
         ? ['proxy: forwarded headers come from a peer that is not in TRUSTED_PROXIES']
         : [],
   };
+}
+
+/** Some proxies name the payer in X-Real-IP alone. The list that each proxy extends goes before it. */
+function readRealIp(headers: Received['headers']): void {
+  const realIp = headers['x-real-ip'];
+  if (realIp !== undefined && !headers['x-forwarded-for']) headers['x-forwarded-for'] = String(realIp);
 }
 
 /** For whom the peer itself forwards: a client can make up what stands further left. */
