@@ -12,6 +12,9 @@ export type TokenSubject = {
   readonly isFor?: 'checkout';
 };
 
+/** A token that once was good. Its secret matched, so its holder may learn why it is refused. */
+export type RefusedToken = { readonly kind: 'refused'; readonly why: 'expired' | 'otherMode' | 'revoked' };
+
 export type Caller =
   | {
       readonly kind: 'apiKey';

@@ -5,6 +5,10 @@ export type Refusal<Code extends string> = {
   readonly code: Code;
   /** Replaces the catalogue's message if this case can say more. */
   readonly message?: string;
+  /** What is wrong in this case, and what to do. Without secrets, card numbers, and data of another party. */
+  readonly hint?: string;
+  /** Members of the fact that led to the status which the hint names. */
+  readonly since?: Readonly<Record<string, string>>;
   /** Further members of the response, if the contract has some. */
   readonly details?: Readonly<Record<string, string>>;
   /** How long to wait before a retry, for the Retry-After header. */
@@ -14,9 +18,9 @@ export type Refusal<Code extends string> = {
 /** Too many callers already wait for the same thing, so nothing was begun. */
 export type Busy = { readonly kind: 'busy'; readonly waitSeconds: number };
 
-/** What a request that was accepted lacks, and the member that would have it. */
+/** What is odd about a request that was accepted, and the member that is meant. */
 export type Warning = {
-  readonly code: 'consentWithoutAmount' | 'consentMissing';
+  readonly code: 'consentWithoutAmount' | 'consentMissing' | 'dueDatePast';
   readonly field: string;
 };
 

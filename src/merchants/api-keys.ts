@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
-import type { Caller } from '../caller.ts';
+import type { Caller, RefusedToken } from '../caller.ts';
 import { randomText } from '../ids.ts';
 import { modeName } from '../livemode.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
@@ -21,7 +21,7 @@ export type ApiKeys = {
   rotate(keyId: string, overlapMs: number): Promise<string | undefined>;
   revoke(keyId: string): Promise<boolean>;
   list(partyId: string): Promise<ApiKey[]>;
-  authenticate(text: string): Promise<Caller | undefined>;
+  authenticate(text: string): Promise<Caller | RefusedToken | undefined>;
   /** Whether this key has worked on this node before. It reads nothing, so the key may be revoked since. */
   hasWorked(text: string): boolean;
   /** Whether there is a key of this ID, whatever its secret. The IDs are read once a second at most. */
@@ -121,21 +121,23 @@ export function openApiKeys(options: {
 
     async authenticate(text) {
       const [, keyMode, keyId, secret, checksum] = keyText.exec(text) ?? [];
-      if (keyMode !== modeName(livemode) || !keyId || !secret) return undefined;
+      if (!keyMode || !keyId || !secret) return undefined;
       // A digest instead of the text: no secret is kept.
       const digest = hash('sha256', text, 'base64');
       const before = worked.get(keyId);
       const hasWorked = before?.digest === digest;
       if (!hasWorked && checksum !== checksumOf(text.slice(0, -6))) return undefined;
       const row = await recentKeys.get(keyId);
-      if (!row || row.livemode !== livemode) return undefined;
+      if (!row || keyMode !== modeName(row.livemode)) return undefined;
       const isProved = hasWorked && before.row === row;
       if (!isProved) {
         const hashKey = await keyring.find('api_key_hash', row.key_version);
         if (!hashKey || !timingSafeEqual(hashOf(secret, hashKey.secret), row.secret_hash)) return undefined;
       }
-      const now = clock.now();
-      if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return undefined;
+      if (row.livemode !== livemode) return { kind: 'refused', why: 'otherMode' };
+      if (row.revoked_at !== null) return { kind: 'refused', why: 'revoked' };
+      if (row.expires_at !== null && row.expires_at <= clock.now())
+        return { kind: 'refused', why: 'expired' };
       if (!isProved) hasWorkedNow(keyId, row, digest);
       return { kind: 'apiKey', keyId, partyId: row.party_id, scopes: row.scopes.split(' ') };
     },

@@ -10,7 +10,8 @@ import { unlessPaused, type ChargeRefusal } from '../retry-rules/domain/may-char
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { PayableInvoice } from './domain/commands.ts';
-import { isTaken, type Payment, type PaymentTerms } from './domain/payment.ts';
+import { isTaken, publicStatus, type Payment, type PaymentTerms } from './domain/payment.ts';
+import { noSavedCard } from './domain/payer/chargeable-customer.ts';
 import type { Payer } from './domain/payer/payer.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';
 import { presentPayerOf } from './api/payer-present.ts';
@@ -147,7 +148,7 @@ function fromSavedCard(
         ...defined({ madeFor, securityCode }),
       };
       const resource = await cards.tokeniseAgain(db, copy, now);
-      if (!resource) return refuse('customerNotReady');
+      if (!resource) return noSavedCard();
       const { token, session, card, clientInfo } = resource;
       const savedBy = { customerId, bindingId: saved.bindingId };
       const redirectUrl = sessionInfo?.redirectUrl;
@@ -182,7 +183,7 @@ async function savedCardOf(
   if (!customer) return refuse('invalidRequest', { message: 'Customer not found' });
   if (customer.shopId !== shopId) return refuse('invalidRequest', { message: 'Invalid customer' });
   const { card, contactInfo } = customer;
-  return card ? accept({ card, contactInfo }) : refuse('customerNotReady');
+  return card ? accept({ card, contactInfo }) : noSavedCard();
 }
 
 function fromParent(
@@ -203,16 +204,16 @@ function fromParent(
       let previous = admission?.series.rootNetworkTransactionId;
       if (!admission) {
         const found = await findPayment(db, { partyId, ...parent });
-        if (!found.ok) return refuse('invalidRecurrentParent');
+        if (!found.ok || found.value.payment.shopId !== shopId) return unknownParent();
         const { payment } = found.value;
-        if (!('seriesId' in payment.payer) || !canBeParent(payment)) return refuse('invalidRecurrentParent');
+        if (!('seriesId' in payment.payer) || !canBeParent(payment)) return unsuitedParent(payment);
         admission = await askFor(payment.payer.seriesId);
         previous = networkTransactionIdOf(payment) ?? admission?.series.rootNetworkTransactionId;
       }
       // A foreign series gets the same response as a missing one. A customer's series has an ID of the same form, but only
       // the customer knows the active card.
       const isOurs = admission?.series.partyId === partyId && admission.series.shopId === shopId;
-      if (!isOurs || admission?.series.kind !== 'parent') return refuse('invalidRecurrentParent');
+      if (!isOurs || admission?.series.kind !== 'parent') return unknownParent();
       const { series, token } = admission;
       const seriesId = series.id;
       const verdict = unlessPaused(admission.verdict, await banks.pausedUntil(invoice, now));
@@ -256,7 +257,7 @@ function fromCustomer(
       const verdict = unlessPaused(admission.verdict, await banks.pausedUntil(invoice, now));
       if (!verdict.may) return validationRefusal(verdict, caller);
       // The card was deleted when its consent ended. A later binding renewed the consent and was then revoked.
-      if (!(await cards.has(tx, partyId, token))) return refuse('customerNotReady');
+      if (!(await cards.has(tx, partyId, token))) return noSavedCard();
       return accept({
         payer: {
           type: 'customer',
@@ -275,6 +276,19 @@ function fromCustomer(
       });
     },
   };
+}
+
+function unknownParent() {
+  return refuse('invalidRecurrentParent', {
+    hint: 'The shop of the invoice has no series with this payment.',
+  });
+}
+
+function unsuitedParent({ state, makeRecurrent }: Payment) {
+  const hint = makeRecurrent
+    ? `The payment is ${publicStatus[state.name]}, not captured.`
+    : 'The payment was created without `makeRecurrent`.';
+  return refuse('invalidRecurrentParent', { hint });
 }
 
 function chargeOf({ id: invoiceId, createdAt: invoiceCreatedAt, amount }: PayableInvoice) {

@@ -65,7 +65,7 @@ export async function setUpSandbox(options: {
   const ofPayouts = { ...own, merchantId: 'PAYOUTS', descriptor: 'Sandbox' };
   await banks.putSandboxTerminals({ ofShops, ofPayouts }, { id: bank.id, partyId });
   const known = readSandboxFacts(dataFolder)?.apiKey;
-  const works = known !== undefined && (await apiKeys.authenticate(known)) !== undefined;
+  const works = known !== undefined && (await apiKeys.authenticate(known))?.kind === 'apiKey';
   const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [allScopes] });
   const facts: SandboxInfo = {
     apiUrl: publicUrl,

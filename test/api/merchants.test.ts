@@ -253,7 +253,7 @@ describe('the test clock', () => {
     'cannot be set to %j',
     async (now) => {
       const answer = await move(now, merchant);
-      expect(essence(answer)).toEqual({
+      expect(essence(answer)).toMatchObject({
         status: 400,
         body: {
           code: 'invalidRequest',

@@ -3521,6 +3521,10 @@ order by event.sequence;
 -- read_invoice_of_party
 select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, recurring, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
 
+-- read_latest_fact
+select max(created_at) as at from event, json_array_elements(facts) as fact
+where aggregate_id = $1::text and fact::jsonb @> $2::json::jsonb;
+
 -- read_ledger_balance
 select coalesce(sum(debits_posted), 0)::int8 as debits_posted,
 coalesce(sum(credits_posted), 0)::int8 as credits_posted,

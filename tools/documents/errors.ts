@@ -27,6 +27,10 @@ ${printedFrom('src/platform/http/errors/error-codes.ts')}
 The HTTP status of an error says what to do. With 400 and 422 the body also has a \`code\`.
 Switch on \`code\`. Don't parse \`message\`: its text is for people and can change.
 
+A body can also have a \`hint\`, which is for people too. It is about this case: the limit, the status and since when, or the name that you
+probably meant. With an API key and a body of up to 32 KiB it lists up to five faults of the request at once. It never has a card number, a
+secret, or data of another party.
+
 ${statusTable()}
 
 Operations under \`/wallet/v0\` and \`/payres/v0\` differ in three ways:
@@ -62,7 +66,11 @@ function statusTable(): string {
         '`message`',
         'Check the ID. The object does not exist, or this token cannot see it. With the message `Not found` alone the path is wrong.',
       ],
-      ['405, 415', 'empty', 'Use a method from `Allow`. Send the body as `application/json`.'],
+      [
+        '405, 415',
+        'empty',
+        'Use a method from `Allow`. Send the body in the type that `Accept` names, without a `Content-Encoding`.',
+      ],
       [
         '409',
         '`externalID`, `id`, `message`',
@@ -126,13 +134,13 @@ ${table(
       'Send `Authorization: Bearer <token>`. In a shell, check that the variable with the token is set.',
     ],
     [
-      '`Bearer error="invalid_token"`',
-      'An API key is mistyped, expired or revoked, or belongs to another service or mode.',
+      '`Bearer error="invalid_token", error_description="…"`',
+      'An API key is mistyped or belongs to another service. If its secret is right, the description says whether it is revoked, expired or of the other mode.',
       'Compare it with `mandate keys list --party <id>`, which prints the mode, the expiry and the revocation of each key. Create a new one with `mandate keys create`. In the sandbox, `mandate sandbox apiKey` prints the key that works.',
     ],
     [
       '',
-      'An access token is incomplete, or older than three days.',
+      'An access token is incomplete. Or it is older than three days: then the description says that it has expired.',
       'Issue a new one: `issueInvoiceToken`, `issueCustomerToken`.',
     ],
     [

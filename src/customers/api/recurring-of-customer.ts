@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
 import { bundleBody, ConsentBundle, recurringBody, RecurringSchema } from '../../recurring/api/schema.ts';
+import { noSavedCard } from '../../payments/domain/payer/chargeable-customer.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { seriesOf } from '../card-consents.ts';
 import { findBinding } from '../store/bindings.ts';
@@ -43,7 +44,7 @@ export const getCustomerRecurring = endpoint({
     const customer = await customers.chargeable(db, partyId, params.customerID);
     if (!customer) return refuse('customerNotFound');
     const { card, shopId, id: customerId } = customer;
-    if (!card) return refuse('customerNotReady');
+    if (!card) return noSavedCard();
     const shop = await merchants.shop(partyId, shopId);
     const { token, livemode } = card;
     const of = { named: card.seriesId, customerId, partyId, livemode, token };

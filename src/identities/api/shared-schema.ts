@@ -58,7 +58,7 @@ export const Asset = Type.Object(
 );
 export const AssetParams = Type.Object(
   {
-    amount: Type.Integer({ minimum: 0, description: 'In minor units: kopecks, cents.' }),
+    amount: Type.Integer({ minimum: 0, description: 'At least 1, in minor units: kopecks, cents.' }),
     currency: CurrencyCode,
   },
   { title: 'AssetParams' },

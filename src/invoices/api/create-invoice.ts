@@ -9,6 +9,7 @@ import { termsIn } from '../../receipts/domain/terms-body.ts';
 import { termsProblem } from '../../recurring/api/schema.ts';
 import { amountWarnings } from '../../recurring/domain/mandate.ts';
 import type { Recurring } from '../../recurring/port.ts';
+import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Warning } from '../../refusal.ts';
 import {
   decideCreate,
@@ -89,7 +90,8 @@ export const createInvoice = endpoint({
       make: async () => {
         const decision = decideCreate(party, shop, command, now);
         if (!decision.ok) return decision;
-        const warnings = await warningsOf(decision.value.terms, deps);
+        const { terms } = decision.value;
+        const warnings = [...dueDateWarnings(terms, now), ...(await consentWarnings(terms, deps))];
         if (!(await storeNewInvoice(db, decision.value, fingerprint))) return 'externalIdTaken';
         if (command.dueDate <= now) db.afterCommit(() => deps.jobs.wake());
         return accept(bodyOf(evolve(undefined, decision.value), deps), warnings);
@@ -103,7 +105,11 @@ function bodyOf(invoice: Invoice, { tokens }: { tokens: AccessTokens }): Static<
   return { invoice: invoiceBody(invoice), invoiceAccessToken: { payload } };
 }
 
-async function warningsOf(
+function dueDateWarnings({ dueDate }: InvoiceTerms, now: Instant): Warning[] {
+  return dueDate <= now ? [{ code: 'dueDatePast', field: 'dueDate' }] : [];
+}
+
+async function consentWarnings(
   { partyId, shopId, recurring: terms }: InvoiceTerms,
   { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
 ): Promise<Warning[]> {

@@ -1,5 +1,6 @@
 // Ends an invoice: fulfils a paid one, rescinds an unpaid one.
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { withSince } from '../../platform/events/since.ts';
 import { Reason } from '../../platform/http/schemas.ts';
 import { requireTrading, tradingRefusals, type TradingRefusal } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
@@ -56,7 +57,9 @@ async function end<Code extends StatusRefusal>(
   const name = { partyId: party.id, invoiceId: params.invoiceID };
   const changed = await changeInvoice<Code | TradingRefusal>(db, name, now, async (invoice) => {
     const trading = requireTrading(party, await merchants.shop(party.id, invoice.shopId));
-    return trading.ok ? decide(invoice, body.reason) : trading;
+    if (!trading.ok) return trading;
+    const decision = decide(invoice, body.reason);
+    return decision.ok ? decision : withSince(db, decision, invoice.id);
   });
   if (!changed) return refuse('invoiceNotFound');
   return changed.ok ? accept(undefined) : changed;

@@ -86,7 +86,7 @@ export const InvoiceParams = Type.Object(
     },
     amount: Type.Optional({
       ...Amount,
-      description: 'Optional with a cart. The default is the total of the cart.',
+      description: 'In minor units. Optional with a cart, whose total is the default.',
     }),
     currency: CurrencyCode,
     product: Type.String({ maxLength: 100 }),

@@ -142,7 +142,7 @@ describe('creating an invoice', () => {
   test('names the field that differs from the shop', () => {
     expect(decideCreate(party, shop, { ...command, currency: 'USD' }, now)).toEqual({
       ok: false,
-      refusal: { code: 'invalidRequest', message: 'Invalid currency' },
+      refusal: { code: 'invalidRequest', message: 'Invalid currency', hint: 'The shop takes RUB.' },
     });
   });
 
@@ -220,8 +220,11 @@ describe('the invoice lifecycle', () => {
       [decideFulfill(invoice, 'because'), fulfill],
       [rescinded, rescind],
     ] as const) {
-      if (code) expect(decision).toEqual({ ok: false, refusal: { code } });
-      else {
+      if (code) {
+        const since = { type: `invoice_${status}` };
+        const refusal = { code, hint: `The invoice is ${status}.`, since };
+        expect(decision).toEqual({ ok: false, refusal });
+      } else {
         const type = decision === rescinded ? 'invoice_cancelled' : 'invoice_fulfilled';
         expect(decision).toEqual({ ok: true, value: { type, reason: 'because' } });
       }

@@ -90,7 +90,8 @@ export function decideCreate(
   const trading = requireTrading(party, shop);
   if (!trading.ok) return trading;
   const { currency } = trading.value;
-  if (command.currency !== currency) return refuse('invalidRequest', { message: 'Invalid currency' });
+  if (command.currency !== currency)
+    return refuse('invalidRequest', { message: 'Invalid currency', hint: `The shop takes ${currency}.` });
   if (command.allocation !== undefined) return refuse('allocationNotPermitted');
   const cost = costOf(command);
   if (!cost.ok) return cost;
@@ -115,11 +116,14 @@ export function decideCreate(
 /** The amount, or the total of the cart. If both are given, they must be equal. */
 function costOf(command: CreateInvoice): Outcome<bigint, 'invalidInvoiceCart' | 'invalidInvoiceCost'> {
   const { amountMinor, cart } = command;
-  if (!cart) return amountMinor === undefined ? refuse('invalidInvoiceCost') : accept(amountMinor);
+  const wrong = (hint: string) => refuse('invalidInvoiceCost', { hint });
+  if (!cart) return amountMinor === undefined ? wrong('Send `amount` or `cart`.') : accept(amountMinor);
   if (cart.length === 0 || cart.length > maxCartLines) return refuse('invalidInvoiceCart');
   const total = cart.reduce((sum, line) => sum + lineCostMinor(line), 0n);
-  if (total > largestAmountMinor) return refuse('invalidInvoiceCost');
-  if (amountMinor !== undefined && amountMinor !== total) return refuse('invalidInvoiceCost');
+  if (total > largestAmountMinor)
+    return wrong(`The cart adds up to ${total}. The largest amount is ${largestAmountMinor}.`);
+  if (amountMinor !== undefined && amountMinor !== total)
+    return wrong(`The cart adds up to ${total}, but \`amount\` is ${amountMinor}.`);
   return accept(total);
 }
 
@@ -131,7 +135,7 @@ export function decideFulfill(
   invoice: Invoice,
   reason: string,
 ): Outcome<InvoiceFact, 'invalidInvoiceStatus'> {
-  if (invoice.status !== 'paid') return refuse('invalidInvoiceStatus');
+  if (invoice.status !== 'paid') return wrongStatus(invoice);
   return accept({ type: 'invoice_fulfilled', reason });
 }
 
@@ -139,9 +143,16 @@ export function decideRescind(
   invoice: Invoice,
   reason: string,
 ): Outcome<InvoiceFact, 'invalidInvoiceStatus' | 'invoicePaymentPending'> {
-  if (invoice.status !== 'unpaid') return refuse('invalidInvoiceStatus');
+  if (invoice.status !== 'unpaid') return wrongStatus(invoice);
   if (invoice.paymentInProgress) return refuse('invoicePaymentPending');
   return accept({ type: 'invoice_cancelled', reason });
+}
+
+export function wrongStatus({ status }: Pick<Invoice, 'status'>) {
+  return refuse('invalidInvoiceStatus', {
+    hint: `The invoice is ${status}.`,
+    since: { type: `invoice_${status}` },
+  });
 }
 
 /** An unpaid invoice is cancelled at its due date. */

@@ -1,5 +1,6 @@
 // Ends a hold: captures it, in full or in part, or cancels it. The response does not wait for the bank.
 import { Type, type Static } from 'typebox';
+import { withSince } from '../../platform/events/since.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { Amount, CurrencyCode, Reason } from '../../platform/http/schemas.ts';
 import { maxCartLines, lineCostMinor } from '../../invoices/domain/invoice.ts';
@@ -135,7 +136,7 @@ async function change<Code extends string>(
     const trading = await merchants.trading(stored.payment);
     if (!trading.ok) return trading;
     const decision = decide(stored.payment);
-    if (!decision.ok) return decision;
+    if (!decision.ok) return withSince(db, decision, name.invoiceId);
     if (await store(db, stored, decision.value, now)) {
       db.afterCommit(() => jobs.wake());
       return accept(undefined);

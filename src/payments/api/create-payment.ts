@@ -5,6 +5,7 @@ import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { durationMsOf } from '../../platform/http/request/request-deadline.ts';
+import { withSince } from '../../platform/events/since.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
@@ -194,7 +195,7 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   const { redirectUrl } = request.body.payer.sessionInfo ?? {};
   if (!mayReturn(redirectUrl, shop.value.origins, [deps.publicUrl()])) return unlistedReturn('payer.');
   const mayStart = requirePayable(payable.invoice, made.command, now);
-  if (!mayStart.ok) return mayStart;
+  if (!mayStart.ok) return withSince(db, mayStart, payable.invoice.id);
   const allowed = await allowedByShop(shop.value, request, recurrence, deps);
   if (!allowed.ok) return allowed;
   const presentCard = await made.source.presentCard?.(db, payable.invoice);

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox';
 import { latest } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { withSince } from '../../platform/events/since.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { cartIdentity, cartOf } from '../../invoices/api/schema.ts';
@@ -80,7 +81,7 @@ export const createRefund = endpoint({
         if (body.allocation !== undefined)
           return refuse(body.cart === undefined ? 'allocationNotPermitted' : 'refundCartConflict');
         const decision = decideRefund(stored.payment, commandOf(body), latest(now, stored.changedAt));
-        if (!decision.ok) return decision;
+        if (!decision.ok) return withSince(db, decision, name.invoiceId);
         const refund = decision.value;
         const mayWait = trading.value.whenShort === 'wait';
         const store = async (started: typeof refund) => {

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
+import { Amount, CurrencyCode, DateTime, EntityID, ExternalIDToFind } from '../../platform/http/schemas.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
@@ -53,7 +53,7 @@ export const findRefundByExternalId = endpoint({
   path: '/v2/processing/refunds',
   tag: 'Refunds',
   summary: 'Find a refund by its externalID',
-  query: Type.Object({ externalID: ExternalID }),
+  query: Type.Object({ externalID: ExternalIDToFind }),
   status: 200,
   response: RefundSearchResult,
   errors: ['refundNotFound'],

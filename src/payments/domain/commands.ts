@@ -1,11 +1,11 @@
 // What a merchant or payer can request of a payment. The guards follow the order of the contract.
 import { isUndecided } from '../../acquiring/authorisation/domain/challenge.ts';
 import { latest, laterBy, type Instant } from '../../clock.ts';
-import type { InvoiceStatus } from '../../invoices/domain/invoice.ts';
+import { wrongStatus as wrongInvoiceStatus, type InvoiceStatus } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { firstStated, type MandateTerms } from '../../receipts/domain/terms.ts';
-import type { Flow, Payment, PaymentFact, PaymentTerms } from './payment.ts';
+import { publicStatus, type Flow, type Payment, type PaymentFact, type PaymentTerms } from './payment.ts';
 import { defined } from '../../defined.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -60,7 +60,9 @@ export function requirePayable(
   now: Instant,
 ): Outcome<undefined, RefusalToStart> {
   if (deadline !== undefined && deadline <= now) return refuse('invalidProcessingDeadline');
-  if (invoice.status !== 'unpaid' || invoice.dueDate <= now) return refuse('invalidInvoiceStatus');
+  if (invoice.status !== 'unpaid') return wrongInvoiceStatus(invoice);
+  if (invoice.dueDate <= now)
+    return refuse('invalidInvoiceStatus', { hint: `The invoice was due at ${invoice.dueDate}.` });
   if (invoice.paymentInProgress) return refuse('invoicePaymentPending');
   return accept(undefined);
 }
@@ -119,7 +121,7 @@ export function decideCapture(
       message: 'The total of the cart differs from the amount. Send equal values.',
     });
   }
-  if (state.name !== 'held') return refuse('invalidPaymentStatus');
+  if (state.name !== 'held') return wrongStatus(payment);
   if (flow.type !== 'hold') return refuse('operationNotPermitted');
   const minor = amountMinor ?? cartTotalMinor ?? held.minor;
   if (minor > held.minor)
@@ -144,9 +146,18 @@ export function decideCancel(
   if (state.name === 'reversing') return accept({ type: 'nothing' });
   if (isUndecided(state))
     return accept(state.cancelReason === undefined ? { type: 'cancelWanted', reason } : { type: 'nothing' });
-  if (payment.state.name !== 'held') return refuse('invalidPaymentStatus');
+  if (payment.state.name !== 'held') return wrongStatus(payment);
   if (payment.flow.type !== 'hold') return refuse('operationNotPermitted');
   return accept({ type: 'payment_cancel_started', reason });
+}
+
+export function wrongStatus({ id, state }: Payment, message?: string) {
+  const status = publicStatus[state.name];
+  return refuse('invalidPaymentStatus', {
+    ...defined({ message }),
+    hint: `The payment is ${status}.`,
+    since: { type: `payment_${status}`, paymentId: id },
+  });
 }
 
 function holdOf({ type, onExpiration, days }: StartPayment['flow'] & { type: 'hold' }, now: Instant): Flow {

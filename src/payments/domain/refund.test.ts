@@ -256,6 +256,8 @@ test('a refused refund has a message with the reason', () => {
   expect(validationRefusal({ ...captured, state: { name: 'cancelled' } })).toEqual({
     code: 'invalidPaymentStatus',
     message: 'Invalid invoice payment status',
+    hint: 'The payment is cancelled.',
+    since: { type: 'payment_cancelled', paymentId: '1' },
   });
   expect(validationRefusal(captured, { cart: [line(4_000n)] })).toEqual({
     code: 'invalidRequest',

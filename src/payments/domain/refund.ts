@@ -5,8 +5,9 @@ import { maxCartLines, lineCostMinor, type CartLine } from '../../invoices/domai
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { defined } from '../../defined.ts';
+import { wrongStatus } from './commands.ts';
 import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
-import type { Payment, PaymentFact, RefundReferences, RefundTerms } from './payment.ts';
+import type { Payment, PaymentFact, PaymentState, RefundReferences, RefundTerms } from './payment.ts';
 
 export type RefundState =
   | { readonly status: 'pending' | 'succeeded' }
@@ -53,6 +54,11 @@ export type StartRefund = {
   readonly externalId?: string;
 };
 
+function leftOf({ amount, refundedMinor }: PaymentState & { name: 'captured' }): string {
+  const leftMinor = amount.minor - refundedMinor;
+  return `Refund at most ${leftMinor}: ${amount.minor} was captured, and ${refundedMinor} of it is refunded.`;
+}
+
 /** The ledger checks the shop's balance when the refund is written. */
 export function decideRefund(
   payment: Payment,
@@ -74,12 +80,12 @@ export function decideRefund(
       message: `Refund ${state.refund.id} of the payment is pending. Wait until it has ended.`,
     });
   }
-  if (state.name !== 'captured')
-    return refuse('invalidPaymentStatus', { message: 'Invalid invoice payment status' });
-  if (currency !== undefined && currency !== amount.currency) return refuse('inconsistentRefundCurrency');
+  if (state.name !== 'captured') return wrongStatus(payment, 'Invalid invoice payment status');
+  if (currency !== undefined && currency !== amount.currency)
+    return refuse('inconsistentRefundCurrency', { hint: `The payment is in ${amount.currency}.` });
   const leftMinor = state.amount.minor - state.refundedMinor;
   const minor = amountMinor ?? leftMinor;
-  if (minor > leftMinor) return refuse('invoicePaymentAmountExceeded');
+  if (minor > leftMinor) return refuse('invoicePaymentAmountExceeded', { hint: leftOf(state) });
   if (cart) {
     if (cart.length === 0 || cart.length > maxCartLines) return refuse('invalidInvoiceCart');
     const remainsMinor = cart.reduce((sum, line) => sum + lineCostMinor(line), 0n);

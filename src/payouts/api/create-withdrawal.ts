@@ -8,7 +8,7 @@ import { findDestination } from '../store/destinations.ts';
 import { findGrant } from '../store/grants.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
-import { storeNewWithdrawal } from '../store/new-withdrawal.ts';
+import { storeNewWithdrawal, type NotMade } from '../store/new-withdrawal.ts';
 import { countersOf, countsCards } from '../../wallets/domain/payout-limits.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import { senderProblem } from '../../identities/domain/sender.ts';
@@ -113,10 +113,7 @@ export const createWithdrawal = endpoint({
             ...(isOthers && context.walletGrant ? { grantId: context.walletGrant.id } : {}),
           },
         );
-        if ('notMade' in stored) {
-          const { notMade } = stored;
-          return notMade === 'externalIdTaken' ? notMade : { ok: false as const, refusal: notMade };
-        }
+        if ('notMade' in stored) return refusalOf(stored.notMade, isOthers);
         if (stored.withdrawal.state.status === 'sending') {
           db.afterCommit(() => jobs.run('withdrawal', [terms.id], now, stored));
         }
@@ -126,6 +123,13 @@ export const createWithdrawal = endpoint({
     });
   },
 });
+
+/** The hint names a limit of the wallet's owner, so only the owner gets it. */
+function refusalOf(notMade: NotMade, isOthers: boolean) {
+  if (notMade === 'externalIdTaken') return notMade;
+  const { hint: _, ...bare } = notMade;
+  return { ok: false as const, refusal: isOthers ? bare : notMade };
+}
 
 /** Two requests are the same if all of these values are. */
 export function withdrawalFingerprint(body: WithdrawalParams): Buffer {

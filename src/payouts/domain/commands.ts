@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Party } from '../../merchants/domain/party.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import type { Destination } from './destination.ts';
+import type { Destination, DestinationState } from './destination.ts';
 import { requireActive } from '../../identities/domain/identity.ts';
 import { countersOf, requirePerPayout, type PayoutLimits } from '../../wallets/domain/payout-limits.ts';
 import type { Wallet } from '../../wallets/domain/wallet.ts';
@@ -51,12 +51,22 @@ export type WithdrawalRefusal =
   | 'destinationUnauthorized'
   | 'differentProviders';
 
+type Decision = Outcome<WithdrawalFact & { type: 'withdrawal_started' }, WithdrawalRefusal>;
+
 /** Does not set the route, which the caller asks for only if the withdrawal is allowed. */
 export function decideWithdrawal(
   context: WithdrawalContext,
   command: CreateWithdrawal,
   now: Instant,
-): Outcome<WithdrawalFact & { type: 'withdrawal_started' }, WithdrawalRefusal> {
+): Decision {
+  const decision = decide(context, command, now);
+  const { party, wallet, destination } = context;
+  const isOwn = [wallet, destination].every((one) => one?.partyId === party.id);
+  // A grant lets another party pay out, and tells it nothing about the wallet or the destination.
+  return decision.ok || isOwn ? decision : refuse(decision.refusal.code);
+}
+
+function decide(context: WithdrawalContext, command: CreateWithdrawal, now: Instant): Decision {
   const { party, wallet, destination, limits } = context;
   const { body } = command;
   const active = requireActive(party);
@@ -73,8 +83,12 @@ export function decideWithdrawal(
   const amount = requirePerPayout(limits, body.minor);
   if (!amount.ok) return amount;
   const { currency } = wallet;
-  if (body.currency !== currency || destination.currency !== currency) return refuse('differentCurrencies');
-  if (destination.state.status !== 'authorized') return refuse('destinationUnauthorized');
+  if (body.currency !== currency || destination.currency !== currency) {
+    const hint = `The wallet is in ${currency}, the destination in ${destination.currency}.`;
+    return refuse('differentCurrencies', { hint });
+  }
+  if (destination.state.status !== 'authorized')
+    return refuse('destinationUnauthorized', { hint: whyUnauthorized(destination.state) });
   if (wallet.provider !== destination.provider) return refuse('differentProviders');
   return accept({
     type: 'withdrawal_started',
@@ -87,6 +101,12 @@ export function decideWithdrawal(
       ...defined({ metadata: command.metadata, externalId: command.externalId }),
     },
   });
+}
+
+function whyUnauthorized(state: DestinationState): string {
+  return state.status === 'refused'
+    ? `The bank refused the card: ${state.failure.join(', ')}. Use another card.`
+    : 'The bank has not confirmed the card yet.';
 }
 
 /** The terms that follow from the wallet, the destination, and what was agreed with the wallet's owner. */

@@ -127,6 +127,11 @@ function requestIdParameter(family: ApiFamily): Json {
 
 const dateTime = (description: string) => ({ type: 'string', format: 'date-time', description });
 
+const hint = {
+  type: 'string',
+  description: 'For people: what is wrong in this case, and what to do. Left out if there is no more to say.',
+};
+
 const errorSchemas = {
   LogicError: {
     type: 'object',
@@ -134,6 +139,7 @@ const errorSchemas = {
     properties: {
       code: { type: 'string', description: 'Switch on this.' },
       message: { type: 'string', description: 'For people.' },
+      hint,
       retryAfter: dateTime('For a recurring charge: the earliest time at which it can be accepted.'),
       rule: {
         type: 'string',
@@ -167,6 +173,7 @@ const errorSchemas = {
       },
       name: { type: 'string', description: 'The parameter, the header, or the schema of the body.' },
       description: { type: 'string', description: 'For people.' },
+      hint,
       code: { type: 'string', description: 'For programs: see the catalogue of errors.' },
     },
   },
@@ -176,10 +183,11 @@ const errorSchemas = {
     properties: {
       message: { type: 'string', description: 'For people.' },
       code: { type: 'string', description: 'For programs: see the catalogue of errors.' },
+      hint,
       retryAfter: dateTime('For a limit: the earliest time at which to try again.'),
     },
   },
-  GeneralError: { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },
+  GeneralError: { type: 'object', required: ['message'], properties: { message: { type: 'string' }, hint } },
   ExternalIDConflictError: {
     type: 'object',
     required: ['externalID', 'message'],
@@ -190,6 +198,7 @@ const errorSchemas = {
         description: 'What was created with this externalID before. Left out if the caller may not see it.',
       },
       message: { type: 'string' },
+      hint,
     },
   },
 };
@@ -255,7 +264,9 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
       description:
         'The token is missing, invalid or expired, or does not allow this: see WWW-Authenticate. Empty.',
     },
-    ...(endpoint.body ? { 415: { description: 'The body is not application/json. Empty.' } } : {}),
+    ...(endpoint.body
+      ? { 415: { description: 'The body is not what `Accept` and `Accept-Encoding` say. Empty.' } }
+      : {}),
     500: { description: 'Unexpected error; the outcome of a write is unknown. Empty.' },
     503: { description: 'Temporarily unavailable. Nothing was done: repeat the request. Empty.' },
     504: { description: 'The deadline passed; the outcome of a write is unknown. Empty.' },

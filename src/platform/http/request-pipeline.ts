@@ -8,10 +8,11 @@ import type { Database } from '../database/database.ts';
 import { DatabaseUnavailable, OutcomeUnknown } from '../database/connections/unavailable.ts';
 import type { AccessTokens } from '../keys/access-token.ts';
 import type { Logger } from '../log.ts';
+import { defined } from '../../defined.ts';
 import type { Refusal } from '../../refusal.ts';
 import { allScopes, type Access } from './access.ts';
 import { clientAddress, networkOf } from './request/client-address.ts';
-import type { Caller } from '../../caller.ts';
+import type { Caller, RefusedToken } from '../../caller.ts';
 import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request/request-deadline.ts';
 import { takesIdempotencyKey, type AnyEndpoint, type DeclaredRequest } from './endpoint.ts';
 import {
@@ -29,18 +30,24 @@ import {
 } from './request/declared-members.ts';
 import { isStorableText, parseJson } from './request/json-body.ts';
 import { cardNumberFinder, type HoldsCardNumber } from './request/card-numbers.ts';
-import { isTooLargeFor, type CallerAt, type CallerLimits } from './request/caller-limits.ts';
+import {
+  isTooLargeFor,
+  maxBytesToListFaults,
+  type CallerAt,
+  type CallerLimits,
+} from './request/caller-limits.ts';
 import type { Forwarding } from './proxies/forwarding.ts';
 import type { RateLimit } from './request/rate-limit.ts';
 import {
   pathOf,
+  suggestionOf,
   warningOfNumberedId,
   warningOfOutcome,
   warningsHeader,
   warningsOf,
   type Unknown,
 } from './request/warnings.ts';
-import type { ErrorCode } from './errors/error-codes.ts';
+import { errorCatalogue, type ErrorCode } from './errors/error-codes.ts';
 import {
   errorResponse,
   validationRefusal,
@@ -49,10 +56,18 @@ import {
   waitSecondsOf,
   type ApiFamily,
 } from './errors/error-response.ts';
+import { hintOf } from './errors/hints.ts';
+import {
+  insufficientFor,
+  insufficientScope,
+  invalidToken,
+  refusedToken,
+  sendUnauthorized,
+} from './errors/unauthorized.ts';
 import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
 export type ApiKeyCheck = {
-  authenticate(text: string): Promise<Caller | undefined>;
+  authenticate(text: string): Promise<Caller | RefusedToken | undefined>;
   /** Whether this node has seen the key work before, from memory alone. The key may have been revoked since. */
   hasWorked(text: string): boolean;
   /** Whether there is a key of this ID, whatever its secret. All made-up keys together cost one read a second. */
@@ -110,6 +125,7 @@ export async function openRequest(
   if (deadline.isOver) return undefined;
   if (!caller) return void sendUnauthorized(reply, hasBearerToken(request) ? invalidToken : undefined);
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
+  if (caller.kind === 'refused') return void sendUnauthorized(reply, refusedToken[caller.why]);
   const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
   if (refused === 'unauthorized')
     return void sendUnauthorized(reply, insufficientFor(endpoint.access, caller));
@@ -155,11 +171,18 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
 
   return async (context, request, reply) => {
     const unknown = { body: noUnknownMembers(), query: noUnknownMembers() };
-    const reading = () => read(request, unknown);
-    const input = readWithin(deps.callerLimits, context, bytesOf(request).length, reading);
+    const { length } = bytesOf(request);
+    const listsFaults = context.caller.kind === 'apiKey' && length <= maxBytesToListFaults;
+    const reading = () => read(request, unknown, listsFaults);
+    const input = readWithin(deps.callerLimits, context, length, reading);
     reportUnknown(deps, endpoint, context.caller, unknown, reply);
-    if ('unsupported' in input) return void reply.code(415).send();
-    if ('refusal' in input) return sendRefusal(family, reply, input.refusal);
+    if ('unsupported' in input)
+      return void reply
+        .code(415)
+        .header('Accept', 'application/json')
+        .header('Accept-Encoding', 'identity')
+        .send();
+    if ('refusal' in input) return sendRefusal(family, reply, withSuggestion(input.refusal, unknown));
 
     const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
     if (key !== undefined && !idempotencyKeyPattern.test(key)) {
@@ -186,7 +209,7 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
     const work = async (prepared?: unknown): Promise<IdempotentResult> => {
-      const act = (taken: Deps) => perform(endpoint, endpointRequest, taken, prepared, reply, write);
+      const act = (taken: Deps) => perform(endpoint, endpointRequest, taken, prepared, unknown, reply, write);
       if (key === undefined) return { kind: 'first', response: await act(deps.endpointDeps) };
       return performOnce(deps, endpoint, endpointRequest, request, key, act);
     };
@@ -211,6 +234,7 @@ async function perform<Deps>(
   request: DeclaredRequest,
   deps: Deps,
   prepared: unknown,
+  unknown: Unknown,
   reply: FastifyReply,
   write: ResponseWriter,
 ): Promise<EndpointResponse> {
@@ -218,7 +242,7 @@ async function perform<Deps>(
   if (!outcome.ok) {
     const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
-    const response = errorResponse(apiFamilyOf(endpoint.path), outcome.refusal);
+    const response = errorResponse(apiFamilyOf(endpoint.path), withSuggestion(outcome.refusal, unknown));
     return waitSeconds !== undefined || response.status === 429
       ? { ...response, isRetryable: true }
       : response;
@@ -226,6 +250,13 @@ async function perform<Deps>(
   if (outcome.warnings) addWarnings(reply, outcome.warnings.map(warningOfOutcome));
   if (!endpoint.response) return { status: endpoint.status, body: '' };
   return { status: endpoint.status, body: write(outcome.value, reply) };
+}
+
+/** A misspelt member is ignored, so a refusal may be about its absence. */
+function withSuggestion(refusal: Refusal<ErrorCode>, unknown: Unknown): Refusal<ErrorCode> {
+  const suggestion = errorCatalogue[refusal.code].status === 400 ? suggestionOf(unknown) : undefined;
+  if (suggestion === undefined) return refusal;
+  return { ...refusal, hint: refusal.hint === undefined ? suggestion : `${refusal.hint} ${suggestion}` };
 }
 
 type ResponseWriter = (value: unknown, reply: FastifyReply) => string;
@@ -270,29 +301,37 @@ async function authenticate(
   { apiKeys, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,
   header: string | undefined,
   address: string,
-): Promise<Caller | { readonly waitSeconds: number } | undefined> {
+): Promise<Caller | RefusedToken | { readonly waitSeconds: number } | undefined> {
   const tooMany = () => {
     const waitSeconds = failures.take(networkOf(address));
     return waitSeconds === undefined ? undefined : { waitSeconds };
   };
+  const counted = (found: Caller | RefusedToken | undefined) =>
+    isCaller(found) ? found : (tooMany() ?? found);
   const token = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
   if (!token) return tooMany();
-  if (!token.startsWith('mandate_')) return (await tokens.verify(token)) ?? tooMany();
-  if (apiKeys.hasWorked(token)) return (await apiKeys.authenticate(token)) ?? tooMany();
+  if (!token.startsWith('mandate_')) return counted(await tokens.verify(token));
+  if (apiKeys.hasWorked(token)) return counted(await apiKeys.authenticate(token));
 
   const refused = tooMany();
   // A flood of made-up keys locks no good key out, also if this node has not seen it since its start.
-  if (refused)
-    return (await apiKeys.isNamed(token)) ? ((await apiKeys.authenticate(token)) ?? refused) : refused;
+  if (refused) {
+    const found = (await apiKeys.isNamed(token)) ? await apiKeys.authenticate(token) : undefined;
+    return isCaller(found) ? found : refused;
+  }
   let hasFailed = false;
   try {
-    const caller = await apiKeys.authenticate(token);
-    hasFailed = caller === undefined;
-    return caller;
+    const found = await apiKeys.authenticate(token);
+    hasFailed = !isCaller(found);
+    return found;
   } finally {
     // Also when the database is unavailable, which is not the caller's fault.
     if (!hasFailed) failures.giveBack(networkOf(address));
   }
+}
+
+function isCaller(found: Caller | RefusedToken | undefined): found is Caller {
+  return found !== undefined && found.kind !== 'refused';
 }
 
 function refusalOfAccess(
@@ -370,7 +409,7 @@ type Unreadable = { unsupported: true } | { refusal: Refusal<ErrorCode> };
 function requestReader(
   endpoint: AnyEndpoint,
   holdsCardNumber: HoldsCardNumber,
-): (request: FastifyRequest, unknown: Unknown) => Input | Unreadable {
+): (request: FastifyRequest, unknown: Unknown, listsFaults: boolean) => Input | Unreadable {
   const readParams = partReader(endpoint.params);
   const readQuery = partReader(endpoint.query);
   const readBody = partReader(endpoint.body);
@@ -379,12 +418,15 @@ function requestReader(
   const { title } = titleOf(endpoint);
   const findCardNumbers = cardNumberFinder(endpoint.body, holdsCardNumber);
 
-  return (request, unknown) => {
-    const params = readParams(request.params, noUnknownMembers());
-    const query = readQuery(withNumbers(request.query, queryNumbers), unknown.query);
+  return (request, unknown, listsFaults) => {
+    const refused = (problem: ReadingProblem, body?: { readonly title: string }) => ({
+      refusal: { ...validationRefusal(family, problem, body), ...defined({ hint: problem.hint }) },
+    });
+    const params = readParams(request.params, noUnknownMembers(), listsFaults);
+    const query = readQuery(withNumbers(request.query, queryNumbers), unknown.query, listsFaults);
     const problem =
       params.problem ?? unstorableText(request.params) ?? query.problem ?? unstorableText(request.query);
-    if (problem) return { refusal: validationRefusal(family, problem) };
+    if (problem) return refused(problem);
     const input = { params: params.value, query: query.value };
     if (!endpoint.body) return { ...input, body: undefined, sentBody: undefined, numberedIds: [] };
     if (!jsonType.test(request.contentType) || isEncoded(request)) return { unsupported: true };
@@ -393,17 +435,19 @@ function requestReader(
     if ('problem' in parsed) {
       const { where, what: description } = parsed.problem;
       const keyword = bytes.length === 0 ? 'absent' : 'unreadable';
-      return { refusal: validationRefusal(family, { where, keyword, description }, { title }) };
+      // Of a number that is too large, the schema may say how large it can be.
+      const read = 'value' in parsed ? readBody(parsed.value, noUnknownMembers(), listsFaults) : undefined;
+      const hint = bytes.length === 0 ? 'A JSON body is required: send `{}` at least.' : read?.problem?.hint;
+      return refused({ where, keyword, description, ...defined({ hint }) }, { title });
     }
     const sentBody = parsed.value;
-    const body = readBody(sentBody, unknown.body);
-    if (body.problem) return { refusal: validationRefusal(family, body.problem, { title }) };
+    const body = readBody(sentBody, unknown.body, listsFaults);
+    if (body.problem) return refused(body.problem, { title });
     const message = endpoint.validateBody?.(sentBody);
     const details = family === 'wallets' ? { details: { errorType: 'SchemaViolated', name: title } } : {};
     if (message !== undefined) return { refusal: { code: 'invalidRequest', message, ...details } };
     const { field, ids } = findCardNumbers(body.value);
-    if (field !== undefined)
-      return { refusal: validationRefusal(family, { ...cardNumberIn, where: field }, { title }) };
+    if (field !== undefined) return refused({ ...cardNumberIn, where: field }, { title });
     return { ...input, body: body.value, sentBody, numberedIds: ids };
   };
 }
@@ -435,18 +479,26 @@ const tooLargeForToken: Refusal<'requestTooLarge'> = {
   message: 'The request body is larger than 32 KiB, the most with an access token. Send less.',
 };
 
+type ReadingProblem = ValidationError & { readonly hint?: string };
 type PartReader = (
   sent: unknown,
   unknown: UnknownMembers,
-) => { readonly problem: ValidationError | undefined; readonly value: DeclaredOnly | undefined };
+  listsFaults: boolean,
+) => { readonly problem: ReadingProblem | undefined; readonly value: DeclaredOnly | undefined };
 
 /** Checks a part of the request and takes what is declared. A part without a schema declares nothing. */
 function partReader(schema: TSchema | undefined): PartReader {
   const check = schema && checkOf(schema);
   let read: ReturnType<typeof declaredReader> | undefined;
-  return (sent, unknown) => {
+  return (sent, unknown, listsFaults) => {
     const value = (read ??= declaredReader(schema ?? Type.Object({})))(sent, unknown);
-    return { problem: check?.(sent), value: schema && value };
+    const errors = check?.(sent);
+    const first = errors?.next().value;
+    const problem = first && {
+      ...first,
+      ...defined({ hint: hintOf(first, listsFaults ? errors : undefined) }),
+    };
+    return { problem, value: schema && value };
   };
 }
 
@@ -533,25 +585,8 @@ function sendTooLate(reply: FastifyReply): void {
   if (!reply.sent) void reply.removeHeader('Retry-After').code(504).send();
 }
 
-/** Errors of RFC 6750. The contract has no 403, so a token that is valid but not enough gets 401 too. */
-const invalidToken = 'error="invalid_token"';
-const insufficientScope = 'error="insufficient_scope"';
-
-/** Names the scope that a key lacks. No scope would help an access token: its operations and its object are fixed. */
-function insufficientFor({ scope }: Access, caller: Caller): string {
-  return caller.kind === 'apiKey' ? `${insufficientScope}, scope="${scope}"` : insufficientScope;
-}
-
 function hasBearerToken({ headers: { authorization } }: FastifyRequest): boolean {
   return /^Bearer +\S/i.test(authorization ?? '');
-}
-
-/** Without an error the request has no token. */
-function sendUnauthorized(reply: FastifyReply, error?: string): void {
-  void reply
-    .code(401)
-    .header('WWW-Authenticate', error === undefined ? 'Bearer' : `Bearer ${error}`)
-    .send();
 }
 
 /** A fault, not a refusal: 503 if nothing was done, 500 if the outcome is unknown. A `GET` does nothing that could be in doubt. */

@@ -9,6 +9,12 @@ export const ExternalID = Type.String({
   maxLength: 40,
   description: 'Your own ID for it. A repeat of the request with the same ID creates nothing new.',
 });
+/** For a path that finds one object. */
+export const ExternalIDToFind = {
+  ...ExternalID,
+  description:
+    'The one it was created with. This path lists nothing: without an externalID, read it by its ID.',
+};
 export const Amount = Type.Integer({
   minimum: 1,
   maximum: Number(largestAmountMinor),

@@ -74,7 +74,7 @@ describe('an access token', () => {
     clock.advance(3 * day - 1_000);
     expect(await tokens.verify(token)).toEqual(subject);
     clock.advance(1_000);
-    expect(await tokens.verify(token)).toBeUndefined();
+    expect(await tokens.verify(token)).toEqual({ kind: 'refused', why: 'expired' });
   });
 
   test('of a template does not expire', async () => {

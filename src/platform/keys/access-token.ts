@@ -3,13 +3,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Clock, epochMsOf } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
-import { tokenKinds, type TokenKind, type TokenSubject } from '../../caller.ts';
+import { tokenKinds, type RefusedToken, type TokenKind, type TokenSubject } from '../../caller.ts';
 import type { Keyring } from './keyring.ts';
 import { defined } from '../../defined.ts';
 
 export type AccessTokens = {
   issue(subject: TokenSubject): string;
-  verify(token: string): Promise<TokenSubject | undefined>;
+  verify(token: string): Promise<TokenSubject | RefusedToken | undefined>;
 };
 
 /** Three days, as the contract says. A template's token lives as long as the template. */
@@ -61,15 +61,17 @@ function subjectOf(
   kind: TokenKind,
   claims: Record<string, unknown> | undefined,
   nowSeconds: number,
-): TokenSubject | undefined {
+): TokenSubject | RefusedToken | undefined {
   if (!claims || claims['aud'] !== audience) return undefined;
   const { sub, party, exp, for: isFor } = claims;
   if (typeof sub !== 'string' || typeof party !== 'string') return undefined;
   const expires = lifetimeSeconds[kind] !== undefined;
-  if (expires && !(typeof exp === 'number' && nowSeconds < exp)) return undefined;
+  if (expires && typeof exp !== 'number') return undefined;
   // A restriction that only a newer version knows must not widen what the token allows.
   if (isFor !== undefined && isFor !== 'checkout') return undefined;
-  return { kind, entityId: sub, partyId: party, ...defined({ isFor }) };
+  if (expires && nowSeconds >= Number(exp)) return { kind: 'refused', why: 'expired' };
+  const subject: TokenSubject = { kind, entityId: sub, partyId: party, ...defined({ isFor }) };
+  return subject;
 }
 
 function signatureOf(text: string, secret: Buffer): Buffer {

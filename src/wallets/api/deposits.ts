@@ -34,7 +34,8 @@ export const makeTestDeposit = endpoint({
   ) => {
     const wallet = await findWallet(db, caller.partyId, body.wallet);
     if (!wallet) return refuse('noSuchWallet');
-    if (wallet.currency !== body.body.currency) return refuse('differentCurrencies');
+    if (wallet.currency !== body.body.currency)
+      return refuse('differentCurrencies', { hint: `The wallet is in ${wallet.currency}.` });
     const minor = BigInt(body.body.amount);
     if (minor < 1n || minor > largestAmountMinor) return refuse('invalidCashAmount');
     const { livemode } = payouts;

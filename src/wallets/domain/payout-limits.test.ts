@@ -29,11 +29,15 @@ test.each([
   expect(codeOf(requirePerPayout({ minMinor: 100n, perPayoutMinor: 500n }, minor))).toBe(code);
 });
 
-test.each(['perDayMinor', 'perMonthMinor'] as const)(
+test.each([
+  ['perDayMinor', 'a day'],
+  ['perMonthMinor', 'a month'],
+] as const)(
   'a single payout above %s is refused without retryAfter, of an identity or a card',
-  (limit) => {
+  (limit, period) => {
     expect(codeOf(requirePerPayout({ [limit]: 500n }, 500n))).toBe('within');
-    const refusal = { ok: false, refusal: { code: 'payoutLimitPerPayout' } };
+    const hint = `The limit is 500 minor units for ${period}.`;
+    const refusal = { ok: false, refusal: { code: 'payoutLimitPerPayout', hint } };
     expect(requirePerPayout({ [limit]: 500n }, 501n)).toEqual(refusal);
     expect(requirePerPayout({ [limit]: 900n, card: { [limit]: 500n } }, 501n)).toEqual(refusal);
     expect(requireOneTurnover({ [limit]: 500n }, 501n)).toEqual(refusal);
@@ -54,19 +58,20 @@ describe('turnover', () => {
     requireTurnover([{ subject, limits }], [{ subject, ...at }], now);
 
   test.each([
-    [{ perDayMinor: 10n }, 'payoutLimitPerDay', '2027-01-01T00:00:00.000000Z'],
-    [{ payoutsPerDay: 2n }, 'payoutLimitNumberPerDay', '2027-01-01T00:00:00.000000Z'],
-    [{ perMonthMinor: 10n }, 'payoutLimitPerMonth', '2027-01-01T00:00:00.000000Z'],
+    [{ perDayMinor: 10n }, 'payoutLimitPerDay', '10 minor units for a day'],
+    [{ payoutsPerDay: 2n }, 'payoutLimitNumberPerDay', '2 payouts a day'],
+    [{ perMonthMinor: 10n }, 'payoutLimitPerMonth', '10 minor units for a month'],
     // The month ends later than the day, so it is named.
     [
       { perMonthMinor: 10n, perDayMinor: 10n, payoutsPerDay: 2n },
       'payoutLimitPerMonth',
-      '2027-01-01T00:00:00.000000Z',
+      '10 minor units for a month',
     ],
-  ])('beyond %o refuses a payout until the period ends', (limits, code, retryAfter) => {
+  ])('beyond %o refuses a payout until the period ends', (limits, code, limit) => {
     expect(over(limits, { dayMinor: 10n, dayPayouts: 2n, monthMinor: 10n }).ok).toBe(true);
     const refused = over(limits, { dayMinor: 11n, dayPayouts: 3n, monthMinor: 11n });
-    expect(refused).toEqual({ ok: false, refusal: { code, details: { retryAfter } } });
+    const details = { retryAfter: '2027-01-01T00:00:00.000000Z' };
+    expect(refused).toEqual({ ok: false, refusal: { code, hint: `The limit is ${limit}.`, details } });
   });
 
   test('of no payouts a day refuses without retryAfter', () => {

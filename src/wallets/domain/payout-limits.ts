@@ -112,9 +112,11 @@ export function requirePerPayout(
   minor: bigint,
 ): Outcome<undefined, 'invalidCashAmount' | 'payoutLimitPerPayout'> {
   const { minMinor = 1n, perPayoutMinor } = limits;
-  if (minor < minMinor || minor < 1n || minor > largestAmountMinor) return refuse('invalidCashAmount');
-  const isBeyond = (limit?: bigint) => limit !== undefined && minor > limit;
-  if (isBeyond(perPayoutMinor)) return refuse('payoutLimitPerPayout');
+  const least = minMinor < 1n ? 1n : minMinor;
+  if (minor < least || minor > largestAmountMinor)
+    return refuse('invalidCashAmount', { hint: `Pay out ${least} to ${largestAmountMinor} minor units.` });
+  if (perPayoutMinor !== undefined && minor > perPayoutMinor)
+    return refuse('payoutLimitPerPayout', { hint: atMost(perPayoutMinor, 'one payout') });
   return requireOneTurnover(limits, minor);
 }
 
@@ -123,10 +125,17 @@ export function requireOneTurnover(
   { card, ...limits }: PayoutLimits,
   minor: bigint,
 ): Outcome<undefined, 'payoutLimitPerPayout'> {
-  const all = [limits, { ...limits, ...card }].flatMap((one) => [one.perDayMinor, one.perMonthMinor]);
-  return all.some((limit) => limit !== undefined && minor > limit)
-    ? refuse('payoutLimitPerPayout')
-    : accept(undefined);
+  for (const { perDayMinor, perMonthMinor } of [limits, { ...limits, ...card }]) {
+    if (perDayMinor !== undefined && minor > perDayMinor)
+      return refuse('payoutLimitPerPayout', { hint: atMost(perDayMinor, 'a day') });
+    if (perMonthMinor !== undefined && minor > perMonthMinor)
+      return refuse('payoutLimitPerPayout', { hint: atMost(perMonthMinor, 'a month') });
+  }
+  return accept(undefined);
+}
+
+function atMost(limit: bigint, per: string): string {
+  return `The limit is ${limit} minor units for ${per}.`;
 }
 
 export type TurnoverRefusal = 'payoutLimitPerDay' | 'payoutLimitPerMonth' | 'payoutLimitNumberPerDay';
@@ -154,13 +163,16 @@ function requireOne(
   // If no payout is allowed, no wait helps.
   if (payoutsPerDay === 0n) return refuse('payoutLimitNumberPerDay');
   if (perMonthMinor !== undefined && turnover.monthMinor > perMonthMinor) {
-    return refuse('payoutLimitPerMonth', { details: { retryAfter: nextMonth(now) } });
+    const hint = atMost(perMonthMinor, 'a month');
+    return refuse('payoutLimitPerMonth', { hint, details: { retryAfter: nextMonth(now) } });
   }
   if (perDayMinor !== undefined && turnover.dayMinor > perDayMinor) {
-    return refuse('payoutLimitPerDay', { details: { retryAfter: nextDay(now) } });
+    const hint = atMost(perDayMinor, 'a day');
+    return refuse('payoutLimitPerDay', { hint, details: { retryAfter: nextDay(now) } });
   }
   if (payoutsPerDay !== undefined && turnover.dayPayouts > payoutsPerDay) {
-    return refuse('payoutLimitNumberPerDay', { details: { retryAfter: nextDay(now) } });
+    const hint = `The limit is ${payoutsPerDay} payouts a day.`;
+    return refuse('payoutLimitNumberPerDay', { hint, details: { retryAfter: nextDay(now) } });
   }
   return accept(undefined);
 }

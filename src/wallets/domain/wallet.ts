@@ -101,7 +101,7 @@ export function decideTransfer(
   if (sender.isBlocked || receiver.isBlocked) return refuse('walletInaccessible');
   if (sender.currency !== receiver.currency || sender.currency !== body.currency)
     return refuse('inconsistentCurrency');
-  if (body.minor < 1n) return refuse('badTransferAmount');
+  if (body.minor < 1n) return refuse('badTransferAmount', { hint: 'Transfer at least 1 minor unit.' });
   if (sender.id === receiver.id) return refuse('transferNotAllowed');
   return accept({ sender, receiver, amount: { minor: body.minor, currency: sender.currency } });
 }

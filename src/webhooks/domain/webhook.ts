@@ -48,7 +48,11 @@ export function decideCreate(
       `scope.eventTypes: ${topic.name} has no event type ${unknown.slice(0, 60)}. Use ${known}.`,
     );
   }
-  if (urlProblem !== undefined) return invalid(`url: ${urlProblem}`);
+  if (urlProblem !== undefined)
+    return refuse('invalidRequest', {
+      message: `url: ${urlProblem}`,
+      hint: 'Send an absolute URL, such as https://shop.example/webhooks.',
+    });
   if (existing >= maxWebhooks) return refuse('webhookLimitExceeded');
   return accept({ ...webhook, eventTypes });
 }

@@ -62,6 +62,7 @@ const portsBelow1024 = ['443'];
 /** Says what is wrong with the URL of a webhook; undefined when it is acceptable. */
 export function urlProblem(text: string, rule: AddressRule): string | undefined {
   if (text.length > maxUrlCharacters) return `must have at most ${maxUrlCharacters} characters`;
+  if (!/^https?:/i.test(text)) return 'must be an absolute http or https URL';
   // The URL parser silently drops these, and another parser might not.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'must not contain spaces, backslashes or control characters';
   let url: URL;

@@ -86,8 +86,8 @@ export const createWalletWebhook = endpoint({
     const wanted = { partyId, topic, owner, eventTypes: wantedTypes, url: body.url, createdAt: now };
     const registered = await register(deps, pairs, wanted);
     if (!registered.ok) {
-      const { code, message = 'Invalid request' } = registered.refusal;
-      return code === 'webhookLimitExceeded' ? refuse('tooManyWalletWebhooks') : refuse(code, { message });
+      const { code, ...more } = registered.refusal;
+      return code === 'webhookLimitExceeded' ? refuse('tooManyWalletWebhooks') : refuse(code, more);
     }
     const { stored, at, signingSecret: secret } = registered.value;
     return accept({ ...bodyOf(stored, at), signingSecret: secret });

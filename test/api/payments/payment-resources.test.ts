@@ -147,7 +147,7 @@ describe('an invalid card is refused:', () => {
     ['paymentTool.paymentToolType', { paymentToolType: undefined }, 'not_found'],
   ])('%s in %j', async (where, card, type) => {
     const text = `Request parameter: ${where}, error type: ${type}, description: `;
-    expect(await complaintAbout(card)).toEqual(invalid(expect.stringContaining(text)));
+    expect(await complaintAbout(card)).toMatchObject(invalid(expect.stringContaining(text)));
   });
 
   test('clientInfo and its fingerprint are required', async () => {

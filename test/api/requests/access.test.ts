@@ -30,7 +30,7 @@ import type { Answer, Merchant, TestService } from '../../support/service/test-s
 const threeDaysMs = 3 * 24 * 3_600_000;
 /** A caller: what it sends, and who it is. */
 type CallerKind =
-  | { readonly kind: 'stranger'; readonly hasToken: boolean }
+  | { readonly kind: 'stranger'; readonly hasToken: boolean; readonly says?: string }
   | { readonly kind: 'key'; readonly scopes: readonly string[] }
   | { readonly kind: 'token'; readonly of: TokenKind; readonly entity?: 'own' | 'foreign' };
 type Caller = CallerKind & { readonly name: string; readonly authorization: string | undefined };
@@ -236,6 +236,7 @@ async function allCallers({
     ...who,
   });
   const stranger = { kind: 'stranger', hasToken: true } as const;
+  const hasExpired = { ...stranger, says: 'This token has expired.' };
   const tokenless = { kind: 'stranger', hasToken: false } as const;
   const sibling = await makeInvoiceThatIs('cancelled', service, merchant);
   const key = merchant.apiKey;
@@ -290,10 +291,12 @@ async function allCallers({
       tokenOf({ kind: 'invoice-template', entityId: own.id }),
       { kind: 'token', of: 'invoice-template' },
     ),
-    bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), stranger),
-    ...Object.entries(forged).map(([name, token]) => bearer(`a token ${name}`, token, stranger)),
-    bearer('a revoked key', revoked, stranger),
-    bearer('an expired key', expired, stranger),
+    bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), hasExpired),
+    ...Object.entries(forged).map(([name, token]) =>
+      bearer(`a token ${name}`, token, name.startsWith('that expire') ? hasExpired : stranger),
+    ),
+    bearer('a revoked key', revoked, { ...stranger, says: 'This API key is revoked.' }),
+    bearer('an expired key', expired, hasExpired),
     bearer('a key that claims live mode', checksummed(key.replace('_test_', '_live_')), stranger),
     bearer('a key of no mode', checksummed(key.replace('_test_', '_none_')), stranger),
     bearer('a key with another secret', checksummed(changed(key, -10)), stranger),
@@ -336,10 +339,12 @@ function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
 }
 
 /** What RFC 6750 says of the token, in the terms of the table of access. */
-function challengeTo({ scope }: Row, caller: Caller): string {
+function challengeTo({ scope }: Row, caller: Caller): unknown {
   if (caller.kind === 'key') return `Bearer error="insufficient_scope", scope="${scope}"`;
   if (caller.kind === 'token') return 'Bearer error="insufficient_scope"';
-  return caller.hasToken ? 'Bearer error="invalid_token"' : 'Bearer';
+  if (!caller.hasToken) return 'Bearer';
+  const { says = 'This token is unknown or mistyped.' } = caller;
+  return expect.stringContaining(`Bearer error="invalid_token", error_description="${says}`);
 }
 
 function call({ method, url, body }: Request, authorization: string | undefined): Promise<Answer> {

@@ -1,5 +1,6 @@
 // The scope that every operation needs, and its response to each kind of token for its own, a foreign and an unknown entity.
 // Written from the contract, independent of the service's own table.
+import { expect } from 'vitest';
 import type { TokenKind } from '../../../src/caller.ts';
 import { cardBody, paymentResourcesUrl } from '../worlds/cards.ts';
 import { consentLinksUrl, dearer } from '../worlds/consent-links.ts';
@@ -95,10 +96,17 @@ const noFault: Expected = {
   },
 };
 const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
-const refusal = (code: string, message: string): Expected => ({ status: 400, body: { code, message } });
+const refusal = (code: string, message: string, hint?: RegExp): Expected => ({
+  status: 400,
+  body: { code, message, ...(hint ? { hint: expect.stringMatching(hint) } : {}) },
+});
 // The invoices of the test are rescinded and their payments cancelled: callers with access get that error, and nothing ever changes.
-const wrongStatus = refusal('invalidInvoiceStatus', 'Invalid invoice status');
-const wrongPaymentStatus = refusal('invalidPaymentStatus', 'Invalid payment status');
+const wrongStatus = refusal('invalidInvoiceStatus', 'Invalid invoice status', /^The invoice is cancelled\. /);
+const wrongPaymentStatus = refusal(
+  'invalidPaymentStatus',
+  'Invalid payment status',
+  /^The payment is cancelled\. /,
+);
 const noCard = refusal('invalidPaymentToolToken', 'Specified payment tool token is invalid');
 
 const byWebhook = (own: Expected) => ({ own, foreign: noWebhook, unknown: noWebhook });
@@ -331,7 +339,9 @@ export const expectations: Record<string, Row> = {
   createRefund: {
     scope: 'payments:write',
     request: ({ invoiceId }) => post(`${invoicesUrl}/${invoiceId}/payments/1/refunds`, {}),
-    toKey: byInvoice(refusal('invalidPaymentStatus', 'Invalid invoice payment status')),
+    toKey: byInvoice(
+      refusal('invalidPaymentStatus', 'Invalid invoice payment status', /^The payment is cancelled\. /),
+    ),
     toOtherTokens: unauthorized,
   },
   listRefunds: {
@@ -476,7 +486,9 @@ export const expectations: Record<string, Row> = {
     scope: 'customers:read',
     request: ({ customerId }) => get(`${customersUrl}/${customerId}/recurring`),
     // The card of the test is revoked.
-    toKey: byCustomer(refusal('customerNotReady', 'Specified customer is not ready')),
+    toKey: byCustomer(
+      refusal('customerNotReady', 'Specified customer is not ready', /^The customer has no saved card\./),
+    ),
     toOtherTokens: noCustomer,
   },
   getBindingConsent: {

@@ -1,6 +1,7 @@
 // What payments need to know of a customer to charge its card.
 import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
 import type { CardDetails } from '../../../cards/domain/card.ts';
+import { refuse } from '../../../refusal.ts';
 
 export type ChargeableCustomer = {
   readonly id: string;
@@ -17,3 +18,9 @@ export type ChargeableCustomer = {
     readonly networkTransactionId?: string;
   };
 };
+
+export function noSavedCard() {
+  return refuse('customerNotReady', {
+    hint: 'The customer has no saved card. Save one with a binding, and charge it once that has succeeded.',
+  });
+}

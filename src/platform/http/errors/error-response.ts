@@ -1,6 +1,7 @@
 // Turns a refusal into a response, in the form of its API family. Under /v2/processing it has a code and a message; under /wallet/v0
 // and /payres/v0 a bad request has an errorType.
 import { epochMsOf, type Instant } from '../../../clock.ts';
+import { defined } from '../../../defined.ts';
 import type { Refusal } from '../../../refusal.ts';
 import type { StoredResponse } from '../idempotency.ts';
 import { errorCatalogue, type ErrorCode } from './error-codes.ts';
@@ -17,15 +18,17 @@ export const maxRequestIdCharacters: Readonly<Record<ApiFamily, number>> = { pro
 
 export function errorResponse(family: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {
   const { code, details } = refusal;
+  const hint = defined({ hint: refusal.hint });
   const entry = errorCatalogue[code];
   const { status } = entry;
   const message = refusal.message ?? entry.message;
   const named = status === 400 || status === 422 ? { code } : {};
-  if (family === 'processing') return { status, body: JSON.stringify({ ...named, ...details, message }) };
+  if (family === 'processing')
+    return { status, body: JSON.stringify({ ...named, ...details, message, ...hint }) };
   if (status === 404) return { status, body: '' };
-  if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message }) };
+  if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message, ...hint }) };
   const { errorType = 'SchemaViolated' } = entry;
-  return { status, body: JSON.stringify({ ...named, errorType, ...details, description: message }) };
+  return { status, body: JSON.stringify({ ...named, errorType, ...details, description: message, ...hint }) };
 }
 
 /**

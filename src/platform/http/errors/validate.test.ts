@@ -13,7 +13,7 @@ const check = compileCheck(
 );
 
 function messageOf(value: unknown): string | undefined {
-  const error = check(value);
+  const error = check(value)?.next().value;
   return error && validationMessageOf(error);
 }
 

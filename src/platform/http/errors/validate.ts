@@ -4,7 +4,8 @@ import { Format } from 'typebox/format';
 import { Compile } from 'typebox/compile';
 import type { TSchema } from 'typebox';
 import { parseInstant } from '../../../clock.ts';
-import { faultsOfFirstPart } from './first-fault.ts';
+import { defined } from '../../../defined.ts';
+import { faultyParts, type FaultyPart } from './faults.ts';
 
 // One meaning of date-time everywhere: the schema accepts exactly what the program can read.
 Format.Set('date-time', (text) => parseInstant(text) !== undefined);
@@ -14,10 +15,12 @@ export type ValidationError = {
   /** A keyword of JSON Schema, or a word for what no schema can say. */
   readonly keyword: string;
   readonly description: string;
+  /** What the schema says about the value at fault. */
+  readonly about?: string;
 };
 
-/** The error of a value that does not fit, or undefined if it fits. */
-export type Check = (value: unknown) => ValidationError | undefined;
+/** The errors of a value that does not fit, each found when it is asked for; undefined if it fits. */
+export type Check = (value: unknown) => Iterator<ValidationError, undefined> | undefined;
 
 const errorTypes: Record<string, string> = {
   required: 'not_found',
@@ -38,17 +41,25 @@ const errorTypes: Record<string, string> = {
 
 export function compileCheck(schema: TSchema): Check {
   const compiled = Compile(schema);
-  return (value) => {
-    if (compiled.Check(value)) return undefined;
-    const first = mostTelling(faultsOfFirstPart(schema, value));
-    if (!first) return { where: 'body', keyword: 'schema', description: 'does not fit the schema' };
-    const missing = first.keyword === 'required' ? `/${first.params.requiredProperties[0]}` : '';
-    const where = readablePath(first.instancePath + missing);
-    return { where, keyword: first.keyword, description: describe(first) };
-  };
+  return (value) => (compiled.Check(value) ? undefined : errorsOf(schema, value));
 }
 
-type SchemaErrors = ReturnType<typeof faultsOfFirstPart>;
+function* errorsOf(schema: TSchema, value: unknown): Generator<ValidationError, undefined> {
+  for (const { faults, about } of faultyParts(schema, value)) {
+    const first = mostTelling(faults);
+    if (!first) yield { where: 'body', keyword: 'schema', description: 'does not fit the schema' };
+    else yield { ...errorOf(first), ...defined({ about }) };
+  }
+  return undefined;
+}
+
+function errorOf(fault: SchemaError): ValidationError {
+  const missing = fault.keyword === 'required' ? `/${fault.params.requiredProperties[0]}` : '';
+  const where = readablePath(fault.instancePath + missing);
+  return { where, keyword: fault.keyword, description: describe(fault) };
+}
+
+type SchemaErrors = FaultyPart['faults'];
 type SchemaError = SchemaErrors[number];
 
 /** A member such as `payerType` names the branch of a union that is meant. What is wrong with other branches says nothing. */

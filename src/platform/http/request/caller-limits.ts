@@ -56,6 +56,9 @@ function nameOf(caller: Caller): string {
 export const maxBodyBytes = 256 * 1024;
 const maxBodyBytesOfToken = 32 * 1024;
 
+/** Five faults of so much are found in 0.1 ms. Of a larger body the first alone is looked for. */
+export const maxBytesToListFaults = 32 * 1024;
+
 /** An access token is in a browser, whose requests are small. */
 export function isTooLargeFor({ kind }: Caller, bytes: number): boolean {
   return kind !== 'apiKey' && bytes > maxBodyBytesOfToken;

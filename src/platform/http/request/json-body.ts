@@ -2,11 +2,13 @@
 // repeated members.
 
 export type JsonProblem = { readonly where: string; readonly what: string };
+/** With the value, if it can be read and only not be stored. */
+type Unusable = { readonly problem: JsonProblem; readonly value?: unknown };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const maxDepth = 32;
 
-export function parseJson(bytes: Buffer): { value: unknown } | { problem: JsonProblem } {
+export function parseJson(bytes: Buffer): { value: unknown } | Unusable {
   let text: string;
   let value: unknown;
   try {
@@ -17,7 +19,7 @@ export function parseJson(bytes: Buffer): { value: unknown } | { problem: JsonPr
   }
   const members = { count: 0 };
   const problem = findUnstorable(value, maxDepth, members);
-  if (problem) return { problem: { where: `body${problem.path}`, what: problem.what } };
+  if (problem) return { problem: { where: `body${problem.path}`, what: problem.what }, value };
   if (members.count === membersIn(text)) return { value };
   return { problem: { where: 'body', what: 'has a member twice in one object; send each once' } };
 }

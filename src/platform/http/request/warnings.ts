@@ -7,10 +7,11 @@ import type { UnknownMember, UnknownMembers } from './declared-members.ts';
 
 export const warningsHeader = 'Mandate-Warnings';
 export const warningsDescription =
-  'What is wrong with a request that was accepted: a structured list (RFC 9651). `consentWithoutAmount`: the consent names no amount. ' +
-  '`consentMissing`: there is no proof of the consent. Both have the `field` to send. Only in the sandbox: `unknown-member` (of the ' +
-  'body) and `unknown-parameter` (of the query), which are ignored, each with its `path` and, if there is one, the `nearest` known ' +
-  'name. `more` has the `count` of those left out. `card-number` has the `path` of an ID of yours that holds a card number.';
+  'What is odd about a request that was accepted: a structured list (RFC 9651). `consentWithoutAmount`: the consent names no amount. ' +
+  '`consentMissing`: there is no proof of the consent. Both have the `field` to send. `dueDatePast` has the `field` whose time has ' +
+  'passed. Only in the sandbox: `unknown-member` (of the body) and `unknown-parameter` (of the query), which are ignored, each with its ' +
+  '`path` and, if there is one, the `nearest` known name. `more` has the `count` of those left out. `card-number` has the `path` of an ' +
+  'ID of yours that holds a card number.';
 
 /** Proxies refuse a response whose headers exceed 4 KiB. */
 const maxHeaderCharacters = 2_000;
@@ -42,6 +43,15 @@ export function warningsOf({ body, query }: Unknown): string {
   }
   const left = body.count + query.count - shown;
   return left === 0 ? text : `${text}, more;count=${left}`;
+}
+
+/** Says which known name the first misspelt one probably means. */
+export function suggestionOf({ body, query }: Unknown): string | undefined {
+  for (const member of [...body.first, ...query.first]) {
+    const nearest = nearestOf(member);
+    if (nearest !== undefined) return `Did you mean \`${nearest}\` instead of \`${pathOf(member)}\`?`;
+  }
+  return undefined;
 }
 
 function warningOf(kind: string, member: UnknownMember): string {

@@ -17,7 +17,7 @@ const check = compileCheck(Order);
 const good = { product: 'Tea', price: 1 };
 
 function faultOf(value: unknown): string | undefined {
-  const error = check(value);
+  const error = check(value)?.next().value;
   return error && validationMessageOf(error).replace('Request parameter: ', '');
 }
 
