@@ -1,4 +1,4 @@
-// docs/operations/haproxy.cfg chooses a cell by names that the service gives to keys, tokens and paths.
+// deploy/haproxy-cells.cfg chooses a cell by names that the service gives to keys, tokens and paths.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { makeInvoice } from '../support/worlds/invoices.ts';
@@ -11,13 +11,13 @@ let configuration: string;
 beforeAll(async () => {
   service = await startTestService();
   merchant = await service.createMerchant();
-  configuration = await readFile(new URL('../../docs/operations/haproxy.cfg', import.meta.url), 'utf8');
+  configuration = await readFile(new URL('../../deploy/haproxy-cells.cfg', import.meta.url), 'utf8');
 });
 afterAll(() => service.close());
 
 const named = (pattern: RegExp) => {
   const [, name] = pattern.exec(configuration) ?? [];
-  if (name === undefined) throw new Error(`haproxy.cfg does not have ${String(pattern)}.`);
+  if (name === undefined) throw new Error(`haproxy-cells.cfg does not have ${String(pattern)}.`);
   return name;
 };
 
