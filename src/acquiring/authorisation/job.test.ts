@@ -84,6 +84,12 @@ test('what is written leads to the next step at once', async () => {
   expect(done).toEqual(['send to T', 'approved 1', 'send to T', 'approved 2', 'due never']);
 });
 
+test('only what was due may have been sent before: what follows is sent without a query', async () => {
+  const { done, run } = jobWith({ steps: [authorise, authorise], answers: [approved, approved] });
+  await run(2);
+  expect(done).toEqual(['inquire at T', 'approved 1', 'send to T', 'approved 2', 'due never']);
+});
+
 test('after a version conflict the response is interpreted for what the other writer left', async () => {
   const writes: string[] = [];
   const current = { version: 7, terminalId: 'T' };
