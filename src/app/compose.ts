@@ -23,7 +23,7 @@ import { payersOnward } from '../checkout/send-on.ts';
 import { addConsentLinkRoutes } from '../checkout/consent-link-routes.ts';
 import type { Config } from './config.ts';
 import type { Database } from '../platform/database/database.ts';
-import { version } from '../platform/database/program-name.ts';
+import { version } from '../platform/database/connections/program-name.ts';
 import { connectDatabase, type OpenedDatabase } from './connect-database.ts';
 import { bindingInvariants } from '../customers/store/invariants.ts';
 import { openConsentLinks } from '../consent-links/consent-links.ts';

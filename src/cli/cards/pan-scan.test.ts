@@ -63,8 +63,11 @@ describe('pan-scan', () => {
     mkdirSync(join(folder, 'archive'));
     writeFileSync(join(folder, 'journal'), `${'x'.repeat(65_530)}${number}`);
     writeFileSync(join(folder, 'archive', 'log.gz'), gzipSync(`a 5555-3412-4444-1115 b`));
-    mkdirSync(join(folder, 'postgres'));
-    writeFileSync(join(folder, 'postgres', 'base'), number);
+    // Of the private PostgreSQL the log alone is text.
+    for (const part of ['bin-18', 'data', 'log']) {
+      mkdirSync(join(folder, 'pg', part), { recursive: true });
+      writeFileSync(join(folder, 'pg', part, 'file'), number);
+    }
     const { code, output } = await run('pan-scan', '--json');
     expect(code).toBe(1);
     expect(output).not.toContain('44441115');
@@ -73,6 +76,7 @@ describe('pan-scan', () => {
       { place: 'table invoice', id: `invoice_id=${id}`, column: 'metadata' },
       { place: `file ${join(folder, 'archive', 'log.gz')}`, id: 'byte 0', column: null },
       { place: `file ${join(folder, 'journal')}`, id: expect.stringMatching(/^byte \d+$/), column: null },
+      { place: `file ${join(folder, 'pg', 'log', 'file')}`, id: 'byte 0', column: null },
     ]);
   });
 

@@ -1,6 +1,6 @@
 // mandate pan-scan: searches everything stored for card numbers in the clear: tables, files of the data folder, and archives.
 // A finding names its place, never the number.
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { holdsCardNumber, mayHoldCardNumber } from '../../cards/domain/written-numbers.ts';
@@ -82,8 +82,8 @@ function withoutNumbersOfNetworks(text: string): string {
   return text.includes('"') ? text.replace(otherNumbers, '') : text;
 }
 
-/** The private PostgreSQL's own files: its tables are read through it. */
-const cluster = /^postgres/;
+/** The private PostgreSQL. Its tables are read through it, so only its log is searched as files. */
+const cluster = 'pg';
 
 /** Live mode has none. */
 async function scanDataFolder(folder: string, finds: Finds): Promise<void> {
@@ -91,7 +91,10 @@ async function scanDataFolder(folder: string, finds: Finds): Promise<void> {
     if (codeOf(error) !== 'ENOENT') throw error;
     return [];
   });
-  for (const name of entries) if (!cluster.test(name)) await scanPath(join(folder, name), finds);
+  for (const name of entries) {
+    const path = name === cluster ? join(folder, name, 'log') : join(folder, name);
+    if (existsSync(path)) await scanPath(path, finds);
+  }
 }
 
 async function scanPath(path: string, finds: Finds): Promise<void> {

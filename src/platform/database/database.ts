@@ -4,7 +4,7 @@ import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
 import { holdUnanswered } from './connections/unanswered.ts';
 import { keepIdle, type ConnectionPool } from './connections/idle-connections.ts';
-import { programName } from './program-name.ts';
+import { programName } from './connections/program-name.ts';
 import {
   parameterOf,
   readRow,

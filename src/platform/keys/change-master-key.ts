@@ -1,6 +1,6 @@
 // Wraps every data key with another master key, in one transaction. The data stays as it is, and no node may run.
 import type { Database } from '../database/database.ts';
-import { hasOtherPrograms } from '../database/programs.ts';
+import { hasOtherPrograms } from '../database/connections/programs.ts';
 import { oneOf } from '../database/codec.ts';
 import { statement, stored } from '../database/statement.ts';
 import { NotSetUp } from '../../not-set-up.ts';

@@ -3,7 +3,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
-import { hasOlderPrograms } from '../database/programs.ts';
+import { hasOlderPrograms } from '../database/connections/programs.ts';
 import { oneOf } from '../database/codec.ts';
 import { statement, stored } from '../database/statement.ts';
 import { NotSetUp, type SetUp } from '../../not-set-up.ts';

@@ -57,10 +57,10 @@ function isBeingBuilt(final: string): boolean {
   return builders.some((name) => isAliveBesideUs(Number.parseInt(name.slice(start.length), 10)));
 }
 
-/** Creates a folder, and its parents with mode 0755, under any umask. */
+/** Creates a folder under any umask. Others may pass through its parents, as the user of PostgreSQL has to, but not list them. */
 export function makeFolder(folder: string, mode: number, owner: Owner | undefined): void {
   if (existsSync(folder)) return;
-  makeFolder(dirname(folder), 0o755, undefined);
+  makeFolder(dirname(folder), 0o711, undefined);
   const aside = asideName(folder);
   mkdirSync(aside);
   chmodSync(aside, mode);

@@ -113,7 +113,9 @@ const givenUp = <T>(work: () => Promise<T>, commits = 1) =>
 const processes = async () =>
   Number(
     (
-      await onPrimary(`select count(*) as count from pg_stat_activity where application_name like 'mandate %'`)
+      await onPrimary(
+        `select count(*) as count from pg_stat_activity where application_name like 'mandate %'`,
+      )
     )[0]?.['count'],
   );
 const entries = async () => (await onPrimary('select entry from fail_over_entry')).map(({ entry }) => entry);

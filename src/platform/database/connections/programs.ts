@@ -1,7 +1,7 @@
 // Which programs use the database, by what they say to the server.
-import type { Database } from './database.ts';
+import type { Database } from '../database.ts';
 import { unversioned } from './program-name.ts';
-import { statement } from './statement.ts';
+import { statement } from '../statement.ts';
 
 const findOtherPrograms = statement({
   name: 'find_other_programs',

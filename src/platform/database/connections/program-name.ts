@@ -1,6 +1,6 @@
 // What a program tells the server about itself: its name and version.
 import { readFileSync } from 'node:fs';
-import { assetPath } from '../../asset-paths.ts';
+import { assetPath } from '../../../asset-paths.ts';
 
 export const { version } = JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as {
   readonly version: string;
