@@ -2,7 +2,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/processes/browser.ts';
-import { startCheckoutWorld, type CheckoutWorld } from '../support/worlds/checkout-world.ts';
+import {
+  startCheckoutWorld,
+  tickBeforeScripts,
+  type CheckoutWorld,
+} from '../support/worlds/checkout-world.ts';
 import { consentLinkWorld, type MadeLink } from '../support/worlds/consent-links.ts';
 import { recurringWorld, type RecurringWorld } from '../support/worlds/recurring.ts';
 import { invoicesUrl } from '../support/worlds/invoices.ts';
@@ -89,6 +93,18 @@ describeInBrowser('the page of a consent link', () => {
     await expect.poll(() => page.locator('#message').textContent(), soon).toContain('Ничего не изменилось');
     expect(await page.locator('#consent').isChecked()).toBe(false);
     expect(await obstacles(page, { sizes: [narrowPhone] })).toEqual([]);
+    expect(await statusOf(link)).toBe('open');
+  });
+
+  test('takes a tick back that is older than its script', async () => {
+    const link = await links.made(await newSeries());
+    page = await world.openAlone('about:blank');
+    await page.addInitScript(tickBeforeScripts);
+    await page.goto(world.address + link.path);
+    expect(await page.evaluate('document.querySelector("#consent").wasTicked')).toBe(true);
+    expect(await page.locator('#consent').isChecked()).toBe(false);
+    await page.locator('#agree').click();
+    await page.getByText('Tick the box if you agree').waitFor();
     expect(await statusOf(link)).toBe('open');
   });
 

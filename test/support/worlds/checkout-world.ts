@@ -150,6 +150,12 @@ export function holdTimer(ms: number): string {
   }`;
 }
 
+/** A script for a page: it ticks the consent box before the page's own script runs, as a browser does that restores a form. */
+export const tickBeforeScripts = `new MutationObserver(() => {
+  const box = document.querySelector('#consent');
+  if (box && !box.wasTicked) box.wasTicked = box.checked = true;
+}).observe(document, { childList: true, subtree: true });`;
+
 function watch(context: BrowserContext, complaints: string[]): void {
   context.on('console', (message) => {
     // The simulated issuer tries to focus its field, which a frame of another origin may not.
