@@ -61,8 +61,9 @@ describeInBrowser('the checkout', () => {
       'textbox: Security code: 3 digits on the back of the card Enter all 3 digits of the code',
       'textbox: Name on the card: Enter the name as on the card',
       'textbox: E-mail for the receipt: Enter your e-mail address',
-      'checkbox: I agree that TEST keeps this card on file and charges it for further payments without asking me each time: as agreed with the shop, until I cancel.: ' +
-        'You can end this at any time: tell TEST, and no further payment is taken. Tick the box if you agree. Otherwise the card cannot be saved',
+      'checkbox: I agree that TEST keeps this card on file and charges it for further payments without asking me each time: as agreed with the shop, until I cancel. ' +
+        'This payment is RUB 60.00. Later amounts are as agreed with the shop.: ' +
+        'You can end this at any time: open the link in the receipt, or tell TEST. Then no further payment is taken. Tick the box if you agree. Otherwise the card cannot be saved',
       'button: Pay RUB 60.00',
     ];
     expect(read.sort()).toEqual(wanted.sort());
