@@ -1,13 +1,13 @@
 // The bodies of webhook events as the OpenAPI document declares them. Each is made in the webhook-events.ts of its module; members
 // without a value are left out.
 import { Type, type TProperties, type TSchema } from 'typebox';
+import { BankWordsSchema } from '../acquiring/api/bank-words-schema.ts';
 import { Asset } from '../identities/api/shared-schema.ts';
 import { ContactInfo, UserInteraction } from '../payments/api/schema.ts';
-import { ReturnedSchema } from '../payouts/api/schema.ts';
+import { FailureOfBank, ReturnedSchema } from '../payouts/api/schema.ts';
 import type { Topic } from '../platform/events/domain/topic.ts';
 import type { WebhookDeclaration } from '../platform/http/openapi.ts';
 import { DateTime, EntityID, Metadata } from '../platform/http/schemas.ts';
-import { Failure } from '../wallets/api/failure-schema.ts';
 
 const text = Type.String();
 const number = Type.Integer();
@@ -46,6 +46,7 @@ const paymentError = named('WebhookPaymentError', {
   message: text,
   subError: maybe(nested(nested(nested()))),
   declineClass: maybe(text),
+  bank: maybe(BankWordsSchema),
 });
 const paymentToolDetails = named('WebhookCard', {
   detailsType: Type.Enum(['PaymentToolDetailsBankCard']),
@@ -80,7 +81,7 @@ const payment = named('WebhookPayment', {
   fingerprint: maybe(text),
   payer,
 });
-const plainError = named('WebhookError', { code: text, message: text });
+const plainError = named('WebhookError', { code: text, message: text, bank: maybe(BankWordsSchema) });
 const refund = named('WebhookRefund', {
   id: EntityID,
   createdAt: DateTime,
@@ -184,7 +185,7 @@ const membersOf: readonly (readonly [prefix: string, name: string, members: TPro
       withdrawalID: EntityID,
       ...payout,
       fee: Asset,
-      failure: maybe(Failure),
+      failure: maybe(FailureOfBank),
       returned: maybe(ReturnedSchema),
     },
   ],

@@ -97,7 +97,7 @@ function bindingPayload({ id, card, state }: Binding): Record<string, unknown> {
   return filled({
     id,
     status: bindingStatus[state.name],
-    error: state.name === 'failed' ? bindingError(state.failure, { kind: 'apiKey' }) : undefined,
+    error: state.name === 'failed' ? bindingError(state, { kind: 'apiKey' }) : undefined,
     paymentResource: {
       paymentToolDetails: cardPayload(card.details),
       clientInfo: filled({ fingerprint, ip }),

@@ -226,7 +226,10 @@ function refundPayload(refund: Refund): Record<string, unknown> {
     id,
     createdAt,
     status,
-    error: status === 'failed' ? { code: refund.failure[0], message: refund.failure[0] } : undefined,
+    error:
+      status === 'failed'
+        ? { code: refund.failure[0], message: refund.failure[0], ...defined({ bank: refund.bank }) }
+        : undefined,
     amount: Number(amount.minor),
     currency: amount.currency,
     reason,
@@ -237,8 +240,8 @@ function refundPayload(refund: Refund): Record<string, unknown> {
   });
 }
 
-function paymentErrorPayload({ failure, declineClass }: PaymentState & { name: 'failed' }) {
-  return { ...errorPayload(merchantError(failure)), ...defined({ declineClass }) };
+function paymentErrorPayload({ failure, declineClass, bank }: PaymentState & { name: 'failed' }) {
+  return { ...errorPayload(merchantError(failure)), ...defined({ declineClass, bank }) };
 }
 
 function errorPayload(error: MerchantError): Record<string, unknown> {

@@ -1,9 +1,8 @@
 // Webhook events about withdrawals and destinations. The first event shows the whole object, later ones its ID and the change.
 import { assetBody } from '../identities/api/shared-schema.ts';
-import { returnedBody } from './api/schema.ts';
+import { failureBody, returnedBody } from './api/schema.ts';
 import type { VariantsCodec } from '../platform/database/codec.ts';
 import { filled, hasMembers, type Owner, type Topic } from '../platform/events/domain/topic.ts';
-import { nestedFailure } from '../wallets/domain/failure-path.ts';
 import {
   destinationFact,
   withdrawalFact,
@@ -111,7 +110,7 @@ function withdrawalMembers(
     return { withdrawal: filled({ id, createdAt, wallet, destination, body, metadata, externalID }) };
   }
   const fee = assetBody({ ...terms.amount, minor: terms.feeMinor });
-  const failure = 'failure' in fact ? nestedFailure(fact.failure) : undefined;
+  const failure = 'failure' in fact ? failureBody(fact) : undefined;
   const returned = 'returned' in fact ? returnedBody(fact.returned) : undefined;
   return filled({ withdrawalID: id, externalID, wallet, destination, body, fee, failure, returned });
 }

@@ -142,7 +142,13 @@ describe('a webhook', () => {
         ...payment,
         ...flat,
         status: 'failed',
-        error: { code, message: code, subError: { code: expect.any(String) }, declineClass: 'funds' },
+        error: {
+          code,
+          message: code,
+          subError: { code: expect.any(String) },
+          declineClass: 'funds',
+          bank: { code: '51', text: 'Insufficient funds' },
+        },
         payer: payer('400000', '0002'),
       },
     });

@@ -3689,13 +3689,16 @@ and (outcome = 'pending' or $4::bool and outcome in ('unsent', 'lost'));
 select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
 
 -- read_refund_by_external_id
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, claim.fingerprint as request_fingerprint
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer, claim.fingerprint as request_fingerprint
 from external_id as claim join refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
 and refund_id = split_part(entity_id, '.', 3)
+left join exchange on exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id
 where claim.party_id = $1::text and claim.operation = 'createRefund' and claim.external_id = $2::text;
 
 -- read_refunds
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn from refund
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from refund left join exchange on exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id
 where invoice_id = $1::text and payment_id = $2::text and ($3::text is null or refund_id = $3::text)
 order by length(refund_id), refund_id;
 

@@ -116,11 +116,19 @@ async function replayInvoice(history: History): Promise<Comparison[]> {
       recorded: await Promise.all(
         rowsOf(history, 'refund').map(async (one) => {
           const paymentId = text(one, 'payment_id');
-          const [refund] = await findRefunds(databaseOf([one]), { invoiceId: history.id, paymentId });
+          // The words of the bank that declined it are in the exchange log, not in the row.
+          const [refund] = await findRefunds(databaseOf([{ ...one, answer: null }]), {
+            invoiceId: history.id,
+            paymentId,
+          });
           return { paymentId, ...refund };
         }),
       ),
-      replayed: [...refunds].map(([name, refund]) => ({ paymentId: name.split('.')[0], ...refund })),
+      replayed: [...refunds].map(([name, refund]) => ({
+        paymentId: name.split('.')[0],
+        ...refund,
+        bank: undefined,
+      })),
     },
     ...(await emailsOf(history, payments)),
   ];

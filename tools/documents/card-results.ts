@@ -7,6 +7,8 @@ import {
 } from '../../src/acquiring/authorisation/domain/payment-failure.ts';
 import { systemClock } from '../../src/clock.ts';
 import { declineClassOf } from '../../src/retry-rules/domain/rule-packs.ts';
+import { defined } from '../../src/defined.ts';
+import { declineTexts } from '../../src/sandbox/bank/book/decline-texts.ts';
 import { testCards, type TestCard } from '../../src/sandbox/bank/test-cards.ts';
 import { printedFrom, table } from './markdown.ts';
 
@@ -65,7 +67,12 @@ export function expectedResult({ card, decision, flow, ending }: CardRun): CardR
   if (decline) {
     const failure = failureOfDecline(decline);
     const isOfBank = !decline.code.startsWith('3ds');
-    const error = { ...merchantError(failure), ...(isOfBank ? { declineClass: classOf(decline) } : {}) };
+    const { code } = decline;
+    const error = {
+      ...merchantError(failure),
+      ...(isOfBank ? { declineClass: classOf(decline) } : {}),
+      bank: { code, ...defined({ text: declineTexts[code] }) },
+    };
     const errors = { error, payerError: payerError(failure) };
     const failed = { status: 'failed', invoice: 'unpaid', atBankMinor: 0, ...errors } as const;
     return ending === 'nothing' ? failed : { ...failed, refused: 'invalidPaymentStatus' };

@@ -44,6 +44,7 @@ export const exampleLogs: Readonly<Record<Topic['name'], readonly (readonly Logg
       paymentId,
       failure: declined,
       declineClass: 'funds',
+      bank: { code: '51', text: 'Insufficient funds' },
     }),
     logOf(
       invoiceCreated('1Cg2mCUVy7p'),

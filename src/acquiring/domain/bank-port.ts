@@ -222,6 +222,10 @@ export type Declined = {
   /** Another attempt before then is pointless. */
   readonly notBefore?: Instant;
   readonly authenticated?: AuthenticationResult;
+  /** What the bank says about it, for people. */
+  readonly text?: string;
+  /** Names by which the bank finds what it declined. */
+  readonly references?: References;
 };
 
 /** What the payer's browser brought back, unchanged. It may be a secret of the bank, so never log it. */

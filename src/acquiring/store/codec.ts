@@ -17,6 +17,7 @@ import type { Approval } from '../authorisation/domain/approval.ts';
 import type { PaymentFailure } from '../authorisation/domain/payment-failure.ts';
 import { authenticationWays, type AuthenticationResult } from '../domain/authentication.ts';
 import { networkIdKinds, type NetworkId, type References } from '../domain/references.ts';
+import type { BankWords } from '../domain/bank-words.ts';
 import type { Interaction, PayoutSender, Terminal } from '../domain/bank-port.ts';
 import { senderFields, sourcesOfFunds, type PayoutTerminalTerms } from '../domain/routing/payout-terminal.ts';
 
@@ -32,6 +33,8 @@ export const references: Codec<References> = object({
   acquirer: optional(text),
   arn: optional(text),
 });
+
+export const bankWords: Codec<BankWords> = object({ code: text, text: optional(text) });
 
 export const networkId: Codec<NetworkId> = object({ kind: oneOf(...networkIdKinds), value: text });
 

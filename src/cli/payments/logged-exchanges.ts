@@ -69,6 +69,12 @@ function answerText(answer: NonNullable<Exchange['answer']>): string {
     const { reference, references } = answer;
     return ['reference', reference, ...(references?.acquirer ? [references.acquirer] : [])].join(' ');
   }
-  const { network, code, class: helper } = answer;
-  return [network, code, ...(helper ? [`class ${helper}`] : [])].join(' ');
+  const { network, code, class: helper, text, references: { rrn, acquirer } = {} } = answer;
+  const names = [rrn, acquirer].filter((name) => name !== undefined);
+  return [
+    `${network} ${code}`,
+    ...(text === undefined ? [] : [`"${text}"`]),
+    ...(helper ? [`class ${helper}`] : []),
+    ...(names.length > 0 ? [`reference ${names.join(' ')}`] : []),
+  ].join(', ');
 }

@@ -111,6 +111,13 @@ describe('a payment whose outcome is unknown', () => {
     expect(shown).toContain('visa, ends with 4242');
   });
 
+  test('is shown with the words of the bank that declined it, and the reference there', async () => {
+    const invoice = await world.paid('4000000000000002');
+    expect(await show(invoice.id)).toMatch(/ visa 51, "Insufficient funds", reference 9\d{11}\n/);
+    const { exchangeLog } = await details(invoice.id);
+    expect(exchangeLog[0].answer).toMatchObject({ code: '51', text: 'Insufficient funds' });
+  });
+
   test('is not listed once the bank has answered', async () => {
     const invoice = await silent();
     bank.always('inquire', undefined);

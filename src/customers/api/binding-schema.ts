@@ -1,6 +1,8 @@
 // Schemas of bindings and of customer events. A customer's creation, readiness and deletion take a sequence in the log,
 // but the events do not show them.
 import { Type, type Static } from 'typebox';
+import { BankWordsSchema } from '../../acquiring/api/bank-words-schema.ts';
+import type { BankWords } from '../../acquiring/domain/bank-words.ts';
 import { ClientInfo, PaymentToolDetails, paymentToolDetailsBody } from '../../cards/api/schema.ts';
 import type { Caller } from '../../caller.ts';
 import { DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
@@ -29,7 +31,11 @@ export const BindingParams = Type.Object(
 export type BindingParams = Static<typeof BindingParams>;
 
 const BindingError = Type.Object(
-  { code: Type.String(), message: Type.String({ description: 'For people. Do not parse it.' }) },
+  {
+    code: Type.String(),
+    message: Type.String({ description: 'For people. Do not parse it.' }),
+    bank: Type.Optional(BankWordsSchema),
+  },
   { title: 'CustomerBindingError' },
 );
 
@@ -146,18 +152,19 @@ export function bindingBody(
     isActive: activeBindingOf(customer) === binding.id,
     ...defined({ externalID: binding.externalId, consentLinkID: binding.renews?.linkId }),
     ...(state.name === 'withdrawn' ? { withdrawnAt: state.at } : {}),
-    ...(state.name === 'failed' ? { error: bindingError(state.failure, caller) } : {}),
+    ...(state.name === 'failed' ? { error: bindingError(state, caller) } : {}),
   };
 }
 
 /** A payer gets no more detail than for a payment, because a card tester could use it. */
 export function bindingError(
-  failure: PaymentFailure,
+  { failure, bank }: { readonly failure: PaymentFailure; readonly bank?: BankWords },
   { kind }: Pick<Caller, 'kind'>,
 ): Static<typeof BindingError> {
   const [code, ...inner] = failure;
   const why = inner.length === 0 ? code : inner.join(':');
-  return { code, message: kind === 'apiKey' ? why : payerError(failure).code };
+  if (kind !== 'apiKey') return { code, message: payerError(failure).code };
+  return { code, message: why, ...defined({ bank }) };
 }
 
 /** Undefined for internal facts, which the events do not show. */
@@ -185,7 +192,7 @@ export function bindingChangeBody(
     case 'binding_succeeded':
       return changed('succeeded');
     case 'binding_failed':
-      return { ...changed('failed'), error: bindingError(fact.failure, caller) };
+      return { ...changed('failed'), error: bindingError(fact, caller) };
     case 'binding_withdrawn':
       return { changeType: 'CustomerBindingWithdrawn', customerBindingID: bindingId };
     default:

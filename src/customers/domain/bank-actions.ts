@@ -10,6 +10,7 @@ import {
   type PaymentFailure,
 } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import { bankWordsOf } from '../../acquiring/domain/bank-words.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import { sendUntilOf, type Binding, type BindingFact, type BindingState } from './binding.ts';
@@ -110,7 +111,7 @@ function meaningForCharge(
       return one({ type: 'binding_charged', approval, returnBy: laterBy(now, returnMs) });
     }
     case 'declined':
-      return one({ type: 'binding_failed', failure: failureOfDecline(meaning) });
+      return one({ type: 'binding_failed', failure: failureOfDecline(meaning), ...bankWordsOf(meaning) });
     case 'challenged': {
       const { interaction, until } = meaning;
       return one({ type: 'binding_interaction_requested', interaction, until });

@@ -302,7 +302,7 @@ describe('a bank response', () => {
     'decides the charge of a binding that is %s only if it proves an outcome',
     (name) => {
       expect(meaning(name, approved)).toEqual({ facts: [{ type: 'binding_charged', approval, returnBy }] });
-      expect(meaning(name, declined)).toEqual({ facts: [facts.binding_failed] });
+      expect(meaning(name, declined)).toEqual({ facts: [{ ...facts.binding_failed, bank: { code: '51' } }] });
       expect(meaning(name, pending)).toEqual({ again: laterBy(now, 15_000) });
       for (const answer of silence) expect(meaning(name, answer)).toHaveProperty('unknown');
     },

@@ -9,12 +9,14 @@ import {
 } from '../../acquiring/authorisation/domain/challenge.ts';
 import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
+import type { BankWords } from '../../acquiring/domain/bank-words.ts';
 import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import type { ClientInfo } from '../../cards/domain/payment-resource.ts';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import type { MandateGiven } from '../../recurring/domain/mandate.ts';
+import { defined } from '../../defined.ts';
 
 /** Fixed when the binding is created. */
 export type BindingTerms = {
@@ -68,7 +70,7 @@ export type BindingState =
   | ({ readonly name: 'refunding'; readonly approval: Approval } & PendingRefund)
   | { readonly name: 'succeeded'; readonly approval: Approval }
   | { readonly name: 'withdrawn'; readonly approval: Approval; readonly at: Instant }
-  | { readonly name: 'failed'; readonly failure: PaymentFailure };
+  | { readonly name: 'failed'; readonly failure: PaymentFailure; readonly bank?: BankWords };
 
 /** By when the bank should confirm that the payer has the money back. Overdue after that. */
 type PendingRefund = { readonly returnBy: Instant };
@@ -96,7 +98,12 @@ export type BindingFact =
   | { readonly type: 'binding_charged'; readonly approval: Approval; readonly returnBy: Instant }
   | { readonly type: 'binding_refund_started'; readonly why: string }
   | { readonly type: 'binding_succeeded' }
-  | { readonly type: 'binding_failed'; readonly failure: PaymentFailure; readonly reason?: string }
+  | {
+      readonly type: 'binding_failed';
+      readonly failure: PaymentFailure;
+      readonly bank?: BankWords;
+      readonly reason?: string;
+    }
   | { readonly type: 'binding_withdrawn'; readonly at: Instant };
 
 /** All transitions. Any other fact is a bug. */
@@ -212,7 +219,7 @@ function stateAfter(
     case 'binding_succeeded':
       return { name: 'succeeded', approval: approvalIn(binding) };
     case 'binding_failed':
-      return { name: 'failed', failure: fact.failure };
+      return { name: 'failed', failure: fact.failure, ...defined({ bank: fact.bank }) };
     case 'binding_withdrawn':
       return { name: 'withdrawn', approval: approvalIn(binding), at: fact.at };
   }

@@ -1,6 +1,13 @@
 // Customers and bindings as JSON: their facts in the log, and the terms and states in the rows of bindings.
 import { contactInfo, mandateGiven } from '../../recurring/store/codec.ts';
-import { approval, challengeMembers, failure, interaction, terminal } from '../../acquiring/store/codec.ts';
+import {
+  approval,
+  bankWords,
+  challengeMembers,
+  failure,
+  interaction,
+  terminal,
+} from '../../acquiring/store/codec.ts';
 import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
 import {
   anyObject,
@@ -79,7 +86,7 @@ export const rowState: Codec<RowState> = variants<RowState, 'name'>('name', {
   refunding: { approval },
   succeeded: { approval },
   withdrawn: { approval, at: instant },
-  failed: { failure },
+  failed: { failure, bank: optional(bankWords) },
 });
 
 const about = { bindingId: text };
@@ -98,6 +105,6 @@ export const customerLogFact = variants<CustomerLogFact, 'type'>('type', {
   binding_charged: { ...about, approval, returnBy: instant },
   binding_refund_started: { ...about, why: text },
   binding_succeeded: about,
-  binding_failed: { ...about, failure, reason: optional(text) },
+  binding_failed: { ...about, failure, bank: optional(bankWords), reason: optional(text) },
   binding_withdrawn: { ...about, at: instant },
 });

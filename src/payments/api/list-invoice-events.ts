@@ -59,5 +59,5 @@ function eventBody(event: LoggedEvent<InvoiceLogFact>, caller: Caller): Static<t
 
 function changeBody(fact: InvoiceLogFact, caller: Caller): object | undefined {
   if (!('paymentId' in fact)) return invoiceChangeBody(fact);
-  return paymentChangeBody(fact, fact.paymentId, caller) ?? refundChangeBody(fact, fact.paymentId);
+  return paymentChangeBody(fact, fact.paymentId, caller) ?? refundChangeBody(fact, fact.paymentId, caller);
 }

@@ -1,5 +1,8 @@
 // The shapes of refunds in the API.
 import { Type, type Static } from 'typebox';
+import { BankWordsSchema } from '../../acquiring/api/bank-words-schema.ts';
+import type { BankWords } from '../../acquiring/domain/bank-words.ts';
+import type { Caller } from '../../caller.ts';
 import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
 import { CartParams, CartSchema, cartBody } from '../../invoices/api/schema.ts';
 import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
@@ -10,7 +13,10 @@ import { defined } from '../../defined.ts';
 
 const RefundStatusSchema = Type.Enum(['pending', 'succeeded', 'failed']);
 
-const RefundError = Type.Object({ code: Type.String(), message: Type.String() }, { title: 'RefundError' });
+const RefundError = Type.Object(
+  { code: Type.String(), message: Type.String(), bank: Type.Optional(BankWordsSchema) },
+  { title: 'RefundError' },
+);
 
 export const RefundParams = Type.Object(
   {
@@ -87,17 +93,23 @@ export function refundBody(refund: Refund): RefundBody {
     status,
     ...defined({ externalID: externalId, reason, waitsUntil, rrn, arn }),
     ...(cart === undefined ? {} : { cart: cartBody(cart) }),
-    ...(status === 'failed' ? { error: errorBody(refund.failure) } : {}),
+    ...(status === 'failed' ? { error: errorBody(refund) } : {}),
   };
 }
 
 /** The contract wants a flat error. Its message is the whole failure path. */
-function errorBody(failure: PaymentFailure): Static<typeof RefundError> {
-  return { code: failure[0], message: failure.join(':') };
+function errorBody({
+  failure,
+  bank,
+}: {
+  failure: PaymentFailure;
+  bank?: BankWords;
+}): Static<typeof RefundError> {
+  return { code: failure[0], message: failure.join(':'), ...defined({ bank }) };
 }
 
 /** What the event feed shows of a refund fact. */
-export function refundChangeBody(fact: PaymentFact, paymentId: string): object | undefined {
+export function refundChangeBody(fact: PaymentFact, paymentId: string, { kind }: Caller): object | undefined {
   const changed = (refundId: string, status: RefundBody['status']) => ({
     changeType: 'RefundStatusChanged',
     paymentID: paymentId,
@@ -114,8 +126,12 @@ export function refundChangeBody(fact: PaymentFact, paymentId: string): object |
     case 'refund_succeeded':
       return changed(fact.refundId, 'succeeded');
     case 'refund_failed':
-    case 'refund_returned':
-      return { ...changed(fact.refundId, 'failed'), error: errorBody(fact.failure) };
+    case 'refund_returned': {
+      const { failure } = fact;
+      // Payers read this feed too, and never what the bank said.
+      const error = errorBody(kind === 'apiKey' ? fact : { failure });
+      return { ...changed(fact.refundId, 'failed'), error };
+    }
     default:
       return undefined;
   }

@@ -1,4 +1,5 @@
 // The shapes of payments in the API. A merchant sees the whole tree of an error, a payer one flat code.
+import { BankWordsSchema } from '../../acquiring/api/bank-words-schema.ts';
 import { Type, type Static } from 'typebox';
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
 import { merchantError, payerError } from '../../acquiring/authorisation/domain/payment-failure.ts';
@@ -205,6 +206,7 @@ const PaymentError: ReturnType<typeof Type.Object> = Type.Object(
       ...DeclineClassSchema,
       description: 'Only for merchants. Who can help, if the bank declined or did not answer.',
     }),
+    bank: Type.Optional(BankWordsSchema),
   },
   { title: 'PaymentError' },
 );
@@ -436,11 +438,15 @@ function transactionInfo(state: PaymentState): Pick<PaymentBody, 'transactionInf
 }
 
 function errorBody(
-  { failure, declineClass }: (PaymentState & { name: 'failed' }) | (PaymentFact & { type: 'payment_failed' }),
+  {
+    failure,
+    declineClass,
+    bank,
+  }: (PaymentState & { name: 'failed' }) | (PaymentFact & { type: 'payment_failed' }),
   caller: Caller,
 ): Static<typeof PaymentError> {
   if (caller.kind !== 'apiKey') return payerError(failure);
-  return { ...merchantError(failure), ...defined({ declineClass }) };
+  return { ...merchantError(failure), ...defined({ declineClass, bank }) };
 }
 
 /** What the event feed shows of a fact. Internal facts show nothing. */

@@ -14,6 +14,7 @@ import {
   type PaymentFailure,
 } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { BankResponse, Declined } from '../../acquiring/domain/bank-port.ts';
+import { bankWordsOf } from '../../acquiring/domain/bank-words.ts';
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import { amountAtRisk, sendUntilOf, type Payment, type PaymentFact, type PaymentState } from './payment.ts';
@@ -190,7 +191,12 @@ function meaningForRefund(
 ): Interpretation {
   const refundId = refund.id;
   if (answer.outcome === 'declined')
-    return one({ type: 'refund_failed', refundId, failure: failureOfDecline(answer) });
+    return one({
+      type: 'refund_failed',
+      refundId,
+      failure: failureOfDecline(answer),
+      ...bankWordsOf(answer),
+    });
   if (answer.outcome !== 'approved') return notFinal(answer, now);
   const { rrn, arn } = referencesOf(answer);
   const succeeded: PaymentFact = { type: 'refund_succeeded', refundId, ...defined({ rrn, arn }) };
@@ -229,7 +235,12 @@ function meaningForAuthorisation(
       const { network, code } = meaning;
       if (mayStepUp(payment, meaning, now)) return one({ type: 'payment_stepped_up', network, code });
       const failure = failureOfDecline(meaning);
-      return one({ type: 'payment_failed', failure, ...classOfDecline(meaning, now) });
+      return one({
+        type: 'payment_failed',
+        failure,
+        ...classOfDecline(meaning, now),
+        ...bankWordsOf(meaning),
+      });
     }
     case 'challenged': {
       const { interaction, until } = meaning;

@@ -413,14 +413,22 @@ describe('interpreting the bank’s response', () => {
   test('a decline fails the payment with the meaning of its code', () => {
     for (const state of ['authorising', 'challenged'] as const) {
       expect(meaning(state, declined)).toEqual({
-        events: [[{ type: 'payment_failed', failure, declineClass: 'funds' }]],
+        events: [[{ type: 'payment_failed', failure, declineClass: 'funds', bank: { code: '51' } }]],
       });
     }
   });
   test('a failed authentication has no class, and a lost answer is technical', () => {
     const failed = { outcome: 'declined', network: 'visa', code: '3ds-failed' } as const;
     expect(meaning('authorising', failed)).toEqual({
-      events: [[{ type: 'payment_failed', failure: ['preauthorization_failed', 'three_ds_failed'] }]],
+      events: [
+        [
+          {
+            type: 'payment_failed',
+            failure: ['preauthorization_failed', 'three_ds_failed'],
+            bank: { code: '3ds-failed' },
+          },
+        ],
+      ],
     });
     const lost = evolve(after([started()]), { type: 'payment_reversal_started', failure: deadlineReached });
     expect(interpret(lost, approved, now)).toEqual({

@@ -8,6 +8,7 @@ import {
   type Challenged,
 } from '../../acquiring/authorisation/domain/challenge.ts';
 import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
+import type { BankWords } from '../../acquiring/domain/bank-words.ts';
 import type { Interaction, Terminal } from '../../acquiring/domain/bank-port.ts';
 import { sendUntil } from '../../acquiring/domain/routing/send-until.ts';
 import type { Instant } from '../../clock.ts';
@@ -87,7 +88,11 @@ type TakingBack = { readonly isRefunding?: true };
 type MayBeUnwanted = { readonly cancelReason?: string };
 
 /** The class says who can help, if the bank or its silence is the reason. Facts of older releases have none. */
-type Failed = { readonly failure: PaymentFailure; readonly declineClass?: DeclineClass };
+type Failed = {
+  readonly failure: PaymentFailure;
+  readonly declineClass?: DeclineClass;
+  readonly bank?: BankWords;
+};
 
 /** The bank approved the charge after it was given up. It is undone while this is set. */
 type ApprovedLate = { readonly isUndoing?: true };
@@ -198,6 +203,7 @@ export type PaymentFact =
       readonly type: 'refund_failed';
       readonly refundId: string;
       readonly failure: PaymentFailure;
+      readonly bank?: BankWords;
     } & Settled)
   | ({ readonly type: 'refund_succeeded'; readonly refundId: string } & RefundReferences & Settled)
   | { readonly type: 'payment_refunded' }
@@ -431,8 +437,8 @@ function stateAfter(
     case 'payment_capture_failed':
       return { name: 'cancelled', approval: approvalIn(payment) };
     case 'payment_failed': {
-      const { failure, declineClass } = fact;
-      return { name: 'failed', failure, ...defined({ declineClass }) };
+      const { failure, declineClass, bank } = fact;
+      return { name: 'failed', failure, ...defined({ declineClass, bank }) };
     }
     case 'refund_started': {
       const { id, amount, feeMinor, waitsUntil } = fact.refund;

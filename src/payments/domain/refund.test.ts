@@ -152,7 +152,14 @@ describe('a refund in progress', () => {
   test('fails when declined, with the meaning of the code', () => {
     expect(interpret(busy, { outcome: 'declined', network: 'visa', code: '57' }, now)).toEqual({
       events: [
-        [{ type: 'refund_failed', refundId: '100', failure: ['authorization_failed', 'operation_blocked'] }],
+        [
+          {
+            type: 'refund_failed',
+            refundId: '100',
+            failure: ['authorization_failed', 'operation_blocked'],
+            bank: { code: '57' },
+          },
+        ],
       ],
     });
   });

@@ -1,5 +1,6 @@
 // A refund of a captured payment, in full or in part. It reserves the shop's money until the bank responds; a failed refund
 // releases it.
+import type { BankWords } from '../../acquiring/domain/bank-words.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import { maxCartLines, lineCostMinor, type CartLine } from '../../invoices/domain/invoice.ts';
 import { feeOf, noFee } from '../../platform/ledger/domain/fee.ts';
@@ -11,7 +12,7 @@ import type { Payment, PaymentFact, PaymentState, RefundReferences, RefundTerms 
 
 export type RefundState =
   | { readonly status: 'pending' | 'succeeded' }
-  | { readonly status: 'failed'; readonly failure: PaymentFailure };
+  | { readonly status: 'failed'; readonly failure: PaymentFailure; readonly bank?: BankWords };
 
 export type Refund = RefundTerms & RefundState & RefundReferences;
 
@@ -33,6 +34,7 @@ export function evolveRefund(
     case 'refund_funded':
       return refund;
     case 'refund_failed':
+      return { ...refund, status: 'failed', failure: fact.failure, ...defined({ bank: fact.bank }) };
     case 'refund_returned':
       return { ...refund, status: 'failed', failure: fact.failure };
     case 'refund_succeeded': {

@@ -2,6 +2,7 @@
 import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
   approval,
+  bankWords,
   challengeMembers,
   failure,
   interaction,
@@ -80,7 +81,8 @@ const flow: Codec<Flow> = variants<Flow, 'type'>('type', {
   hold: { onExpiration: oneOf('cancel', 'capture'), heldUntil: instant },
 });
 
-const helper = { declineClass: optional(declineClass) };
+const saidByBank = { bank: optional(bankWords) };
+const helper = { declineClass: optional(declineClass), ...saidByBank };
 
 /** Terms without a column of their own. */
 export type RowTerms = Pick<
@@ -260,7 +262,7 @@ export const invoiceLogFact = variants<InvoiceLogFact, 'type'>('type', {
   payment_failed: { ...settled, failure, ...helper },
   refund_started: { ...about, refund },
   refund_funded: { ...about, refundId: text },
-  refund_failed: { ...settled, refundId: text, failure },
+  refund_failed: { ...settled, refundId: text, failure, ...saidByBank },
   refund_succeeded: { ...settled, refundId: text, ...refundReferences },
   payment_refunded: about,
   payment_capture_failed: {

@@ -1,4 +1,6 @@
 // Reads of refunds. They are written with their payment, in payment-changes.ts.
+import { bankWordsOf } from '../../acquiring/domain/bank-words.ts';
+import { exchangeAnswer } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
@@ -27,13 +29,17 @@ const columns = {
   rrn: 'text?',
   arn: 'text?',
 } as const;
-const refundColumns = columnList(columns, 'refund');
+/** The words of the bank that declined it are in the exchange log alone. */
+const readColumns = { ...columns, answer: exchangeAnswer } as const;
+const refundColumns = `${columnList(columns, 'refund')}, exchange.answer`;
+const joinExchange = `left join exchange on exchange.aggregate_id = refund.invoice_id
+           and exchange.operation = refund.payment_id || '.' || refund.refund_id`;
 
 const readRefunds = statement({
   name: 'read_refunds',
   parameters: { invoice_id: 'text', payment_id: 'text', refund_id: 'text?' },
-  row: columns,
-  text: `select ${refundColumns} from refund
+  row: readColumns,
+  text: `select ${refundColumns} from refund ${joinExchange}
          where invoice_id = :invoice_id and payment_id = :payment_id and (:refund_id is null or refund_id = :refund_id)
          order by length(refund_id), refund_id`,
 });
@@ -41,10 +47,11 @@ const readRefunds = statement({
 const readRefundByExternalId = readByExternalId({
   name: 'read_refund_by_external_id',
   operation: 'createRefund',
-  row: columns,
+  row: readColumns,
   select: refundColumns,
   join: `refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
-           and refund_id = split_part(entity_id, '.', 3)`,
+           and refund_id = split_part(entity_id, '.', 3)
+         ${joinExchange}`,
 });
 
 export async function findRefunds(
@@ -70,7 +77,7 @@ export async function findRefundByExternalId(
   return { value, fingerprint: row.request_fingerprint };
 }
 
-function refundFromRow(row: Values<typeof columns>): Refund {
+function refundFromRow({ answer, ...row }: Values<typeof readColumns>): Refund {
   const { status, failure: why } = row;
   const terms = {
     id: row.refund_id,
@@ -91,5 +98,5 @@ function refundFromRow(row: Values<typeof columns>): Refund {
     throw new Error(
       `Refund ${row.refund_id} of invoice ${row.invoice_id} is stored as failed without a reason.`,
     );
-  return { ...terms, status, failure: why };
+  return { ...terms, status, failure: why, ...(answer?.outcome === 'declined' ? bankWordsOf(answer) : {}) };
 }

@@ -6,8 +6,8 @@ import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { logReader } from '../../platform/events/read-log.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { DestinationPath } from './destination-schema.ts';
-import { Failure } from '../../wallets/api/failure-schema.ts';
-import { nestedFailure, type PayoutFailure } from '../../wallets/domain/failure-path.ts';
+import type { BankWords } from '../../acquiring/domain/bank-words.ts';
+import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import { AnyID } from '../../identities/api/shared-schema.ts';
 import {
   destinationFact,
@@ -16,7 +16,7 @@ import {
   type WithdrawalLogFact,
 } from '../store/codec.ts';
 import type { Returned } from '../domain/withdrawal.ts';
-import { returnedBody, ReturnedSchema, WithdrawalPath } from './schema.ts';
+import { failureBody, FailureOfBank, returnedBody, ReturnedSchema, WithdrawalPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 const readWithdrawalLog = logReader('withdrawal', withdrawalFact);
@@ -42,7 +42,7 @@ const eventSchema = (title: string, changes: readonly string[], statuses: readon
         Type.Object({
           type: Type.Enum([...changes]),
           status: Type.Enum([...new Set(statuses)]),
-          failure: Type.Optional(Failure),
+          failure: Type.Optional(FailureOfBank),
           returned: Type.Optional(ReturnedSchema),
         }),
       ),
@@ -150,6 +150,7 @@ function eventBody(
   event: LoggedEvent<{
     readonly type: string;
     readonly failure?: PayoutFailure;
+    readonly bank?: BankWords;
     readonly returned?: Returned;
   }>,
 ) {
@@ -160,7 +161,7 @@ function eventBody(
       {
         type: fact.returned ? 'WithdrawalReturned' : type,
         status,
-        ...(fact.failure ? { failure: nestedFailure(fact.failure) } : {}),
+        ...(fact.failure ? { failure: failureBody({ ...fact, failure: fact.failure }) } : {}),
         ...(fact.returned ? { returned: returnedBody(fact.returned) } : {}),
       },
     ];

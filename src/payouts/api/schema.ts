@@ -1,8 +1,11 @@
 // Schemas of withdrawals.
 import { Type, type Static } from 'typebox';
+import { BankWordsSchema } from '../../acquiring/api/bank-words-schema.ts';
+import type { BankWords } from '../../acquiring/domain/bank-words.ts';
+import { defined } from '../../defined.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
 import { Failure } from '../../wallets/api/failure-schema.ts';
-import { nestedFailure } from '../../wallets/domain/failure-path.ts';
+import { nestedFailure, type PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import {
   AnyID,
   Asset,
@@ -62,6 +65,25 @@ export function returnedBody({ at, code, amount }: Returned): Static<typeof Retu
   return { at, code, amount: assetBody(amount) };
 }
 
+/** What a bank declined has the bank's own words. */
+export const FailureOfBank = Type.Object(
+  { ...Failure.properties, bank: Type.Optional(BankWordsSchema) },
+  {
+    title: 'WithdrawalFailure',
+    description: 'Why it failed: a general code, with more specific codes inside.',
+  },
+);
+
+export function failureBody({
+  failure,
+  bank,
+}: {
+  readonly failure: PayoutFailure;
+  readonly bank?: BankWords;
+}) {
+  return { ...nestedFailure(failure), ...defined({ bank }) };
+}
+
 export const WithdrawalSchema = Type.Object(
   {
     id: AnyID,
@@ -71,7 +93,7 @@ export const WithdrawalSchema = Type.Object(
     /** In addition to the body. */
     fee: Type.Optional(Asset),
     status: WithdrawalStatus,
-    failure: Type.Optional(Failure),
+    failure: Type.Optional(FailureOfBank),
     returned: Type.Optional(ReturnedSchema),
     createdAt: DateTime,
     metadata: Type.Optional(FreeMetadata),
@@ -89,7 +111,7 @@ export function withdrawalBody(withdrawal: Withdrawal): Static<typeof Withdrawal
     body: assetBody(amount),
     ...(feeMinor === 0n ? {} : { fee: assetBody({ minor: feeMinor, currency: amount.currency }) }),
     status: publicStatus[state.status],
-    ...(state.status === 'failed' ? { failure: nestedFailure(state.failure) } : {}),
+    ...(state.status === 'failed' ? { failure: failureBody(state) } : {}),
     ...(state.status === 'succeeded' && state.returned ? { returned: returnedBody(state.returned) } : {}),
     createdAt,
     ...givenBody(withdrawal),

@@ -1,6 +1,7 @@
 // What the bank's responses mean for a withdrawal. A payout cannot be undone, so a response that proves nothing leaves the
 // money reserved and the withdrawal pending, however long it takes.
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
+import { bankWordsOf } from '../../acquiring/domain/bank-words.ts';
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { failureOfDecline } from './payout-failure.ts';
 import type { Withdrawal, WithdrawalEnd } from './withdrawal.ts';
@@ -16,7 +17,9 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
     case 'approved':
       return { fact: { type: 'withdrawal_succeeded', reference: answer.reference } };
     case 'declined':
-      return { fact: { type: 'withdrawal_failed', failure: failureOfDecline(answer) } };
+      return {
+        fact: { type: 'withdrawal_failed', failure: failureOfDecline(answer), ...bankWordsOf(answer) },
+      };
     case 'notFound':
       return { unknown: 'the bank does not find the payout it was sent' };
     case 'pending':

@@ -129,6 +129,7 @@ describe('a bank response', () => {
           'bank_card_rejected',
           'card_number_invalid',
         ],
+        bank: { code: '14' },
       },
     });
   });

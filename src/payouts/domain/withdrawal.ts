@@ -1,6 +1,8 @@
 // A withdrawal: money from a wallet to a card, once.
 import type { ReturnCode, Terminal } from '../../acquiring/domain/bank-port.ts';
+import type { BankWords } from '../../acquiring/domain/bank-words.ts';
 import type { Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
 import type { Money } from '../../money.ts';
 import type { FrozenSender } from './payout-sender.ts';
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
@@ -46,7 +48,7 @@ export type WithdrawalState =
   /** Its money is reserved. The payout has been sent, or is about to be; its outcome is unknown. */
   | { readonly status: 'sending' }
   | { readonly status: 'succeeded'; readonly reference: string; readonly returned?: Returned }
-  | { readonly status: 'failed'; readonly failure: PayoutFailure };
+  | { readonly status: 'failed'; readonly failure: PayoutFailure; readonly bank?: BankWords };
 
 export type WithdrawalStatus = WithdrawalState['status'];
 export type Withdrawal = WithdrawalTerms & { readonly state: WithdrawalState };
@@ -59,7 +61,12 @@ export type WithdrawalFact =
       /** Given by the operator who resolved it. Absent if the bank has proved the outcome. */
       readonly reason?: string;
     }
-  | { readonly type: 'withdrawal_failed'; readonly failure: PayoutFailure; readonly reason?: string }
+  | {
+      readonly type: 'withdrawal_failed';
+      readonly failure: PayoutFailure;
+      readonly bank?: BankWords;
+      readonly reason?: string;
+    }
   | {
       readonly type: 'withdrawal_returned';
       readonly returned: Returned;
@@ -97,8 +104,10 @@ export function evolve(withdrawal: Withdrawal | undefined, fact: WithdrawalFact)
   if (fact.type === 'withdrawal_started') return { ...fact.terms, state: { status: 'sending' } };
   if (!withdrawal) throw new Error(`${fact.type} without a withdrawal`);
   switch (fact.type) {
-    case 'withdrawal_failed':
-      return { ...withdrawal, state: { status: 'failed', failure: fact.failure } };
+    case 'withdrawal_failed': {
+      const { failure, bank } = fact;
+      return { ...withdrawal, state: { status: 'failed', failure, ...defined({ bank }) } };
+    }
     case 'withdrawal_succeeded':
       return { ...withdrawal, state: { status: 'succeeded', reference: fact.reference } };
     case 'withdrawal_returned':

@@ -1,6 +1,6 @@
 // Withdrawals and destinations as JSON: their facts in the log, and the terms and results in their rows.
 import { returnCodes } from '../../acquiring/domain/bank-port.ts';
-import { payoutSender, terminal } from '../../acquiring/store/codec.ts';
+import { bankWords, payoutSender, terminal } from '../../acquiring/store/codec.ts';
 import { sender } from '../../identities/store/codec.ts';
 import type { FrozenSender } from '../domain/payout-sender.ts';
 import { cardDetails } from '../../cards/store/codec.ts';
@@ -71,7 +71,7 @@ const returned: Codec<Returned> = object({
 type EndState = Exclude<WithdrawalState, { status: 'sending' }>;
 export const endState: Codec<EndState> = variants<EndState, 'status'>('status', {
   succeeded: { reference: text, returned: optional(returned) },
-  failed: { failure },
+  failed: { failure, bank: optional(bankWords) },
 });
 
 /** The terms in the log, without the card token, the route, the counters and the sender. */
@@ -121,7 +121,7 @@ const loggedWithdrawal: Codec<LoggedWithdrawal> = mapped(
 export const withdrawalFact = variants<WithdrawalLogFact, 'type'>('type', {
   withdrawal_started: { terms: loggedWithdrawal },
   withdrawal_succeeded: { reference: text, reason: optional(text) },
-  withdrawal_failed: { failure, reason: optional(text) },
+  withdrawal_failed: { failure, bank: optional(bankWords), reason: optional(text) },
   withdrawal_returned: { returned, reason: optional(text) },
 });
 

@@ -142,6 +142,17 @@ test('an identity, a wallet, a card and a destination lead to a withdrawal that 
   ]);
 });
 
+const bankCodes: Readonly<Record<string, string>> = {
+  '4000000000000002': '51',
+  '5100000000000412': '51',
+  '4222222222222220': '56',
+  '5100000000000511': '56',
+  '4000000000000069': '54',
+  '5105105105105100': '54',
+  '4111110000000112': 'Z9',
+  '5124990000000002': 'Z9',
+};
+
 describe('the payout test card', () => {
   test.each([
     ['4242424242424242', undefined],
@@ -166,7 +177,9 @@ describe('the payout test card', () => {
     await world.service.jobs.whenIdle();
     const { body: after } = await world.get(`/wallet/v0/withdrawals/${body.id}`);
     expect(after.status).toBe(failure ? 'Failed' : 'Succeeded');
-    expect(after.failure).toEqual(failure);
+    const { bank, ...codes } = after.failure ?? {};
+    expect(codes).toEqual(failure ?? {});
+    expect(bank?.code).toBe(failure && bankCodes[number]);
     const paid = failure ? 0 : 25_000;
     expect(await world.account()).toEqual({ own: before.own - paid, available: before.available - paid });
   });

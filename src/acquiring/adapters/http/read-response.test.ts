@@ -184,6 +184,21 @@ describe('a response as payment service providers give it', () => {
       { code: 'a'.repeat(64), by: 'connector', class: 'technical', notBefore: '2026-11-24T09:00:00.000000Z' },
     ],
     [{ code: '51', by: 'the moon', class: 'soft', notBefore: 'later' }, { code: '51' }],
+    [
+      { code: '51', text: 'Not  enough\u0000 money\n', references: { rrn: '900000000018' } },
+      { code: '51', text: 'Not enough money', references: { rrn: '900000000018' } },
+    ],
+    [
+      { code: '51', text: 'card 4242 4242\u200b 4242 4242', references: { acquirer: '4242424242424242' } },
+      { code: '51', text: 'card 424242******4242', references: { acquirer: '424242******4242' } },
+    ],
+    [
+      { code: '51', text: `${'x'.repeat(199)}\u{1f600}` },
+      { code: '51', text: 'x'.repeat(199) },
+    ],
+    [{ code: '51', text: '\u200b ', references: {} }, { code: '51' }],
+    [{ code: '51', text: 'x'.repeat(1_001), references: { rrn: 'short' } }, { code: '51' }],
+    [{ code: '51', text: 7 }, { code: '51' }],
   ])('is a decline with %j', (told, meant) => {
     const body = { operationId, outcome: 'declined', network: 'visa', ...told };
     expect(read(sent, 200, body)).toStrictEqual({ outcome: 'declined', network: 'visa', ...meant });

@@ -40,6 +40,7 @@ const operationAnswer = Compile(OperationAnswer);
 const withoutLaterMisfits = withoutMisfits(
   Object.fromEntries(Object.entries(laterFields).map(([name, schema]) => [name, Compile(schema)])),
 );
+const maxTextCharacters = 200;
 const rrn = /^[A-Za-z0-9]{12}$/;
 const neverSeen = Compile(NeverSeen);
 const errorAnswer = Compile(ErrorAnswer);
@@ -81,6 +82,7 @@ function readOutcome(asked: Asked, received: unknown): BankResponse {
       return approvalOf(body);
     case 'declined': {
       const { outcome, network, code, advice, by, class: declineClass, notBefore, authenticated } = body;
+      const { text, references } = body;
       return {
         outcome,
         network: maskCardNumbers(network),
@@ -91,6 +93,8 @@ function readOutcome(asked: Asked, received: unknown): BankResponse {
           class: declineClass,
           notBefore: instantOf(notBefore),
           authenticated: authenticated && resultOf(authenticated),
+          text: text === undefined ? undefined : readable(text),
+          references: references && namesOfDecline(references),
         }),
       };
     }
@@ -132,6 +136,23 @@ function approvalOf(body: OperationAnswer & { outcome: 'approved' }): BankRespon
       returned: returned && returnedOf(returned),
     }),
   };
+}
+
+/** In one line, short, and without a card number. Undefined if nothing is left to read. */
+function readable(text: string): string | undefined {
+  const kept = inOneLine(maskCardNumbers(inOneLine(text)).slice(0, maxTextCharacters));
+  return kept === '' ? undefined : kept;
+}
+
+/** Without control characters and halves of a character, which no database stores. */
+function inOneLine(text: string): string {
+  return text.replace(/[\p{C}\s]+/gu, ' ').trim();
+}
+
+/** Undefined if the bank named none. */
+function namesOfDecline({ rrn: named, acquirer, arn }: References): References | undefined {
+  const names = defined({ rrn: named, acquirer: acquirer && maskCardNumbers(acquirer), arn });
+  return Object.keys(names).length === 0 ? undefined : names;
 }
 
 /** A reference in the old place that is no retrieval reference is the acquirer's own. */

@@ -15,6 +15,8 @@ import {
 } from './fields.ts';
 
 const short = (most: number) => Type.String({ pattern: `^[A-Za-z0-9-]{1,${most}}$` });
+/** Of any characters. Mandate keeps the first 200. */
+const DeclineText = Type.String({ minLength: 1, maxLength: 1_000 });
 const PageAddress = Type.String({ pattern: '^https?://[\\x21-\\x7e]+$', maxLength: 8_192 });
 /** Of the values of a form together: they are ASCII, so a character is a byte. */
 export const maxFormBytes = 64 * 1_024;
@@ -65,6 +67,8 @@ export const OperationAnswer = Type.Union([
     class: Type.Optional(Type.Enum([...declineClasses])),
     notBefore: Type.Optional(Moment),
     authenticated: Type.Optional(Authenticated),
+    text: Type.Optional(DeclineText),
+    references: Type.Optional(References),
   }),
   Type.Object({
     operationId: OperationId,
@@ -110,6 +114,7 @@ export const laterFields = {
   by: Type.Enum([...decliners]),
   class: Type.Enum([...declineClasses]),
   notBefore: Moment,
+  text: DeclineText,
 } as const;
 
 /** Undefined when the body is not JSON. */

@@ -1,5 +1,5 @@
-// Maps the bank's decline code to the error tree a merchant sees and the one flat code a payer sees. Only operators see the
-// raw code, which would help a card tester.
+// Maps the bank's decline code to the error tree a merchant sees and the one flat code a payer sees. Payers
+// never see the raw code, which would help a card tester.
 
 /** From the outermost code inwards: `['authorization_failed', 'insufficient_funds']`. */
 export type PaymentFailure = readonly [string, ...string[]];

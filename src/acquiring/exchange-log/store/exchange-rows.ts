@@ -61,7 +61,7 @@ export type KeptAnswer =
       | 'eci'
       | 'advice'
     >
-  | Pick<Declined, 'outcome' | 'network' | 'code' | 'advice' | 'by' | 'class'>;
+  | Pick<Declined, 'outcome' | 'network' | 'code' | 'advice' | 'by' | 'class' | 'text' | 'references'>;
 
 const keptAnswer: Codec<KeptAnswer> = variants<KeptAnswer, 'outcome'>('outcome', {
   approved: {
@@ -79,8 +79,12 @@ const keptAnswer: Codec<KeptAnswer> = variants<KeptAnswer, 'outcome'>('outcome',
     advice: optional(text),
     by: optional(oneOf(...decliners)),
     class: optional(oneOf(...declineClasses)),
+    text: optional(text),
+    references: optional(references),
   },
 });
+
+export const exchangeAnswer = stored('json?', keptAnswer);
 
 /** The types of the columns that a change writes, in their order. */
 const written = {
@@ -167,8 +171,13 @@ function farReferenceOf(answer: ProvedAnswer): string | undefined {
 /** Nothing personal, and nothing that only the payer's browser needed. */
 function keptOf(answer: ProvedAnswer): KeptAnswer {
   if (answer.outcome === 'declined') {
-    const { outcome, network, code, advice, by, class: helper } = answer;
-    return { outcome, network, code, ...defined({ advice, by, class: helper }) };
+    const { outcome, network, code, advice, by, class: helper, text: said, references: names } = answer;
+    return {
+      outcome,
+      network,
+      code,
+      ...defined({ advice, by, class: helper, text: said, references: names }),
+    };
   }
   const { outcome, reference, approvalCode, networkTransactionId, eci, advice } = answer;
   return {
@@ -220,7 +229,7 @@ const columns = {
     'text',
     oneOf<ExchangeState>('begun', 'challenged', 'approved', 'declined', 'givenUp', 'takenBack', 'settled'),
   ),
-  answer: stored('json?', keptAnswer),
+  answer: exchangeAnswer,
   heard_at: 'timestamptz?',
 } as const;
 

@@ -2,6 +2,7 @@
 import { laterBy } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import type { OperationAnswer } from '../../../acquiring/adapters/http/responses.ts';
+import { declineTexts } from './decline-texts.ts';
 import { specialAmount } from '../special-amounts.ts';
 import { networkIdsOf, networkTransactionIdOf, type BookedOperation } from '../state.ts';
 
@@ -19,8 +20,14 @@ export function answerTo(booked: BookedOperation, speaks: Speaks): OperationAnsw
     return { operationId, ...firstMembersOf(booked), ...verdict, ...later };
   }
   const { outcome, network, code, advice } = verdict;
-  if (speaks === 'today') return { operationId, ...verdict };
+  if (speaks === 'today') return { operationId, ...verdict, ...wordsOf(booked, code) };
   return { operationId, outcome, network, code, ...defined({ advice }) };
+}
+
+/** Only of what reached a network. */
+function wordsOf(booked: BookedOperation, code: string) {
+  const text = declineTexts[code];
+  return text === undefined ? {} : { text, references: { rrn: referenceOf(booked) } };
 }
 
 function firstMembersOf(booked: BookedOperation) {
