@@ -10,6 +10,7 @@ import { takesIdempotencyKey, type AnyEndpoint } from '../../src/platform/http/e
 import { errorCatalogue, type ErrorCode } from '../../src/platform/http/errors/error-codes.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
 import { insufficientFunds } from '../../src/wallets/domain/failure-path.ts';
+import { failureAdvice, type FailureAdvice } from './failure-advice.ts';
 import { printedFrom, table } from './markdown.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
@@ -48,7 +49,9 @@ ${statuses.map((status) => (status === 401 ? unauthorizedText() : errorsOfStatus
 
 A request that was accepted can still fail later. A failed payment or refund has an \`error\`, a failed destination or payout a \`failure\`.
 Its \`code\` is the first of the codes below, and \`subError\` holds the next one. In the \`error\` of a binding, \`message\` lists the codes.
-With a payer's access token the \`error\` of a payment has one code only: the one in the second column.
+With a payer's access token the \`error\` of a payment has one code only: the one for the payer.
+If a bank declined, \`bank\` in the \`error\` or \`failure\` has the bank's own \`code\`, and its \`text\` if there is one. Only API keys and
+webhooks get it. Keep both for support, and show payers neither. [Declines](declines.md) says what to do by class.
 New codes can appear. Treat a code that is not listed like the code around it.
 
 ${failuresTable()}
@@ -102,9 +105,20 @@ function failuresTable(): string {
   const ofPayouts = new Set([...payouts, insufficientFunds, noRoute].map((path) => path.join(' › ')));
   const rows = [...new Set([...ofCharges.keys(), ...ofPayouts])].sort().map((name) => {
     const path = ofCharges.get(name);
-    return [`\`${name}\``, path ? `\`${payerError(path).code}\`` : '', ofPayouts.has(name) ? 'yes' : ''];
+    const { meaning, who, what } = adviceOf(name);
+    const seen = path ? `\`${payerError(path).code}\`` : '';
+    return [`\`${name}\``, meaning, who, what, seen, ofPayouts.has(name) ? 'yes' : ''];
   });
-  return table(['Codes', 'Payment, refund or binding: code for the payer', 'Payout'], rows);
+  return table(
+    ['Codes', 'Meaning', 'Who can help', 'Do this', 'Charges: code for the payer', 'Payout'],
+    rows,
+  );
+}
+
+function adviceOf(name: string): FailureAdvice {
+  const advice = failureAdvice[name];
+  if (!advice) throw new Error(`tools/documents/failure-advice.ts says nothing about the failure ${name}.`);
+  return advice;
 }
 
 /** The failure for every code a bank can return. */
