@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
-import { statement } from '../database/statement.ts';
+import { statement, type Values } from '../database/statement.ts';
 import { decrypt, encrypt } from '../keys/master-key.ts';
 import { keyFor, type DataKey, type Keyring } from '../keys/keyring.ts';
 
@@ -98,10 +98,9 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
       const request_hash = hashOf(request, newest.ofHashes);
 
       const once = async (tx: Database): Promise<IdempotentResult> => {
-        const claimed = await tx.run(claimKey, { ...name, request_hash, created_at: request.now });
-        if (claimed.length === 0) {
-          const [earlier] = await tx.run(readAnswer, name);
-          const key = earlier && (await keyring.find('idempotency', earlier.key_version ?? 0));
+        const earlier = await claim(tx, { ...name, request_hash, created_at: request.now });
+        if (earlier) {
+          const key = await keyring.find('idempotency', earlier.key_version ?? 0);
           if (!key || !earlier.body_ciphertext || earlier.status === null) {
             throw new Error(`The response stored for Idempotency-Key ${request.key} cannot be decrypted.`);
           }
@@ -134,6 +133,16 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
       }
     },
   };
+}
+
+/** Undefined if the key was free. A row that expires between the two statements leaves it free again. */
+async function claim(tx: Database, row: Values<(typeof claimKey)['parameters']>) {
+  for (;;) {
+    const [claimed] = await tx.run(claimKey, row);
+    if (claimed) return undefined;
+    const [earlier] = await tx.run(readAnswer, row);
+    if (earlier) return earlier;
+  }
 }
 
 /** A key for each use. Under a key of form 1 responses are encrypted with the key itself, and all hashes are by version 1. */

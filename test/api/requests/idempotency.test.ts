@@ -1,6 +1,7 @@
 // Idempotency-Key: a repeated request gets the first response byte for byte, and does nothing.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { laterBy, type Instant } from '../../../src/clock.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
 import { idempotency } from '../../../src/platform/http/idempotency.ts';
 import {
   startTestService,
@@ -395,6 +396,24 @@ describe('for any operation', () => {
     expect(work).toHaveBeenCalledTimes(2);
   });
 
+  test('a key that another node forgets while its repeat looks for it is new', async () => {
+    const asked = { ...request, ownerId: 'forgotten', now: service.clock.now() };
+    const work = vi.fn<() => Promise<typeof answer>>(() => Promise.resolve(answer));
+    await idempotency(service.database, service.keyring).once(asked, work);
+    const forget = () =>
+      service.database.withClient((client) =>
+        client.query('delete from idempotency_key where owner_id = $1', [asked.ownerId]),
+      );
+    const slow = forgettingBeforeTheRead(service.database, forget);
+    expect(await idempotency(slow, service.keyring).once(asked, work)).toEqual({
+      kind: 'first',
+      response: answer,
+    });
+    expect(work).toHaveBeenCalledTimes(2);
+    const again = idempotency(service.database, service.keyring).once(asked, work);
+    expect(await again).toEqual({ kind: 'replay', response: answer });
+  });
+
   test.each([
     ["another key's row", { ownerId: 'mine', key: 'other' }],
     ["another owner's row", { ownerId: 'theirs', key: 'a key' }],
@@ -419,3 +438,17 @@ describe('for any operation', () => {
     expect(await answers.once(from, again)).toEqual({ kind: 'replay', response: secret });
   });
 });
+
+/** As when the retention of another node runs between the two statements of a repeat. */
+function forgettingBeforeTheRead(database: Database, forget: () => Promise<unknown>): Database {
+  const slow = (tx: Database): Database => ({
+    async run(statement, parameters) {
+      if (statement.name === 'read_idempotent_answer') await forget();
+      return tx.run(statement, parameters);
+    },
+    transaction: (work) => tx.transaction((inner) => work(slow(inner))),
+    withSavepoint: (work) => tx.withSavepoint((inner) => work(slow(inner))),
+    afterCommit: (effect) => tx.afterCommit(effect),
+  });
+  return slow(database);
+}
