@@ -86,7 +86,7 @@ const operations = [...routes, ...sandboxRoutes].flatMap(({ operation, body }) =
   body ? [{ operation, body: JSON.parse(JSON.stringify(body)) as Schema }] : [],
 );
 
-test('covers every text of every operation but the two that take a card and the page it was entered on', () => {
+test('covers every text of every operation but those that take a card and the page it was entered on', () => {
   const missed: string[] = [];
   let covered = 0;
   for (const { operation, body } of operations) {
@@ -100,6 +100,7 @@ test('covers every text of every operation but the two that take a card and the 
   expect(missed.sort()).toEqual([
     'createPaymentResource clientInfo.url',
     'createPaymentResource paymentTool.cardNumber',
+    'orderFault card',
     'storeBankCard cardNumber',
   ]);
   expect(covered).toBeGreaterThan(120);

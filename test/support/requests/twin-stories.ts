@@ -240,6 +240,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   }
   await post(`${soldUrl}/payments/1/recurring/withdraw`, reason);
   await post('/sandbox/limits/reset');
+  await post('/sandbox/faults', { kind: 'decline', code: '51', card: '0000' });
   await post('/sandbox/clock', { now: '2026-02-01T00:01:00Z' });
 
   const without = (text: string) => withoutSecrets(text, secrets);

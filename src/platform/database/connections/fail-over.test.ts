@@ -103,7 +103,7 @@ async function aCommitWaits(): Promise<boolean> {
 const commitsThatWait = async () =>
   (
     await onPrimary(
-      `select from pg_stat_activity where application_name = 'mandate' and wait_event = 'SyncRep'`,
+      `select from pg_stat_activity where application_name like 'mandate %' and wait_event = 'SyncRep'`,
     )
   ).length;
 /** The callers give up as soon as so many of their commits wait for the standby. */
