@@ -58,7 +58,9 @@ type Concerned = (typeof operationKinds)[number];
 /** The number of a card, or how it ends. */
 export const CardEnding = Type.String({ pattern: '^\\d{4,19}$' });
 /** A response code of the networks that does not approve. */
-export const DeclineCode = Type.String({ pattern: '^(0[1-79A-Z]|1[02-57-9A-Z]|8[0-46-9A-Z]|[2-79A-Z][0-9A-Z])$' });
+export const DeclineCode = Type.String({
+  pattern: '^(0[1-79A-Z]|1[02-57-9A-Z]|8[0-46-9A-Z]|[2-79A-Z][0-9A-Z])$',
+});
 
 /** An order with a card, a terminal or merchants is for messages that name them, so never for an inquiry. */
 const scope = {
