@@ -2,7 +2,7 @@
 // the password and a copy of the programs. Everything is created completely or not at all.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from '../../error-code.ts';
@@ -31,7 +31,7 @@ export function openCluster(place: Place): Cluster {
   const { folder, user } = place;
   const pg = join(folder, 'pg');
   const run = join(pg, 'run');
-  if (!user) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!user) makeFolder(folder, 0o700, undefined);
   makeFolder(pg, 0o700, user);
   // Root may have created the folder, empty, for this purpose.
   if (user && statSync(pg).uid === 0) chownSync(pg, user.uid, user.gid);
