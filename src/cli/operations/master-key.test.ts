@@ -27,8 +27,12 @@ afterAll(async () => {
 
 const run = (mode: 'live' | 'sandbox', MANDATE_MASTER_KEY: string, ...args: string[]) =>
   commandLine(args, { MANDATE_MODE: mode, DATABASE_URL: db.url, MANDATE_MASTER_KEY, MANDATE_DATA: folder });
-const change = (file = oldKeyFile) =>
+const changeNow = (file = oldKeyFile) =>
   run('live', strong, 'keys', 'change-master-key', '--old-key-file', file);
+const change = async (file?: string) => {
+  await untilNoProgramRuns();
+  return changeNow(file);
+};
 
 /** The server ends a session a moment after its program, and until then the program counts as one that runs. */
 async function untilNoProgramRuns() {
@@ -65,7 +69,7 @@ test('a wrong old key, a file without one and a program that runs change nothing
 
   const node = openDatabase({ connection: { url: db.url }, maxConnections: 1 });
   await node.withClient((client) => client.query('select 1'));
-  expect((await change()).errors).toContain('Another program uses this database');
+  expect((await changeNow()).errors).toContain('Another program uses this database');
   await node.end();
   expect(await storedKeys()).toEqual(before);
 });
@@ -76,7 +80,6 @@ test('a database with a weak master key gets another, and its keys stay the same
   const { output: publicKeys } = await run('sandbox', weak, 'consent', 'keys');
   await sql("insert into security_code_key (half_hour, wrapped) values (1, 'of the old key')");
 
-  await untilNoProgramRuns();
   const { code, output, errors } = await change();
   expect([code, errors]).toEqual([0, '']);
   expect(output).toMatch(/^\d+ stored keys are under the new master key/);
@@ -89,6 +92,7 @@ test('a database with a weak master key gets another, and its keys stay the same
 
 describe('a program that starts', () => {
   const changeWhile = async (startAfter: 'the first key' | 'the commit') => {
+    await untilNoProgramRuns();
     const own = openDatabase({ connection: { url: db.url }, maxConnections: 1 });
     const other = openDatabase({ connection: { url: db.url }, maxConnections: 1 });
     let started: Promise<unknown> | undefined;
