@@ -164,7 +164,7 @@ export function databaseOn(options: {
       // The next connections may reach the server that replaced this one.
       if (useless) renew();
       if (useless && from === pool && isSilence(useless)) unanswered.hold(client, useless);
-      else client.release(useless);
+      else client.release(useless ?? from === probePool);
     }
   }
 
@@ -176,16 +176,12 @@ export function databaseOn(options: {
 
   async function serverState(): Promise<ServerState> {
     const parameters = { waiting_ms: longCommitMs };
-    try {
-      const [row] = await withClientOf(
-        probePool,
-        (client) => runOn(client, readServerState, parameters),
-        false,
-      );
-      return { isReadOnly: row?.is_read_only ?? false, commitsWait: row?.commits_wait ?? false };
-    } finally {
-      probePool.renew();
-    }
+    const [row] = await withClientOf(
+      probePool,
+      (client) => runOn(client, readServerState, parameters),
+      false,
+    );
+    return { isReadOnly: row?.is_read_only ?? false, commitsWait: row?.commits_wait ?? false };
   }
   const unanswered = holdUnanswered(async () => (await serverState()).commitsWait);
 

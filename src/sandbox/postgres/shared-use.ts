@@ -1,7 +1,6 @@
 // The connection that a process keeps while it uses the private server, so that the last process knows it is the last.
 // It holds a shared advisory lock, which a crash releases and the last process takes exclusively.
 import { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Address } from './address.ts';
 import { codeOf } from '../../error-code.ts';
@@ -23,9 +22,6 @@ const creationLock = 7_305_226_102;
 
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 60_000;
-/** After a pool closes, its connections end on the server slightly later. */
-const othersGoneTimeoutMs = 2_000;
-const pollIntervalMs = 20;
 
 /** Undefined while the server is starting or stopping; check again which server runs. */
 export async function enter(
@@ -115,13 +111,7 @@ async function takeAlone(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1) as alone', [
     presenceLock,
   ]);
-  if (!rows[0]?.alone) return false;
-  const deadline = Date.now() + othersGoneTimeoutMs;
-  while (await othersConnected(client)) {
-    if (Date.now() > deadline) return false;
-    await sleep(pollIntervalMs);
-  }
-  return true;
+  return rows[0]?.alone === true && !(await othersConnected(client));
 }
 
 /** Counts any other client, such as a backup. A process that is joining waits for the lock and starts the server again. */

@@ -152,3 +152,37 @@ test('the end waits for connections in use', async () => {
   await ended;
   expect(counts()).toEqual([0, 0, 0]);
 });
+
+test('the end waits until the server has ended the sessions', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { client, pid } = await take();
+  const text = 'select from pg_stat_activity where pid = $1';
+  const listed = () => db.database.withClient(async (other) => (await other.query(text, [pid])).rowCount);
+  client.release();
+  process.kill(pid, 'SIGSTOP');
+  let isOver = false;
+  const ended = pool.end().then(() => (isOver = true));
+  try {
+    expect(await listed()).toBe(1);
+    expect(isOver).toBe(false);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await ended;
+  expect(await listed()).toBe(0);
+});
+
+test('the end does not wait permanently for a silent server', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { client, pid } = await take();
+  client.release();
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const ended = pool.end();
+    await vi.advanceTimersByTimeAsync(2_000);
+    await ended;
+    expect(socketOf(client).destroyed).toBe(true);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+});

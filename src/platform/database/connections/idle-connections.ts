@@ -7,11 +7,14 @@ export type ConnectionPool = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waiting
   connect(): Promise<pg.PoolClient>;
   /** Ends the idle connections now, and each one in use when it is released: another server may have replaced theirs. */
   renew(): void;
+  /** When it resolves, the server has ended the sessions: they hold no locks, and `pg_stat_activity` does not list them. */
   end(): Promise<void>;
 };
 
 /** A connection that stays idle for a whole interval is ended. */
 const pruneEveryMs = 10_000;
+/** How long the end waits for a server that has gone silent. */
+const endTimeoutMs = 2_000;
 
 /** The socket under a connection, which the driver's types do not declare. */
 type WithSocket = { readonly connection: { readonly stream: { destroy(): void } } };
@@ -20,6 +23,8 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
   /** A stack, so that connections that are not needed gather at the front. */
   const idle: pg.PoolClient[] = [];
   const broken = new WeakSet<pg.PoolClient>();
+  /** The connections whose sockets are not closed. */
+  const open = new Set<pg.PoolClient>();
   /** How often the pool had been renewed when the connection was opened. */
   const openedIn = new WeakMap<pg.PoolClient, number>();
   let renewals = 0;
@@ -29,6 +34,7 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
 
   pool.on('connect', (client) => {
     openedIn.set(client, renewals);
+    open.add(client);
     const isOver = (): void => {
       broken.add(client);
       const index = idle.indexOf(client);
@@ -36,6 +42,7 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
     };
     client.once('error', isOver);
     client.once('end', isOver);
+    client.once('end', () => open.delete(client));
   });
   const timer = setInterval(() => {
     end(idle.splice(0, leastIdle));
@@ -72,14 +79,15 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
       renewals += 1;
       const dropped = idle.splice(0);
       // Destroyed first: a graceful end would wait for a server that may be gone.
-      for (const client of dropped) (client as unknown as WithSocket).connection.stream.destroy();
+      for (const client of dropped) destroy(client);
       end(dropped);
     },
-    end() {
+    async end() {
       isEnding = true;
       clearInterval(timer);
       end(idle.splice(0));
-      return pool.end();
+      await pool.end();
+      await Promise.all(Array.from(open, closed));
     },
     get totalCount() {
       return pool.totalCount;
@@ -91,4 +99,22 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
       return pool.waitingCount;
     },
   };
+}
+
+/** The driver's pool does not wait for it. The server closes its side when the session is over. */
+function closed(client: pg.PoolClient): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      destroy(client);
+      resolve();
+    }, endTimeoutMs);
+    client.once('end', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function destroy(client: pg.PoolClient): void {
+  (client as unknown as WithSocket).connection.stream.destroy();
 }
