@@ -1,6 +1,7 @@
 // What the adapter learns of a bank: its abilities and its updates, from a bank of today and from one of the first version.
 import { expect, test } from 'vitest';
 import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
+import type { OpenLink } from '../../src/acquiring/adapters/http/link.ts';
 import { abilitiesOfVersion1 } from '../../src/acquiring/domain/abilities.ts';
 import { updatesOf } from '../../src/acquiring/adapters/http/read-capabilities.ts';
 import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
@@ -15,12 +16,22 @@ const terminal = { id: 'T1', bankId: 'B1', merchantId: 'M1', descriptor: 'SHOP' 
 async function start(options: Partial<SimulatedBankOptions> = {}) {
   const bank = await startBank(options);
   const warnings: object[] = [];
+  const statuses: unknown[] = [];
+  const openNotedLink: OpenLink = (...parameters) => {
+    const link = openPatientLink(...parameters);
+    const ask: typeof link.ask = async (request) => {
+      const exchange = await link.ask(request);
+      statuses.push(exchange.kind === 'answer' && exchange.status);
+      return exchange;
+    };
+    return { ...link, ask };
+  };
   const adapter = openHttpBank({
     url: bank.url,
     secret: bankSecret,
     clock: bank.clock,
     log: { warn: (fields: object) => void warnings.push(fields) },
-    openLink: openPatientLink,
+    openLink: openNotedLink,
     detokeniseCard: () => Promise.resolve({ number: '4242424242424242', expiry: '2049-12' }),
   });
   const send = (operationId: string, minor: bigint, more: object) =>
@@ -38,7 +49,7 @@ async function start(options: Partial<SimulatedBankOptions> = {}) {
       originalOperationId: 'a',
       ...more,
     } as BankOperation);
-  return { bank, adapter, warnings, send };
+  return { bank, adapter, warnings, statuses, send };
 }
 
 test('a bank of the first version can do what it always could, and nothing more is sent to it', async () => {
@@ -70,6 +81,18 @@ test('abilities are read as declared, remembered, and read again after five minu
   bank.clock.advance(5 * 60_000);
   expect((await adapter.abilities()).kinds).toEqual(['authorise']);
   await expect.poll(async () => (await adapter.abilities()).kinds).toEqual(['refund']);
+});
+
+test('abilities stay known when a clock changes while they are read again', async () => {
+  const { bank, adapter, statuses } = await start({ abilities: { kinds: ['authorise'] } as never });
+  expect((await adapter.abilities()).kinds).toEqual(['authorise']);
+  bank.clock.advance(5 * 60_000);
+  const known = adapter.abilities();
+  // Before the bank reads the request, its signature is too old.
+  bank.clock.advance(6 * 60_000);
+  await known;
+  await expect.poll(() => statuses).toEqual([200, 401]);
+  expect((await adapter.abilities()).kinds).toEqual(['authorise']);
 });
 
 test('abilities that do not match the protocol count as none, and are logged', async () => {

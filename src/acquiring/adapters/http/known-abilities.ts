@@ -8,14 +8,17 @@ const retryMs = 10_000;
 /** It may be one that forgets, so nothing is sent again to it. */
 const unheard: Abilities = { ...abilitiesOfVersion1, repeatableMs: 0 };
 
-/** `ask` returns undefined when the bank did not answer, and never throws. */
-export function openKnownAbilities(nowMs: () => number, ask: () => Promise<Abilities | undefined>) {
+/** `ask` gets what is known. It returns undefined when the bank did not answer, and never throws. */
+export function openKnownAbilities(
+  nowMs: () => number,
+  ask: (known: Abilities | undefined) => Promise<Abilities | undefined>,
+) {
   let known: Abilities | undefined;
   let freshUntilMs = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | undefined;
 
   async function learn(): Promise<void> {
-    const answer = await ask();
+    const answer = await ask(known);
     known = answer ?? known;
     freshUntilMs = nowMs() + (answer ? freshMs : retryMs);
     asking = undefined;
