@@ -252,7 +252,7 @@ describe('a due date in the past', () => {
   test('is warned about next to unknown members, and not in a refusal', async () => {
     const answer = await invoice({ dueDate, colour: 1 });
     expect(answer.headers['mandate-warnings']).toBe(
-      'unknown-member;path="colour", dueDatePast;field="dueDate"',
+      'unknownMember;field="colour", dueDatePast;field="dueDate"',
     );
     expect((await invoice({ dueDate, currency: 'USD' })).headers).not.toHaveProperty('mandate-warnings');
   });

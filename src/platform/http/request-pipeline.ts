@@ -366,12 +366,8 @@ async function refusalOfIds(
   {
     holdsCardNumber,
     isStrictAboutIds,
-    livemode,
     log,
-  }: Pick<
-    PipelineDeps<{ readonly db: Database }, unknown>,
-    'holdsCardNumber' | 'isStrictAboutIds' | 'livemode' | 'log'
-  >,
+  }: Pick<PipelineDeps<{ readonly db: Database }, unknown>, 'holdsCardNumber' | 'isStrictAboutIds' | 'log'>,
   endpoint: AnyEndpoint,
   caller: Caller,
   input: Input,
@@ -386,7 +382,7 @@ async function refusalOfIds(
     const title = where === idempotencyKeyHeader ? undefined : titleOf(endpoint);
     return validationRefusal(apiFamilyOf(endpoint.path), { ...cardNumberIn, where }, title);
   }
-  if (!livemode) addWarnings(reply, ids.map(warningOfNumberedId));
+  addWarnings(reply, ids.map(warningOfNumberedId));
   log.warn({ partyId: caller.partyId, operation: endpoint.operation, ids }, 'card number as an ID');
   return undefined;
 }
@@ -502,10 +498,7 @@ function partReader(schema: TSchema | undefined): PartReader {
   };
 }
 
-/**
- * An unknown member is ignored, so in a sandbox it is shown to the developer. In live mode only the log has it, for those who look:
- * clients there are finished, and payers' browsers read the headers too.
- */
+/** An unknown member is ignored, so the response warns about it. In live mode clients are finished, so its log has it for those who look. */
 function reportUnknown(
   { livemode, log }: Pick<PipelineDeps<{ readonly db: Database }, unknown>, 'livemode' | 'log'>,
   { operation }: AnyEndpoint,
@@ -517,7 +510,7 @@ function reportUnknown(
   const count = body.count + query.count;
   if (count === 0) return;
   const level = livemode ? 'debug' : 'info';
-  if (!livemode) reply.header(warningsHeader, warningsOf(unknown));
+  reply.header(warningsHeader, warningsOf(unknown));
   if (!log.isLevelEnabled(level)) return;
   const fields = {
     partyId,
