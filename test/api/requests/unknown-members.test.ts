@@ -148,7 +148,7 @@ describe('a repeat', () => {
     const first = await post(invoicesUrl, { ...order, colour: 'red' }, key);
     const again = await post(invoicesUrl, { ...order, colour: 'red' }, key);
     const other = await post(invoicesUrl, { ...order, colour: 'blue' }, key);
-    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect([again.status, again.text, warnings(again)]).toEqual([201, first.text, warnings(first)]);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(other.body.code).toBe('idempotencyKeyReused');
   });
