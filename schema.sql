@@ -573,6 +573,7 @@ create table idempotency_key (
   body_ciphertext bytea,
   key_version integer,
   created_at timestamp with time zone not null,
+  warnings text,
   constraint idempotency_key_pkey primary key (owner_id, idempotency_key)
 );
 create index idempotency_key_age on idempotency_key using btree (created_at);

@@ -8,7 +8,12 @@ import type { Keyring } from '../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../platform/keys/master-key.ts';
 import type { AuthenticationAbility } from './domain/abilities.ts';
 import type { Bank, Terminal } from './domain/bank-port.ts';
-import { serviceOf, type PayoutTerminalTerms, type WantedPayout } from './domain/routing/payout-terminal.ts';
+import {
+  largestLimitOf,
+  serves,
+  type PayoutTerminalTerms,
+  type WantedPayout,
+} from './domain/routing/payout-terminal.ts';
 import { accept, refuse } from '../refusal.ts';
 import { openBankHealth } from './bank-health.ts';
 import { observed, type Listener } from './observed-bank.ts';
@@ -332,11 +337,14 @@ export function openBanks(options: {
     /** The first terminal by priority that pays out the currency and the amount, at a bank that is reachable. */
     async payoutRouteOf(partyId: string, wanted: WantedPayout) {
       const rows = inUse(await ofPayouts.get(partyId));
-      const row = firstOf(rows.filter(({ terms }) => serviceOf(terms, wanted) === 'served'));
+      const row = firstOf(rows.filter(({ terms }) => serves(terms, wanted)));
       if (row)
         return accept({ route: { bankId: row.bank_id, terminal: terminalFrom(row) }, terms: row.terms });
-      const isTooMuch = rows.some(({ terms }) => serviceOf(terms, wanted) === 'tooMuch');
-      return refuse(isTooMuch ? 'payoutTerminalLimit' : 'noPayoutTerminal');
+      const terms = rows.map((one) => one.terms);
+      const limit = largestLimitOf(terms, wanted.currency);
+      if (limit === undefined) return refuse('noPayoutTerminal');
+      const hint = `Pay out at most ${limit} minor units at once: no payout terminal takes more.`;
+      return refuse('payoutTerminalLimit', { hint });
     },
     /** The next one after that terminal by priority, at another bank that is not away and whose terms suit. */
     async nextPayoutRoute(
@@ -348,9 +356,7 @@ export function openBanks(options: {
       const rows = inUse(await ofPayouts.get(partyId));
       const place = rows.findIndex(({ terminal_id: id }) => id === after.id);
       const others = rows.slice(place + 1).filter(({ bank_id }) => bank_id !== after.bankId);
-      const row = notAway(
-        others.filter(({ terms }) => serviceOf(terms, wanted) === 'served' && suits(terms)),
-      );
+      const row = notAway(others.filter(({ terms }) => serves(terms, wanted) && suits(terms)));
       return row && { route: { bankId: row.bank_id, terminal: terminalFrom(row) }, terms: row.terms };
     },
     /** Another installation may use its account too, so its report does not show what is lost here. */

@@ -252,9 +252,23 @@ describe('a due date in the past', () => {
   test('is warned about next to unknown members, and not in a refusal', async () => {
     const answer = await invoice({ dueDate, colour: 1 });
     expect(answer.headers['mandate-warnings']).toBe(
-      'unknown-member;path="colour", dueDatePast;field="dueDate"',
+      'unknownMember;field="colour", dueDatePast;field="dueDate"',
     );
     expect((await invoice({ dueDate, currency: 'USD' })).headers).not.toHaveProperty('mandate-warnings');
+  });
+
+  test('is warned about again when the request is repeated, after other warnings, once each', async () => {
+    const { apiKey: token } = world.merchant;
+    const headers = { 'idempotency-key': 'past' };
+    const body = { ...order, dueDate, colour: 1 };
+    const send = () => world.service.call('POST', invoicesUrl, { token, body, headers });
+    const [first, again] = [await send(), await send()];
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect([again.text, again.headers['mandate-warnings']]).toEqual([
+      first.text,
+      'unknownMember;field="colour", dueDatePast;field="dueDate"',
+    ]);
+    expect(first.headers['mandate-warnings']).toBe(again.headers['mandate-warnings']);
   });
 
   test('is warned about in live mode', async () => {

@@ -3482,7 +3482,7 @@ select count(*) = 2 as has_livemode from pg_attribute
 where attrelid in (to_regclass('api_key'), to_regclass('shop')) and attname = 'livemode' and not attisdropped;
 
 -- read_idempotent_answer
-select request_hash, status, body_ciphertext, key_version from idempotency_key
+select request_hash, status, body_ciphertext, key_version, warnings from idempotency_key
 where owner_id = $1::text and idempotency_key = $2::text;
 
 -- read_identity
@@ -4309,8 +4309,8 @@ where bank_id = $3::text and stopped_at is null returning bank_id;
 
 -- store_idempotent_answer
 update idempotency_key
-set status = $1::int4, body_ciphertext = $2::bytea, key_version = $3::int4
-where owner_id = $4::text and idempotency_key = $5::text;
+set status = $1::int4, body_ciphertext = $2::bytea, key_version = $3::int4, warnings = $4::text
+where owner_id = $5::text and idempotency_key = $6::text;
 
 -- stuck_binding
 select json_build_array(customer_id, binding_id) as key, party_id, stuck_at, stuck_reason from binding

@@ -2,13 +2,13 @@
 // the response and the bank request come after it.
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { accept, refuse } from '../../refusal.ts';
+import { accept, refuse, type Refusal } from '../../refusal.ts';
 import { cardHashOf } from '../card-hash.ts';
 import { findDestination } from '../store/destinations.ts';
 import { findGrant } from '../store/grants.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { givenIn, shapeProblem } from '../../identities/api/shared-schema.ts';
-import { storeNewWithdrawal, type NotMade } from '../store/new-withdrawal.ts';
+import { storeNewWithdrawal } from '../store/new-withdrawal.ts';
 import { countersOf, countsCards } from '../../wallets/domain/payout-limits.ts';
 import { findWallet } from '../../wallets/store/wallets.ts';
 import { senderProblem } from '../../identities/domain/sender.ts';
@@ -95,13 +95,13 @@ export const createWithdrawal = endpoint({
         const decision = decideWithdrawal(context, command, now);
         if (!decision.ok) return decision;
         // Last: after an outage, the caller that gets the route has to try the bank. The route is the wallet owner's.
-        const { amount, walletPartyId } = decision.value.terms;
+        const { amount, walletPartyId, partyId } = decision.value.terms;
+        const isOthers = walletPartyId !== partyId;
         const found = await banks.payoutRouteOf(walletPartyId, amount);
-        if (!found.ok) return found;
+        if (!found.ok) return refusedTo(isOthers, found.refusal);
         const sender = senderOf(body, context, found.value.terms);
         if (!sender.ok) return sender;
         const terms = { ...decision.value.terms, route: found.value.route, sender: sender.value };
-        const isOthers = terms.walletPartyId !== terms.partyId;
         const stored = await storeNewWithdrawal(
           db,
           { type: 'withdrawal_started', terms },
@@ -113,7 +113,8 @@ export const createWithdrawal = endpoint({
             ...(isOthers && context.walletGrant ? { grantId: context.walletGrant.id } : {}),
           },
         );
-        if ('notMade' in stored) return refusalOf(stored.notMade, isOthers);
+        if ('notMade' in stored)
+          return stored.notMade === 'externalIdTaken' ? stored.notMade : refusedTo(isOthers, stored.notMade);
         if (stored.withdrawal.state.status === 'sending') {
           db.afterCommit(() => jobs.run('withdrawal', [terms.id], now, stored));
         }
@@ -125,10 +126,8 @@ export const createWithdrawal = endpoint({
 });
 
 /** The hint names a limit of the wallet's owner, so only the owner gets it. */
-function refusalOf(notMade: NotMade, isOthers: boolean) {
-  if (notMade === 'externalIdTaken') return notMade;
-  const { hint: _, ...bare } = notMade;
-  return { ok: false as const, refusal: isOthers ? bare : notMade };
+function refusedTo<Code extends string>(isOthers: boolean, { hint, ...refusal }: Refusal<Code>) {
+  return { ok: false as const, refusal: isOthers ? refusal : { ...refusal, ...defined({ hint }) } };
 }
 
 /** Two requests are the same if all of these values are. */

@@ -7,7 +7,12 @@ import { statement, type Values } from '../database/statement.ts';
 import { decrypt, encrypt } from '../keys/master-key.ts';
 import { keyFor, type DataKey, type Keyring } from '../keys/keyring.ts';
 
-export type StoredResponse = { readonly status: number; readonly body: string };
+export type StoredResponse = {
+  readonly status: number;
+  readonly body: string;
+  /** Of its header. Names of members are in it, and none of their values. */
+  readonly warnings?: string | undefined;
+};
 
 /** A retryable response says that it is too early or that there is no capacity. It is not stored, so a repeat may succeed. */
 export type EndpointResponse = StoredResponse & { readonly isRetryable?: true };
@@ -51,8 +56,14 @@ const claimKey = statement({
 const readAnswer = statement({
   name: 'read_idempotent_answer',
   parameters: { owner_id: 'text', idempotency_key: 'text' },
-  row: { request_hash: 'bytea', status: 'int4?', body_ciphertext: 'bytea?', key_version: 'int4?' },
-  text: `select request_hash, status, body_ciphertext, key_version from idempotency_key
+  row: {
+    request_hash: 'bytea',
+    status: 'int4?',
+    body_ciphertext: 'bytea?',
+    key_version: 'int4?',
+    warnings: 'text?',
+  },
+  text: `select request_hash, status, body_ciphertext, key_version, warnings from idempotency_key
          where owner_id = :owner_id and idempotency_key = :idempotency_key`,
 });
 
@@ -64,10 +75,11 @@ const storeAnswer = statement({
     status: 'int4',
     body_ciphertext: 'bytea',
     key_version: 'int4',
+    warnings: 'text?',
   },
   row: {},
   text: `update idempotency_key
-         set status = :status, body_ciphertext = :body_ciphertext, key_version = :key_version
+         set status = :status, body_ciphertext = :body_ciphertext, key_version = :key_version, warnings = :warnings
          where owner_id = :owner_id and idempotency_key = :idempotency_key`,
 });
 
@@ -107,7 +119,8 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
           const { ofHashes, ofResponses } = await keysOf(keyring, key);
           if (!earlier.request_hash.equals(hashOf(request, ofHashes))) return { kind: 'other-request' };
           const body = decrypt(ofResponses, earlier.body_ciphertext, context).toString();
-          return { kind: 'replay', response: { status: earlier.status, body } };
+          const { status, warnings } = earlier;
+          return { kind: 'replay', response: { status, body, warnings: warnings ?? undefined } };
         }
         const response = await work(tx);
         if (response.isRetryable) throw new RollBack(response);
@@ -116,6 +129,7 @@ export function idempotency(db: Database, keyring: Keyring): Idempotency {
           status: response.status,
           body_ciphertext: encrypt(newest.ofResponses, Buffer.from(response.body), context),
           key_version: newest.keyVersion,
+          warnings: response.warnings ?? null,
         });
         return { kind: 'first', response };
       };

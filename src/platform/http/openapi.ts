@@ -54,6 +54,7 @@ export function openApiDocument(
     path[endpoint.method.toLowerCase()] = operationOf(endpoint, components);
   }
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];
+  const events = Object.fromEntries(webhooks.map((one) => [one.name, webhookOf(one, components)]));
   return {
     openapi: '3.1.0',
     info: {
@@ -64,8 +65,7 @@ export function openApiDocument(
     },
     servers: [{ url: serverUrl }],
     tags: tags.map((name) => ({ name, description: tagDescriptions[name] ?? name })),
-    paths,
-    webhooks: Object.fromEntries(webhooks.map((webhook) => [webhook.name, webhookOf(webhook, components)])),
+    // Before the paths: gzip finds more repetitions so.
     components: {
       schemas: { ...components, ...errorSchemas },
       securitySchemes: {
@@ -85,10 +85,12 @@ export function openApiDocument(
       parameters: headerParameters,
       headers: { [warningsHeader]: { description: warningsDescription, schema: { type: 'string' } } },
     },
+    paths,
+    webhooks: events,
   };
 }
 
-/** On every response to a request that was read. */
+/** Its description says that refusals have it too: to repeat it at each of them takes a kilobyte. */
 const warnings = { headers: { [warningsHeader]: { $ref: `#/components/headers/${warningsHeader}` } } };
 
 const headerParameters = {
@@ -276,7 +278,6 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
       description: codes
         .map((code) => `\`${code}\`: ${errorCatalogue[code].message.replace(/\.$/, '')}.`)
         .join('\n\n'),
-      ...warnings,
       ...schemaOfError(apiFamilyOf(endpoint.path), status, codes),
     };
   }

@@ -221,6 +221,7 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     if (result.kind === 'replay') reply.header('Idempotent-Replayed', 'true');
     const { response } = result;
     reply.code(response.status);
+    if (response.warnings !== undefined) reply.header(warningsHeader, response.warnings);
     if (endpoint.location && response.status < 300) {
       reply.header('Location', deps.publicUrl() + endpoint.location(JSON.parse(response.body)));
     }
@@ -242,14 +243,14 @@ async function perform<Deps>(
   if (!outcome.ok) {
     const waitSeconds = waitSecondsOf(outcome.refusal, request.now);
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
-    const response = errorResponse(apiFamilyOf(endpoint.path), withSuggestion(outcome.refusal, unknown));
+    const refused = errorResponse(apiFamilyOf(endpoint.path), withSuggestion(outcome.refusal, unknown));
+    const response = { ...refused, warnings: withWarnings(reply, []) };
     return waitSeconds !== undefined || response.status === 429
       ? { ...response, isRetryable: true }
       : response;
   }
-  if (outcome.warnings) addWarnings(reply, outcome.warnings.map(warningOfOutcome));
-  if (!endpoint.response) return { status: endpoint.status, body: '' };
-  return { status: endpoint.status, body: write(outcome.value, reply) };
+  const warnings = withWarnings(reply, (outcome.warnings ?? []).map(warningOfOutcome));
+  return { status: endpoint.status, body: endpoint.response ? write(outcome.value, reply) : '', warnings };
 }
 
 /** A misspelt member is ignored, so a refusal may be about its absence. */
@@ -366,12 +367,8 @@ async function refusalOfIds(
   {
     holdsCardNumber,
     isStrictAboutIds,
-    livemode,
     log,
-  }: Pick<
-    PipelineDeps<{ readonly db: Database }, unknown>,
-    'holdsCardNumber' | 'isStrictAboutIds' | 'livemode' | 'log'
-  >,
+  }: Pick<PipelineDeps<{ readonly db: Database }, unknown>, 'holdsCardNumber' | 'isStrictAboutIds' | 'log'>,
   endpoint: AnyEndpoint,
   caller: Caller,
   input: Input,
@@ -386,14 +383,16 @@ async function refusalOfIds(
     const title = where === idempotencyKeyHeader ? undefined : titleOf(endpoint);
     return validationRefusal(apiFamilyOf(endpoint.path), { ...cardNumberIn, where }, title);
   }
-  if (!livemode) addWarnings(reply, ids.map(warningOfNumberedId));
+  reply.header(warningsHeader, withWarnings(reply, ids.map(warningOfNumberedId)));
   log.warn({ partyId: caller.partyId, operation: endpoint.operation, ids }, 'card number as an ID');
   return undefined;
 }
 
-function addWarnings(reply: FastifyReply, warnings: readonly string[]): void {
+/** The warnings of the response: those it has already, and more. */
+function withWarnings(reply: FastifyReply, more: readonly string[]): string | undefined {
   const before = reply.getHeader(warningsHeader);
-  reply.header(warningsHeader, [...(before === undefined ? [] : [String(before)]), ...warnings].join(', '));
+  const all = before === undefined ? more : [String(before), ...more];
+  return all.length === 0 ? undefined : all.join(', ');
 }
 
 const idempotencyKeyHeader = 'Idempotency-Key';
@@ -502,10 +501,7 @@ function partReader(schema: TSchema | undefined): PartReader {
   };
 }
 
-/**
- * An unknown member is ignored, so in a sandbox it is shown to the developer. In live mode only the log has it, for those who look:
- * clients there are finished, and payers' browsers read the headers too.
- */
+/** An unknown member is ignored, so the response warns about it. In live mode clients are finished, so its log has it for those who look. */
 function reportUnknown(
   { livemode, log }: Pick<PipelineDeps<{ readonly db: Database }, unknown>, 'livemode' | 'log'>,
   { operation }: AnyEndpoint,
@@ -517,7 +513,7 @@ function reportUnknown(
   const count = body.count + query.count;
   if (count === 0) return;
   const level = livemode ? 'debug' : 'info';
-  if (!livemode) reply.header(warningsHeader, warningsOf(unknown));
+  reply.header(warningsHeader, warningsOf(unknown));
   if (!log.isLevelEnabled(level)) return;
   const fields = {
     partyId,

@@ -35,6 +35,18 @@ async function destinationIn(
   return made.body.id;
 }
 
+/** What another party is answered that pays out from the wallet with the owner's grant. */
+async function payByGrant(owner: Merchant, wallet: string, amount: number): Promise<unknown> {
+  const other = await world.createMerchant();
+  const { identity } = await world.openWallet(other);
+  const destination = await destinationIn(other, identity, 'RUB');
+  const asset = { amount, currency: 'RUB' };
+  const terms = { asset, validUntil: '2030-01-01T00:00:00Z' };
+  const grant = await world.post(`/wallet/v0/wallets/${wallet}/grants`, terms, owner.apiKey);
+  const body = { wallet, destination, body: asset, walletGrant: grant.body.token };
+  return (await world.post('/wallet/v0/withdrawals', body, other.apiKey)).body;
+}
+
 const accepted = (answers: readonly { status: number }[]) =>
   answers.filter(({ status }) => status === 202).length;
 
@@ -210,9 +222,13 @@ describe('a payout terminal', () => {
     expect(await routeOf(await pay(merchant, wallet, to, 1_001))).toBe('LARGE');
     await world.service.jobs.whenIdle();
     const before = (await world.get(`/wallet/v0/wallets/${wallet}/account`, merchant.apiKey)).body;
-    expect(said(await pay(merchant, wallet, to, 5_001))).toEqual(
-      refused('payoutTerminalLimit', 'Invalid cash amount'),
-    );
+    const { status, body } = await pay(merchant, wallet, to, 5_001);
+    const hint = 'Pay out at most 5000 minor units at once: no payout terminal takes more.';
+    expect({ status, body }).toEqual(refused('payoutTerminalLimit', 'Invalid cash amount', { hint }));
+    expect(await payByGrant(merchant, wallet, 5_001)).toEqual({
+      code: 'payoutTerminalLimit',
+      message: 'Invalid cash amount',
+    });
     expect((await world.get(`/wallet/v0/wallets/${wallet}/account`, merchant.apiKey)).body).toEqual(before);
     const dollars = await walletOf(merchant, identity, 'USD');
     const inDollars = await destinationIn(merchant, identity, 'USD');

@@ -142,10 +142,10 @@ describe('an invoice', () => {
   });
 });
 
-test('warnings about a consent come in live mode too, after those of the sandbox there', async () => {
+test('warnings about a consent come in live mode too, after those about unknown members', async () => {
   const sandbox = await create({ makeRecurrent: true, makeRecurent: true });
   expect(warnings(sandbox)).toBe(
-    `unknown-member;path="makeRecurent";nearest="makeRecurrent", ${withoutAmount}`,
+    `unknownMember;field="makeRecurent";nearest="makeRecurrent", ${withoutAmount}`,
   );
   const live = await startTestService({ MANDATE_MODE: 'live', PUBLIC_URL: 'https://pay.example' });
   try {

@@ -197,7 +197,7 @@ describe('in an ID of the caller', () => {
   test('a number is warned about', async () => {
     const before = warnings().length;
     const made = await invoice({ externalID: number });
-    expect([made.status, made.headers['mandate-warnings']]).toEqual([201, 'card-number;path="externalID"']);
+    expect([made.status, made.headers['mandate-warnings']]).toEqual([201, 'cardNumber;field="externalID"']);
     expect((await call(invoicesUrl, { ...order, metadata: {} }, { 'idempotency-key': number })).status).toBe(
       201,
     );

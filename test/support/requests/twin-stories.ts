@@ -56,6 +56,9 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   const { service } = world;
   service.clock.set(startsAt);
   const { partyId, apiKey } = await world.createMerchant();
+  // The world's merchants share their first terminal, and faults are ordered at one's own alone.
+  const own = { id: 'OWN', merchantId: partyId, descriptor: 'STORY', bankId: 'BANK', priority: 2 };
+  await service.banks.putTerminal({ ...own, partyId, shopId: 'TEST' });
   const find = operationFinder(document);
   const operations = new Set<string>();
   const answers: string[] = [];

@@ -30,16 +30,23 @@ export type PayoutTerminalTerms = {
 /** Without an amount, any of the currency. */
 export type WantedPayout = { readonly currency: string; readonly minor?: bigint };
 
-export type Service = 'served' | 'noCurrency' | 'tooMuch';
+export function serves({ currencies }: PayoutTerminalTerms, { currency, minor = 0n }: WantedPayout): boolean {
+  if (!currencies) return true;
+  const terms = termsOf(currencies, currency);
+  return terms !== undefined && (terms.maxMinor === undefined || minor <= terms.maxMinor);
+}
 
-export function serviceOf(
-  { currencies }: PayoutTerminalTerms,
-  { currency, minor = 0n }: WantedPayout,
-): Service {
-  if (!currencies) return 'served';
-  const terms = Object.hasOwn(currencies, currency) ? currencies[currency] : undefined;
-  if (!terms) return 'noCurrency';
-  return terms.maxMinor !== undefined && minor > terms.maxMinor ? 'tooMuch' : 'served';
+/** The largest of the limits that the terminals have for a currency. Undefined: none has one. */
+export function largestLimitOf(
+  terminals: readonly PayoutTerminalTerms[],
+  currency: string,
+): bigint | undefined {
+  const limits = terminals.flatMap(({ currencies = {} }) => termsOf(currencies, currency)?.maxMinor ?? []);
+  return limits.sort((a, b) => (a < b ? 1 : -1))[0];
+}
+
+function termsOf(currencies: NonNullable<PayoutTerminalTerms['currencies']>, currency: string) {
+  return Object.hasOwn(currencies, currency) ? currencies[currency] : undefined;
 }
 
 export function demandedBy({ demands = {} }: PayoutTerminalTerms, network: string): SenderField[] {

@@ -12,14 +12,14 @@ function warnings(first: UnknownMember[], count = first.length): string {
 describe('the warnings of a request', () => {
   test('name each unknown member with its path', () => {
     expect(warnings([unknownMember('colour'), unknownMember('size', 'cart[3]')])).toBe(
-      'unknown-member;path="colour", unknown-member;path="cart[3].size"',
+      'unknownMember;field="colour", unknownMember;field="cart[3].size"',
     );
   });
 
   test('name unknown parameters of the query', () => {
     const query = { first: [{ within: '', name: 'limt', known: ['limit', 'eventID'] }], count: 1 };
     expect(warningsOf({ body: noUnknownMembers(), query })).toBe(
-      'unknown-parameter;path="limt";nearest="limit"',
+      'unknownParameter;field="limt";nearest="limit"',
     );
   });
 
@@ -34,7 +34,7 @@ describe('the warnings of a request', () => {
     ['amountMinor', undefined],
   ])('suggest for %s the nearest name: %s', (name, nearest) => {
     const suggestion = nearest === undefined ? '' : `;nearest="${nearest}"`;
-    expect(warnings([unknownMember(name)])).toBe(`unknown-member;path="${name}"${suggestion}`);
+    expect(warnings([unknownMember(name)])).toBe(`unknownMember;field="${name}"${suggestion}`);
   });
 
   test.each([
@@ -45,7 +45,7 @@ describe('the warnings of a request', () => {
     ['a card number', '4242424242424242', '424242******4242'],
     ['a card number at the cut', 'n'.repeat(30) + '4242424242424242', `${'n'.repeat(30)}424242****...`],
   ])('encode and cut a name with %s', (_, name, shown) => {
-    expect(warnings([unknownMember(name)])).toBe(`unknown-member;path="${shown}"`);
+    expect(warnings([unknownMember(name)])).toBe(`unknownMember;field="${shown}"`);
   });
 
   test('are short, whatever was sent, and count the rest', () => {
@@ -54,7 +54,7 @@ describe('the warnings of a request', () => {
     );
     const text = warnings(long, 30_000);
     expect(text.length).toBeLessThan(2_100);
-    const shown = text.split('unknown-member').length - 1;
+    const shown = text.split('unknownMember').length - 1;
     expect(shown).toBeGreaterThan(3);
     expect(text).toMatch(new RegExp(`, more;count=${30_000 - shown}$`));
   });

@@ -7,11 +7,10 @@ import type { UnknownMember, UnknownMembers } from './declared-members.ts';
 
 export const warningsHeader = 'Mandate-Warnings';
 export const warningsDescription =
-  'What is odd about a request that was accepted: a structured list (RFC 9651). `consentWithoutAmount`: the consent names no amount. ' +
-  '`consentMissing`: there is no proof of the consent. Both have the `field` to send. `dueDatePast` has the `field` whose time has ' +
-  'passed. Only in the sandbox: `unknown-member` (of the body) and `unknown-parameter` (of the query), which are ignored, each with its ' +
-  '`path` and, if there is one, the `nearest` known name. `more` has the `count` of those left out. `card-number` has the `path` of an ' +
-  'ID of yours that holds a card number.';
+  'What is odd about the request: a structured list (RFC 9651), also of a refusal. Each but `more` has a `field`. ' +
+  '`unknownMember` (of the body) and `unknownParameter` (of the query) are ignored, and may have the `nearest` known name. `more` has ' +
+  'the `count` of those left out. `consentWithoutAmount` and `consentMissing` have the field to send, `dueDatePast` the one whose time ' +
+  'has passed, `cardNumber` the ID of yours that holds one.';
 
 /** Proxies refuse a response whose headers exceed 4 KiB. */
 const maxHeaderCharacters = 2_000;
@@ -23,7 +22,7 @@ export function warningOfOutcome({ code, field }: Warning): string {
 
 /** Where a caller's own ID holds a card number. */
 export function warningOfNumberedId(path: string): string {
-  return `card-number;path="${path}"`;
+  return `cardNumber;field="${path}"`;
 }
 
 /** What is unknown in one request. */
@@ -31,8 +30,8 @@ export type Unknown = { readonly body: UnknownMembers; readonly query: UnknownMe
 
 export function warningsOf({ body, query }: Unknown): string {
   const all = [
-    ...body.first.map((member) => warningOf('unknown-member', member)),
-    ...query.first.map((parameter) => warningOf('unknown-parameter', parameter)),
+    ...body.first.map((member) => warningOf('unknownMember', member)),
+    ...query.first.map((parameter) => warningOf('unknownParameter', parameter)),
   ];
   let text = '';
   let shown = 0;
@@ -54,9 +53,9 @@ export function suggestionOf({ body, query }: Unknown): string | undefined {
   return undefined;
 }
 
-function warningOf(kind: string, member: UnknownMember): string {
+function warningOf(code: string, member: UnknownMember): string {
   const nearest = nearestOf(member);
-  return `${kind};path="${pathOf(member)}"${nearest === undefined ? '' : `;nearest="${nearest}"`}`;
+  return `${code};field="${pathOf(member)}"${nearest === undefined ? '' : `;nearest="${nearest}"`}`;
 }
 
 /** The path of the member, safe in a header and in a log. */
