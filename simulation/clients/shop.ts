@@ -19,7 +19,7 @@ const cardNumbers = [
 ];
 
 /** The bank declines these, each with another code. */
-const declinedAmounts = [199_051, 199_054, 199_058, 199_101, 199_908, 199_909, 199_914];
+const declinedAmounts = [199_051, 199_054, 199_058, 199_101, 199_908, 199_909, 199_914, 199_931];
 /** The bank refuses for good to reverse these. */
 const notReversed = 199_918;
 /** The bank declines it unless the payer is challenged. */

@@ -21,6 +21,10 @@ export const faultsOfRecurringCharges: Faults = {
       },
     ],
   },
+  'class-of-bank-ignored': {
+    does: 'A decline by an acquirer that only the payer can heal does not stop the series.',
+    edits: [{ within: 'classRule', replace: 'classes?.[declineClass]', by: 'classes?.funds' }],
+  },
   'configuration-starts-failures': {
     does: 'A decline for a wrong set-up starts the 31 days.',
     edits: [

@@ -1,7 +1,7 @@
 // Every code of every network against a table that was typed separately, before and after 25 October 2026.
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../src/clock.ts';
-import { stopOfDecline } from '../../src/recurring/domain/series.ts';
+import { stopOfDecline, type NetworkDecline } from '../../src/recurring/domain/series.ts';
 import { declineClasses, type DeclineClass } from '../../src/acquiring/domain/decline-class.ts';
 import {
   declineClassOf,
@@ -22,14 +22,12 @@ import {
   type Network,
 } from './decline-table.ts';
 
-const networks: readonly Network[] = ['visa', 'mastercard', 'mir'];
+const networks: readonly Network[] = ['visa', 'mastercard', 'mir', 'jcb'];
 const before = '2026-10-24T23:59:59.999999Z' as Instant;
 const after = '2026-10-25T00:00:00.000000Z' as Instant;
 const reaches = { charge: 'charge', series: 'series', cardInShop: 'shop', card: 'everywhere' } as const;
 
-type Decline = { readonly network: Network; readonly code: string; readonly advice?: string };
-
-function found(decline: Decline, now: Instant, packs = rulePacks): Meaning {
+function found(decline: NetworkDecline, now: Instant, packs = rulePacks): Meaning {
   const { stop, wait } = strictest(effectsOf(decline, packsInForce(decline.network, now, packs)));
   return {
     helper: declineClassOf(decline, now, packs),
@@ -91,6 +89,45 @@ test('a wrong row in any pack is found', () => {
       }
     }
   }
+});
+
+describe('a decline that no network decided', () => {
+  const told = (declineClass: DeclineClass, more = {}) => {
+    const answer = { network: 'visa', code: 'a_word', by: 'acquirer', class: declineClass, ...more } as const;
+    return found(answer, after);
+  };
+
+  test('stops what the class that the bank tells stops, and no other', () => {
+    const meanings = declineClasses.map((one) => [one, told(one)]);
+    expect(Object.fromEntries(meanings)).toEqual({
+      funds: { helper: 'funds' },
+      vague: { helper: 'vague' },
+      issuer: { helper: 'issuer' },
+      technical: { helper: 'technical' },
+      newCard: { helper: 'newCard', stop: 'series' },
+      payerPresent: { helper: 'payerPresent', stop: 'series' },
+      stopped: { helper: 'stopped', stop: 'shop' },
+      configuration: { helper: 'configuration' },
+    });
+  });
+
+  test('does so although no network was asked', () => {
+    expect(told('newCard', { network: 'bank' })).toEqual({ helper: 'newCard', stop: 'series' });
+  });
+
+  test('is read by no rule for codes, and still by the advice', () => {
+    expect(told('vague', { code: '04' })).toEqual({ helper: 'vague' });
+    expect(told('vague', { code: '04', class: undefined })).toEqual({ helper: 'vague' });
+    expect(told('funds', { advice: '21' })).toEqual({ helper: 'stopped', stop: 'shop' });
+    expect(told('newCard', { advice: '24' })).toEqual({ helper: 'newCard', stop: 'series', waitHours: 1 });
+  });
+
+  test('with the payer present stops charges of the card only if the payer stopped them', () => {
+    const stopOf = (declineClass: DeclineClass) =>
+      stopOfDecline({ network: 'visa', code: 'a_word', by: 'acquirer', class: declineClass }, after)?.scope;
+    expect(declineClasses.filter(stopOf)).toEqual(['stopped']);
+    expect(stopOf('stopped')).toBe('cardInShop');
+  });
 });
 
 test('an unknown code is vague and has no effect', () => {

@@ -1,14 +1,14 @@
 // What networks' codes mean, typed from their texts and not from src/retry-rules. `!` is a stop and how far it reaches, `+` a wait
 // in hours.
 
-export type Network = 'visa' | 'mastercard' | 'mir';
+export type Network = 'visa' | 'mastercard' | 'mir' | 'jcb';
 export type Meaning = {
   readonly helper: string;
   readonly stop?: 'charge' | 'series' | 'shop' | 'everywhere';
   readonly waitHours?: number;
 };
 
-/** One line for each code: on every network, or on Visa, Mastercard and Mir. */
+/** One line for each code: on every network, or on Visa, on Mastercard, and on Mir and the rest. */
 const lines = `
   00 vague
   01 vague
@@ -133,7 +133,7 @@ function meaningOf(cell: string): Meaning {
 
 export function meaningOfCode(network: Network, code: string, at: number): Meaning {
   const cells = codeCells.get(code) ?? ['vague'];
-  const column = ['visa', 'mastercard', 'mir'].indexOf(network);
+  const column = { visa: 0, mastercard: 1, mir: 2, jcb: 2 }[network];
   const since = network === 'visa' && at >= laterFrom ? later[code] : undefined;
   return meaningOf(since ?? cells[column] ?? (cells[0] as string));
 }

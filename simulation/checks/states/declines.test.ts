@@ -75,6 +75,7 @@ test.each([
   ['54', 'visa', null, 1],
   ['1A', 'mir', null, 1],
   ['65', 'mastercard', null, 1],
+  ['authentication_required', 'visa', null, 1],
   ['65', 'visa', null, 0],
   ['51', 'visa', '21', 1],
   ['54', 'bank', null, 0],

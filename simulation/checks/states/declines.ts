@@ -17,9 +17,9 @@ export const declines: Check = {
   find: (seen) => [...ofSeries(seen), ...pauses(seen), ...withPayer(seen)],
 };
 
-/** Codes after which only another card or the payer helps, on every network that a world uses. */
+/** Codes after which only another card or the payer helps, on every network that a world uses. One is a word of the acquirer. */
 const payerNeeded = new Set(
-  '04 07 14 15 33 38 39 41 43 46 52 53 54 55 56 75 86 93 1A 6P N7 R1 R3'.split(' '),
+  '04 07 14 15 33 38 39 41 43 46 52 53 54 55 56 75 86 93 1A 6P N7 R1 R3 authentication_required'.split(' '),
 );
 /** 79, 82 and 83 follow their advice on Mastercard, and no world sends them. */
 const onMastercard = new Set(['57', '65', '78']);

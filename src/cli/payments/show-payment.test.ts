@@ -295,10 +295,9 @@ describe('the lists', () => {
 });
 
 describe('a recurring charge', () => {
-  test('shows what the rules decided, and from when it may be tried next', async () => {
-    const root = await world.paid(card, { makeRecurrent: true });
+  async function charged(root: CreatedInvoice, amount: number): Promise<CreatedInvoice> {
     const { merchant, service } = world;
-    const invoice = await makeInvoice(service, merchant, { amount: 99_051 });
+    const invoice = await makeInvoice(service, merchant, { amount });
     const payer = {
       payerType: 'RecurrentPayer',
       recurrentParentPayment: { invoiceID: root.id, paymentID: '1' },
@@ -310,6 +309,13 @@ describe('a recurring charge', () => {
     });
     expect(made.status, made.text).toBe(201);
     await service.jobs.whenIdle();
+    return invoice;
+  }
+
+  test('shows what the rules decided, and from when it may be tried next', async () => {
+    const root = await world.paid(card, { makeRecurrent: true });
+    const { merchant, service } = world;
+    const invoice = await charged(root, 99_051);
     const shown = await details(invoice.id);
     expect(shown.recurring).toMatchObject({
       seriesId: `${root.id}.1`,
@@ -325,5 +331,18 @@ describe('a recurring charge', () => {
     expect(text).toContain('declined: authorization_failed, insufficient_funds');
     const other = await service.call('GET', `${invoicesUrl}/${invoice.id}`, { token: merchant.apiKey });
     expect(other.body.status).toBe('unpaid');
+  });
+
+  test('shows that its terminal is paused, as the check of the merchant does', async () => {
+    const root = await world.paid(card, { makeRecurrent: true });
+    const invoice = await charged(root, 99_058);
+    const shown = await details(invoice.id);
+    expect(shown.recurring.now).toMatchObject({
+      mayCharge: false,
+      refusal: { code: 'recurrentTerminalPaused', retryAfter: expect.any(String) },
+    });
+    expect(await show(invoice.id)).toMatch(
+      /now +refused: recurrentTerminalPaused, by rule terminalPaused of /,
+    );
   });
 });

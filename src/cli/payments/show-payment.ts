@@ -7,6 +7,7 @@ import { readPaymentFacts } from '../../payments/store/invoice-log.ts';
 import { paymentsOfInvoice, type PaymentOverview } from '../../payments/store/job-overview.ts';
 import { recurringBody } from '../../recurring/api/schema.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
+import { unlessPaused } from '../../retry-rules/domain/may-charge.ts';
 import { findChargeOfSeries } from '../../recurring/store/attempts.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 import { nextSteps } from './next-steps.ts';
@@ -62,15 +63,10 @@ async function recurringOf(foundation: Foundation, { payment, now, invoiceCreate
     const charge =
       state.name === 'failed' ? { invoiceId, invoiceCreatedAt } : ({ invoiceCreatedAt: 'then' } as const);
     const found = await recurring.preview(foundation.database, seriesId, { ...charge, amount }, now);
+    if (!found) return undefined;
     const decided = await findChargeOfSeries(foundation.database, seriesId, { invoiceId, paymentId });
-    return (
-      found && {
-        seriesId,
-        decided,
-        now: recurringBody(found),
-        verdict: found.verdict,
-      }
-    );
+    const verdict = unlessPaused(found.verdict, await banks.pausedUntil(payment, now));
+    return { seriesId, decided, now: recurringBody({ ...found, verdict }), verdict };
   } finally {
     await banks.stop();
   }

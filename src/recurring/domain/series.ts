@@ -1,18 +1,21 @@
 // A series: all recurring charges that rest on one consent, with their retry state. may-charge.ts decides whether a charge
 // is allowed.
 import type { PaymentSystem } from '../../cards/domain/card.ts';
-import { laterBy, type Instant } from '../../clock.ts';
+import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import type { Currency, Money } from '../../money.ts';
 import type { Mandate } from './mandate.ts';
-import { seriesAt } from '../../retry-rules/domain/failures.ts';
+import { failingEndsAt, seriesAt } from '../../retry-rules/domain/failures.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
 import {
   declineClassOf,
   effectsOf,
   finalStop,
+  packIdOf,
   packsInForce,
   strictest,
+  type Answer,
+  type RulePack,
   type Ruled,
 } from '../../retry-rules/domain/rule-packs.ts';
 import { defined } from '../../defined.ts';
@@ -103,7 +106,12 @@ export type Series = SeriesTerms & {
   readonly noticedUntil: Instant;
 };
 
-export type NetworkDecline = { readonly network: string; readonly code: string; readonly advice?: string };
+export type NetworkDecline = Answer & {
+  readonly network: string;
+  readonly code: string;
+  /** Another attempt before then is pointless, in the bank's opinion. */
+  readonly notBefore?: Instant;
+};
 
 /** The outcome of a charge, as far as it concerns the series. */
 export type ChargeOutcome =
@@ -229,15 +237,26 @@ export function applyOutcome(
         ],
       };
     default: {
-      const { outcome: _, ...answer } = ending;
       const { wait } = effects;
       const then = defined({
         notBefore: wait && { at: laterBy(now, wait.effect.forMs), ...ruleOf(wait) },
       });
-      const failed = { type: 'recurring_charge_failed', ...member, isRetry, answer } as const;
+      const failed = {
+        type: 'recurring_charge_failed',
+        ...member,
+        isRetry,
+        answer: answerOf(ending),
+      } as const;
       return { ...end, ...then, facts: [{ ...failed, ...defined({ declineClass }), ...then }, ...stops] };
     }
   }
+}
+
+/** The facts are sealed and kept, so a bank's own words are not among them. */
+function answerOf(ending: ChargeOutcome) {
+  if (ending.outcome !== 'declined') return {};
+  const { network, code, advice } = ending;
+  return { network, code, ...defined({ advice }) };
 }
 
 function newerSuccess({ lastSuccessAt }: Series, createdAt: Instant) {
@@ -262,8 +281,10 @@ function classOf(ending: ChargeOutcome, now: Instant): DeclineClass | undefined 
 /** A code means what the network that sent it says. An approval can carry advice. */
 function effectsOfOutcome({ card }: Series, ending: ChargeOutcome, now: Instant): Ruled[] {
   switch (ending.outcome) {
-    case 'declined':
-      return effectsOf(ending, packsInForce(ending.network, now));
+    case 'declined': {
+      const packs = packsInForce(ending.network, now);
+      return [...effectsOf(ending, packs), ...waitOfBank(ending, packs, now)];
+    }
     case 'approved':
       // An approved charge needs neither another card nor the payer.
       return effectsOf(defined({ advice: ending.advice }), packsInForce(card.paymentSystem, now)).filter(
@@ -272,6 +293,15 @@ function effectsOfOutcome({ card }: Series, ending: ChargeOutcome, now: Instant)
     default:
       return [];
   }
+}
+
+/** At most as long as retries are allowed: a bank's mistake would otherwise hold a series for years. */
+function waitOfBank({ notBefore }: NetworkDecline, packs: readonly RulePack[], now: Instant): Ruled[] {
+  if (notBefore === undefined || notBefore <= now) return [];
+  const last = failingEndsAt(now, packs);
+  const until = notBefore < last ? notBefore : last;
+  const forMs = epochMsOf(until) - epochMsOf(now);
+  return [{ effect: { does: 'wait', forMs }, rule: 'notBefore', pack: packIdOf(packs[0] as RulePack) }];
 }
 
 export function countsAsDecline(ending: ChargeOutcome): boolean {

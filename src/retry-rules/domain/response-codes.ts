@@ -66,7 +66,6 @@ const common: readonly Row<CodeRule>[] = [
   ['00 08 11 16 85 25 64 95 N3 N4', 'vague', 'house'],
 ];
 
-/** Visa, and networks without rules of their own. */
 const visaRows: readonly Row<CodeRule>[] = [
   ['12', 'newCard', 'Visa category 1', stop('cardInShop')],
   ['57 79 83', 'vague', 'house'],
@@ -90,8 +89,8 @@ const mastercardRows: readonly Row<CodeRule>[] = [
   ['65', 'payerPresent', 'network', untilPayer],
 ];
 
-/** Mir publishes no meanings of its own. Outside Visa, 12 is a mistake in the request. */
-const mirRows: readonly Row<CodeRule>[] = [
+/** Mir and the rest publish no meanings of their own. Outside Visa, 12 is a mistake in the request. */
+const otherRows: readonly Row<CodeRule>[] = [
   ...visaRows,
   ['12', 'configuration', 'house'],
   ['57', 'newCard', 'house', stop('cardInShop')],
@@ -117,9 +116,19 @@ const adviceRows: readonly Row<AdviceRule>[] = [
 export const visaCodes = rulesOf([...common, ...visaRows]);
 export const visaCodesOfOctober2026 = rulesOf([...common, ...visaRows, ...visaRowsOfOctober2026]);
 export const mastercardCodes = rulesOf([...common, ...mastercardRows]);
-export const mirCodes = rulesOf([...common, ...mirRows]);
+export const otherCodes = rulesOf([...common, ...otherRows]);
 export const bankCodes = rulesOf(bankRows);
 export const adviceCodes = rulesOf(adviceRows);
+
+/**
+ * What an acquirer or a connector declines has no code of a network, so its class decides. It stops as much as
+ * codes of that class do.
+ */
+export const bankClasses: Readonly<Partial<Record<DeclineClass, CodeRule>>> = {
+  newCard: { class: 'newCard', source: 'house', effect: untilPayer },
+  payerPresent: { class: 'payerPresent', source: 'house', effect: untilPayer },
+  stopped: { class: 'stopped', source: 'house', effect: stop('cardInShop') },
+};
 
 /** A decline that the network calls final, also when the payer was present. */
 export function isFinal(rule: AdviceRule): boolean {

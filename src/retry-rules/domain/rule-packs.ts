@@ -7,7 +7,8 @@ import {
   bankCodes,
   isFinal,
   mastercardCodes,
-  mirCodes,
+  otherCodes,
+  bankClasses,
   visaCodes,
   visaCodesOfOctober2026,
   type AdviceRule,
@@ -26,7 +27,7 @@ export type Counter = {
 };
 
 export type RulePack = {
-  readonly name: 'house' | 'visa' | 'mastercard' | 'mir' | 'advice';
+  readonly name: 'house' | 'visa' | 'mastercard' | 'mir' | 'other' | 'advice';
   readonly from: Instant;
   /** Raised when a pack changes that may already have decided something. Absent: the first. */
   readonly revision?: number;
@@ -36,6 +37,8 @@ export type RulePack = {
   /** By the network's response code. Other codes are `vague`. */
   readonly codes: Readonly<Record<string, CodeRule>>;
   readonly advice: Readonly<Record<string, AdviceRule>>;
+  /** By the class that a bank returns with a decline which no network decided. */
+  readonly classes?: Readonly<Partial<Record<DeclineClass, CodeRule>>>;
 };
 
 const hourMs = 3_600_000;
@@ -58,6 +61,7 @@ export const rulePacks: readonly RulePack[] = [
     counters: [{ rule: 'declinesOfCardIn24Hours', maxDeclines: 9, withinMs: dayMs, of: 'card' }],
     codes: {},
     advice: {},
+    classes: bankClasses,
   },
   {
     name: 'visa',
@@ -90,7 +94,15 @@ export const rulePacks: readonly RulePack[] = [
     from: '2025-01-01T00:00:00.000000Z' as Instant,
     revision: 2,
     counters: [visaCounter],
-    codes: mirCodes,
+    codes: otherCodes,
+    advice: {},
+  },
+  {
+    // American Express, JCB and the rest, as Mir.
+    name: 'other',
+    from: '2025-01-01T00:00:00.000000Z' as Instant,
+    counters: [visaCounter],
+    codes: otherCodes,
     advice: {},
   },
   {
@@ -107,8 +119,9 @@ export const rulePacks: readonly RulePack[] = [
 /** With these codes the advice decides. They have their own meaning only without one. */
 const followAdvice: Readonly<Record<string, readonly string[]>> = { mastercard: ['79', '82', '83'] };
 
-/** By a card's payment system, or by the network in a bank's response. Networks without rules of their own follow Visa. */
+/** By a card's payment system, or by the network in a bank's response. */
 const packOfNetwork: Readonly<Record<string, RulePack['name']>> = {
+  visa: 'visa',
   mastercard: 'mastercard',
   maestro: 'mastercard',
   nspkmir: 'mir',
@@ -125,7 +138,7 @@ export function packsInForce(
   now: Instant,
   packs: readonly RulePack[] = rulePacks,
 ): RulePack[] {
-  const names = ['house', packOfNetwork[network] ?? 'visa', 'advice'];
+  const names = ['house', packOfNetwork[network] ?? 'other', 'advice'];
   return names.flatMap((name) => {
     const named = packs.filter((pack) => pack.name === name);
     return named.findLast(({ from }) => from <= now) ?? named[0] ?? [];
@@ -137,7 +150,7 @@ export function nextPackAfter(
   now: Instant,
   packs: readonly RulePack[] = rulePacks,
 ): Instant | undefined {
-  const names = ['house', packOfNetwork[network] ?? 'visa', 'advice'];
+  const names = ['house', packOfNetwork[network] ?? 'other', 'advice'];
   return packs
     .filter(({ name, from }) => names.includes(name) && from > now)
     .map(({ from }) => from)
@@ -163,19 +176,31 @@ type Applied = {
   readonly isAdvice: boolean;
 };
 
-/** The rules that every pack has for a response. */
-function rulesFor({ code, advice }: Answer, packs: readonly RulePack[]): Applied[] {
+/** The rules that every pack has for a response. What a bank declines without asking the network has none. */
+function rulesFor(answer: Answer, packs: readonly RulePack[]): Applied[] {
+  const { network, code, advice } = answer;
+  if (network === 'bank' && !isForeignWord(answer)) return [];
   const isAdvised = advice !== undefined && packs.some((pack) => pack.advice[advice]?.class !== undefined);
   return packs.flatMap((pack) => {
-    const byCode = code === undefined ? undefined : pack.codes[code];
+    const byCode = isForeignWord(answer) ? classRule(answer, pack) : codeRule(answer, pack);
     const isReplaced = code !== undefined && isAdvised && (followAdvice[pack.name]?.includes(code) ?? false);
     const byAdvice = advice === undefined ? undefined : pack.advice[advice];
     const id = packIdOf(pack);
     return [
-      ...(byCode && !isReplaced ? [{ rule: byCode, name: `code ${code}`, pack: id, isAdvice: false }] : []),
+      ...(byCode && !isReplaced ? [{ ...byCode, pack: id, isAdvice: false }] : []),
       ...(byAdvice ? [{ rule: byAdvice, name: `advice ${advice}`, pack: id, isAdvice: true }] : []),
     ];
   });
+}
+
+function codeRule({ code }: Answer, { codes }: RulePack) {
+  const rule = code === undefined ? undefined : codes[code];
+  return rule && { rule, name: `code ${code}` };
+}
+
+function classRule({ class: declineClass }: Answer, { classes }: RulePack) {
+  const rule = declineClass && classes?.[declineClass];
+  return rule && { rule, name: `class ${declineClass}` };
 }
 
 /** A word of the acquirer may look like a network's code. */
@@ -183,9 +208,8 @@ function isForeignWord({ by = 'network' }: Answer): boolean {
   return by !== 'network';
 }
 
-/** The effects of a response. What a bank declines without asking the network has none. */
+/** The effects of a response. */
 export function effectsOf(answer: Answer, packs: readonly RulePack[]): Ruled[] {
-  if (answer.network === 'bank' || isForeignWord(answer)) return [];
   return rulesFor(answer, packs).flatMap(({ rule: { effect }, name, pack }) =>
     effect ? [{ effect, rule: name, pack }] : [],
   );
@@ -193,7 +217,6 @@ export function effectsOf(answer: Answer, packs: readonly RulePack[]): Ruled[] {
 
 /** The widest stop by a rule that the network calls final, also when the payer was present. */
 export function finalStop(answer: Answer, packs: readonly RulePack[]) {
-  if (answer.network === 'bank' || isForeignWord(answer)) return undefined;
   const final = rulesFor(answer, packs).filter(({ rule }) => isFinal(rule));
   return strictest(
     final.flatMap(({ rule: { effect }, name, pack }) => (effect ? [{ effect, rule: name, pack }] : [])),
@@ -218,10 +241,10 @@ export function declineClassOf(
   now: Instant,
   packs: readonly RulePack[] = rulePacks,
 ): DeclineClass {
-  if (answer.class && isForeignWord(answer)) return answer.class;
-  if (answer.network === 'bank') return bankCodes[answer.code]?.class ?? 'technical';
+  const byBank = isForeignWord(answer) ? answer.class : undefined;
+  if (answer.network === 'bank' && !byBank) return bankCodes[answer.code]?.class ?? 'technical';
   const rules = rulesFor(answer, packsInForce(answer.network, now, packs));
-  const byCode = rules.find(({ isAdvice }) => !isAdvice)?.rule.class;
+  const byCode = byBank ?? rules.find(({ isAdvice }) => !isAdvice)?.rule.class;
   const byAdvice = rules.find(({ isAdvice }) => isAdvice)?.rule.class;
   if (byCode === undefined || byAdvice === undefined) return byCode ?? byAdvice ?? 'vague';
   return strictness[byCode] > strictness[byAdvice] ? byCode : byAdvice;

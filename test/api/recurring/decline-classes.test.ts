@@ -148,6 +148,66 @@ describe('a decline that only another card or the payer can heal', () => {
   });
 });
 
+describe('a decline that no network decided', () => {
+  test('follows the class that the bank tells: payerPresent ends the series, stopped all of the card', async () => {
+    const [parent, other] = [await parentOf(), await parentOf()];
+    expect(await charged(parent, lettered(99_931))).toBe('failed');
+    world.service.clock.advance(3 * 24 * 60 * minute);
+    expect(await charge(parent)).toMatchObject({
+      status: 400,
+      body: { code: 'recurrentStopped', rule: 'class payerPresent', declineClass: 'payerPresent' },
+    });
+    expect(await charged(other, lettered(99_932))).toBe('failed');
+    expect(await charge(await parentOf(mastercard))).toMatchObject({ status: 201 });
+    world.service.clock.advance(3 * 24 * 60 * minute);
+    expect(await charge(other)).toMatchObject({ body: { rule: 'class stopped', declineClass: 'stopped' } });
+  });
+
+  test('may say until when a retry is pointless, and is believed for 31 days at most', async () => {
+    const word = {
+      outcome: 'declined',
+      network: 'visa',
+      code: 'a_word',
+      by: 'acquirer',
+      class: 'issuer',
+    } as const;
+    for (const [days, heard] of [
+      [3, 3],
+      [3_000, 31],
+    ] as const) {
+      const parent = await parentOf();
+      const now = world.service.clock.now();
+      const after = (many: number) => laterBy(now, many * 24 * 60 * minute);
+      answerNext({ ...word, notBefore: after(days) });
+      expect(await charged(parent)).toBe('failed');
+      expect(await charge(parent)).toMatchObject({
+        body: { code: 'recurrentRetryTooEarly', rule: 'notBefore', retryAfter: after(heard) },
+      });
+    }
+  });
+
+  test('has its code in the sealed consent, and none of the bank’s words for people', async () => {
+    const parent = await parentOf();
+    const word = {
+      outcome: 'declined',
+      network: 'visa',
+      code: 'a_word',
+      by: 'acquirer',
+      class: 'funds',
+    } as const;
+    answerNext({ ...word, text: 'Ask the branch', references: { acquirer: 'A-1' } });
+    expect(await charged(parent)).toBe('failed');
+    const { entries } = await get(
+      `${invoicesUrl}/${parent.invoiceID}/payments/${parent.paymentID}/recurring/consent`,
+    );
+    const facts = entries.flatMap((entry: { facts: object[] }) => entry.facts);
+    expect(facts.find(({ type }: { type: string }) => type === 'recurring_charge_failed').answer).toEqual({
+      network: 'visa',
+      code: 'a_word',
+    });
+  });
+});
+
 test('a decline that time heals names its class, and a success clears it', async () => {
   const parent = await parentOf();
   expect(await charged(parent, insufficientFunds)).toBe('failed');
