@@ -1,6 +1,7 @@
 // All planted faults, each with the theme of the worlds that search for it.
 import { holdsAndRefunds, payouts, recurring, webhooks, type Theme } from '../clients/themes.ts';
 import type { Fault, Faults } from './fault.ts';
+import { faultsOfBegunPayments } from './begun-payments.ts';
 import { faultsOfExchanges } from './exchanges.ts';
 import { faultsOfHoldsAndRefunds } from './holds-and-refunds.ts';
 import { faultsOfPayouts } from './payouts.ts';
@@ -15,6 +16,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   ...soughtIn(payouts, faultsOfPayouts),
   ...soughtIn(recurring, faultsOfRecurringCharges),
   ...soughtIn(webhooks, faultsOfWebhooks),
+  // Those worlds begin payments and bindings throughout. Worlds of holds have most of them before the first fault.
+  ...soughtIn(webhooks, faultsOfBegunPayments),
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 
 function soughtIn(theme: Theme, faults: Faults): PlantedFault[] {

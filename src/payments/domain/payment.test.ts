@@ -533,10 +533,11 @@ test('a merchant sees a failure as a tree, and an unmapped bank code as unknown'
       subError: { code: 'bank_card_rejected', subError: { code: 'cvv_invalid' } },
     },
   });
-  expect(failureOfDecline({ network: 'mastercard', code: '65' })).toEqual([
-    'authorization_failed',
-    'security_policy_violated',
-  ]);
+  for (const network of ['mastercard', 'maestro'])
+    expect(failureOfDecline({ network, code: '65' })).toEqual([
+      'authorization_failed',
+      'security_policy_violated',
+    ]);
   expect(failureOfDecline({ network: 'visa', code: '65' })).toEqual([
     'authorization_failed',
     'account_limit_exceeded',

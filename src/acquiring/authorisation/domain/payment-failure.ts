@@ -95,10 +95,9 @@ const byNetworkAndCode: Readonly<Record<string, PaymentFailure>> = {
   'mastercard 82': declined('rejected_by_issuer'),
 };
 
-export function failureOfDecline(decline: { network: string; code: string }): PaymentFailure {
-  return (
-    byNetworkAndCode[`${decline.network} ${decline.code}`] ?? byCode[decline.code] ?? declined('unknown')
-  );
+export function failureOfDecline({ network, code }: { network: string; code: string }): PaymentFailure {
+  const brand = network === 'maestro' ? 'mastercard' : network;
+  return byNetworkAndCode[`${brand} ${code}`] ?? byCode[code] ?? declined('unknown');
 }
 
 export type MerchantError = { readonly code: string; readonly subError?: MerchantError };
