@@ -31,18 +31,24 @@ export async function connectDatabase(
     });
   let server: EmbeddedServer = await start();
   let restarting: Promise<void> | undefined;
+  let isClosing = false;
   // The private server was killed. The first caller to find that out restarts it, and the others wait for that.
-  const restartServer = () =>
-    (restarting ??= start()
+  const restartServer = () => {
+    if (isClosing) return Promise.reject(new Error('the private PostgreSQL is no longer used'));
+    return (restarting ??= start()
       .then((started) => void (server = started))
       .finally(() => (restarting = undefined)));
+  };
 
   const { connection } = server;
   const database = openDatabase({ connection, maxConnections, restartServer, onConnectionError });
   return {
     database,
     async close() {
+      isClosing = true;
       await database.end();
+      // The server would outlive its last user. If its start fails, its callers get the error.
+      await restarting?.catch(() => undefined);
       await server.stop();
     },
   };

@@ -19,6 +19,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { binarySources, findBinaries } from '../../src/sandbox/postgres/binaries.ts';
+import { readConfig } from '../../src/app/config.ts';
+import { connectDatabase } from '../../src/app/connect-database.ts';
+import { openLog } from '../../src/platform/log.ts';
 import { startEmbedded } from '../../src/sandbox/postgres/server.ts';
 import type { EmbeddedOptions, EmbeddedServer } from '../../src/sandbox/postgres/server.ts';
 import { freePort } from '../../tools/free-port.ts';
@@ -247,6 +250,30 @@ describe('after a disaster', slow, () => {
     // The old handle must not stop a server that the new one uses.
     await server.stop();
     expect(await query(again, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('a killed server that is started again is stopped with the program that starts it', async () => {
+    const dataFolder = join(root, 'restarted');
+    // The programs and the files.
+    await (await start(dataFolder)).stop();
+    const config = readConfig({ MANDATE_DATA: dataFolder, MANDATE_POSTGRES_BIN: binFolder }, root);
+    const opened = await connectDatabase(config, openLog({ level: 'silent', human: false }), {
+      mayCreate: false,
+    });
+    const killed = postmasterOf(dataFolder) ?? 0;
+    process.kill(killed, 'SIGKILL');
+    let isClosed = false;
+    const asking = (async () => {
+      while (!isClosed)
+        await opened.database
+          .withClient((client) => client.query('select 1'))
+          .catch(() => sleep(pollIntervalMs));
+    })();
+    await eventually(() => ![killed, undefined].includes(postmasterOf(dataFolder)));
+    await opened.close();
+    isClosed = true;
+    await asking;
+    expect(postmasterOf(dataFolder)).toBeUndefined();
   });
 
   test('stale lock files with the process ID of another process do not prevent a start', async () => {
