@@ -554,6 +554,7 @@ create table exchange_note (
   constraint exchange_note_pkey primary key (bank_id, note_key),
   constraint exchange_note_meaning_check check (meaning = any (array['nothing'::text, 'waits'::text, 'applied'::text, 'contradiction'::text]))
 );
+create index exchange_note_hold_ended on exchange_note using btree (operation_id) where what = 'holdEnded'::text;
 create index exchange_note_open on exchange_note using btree (noted_at) where meaning = any (array['waits'::text, 'contradiction'::text]);
 
 create table external_id (

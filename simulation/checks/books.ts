@@ -41,6 +41,8 @@ export type PaymentRow = Due & {
   /** The bank has refused the reversal for good. */
   readonly is_refused: boolean;
   readonly is_stepped_up: boolean;
+  /** The bank has reported that its hold has ended. */
+  readonly has_ended: boolean;
   /** What the refund in its place gave back. */
   readonly given_back_minor: number | null;
   readonly fees: { readonly processing?: Fee; readonly refund?: Fee };
@@ -155,6 +157,12 @@ export type PayerEmailRow = Due & {
   readonly status: string;
   readonly recipient: string;
 };
+/** An update of a bank that is not done with. */
+export type BankUpdateRow = {
+  readonly operation_id: string;
+  readonly what: string;
+  readonly meaning: 'waits' | 'contradiction';
+};
 export type ConsentLinkRow = {
   readonly consent_link_id: string;
   readonly series_id: string;
@@ -202,6 +210,8 @@ export type Books = {
   readonly series: readonly SeriesRow[];
   readonly payerDeclines: readonly PayerDeclineRow[];
   readonly consentLinks: readonly ConsentLinkRow[];
+  /** All of them, whichever aggregates were asked for. */
+  readonly bankUpdates: readonly BankUpdateRow[];
   readonly ledger: readonly LedgerRow[];
   /** All accounts, whichever aggregates were asked for. */
   readonly balances: readonly BalanceRow[];
@@ -239,6 +249,8 @@ const sources: Record<keyof Books, Source> = {
         terms -> 'flow' ->> 'type' = 'instant' as is_instant, terms -> 'fees' as fees, wake_at, stuck_at,
         exists (${factsOf('payment_reversal_refused')}) as is_refused,
         exists (${factsOf('payment_stepped_up')}) as is_stepped_up,
+        exists (select from exchange_note where what = 'holdEnded'
+          and operation_id in (invoice_id || '.' || payment_id || '.a', invoice_id || '.' || payment_id || '.s')) as has_ended,
         (select max((fact -> 'amount' ->> 'minor')::float8) from (${factsOf('payment_given_back')}) as back) as given_back_minor
       from payment`,
     key: 'invoice_id',
@@ -344,6 +356,9 @@ const sources: Record<keyof Books, Source> = {
     text: 'select consent_link_id, series_id, terms, customer_id, binding_id from consent_link',
     key: 'series_id',
     of: ['series'],
+  },
+  bankUpdates: {
+    text: `select operation_id, what, meaning from exchange_note where meaning in ('waits', 'contradiction')`,
   },
   ledger: {
     text: `select aggregate_id, operation_id, step, phase, debit_account, credit_account, posted_minor, pending_minor,

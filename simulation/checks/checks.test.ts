@@ -395,6 +395,13 @@ const plants: readonly Plant[] = [
     ['final'],
     () => ({ sql: `update payment set stuck_at = now() where invoice_id = '${world.sold.id}'` }),
   ],
+  [
+    'an update of a bank that was never applied',
+    ['final'],
+    () => ({
+      sql: `insert into exchange_note values ('BANK', 'update 1', '${world.sold.id}.1.a', 'holdEnded', '{}', 'waits', now())`,
+    }),
+  ],
   ['a webhook event that never came', ['webhooks'], () => ({ heard: { received: world.received.slice(1) } })],
   [
     'a webhook event again after a later one',

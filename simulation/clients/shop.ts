@@ -24,6 +24,8 @@ const declinedAmounts = [199_051, 199_054, 199_058, 199_101, 199_908, 199_909, 1
 const notReversed = 199_918;
 /** The bank declines it unless the payer is challenged. */
 const wantsChallenge = 199_935;
+/** Two minutes after a hold of this amount, the bank reports that it has ended. */
+const holdEnds = 199_943;
 const amounts = [
   100,
   1_000,
@@ -34,6 +36,7 @@ const amounts = [
   1_000_000,
   notReversed,
   wantsChallenge,
+  holdEnds,
   ...declinedAmounts,
 ];
 /** The bank also declines a capture or refund of this amount. */
@@ -186,7 +189,7 @@ export const smoothShopActions: readonly Action[] = [
     wish: (known, _chance, now) =>
       newInvoice(known, now, {
         shop: known.invoices.length < 2 ? 'TEST' : 'TEST_EUR',
-        amount: known.invoices.length % 4 === 3 ? notReversed : 250_000,
+        amount: [250_000, 250_000, holdEnds, notReversed][known.invoices.length % 4] ?? 250_000,
         lifeMs: 30 * 24 * hourMs,
       }),
   },

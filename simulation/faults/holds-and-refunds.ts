@@ -129,6 +129,16 @@ const changeInvoiceRow =`,
       },
     ],
   },
+  'ended-hold-waits': {
+    does: 'A report of the bank that a hold has ended is noted, and never applied.',
+    edits: [
+      {
+        within: 'factsOf',
+        replace: 'return ofHoldEnded(update, payment);',
+        by: 'return tooEarly;',
+      },
+    ],
+  },
   'key-runs-again': {
     does: 'A repeated request is executed again.',
     edits: [

@@ -1185,10 +1185,19 @@ where aggregate_id = invoice_id and "paymentId" = payment_id
 cross join lateral (
 select status in ('captured', 'refunding', 'refunded') or uncaptured_minor is not null as is_taken
 ) as outcome
+-- Whatever the payment made of the bank's report: it may have been cancelled before.
+cross join lateral (
+select not is_instant and not is_taken and exists (
+select from exchange_note
+where what = 'holdEnded' and operation_id = name || charge
+and exchange_note.bank_id = terms -> 'terminal' ->> 'bankId') as has_ended
+) as reported
 cross join lateral (values
 (charge, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
 coalesce(settled, case when status in ('authorising', 'challenged', 'reversing') then 'open' when is_late_settled then 'may'
-when status = 'failed' or status = 'cancelled' and is_refused and not is_given_back then 'undone' else 'done' end),
+when status = 'failed' or status = 'cancelled' and is_refused and not is_given_back
+then case when has_ended then 'may' else 'undone' end
+else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
 -- The declined charge of a payment that was stepped up; without a step-up there is only one.
 (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
@@ -1199,7 +1208,8 @@ when is_given_back and not is_instant then 'may' else 'never' end,
 capture_asked_at, captured_at),
 ('.r', 'reverse', case when is_instant then -1 else 0 end, amount_minor,
 coalesce(settled, case when is_refused then 'never' when status in ('reversing', 'cancelling') then 'open'
-when status = 'cancelled' and not is_taken then 'done' when status = 'failed' then 'undoes' else 'never' end),
+when has_ended then 'may' when status = 'cancelled' and not is_taken then 'done'
+when status = 'failed' then 'undoes' else 'never' end),
 case when status = 'failed' then payment.created_at else reversal_asked_at end, reversed_at),
 ('.u', 'refund', -1, coalesce(given_back_minor, amount_minor),
 coalesce(settled, case when not is_refused then 'never' when status in ('reversing', 'cancelling') then 'open'
@@ -2246,10 +2256,19 @@ where aggregate_id = invoice_id and "paymentId" = payment_id
 cross join lateral (
 select status in ('captured', 'refunding', 'refunded') or uncaptured_minor is not null as is_taken
 ) as outcome
+-- Whatever the payment made of the bank's report: it may have been cancelled before.
+cross join lateral (
+select not is_instant and not is_taken and exists (
+select from exchange_note
+where what = 'holdEnded' and operation_id = name || charge
+and exchange_note.bank_id = terms -> 'terminal' ->> 'bankId') as has_ended
+) as reported
 cross join lateral (values
 (charge, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
 coalesce(settled, case when status in ('authorising', 'challenged', 'reversing') then 'open' when is_late_settled then 'may'
-when status = 'failed' or status = 'cancelled' and is_refused and not is_given_back then 'undone' else 'done' end),
+when status = 'failed' or status = 'cancelled' and is_refused and not is_given_back
+then case when has_ended then 'may' else 'undone' end
+else 'done' end),
 payment.created_at, coalesce(approved_at, failed_at)),
 -- The declined charge of a payment that was stepped up; without a step-up there is only one.
 (case charge when '.a' then '.s' else '.a' end, 'authorise', case when is_instant then 1 else 0 end, amount_minor,
@@ -2260,7 +2279,8 @@ when is_given_back and not is_instant then 'may' else 'never' end,
 capture_asked_at, captured_at),
 ('.r', 'reverse', case when is_instant then -1 else 0 end, amount_minor,
 coalesce(settled, case when is_refused then 'never' when status in ('reversing', 'cancelling') then 'open'
-when status = 'cancelled' and not is_taken then 'done' when status = 'failed' then 'undoes' else 'never' end),
+when has_ended then 'may' when status = 'cancelled' and not is_taken then 'done'
+when status = 'failed' then 'undoes' else 'never' end),
 case when status = 'failed' then payment.created_at else reversal_asked_at end, reversed_at),
 ('.u', 'refund', -1, coalesce(given_back_minor, amount_minor),
 coalesce(settled, case when not is_refused then 'never' when status in ('reversing', 'cancelling') then 'open'

@@ -116,6 +116,28 @@ test.each([
   expect(await adapter.inquire({ operationId: 'a', terminal })).toMatchObject({ outcome });
 });
 
+test('no hold of a one-step charge ends', async () => {
+  const { bank, adapter, send } = await start();
+  expect(await send('a', 99_943n, { capture: true })).toMatchObject({ outcome: 'approved' });
+  bank.clock.advance(2 * 60_000);
+  expect((await adapter.updates(0)).updates).toEqual([]);
+});
+
+test.each([99_943n, 99_944n])(
+  'nothing is reported later about amount %i of a payer who was not authenticated',
+  async (minor) => {
+    const { bank, adapter, send } = await start();
+    const challenge = { authentication: 'required', demandsChallenge: true };
+    expect(await send('a', minor, challenge)).toMatchObject({ outcome: 'payerNeeded' });
+    bank.clock.advance(3 * 60_000);
+    expect((await adapter.updates(0)).updates).toEqual([]);
+    bank.clock.advance(8 * 60_000);
+    const declined = { outcome: 'declined', code: '3ds-not-finished' };
+    expect(await adapter.inquire({ operationId: 'a', terminal })).toMatchObject(declined);
+    expect((await adapter.updates(0)).updates).toEqual([]);
+  },
+);
+
 test('a follow-up can fail two minutes after its approval', async () => {
   const { bank, adapter, send } = await start();
   await send('a', 300_000n, {});

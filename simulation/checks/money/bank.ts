@@ -12,7 +12,7 @@ export const bank: Check = {
   find: (seen) => [...objects(seen), ...strangers(seen), ...(seen.isSettled ? sums(seen) : [])],
 };
 
-function objects({ books, bank: lines }: Seen): Problem[] {
+function objects({ books, bank: lines, isSettled }: Seen): Problem[] {
   const refunds = groupedBy(books.refunds, (one) => `${one.invoice_id}.${one.payment_id}`);
   const linesOf = (name: string) => {
     const [aggregate = ''] = name.split('.');
@@ -31,7 +31,11 @@ function objects({ books, bank: lines }: Seen): Problem[] {
   };
   for (const payment of books.payments) {
     const name = `${payment.invoice_id}.${payment.payment_id}`;
-    compare(`payment ${name} (${payment.status})`, name, ofPayment(payment, name, refunds.get(name) ?? []));
+    compare(
+      `payment ${name} (${payment.status})`,
+      name,
+      ofPayment(payment, name, refunds.get(name) ?? [], isSettled),
+    );
   }
   for (const binding of books.bindings) {
     const name = `${binding.customer_id}.${binding.binding_id}`;
@@ -45,7 +49,12 @@ function objects({ books, bank: lines }: Seen): Problem[] {
 }
 
 /** Every set of entries the bank may have for a payment of that state; an operation in progress may be there or not. */
-function ofPayment(payment: PaymentRow, name: string, refunds: readonly RefundRow[]): Line[][] {
+function ofPayment(
+  payment: PaymentRow,
+  name: string,
+  refunds: readonly RefundRow[],
+  isSettled: boolean,
+): Line[][] {
   const { status, currency, is_instant: isInstant, amount_minor: minor } = payment;
   const line = (suffix: string, kind: Line['kind'], sign: Line['sign'], amount: number): Line => ({
     operationId: `${name}.${suffix}`,
@@ -57,23 +66,26 @@ function ofPayment(payment: PaymentRow, name: string, refunds: readonly RefundRo
   const charged = line(payment.is_stepped_up ? 's' : 'a', 'authorise', isInstant ? 1 : 0, minor);
   const reversed = line('r', 'reverse', isInstant ? -1 : 0, minor);
   const captured = line('c', 'capture', 1, payment.captured_minor ?? 0);
+  // A hold that has ended at the bank is not there any more to be released.
+  const released = isInstant || !payment.has_ended ? [[charged, reversed]] : [];
+  const over = !isInstant && (payment.has_ended || mayHaveEnded(minor, isSettled)) ? [[charged]] : [];
   if (payment.is_refused) return afterRefusal(payment, charged, (amount) => line('u', 'refund', -1, amount));
   switch (status) {
     case 'authorising':
     case 'challenged':
       return [[], [charged]];
     case 'reversing':
-      return [[], [charged], [charged, reversed]];
+      return [[], [charged], ...released];
     case 'failed':
-      return [[], [charged, reversed]];
+      return [[], ...released, ...over];
     case 'held':
       return [[charged]];
     case 'capturing':
       return [[charged], [charged, captured]];
     case 'cancelling':
-      return [[charged], [charged, reversed]];
+      return [[charged], ...released];
     case 'cancelled':
-      return [[charged, reversed]];
+      return [...released, ...over];
     default: {
       const refunded = (one: RefundRow) => line(one.refund_id, 'refund', -1, one.amount_minor);
       const done = refunds.filter((one) => one.status === 'succeeded').map(refunded);
@@ -82,6 +94,11 @@ function ofPayment(payment: PaymentRow, name: string, refunds: readonly RefundRo
       return open.length === 0 ? [sure] : [sure, [...sure, ...open]];
     }
   }
+}
+
+/** The simulated bank ends holds of these amounts. Until Mandate has read its report, only the bank knows. */
+function mayHaveEnded(minor: number, isSettled: boolean): boolean {
+  return !isSettled && minor % 100_000 === 99_943;
 }
 
 /** The bank refuses to reverse: what it charged is refunded, and a hold stays until it expires. */

@@ -10,6 +10,7 @@ const nothing = {
   destinations: [],
   invoices: [],
   payerEmails: [],
+  bankUpdates: [],
 };
 const found = (books: object) => due.find({ books: { ...nothing, ...books } } as unknown as Seen);
 

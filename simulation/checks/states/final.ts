@@ -36,6 +36,8 @@ export const final: Check = {
     look('withdrawal', books.withdrawals, (row) => row.withdrawal_id);
     look('destination', books.destinations, (row) => row.destination_id);
     look('transfer', books.transfers, (row) => row.transfer_id);
+    for (const { operation_id: id, what, meaning } of books.bankUpdates)
+      problems.push([id, meaning === 'waits' ? `${what} still waits` : `${what} waits for an operator`]);
     return problems;
   },
 };

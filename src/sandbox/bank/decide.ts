@@ -157,7 +157,7 @@ function authorised(card: TestCard, message: AuthoriseMessage, now: Instant, eci
   return {
     verdict: approved(eci, special?.advice),
     ...(special?.bookedTwice ? { bookedTwice: true } : {}),
-    ...laterOf(special, now),
+    ...(special?.later === 'holdEnded' && message.capture ? {} : laterOf(special, now)),
   };
 }
 

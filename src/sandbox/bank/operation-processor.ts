@@ -114,8 +114,8 @@ export function openTeller(options: TellerOptions): OperationProcessor {
   }
 
   function updateIfDue(booked: BookedOperation): void {
-    const { operation, later } = booked;
-    if (!later || !book.changing.has(booked) || clock.now() < later.at) return;
+    const { operation, later, waiting } = booked;
+    if (!later || waiting || !book.changing.has(booked) || clock.now() < later.at) return;
     const { operationId } = operation;
     record({ type: 'updated', at: clock.now(), operationId, what: later.what });
     journal.settled().then(

@@ -29,9 +29,10 @@ export function reportUpdate(
   });
 }
 
-/** False if something came in between, such as a reversal. */
+/** False if something came in between, such as a reversal, or a payer who was not authenticated. */
 function changesMoney(book: BankState, booked: BookedOperation, at: Instant, what: UpdateKind): boolean {
-  const { operation } = booked;
+  const { operation, verdict } = booked;
+  const isApproved = verdict.outcome === 'approved';
   const original = book.operations.get(operation.originalOperationId ?? '');
   const minor = operation.amount ?? 0;
   switch (what) {
@@ -52,10 +53,12 @@ function changesMoney(book: BankState, booked: BookedOperation, at: Instant, wha
       write(book, booked, booked, at, operation.capture ? 1 : 0);
       return true;
     case 'holdEnded':
-      if (operation.capture || booked.capturedMinor !== undefined || booked.isReversed) return false;
+      if (!isApproved || operation.capture || booked.capturedMinor !== undefined || booked.isReversed)
+        return false;
       booked.isReversed = true;
       return true;
     case 'networkIds':
+      return isApproved;
     case 'payoutReturned':
       return true;
   }
