@@ -13,9 +13,14 @@ const neverSeen: BankResponse = { outcome: 'notFound' };
 let nowMs: number;
 function opened() {
   nowMs = 1_000_000;
-  const health = openBankHealth(() => nowMs);
+  const changes: string[] = [];
+  const health = openBankHealth(
+    () => nowMs,
+    ({ bankId, sinceMs, because }, is) => changes.push(`${bankId} ${is}, ${because} since ${sinceMs}`),
+  );
   return {
     health,
+    changes,
     said: (answer: BankResponse, asked: Asked = 'authorise') => health.hear('A', asked, answer),
   };
 }
@@ -27,6 +32,18 @@ test('an unreachable bank is avoided for 10 s, and other banks are not', () => {
   expect([health.mayTry('A'), health.mayTry('B')]).toEqual([false, true]);
   nowMs += 9_999;
   expect(health.mayTry('A')).toBe(false);
+});
+
+test('a bank that goes away or comes back is reported once', () => {
+  const { said, changes } = opened();
+  said(away);
+  nowMs += 20_000;
+  for (let time = 0; time < 3; time++) said(silent);
+  expect(changes).toEqual(['A away, unreachable since 1000000']);
+  said(declined, 'inquire');
+  said(declined);
+  said(declined);
+  expect(changes.slice(1)).toEqual(['A back, silent since 1000000']);
 });
 
 test('after 10 s one request probes the bank while the others still avoid it', () => {

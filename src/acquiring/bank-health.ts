@@ -42,13 +42,29 @@ const silencesInARow = 3;
 const silencesInAMinute = 5;
 const minuteMs = 60_000;
 
-export function openBankHealth(nowMs: () => number): BankHealth {
+/** `onChange` is called once when a bank goes away, and once when it is back. */
+export function openBankHealth(
+  nowMs: () => number,
+  onChange: (bank: AwayBank, is: 'away' | 'back') => void = () => undefined,
+): BankHealth {
   const standings = new Map<string, Standing>();
 
   function standingOf(bankId: string): Standing {
     const known = standings.get(bankId) ?? { silent: { started: 0, other: 0 }, silentAtMs: [] };
     standings.set(bankId, known);
     return known;
+  }
+
+  function note(bankId: string, asked: Asked, answer: BankResponse, startedMs: number): void {
+    if (answer.outcome === 'unknown') {
+      // Nonsense is no silence, and no proof that the bank is back.
+      if (answer.isSilence) hearSilence(standingOf(bankId), asked, startedMs, nowMs());
+    } else if (answer.outcome === 'notSent') {
+      if (answer.noBytesSent) hearUnreachable(standingOf(bankId), nowMs());
+    } else {
+      const standing = standings.get(bankId);
+      if (standing && hearAnswer(standing, asked, nowMs())) standings.delete(bankId);
+    }
   }
 
   return {
@@ -61,25 +77,22 @@ export function openBankHealth(nowMs: () => number): BankHealth {
       return true;
     },
     hear(bankId, asked, answer, startedMs = nowMs()) {
-      if (answer.outcome === 'unknown') {
-        // Nonsense is no silence, and no proof that the bank is back.
-        if (answer.isSilence) hearSilence(standingOf(bankId), asked, startedMs, nowMs());
-      } else if (answer.outcome === 'notSent') {
-        if (answer.noBytesSent) hearUnreachable(standingOf(bankId), nowMs());
-      } else {
-        const standing = standings.get(bankId);
-        if (standing && hearAnswer(standing, asked, nowMs())) standings.delete(bankId);
-      }
+      const before = standings.get(bankId)?.away;
+      note(bankId, asked, answer, startedMs);
+      const after = standings.get(bankId)?.away;
+      if (!before && after) onChange(awayBank(bankId, after), 'away');
+      if (before && !after) onChange(awayBank(bankId, before), 'back');
     },
     toProbe: () =>
       [...standings].flatMap(([bankId, { away }]) =>
         away?.because === 'silent' && away.answeredAtMs === undefined ? [bankId] : [],
       ),
-    away: () =>
-      [...standings].flatMap(([bankId, { away }]) =>
-        away ? [{ bankId, sinceMs: away.sinceMs, because: away.because }] : [],
-      ),
+    away: () => [...standings].flatMap(([bankId, { away }]) => (away ? [awayBank(bankId, away)] : [])),
   };
+}
+
+function awayBank(bankId: string, { sinceMs, because }: Omit<AwayBank, 'bankId'>): AwayBank {
+  return { bankId, sinceMs, because };
 }
 
 function hearSilence(standing: Standing, asked: Asked, startedMs: number, now: number): void {

@@ -15,7 +15,7 @@ import {
   type WantedPayout,
 } from './domain/routing/payout-terminal.ts';
 import { accept, refuse } from '../refusal.ts';
-import { openBankHealth } from './bank-health.ts';
+import { openBankHealth, type AwayBank } from './bank-health.ts';
 import { observed, type Listener } from './observed-bank.ts';
 import { storeSharing } from './exchange-log/store/watched-banks.ts';
 import { areHoldsAlike, holdDaysOf, type HoldDays, type Initiation } from './domain/routing/hold-days.ts';
@@ -70,11 +70,13 @@ export function openBanks(options: {
   adapterFor: (bank: BankSettings) => Bank;
   /** Called after each request to a bank. */
   observe: (bankId: string, ...heard: Parameters<Listener>) => void;
+  /** Tells the operator that a bank has gone away, or is back. */
+  onHealth: (bank: AwayBank, is: 'away' | 'back') => void;
   /** Alerts the operator. Called once the pause is stored. */
   onPaused: (terminal: Terminal, because: Misconfigured, until: Instant) => void;
 }) {
-  const { db, lookups, clock, keyring, adapterFor, observe, onPaused } = options;
-  const health = openBankHealth(() => epochMsOf(clock.now()));
+  const { db, lookups, clock, keyring, adapterFor, observe, onHealth, onPaused } = options;
+  const health = openBankHealth(() => epochMsOf(clock.now()), onHealth);
   const stopped = new Set<string>();
   const adapters = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
 

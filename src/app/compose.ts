@@ -16,7 +16,7 @@ import type { MadeFor } from '../cards/domain/payment-resource.ts';
 import { openVault, type VaultOptions } from '../cards/vault.ts';
 import { handOnFaults } from '../sandbox/fault-orders.ts';
 import { isTestCard, standInNumber, testCards } from '../sandbox/bank/test-cards.ts';
-import { laterBy, systemClock, type Clock, type Instant } from '../clock.ts';
+import { instantAt, laterBy, systemClock, type Clock, type Instant } from '../clock.ts';
 import { localeOf } from '../checkout/domain/checkout-request.ts';
 import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
 import { payersOnward } from '../checkout/send-on.ts';
@@ -270,6 +270,11 @@ export function buildService(
         log.warn({ bank: bankId, network: answer.network, code: answer.code }, 'configuration decline');
       }
     },
+    onHealth: ({ bankId, sinceMs, because }, is) =>
+      log.warn(
+        { bank: bankId, since: instantAt(sinceMs), because },
+        is === 'away' ? 'bank away' : 'bank back',
+      ),
     onPaused: ({ id, bankId }, { operationId, network, code }, until) =>
       log.error(
         { terminal: id, bank: bankId, operation: operationId, network, code, until },

@@ -7,7 +7,13 @@ import { buildService, openFoundation, type Foundation, type RunningService } fr
 import { isUnverified } from '../app/settings/live-mode-faults.ts';
 import { misspeltIn, readConfig, type Config } from '../app/config.ts';
 import { openLog, type Logger } from '../platform/log.ts';
-import { sandboxShopIds, setUpSandbox, type SandboxInfo } from '../sandbox/sandbox-setup.ts';
+import {
+  leaveSandbox,
+  readSandboxFacts,
+  sandboxShopIds,
+  setUpSandbox,
+  type SandboxInfo,
+} from '../sandbox/sandbox-setup.ts';
 import { firstSignal } from './signals.ts';
 import { invoiceExample } from '../invoices/api/schema.ts';
 
@@ -114,7 +120,11 @@ async function openSandbox(
     publicUrl,
   });
   greet(facts, config.dataFolder);
-  return { facts, close: async () => bank?.stop() };
+  const close = async () => {
+    leaveSandbox(config.dataFolder);
+    await bank?.stop();
+  };
+  return { facts, close };
 }
 
 function isForAll(host: string): boolean {
@@ -154,6 +164,11 @@ function readable(error: unknown, { host, port }: { host: string; port: number }
 function greet(facts: SandboxInfo, dataFolder: string): void {
   const quoted = `'${dataFolder.replaceAll("'", `'\\''`)}'`;
   const elsewhere = dataFolder === resolve('data') ? '' : `  export MANDATE_DATA=${quoted}\n`;
+  // While another node runs, the commands name that one.
+  const isNamed = readSandboxFacts(dataFolder)?.apiUrl === facts.apiUrl;
+  const access = isNamed
+    ? 'URL=$(npx mandate sandbox url) KEY=$(npx mandate sandbox apiKey)'
+    : `URL=${facts.apiUrl} KEY=${facts.apiKey}`;
   const bold = (text: string) => (process.stdout.isTTY ? styleText('bold', text) : text);
   console.log(`
 ${bold('Mandate is ready.')} This is a sandbox: no real money moves.
@@ -166,7 +181,7 @@ ${bold('Mandate is ready.')} This is a sandbox: no real money moves.
 
 In another terminal, in the same folder:
 
-${elsewhere}  export URL=$(npx mandate sandbox url) KEY=$(npx mandate sandbox apiKey)
+${elsewhere}  export ${access}
 
 Create an invoice:
 

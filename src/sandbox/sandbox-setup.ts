@@ -20,8 +20,8 @@ export type SandboxInfo = {
   readonly demoUrl: string;
 };
 
-/** What `sandbox.json` holds: the node that started last, and those that were running then, the last one first. */
-type StoredInfo = NodeInfo & { readonly before?: readonly NodeInfo[] };
+/** What `sandbox.json` holds: the node that has run the longest, and those that started after it. */
+type StoredInfo = NodeInfo & { readonly after?: readonly NodeInfo[] };
 /** Files of 0.2.0 lack the process ID. */
 type NodeInfo = SandboxInfo & { readonly pid?: number };
 
@@ -75,11 +75,17 @@ export async function setUpSandbox(options: {
     docsUrl: `${publicUrl}/docs`,
     demoUrl: `${publicUrl}/demo`,
   };
-  writeFacts(dataFolder, facts);
+  writeNodes(dataFolder, [...readNodes(dataFolder).filter(isRunning), { ...facts, pid: process.pid }]);
   return facts;
 }
 
-/** Of the node that started last among those that run, or of the last one. Undefined before the first start. */
+/** Leaves the file to the other nodes. The last one stays in it, because the next start uses its API key. */
+export function leaveSandbox(dataFolder: string): void {
+  const others = readNodes(dataFolder).filter(isRunning);
+  if (others.length > 0) writeNodes(dataFolder, others);
+}
+
+/** Of the node that has run the longest, or of the last one that ran. Undefined before the first start. */
 export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
   const nodes = readNodes(dataFolder);
   const found = nodes.find(isRunning) ?? nodes[0];
@@ -94,8 +100,8 @@ function isRunning({ pid }: NodeInfo): boolean {
 
 function readNodes(dataFolder: string): NodeInfo[] {
   try {
-    const { before = [], ...newest } = JSON.parse(readFileSync(infoFile(dataFolder), 'utf8')) as StoredInfo;
-    return [newest, ...before];
+    const { after = [], ...first } = JSON.parse(readFileSync(infoFile(dataFolder), 'utf8')) as StoredInfo;
+    return [first, ...after];
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw new Error(
@@ -108,10 +114,10 @@ function readNodes(dataFolder: string): NodeInfo[] {
 }
 
 /** Writes a temporary file and renames it, so that a reader never sees half of it. */
-function writeFacts(dataFolder: string, facts: SandboxInfo): void {
+function writeNodes(dataFolder: string, [first, ...after]: readonly NodeInfo[]): void {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   const aside = `${infoFile(dataFolder)}.${process.pid}`;
-  const stored: StoredInfo = { ...facts, pid: process.pid, before: readNodes(dataFolder).filter(isRunning) };
+  const stored = { ...first, ...(after.length > 0 ? { after } : {}) };
   writeFileSync(aside, JSON.stringify(stored, null, 2) + '\n', { mode: 0o600 });
   renameSync(aside, infoFile(dataFolder));
 }

@@ -65,6 +65,32 @@ test('the commands of every page run, and print what the page shows', async () =
   }
 }, 300_000);
 
+test('the rehearsal of going live runs as its page says', async () => {
+  const page = 'docs/operations/go-live.md';
+  const { folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  const db = await createTestDatabase();
+  onTestFinished(() => db.drop());
+  const [port, bankPort] = [String(await freePort()), String(await freePort())];
+  const text = textOf(page)
+    .replaceAll('postgres://mandate@127.0.0.1/rehearsal', `'${db.url}'`)
+    .replaceAll('/tmp/bank', join(folder, 'bank'))
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+    .replaceAll('9090', bankPort);
+  const bin = commandsIn(folder, {
+    mandate: `exec '${process.execPath}' '${inject('builtProgram')}' "$@"`,
+    // The test has a database of its own.
+    createdb: '[ "$*" = "-h 127.0.0.1 -U mandate rehearsal" ]',
+    dropdb: '[ "$*" = "-h 127.0.0.1 -U mandate rehearsal" ]',
+  });
+  const { PATH = '', HOME = '' } = process.env;
+  const environment = { folder, HOME, PORT: port, PATH: `${bin}:${PATH}` };
+  const blocks = commandBlocksOf(text);
+  const { code, printed, errors } = await runScript(scriptOf(blocks), environment);
+  const failed = blocks[outputsOf(printed).length];
+  expect(code, `${page}:${failed?.line}\n${failed?.commands}\n${printed}\n${errors}`).toBe(0);
+}, 300_000);
+
 test('the receiver to copy survives a request that breaks off', async () => {
   const port = await freePort();
   const child = spawn(process.execPath, [join(repository, 'examples/receive-webhooks.mjs')], {
@@ -106,20 +132,29 @@ async function startSandbox() {
   onTestFinished(() => db.drop());
   const settings = { MANDATE_DATA: join(folder, 'data'), DATABASE_URL: db.url };
   await startServer(settings);
-  const npx = join(folder, 'bin/npx');
-  mkdirSync(join(folder, 'bin'));
-  writeFileSync(
-    npx,
-    `#!/bin/sh\n[ "$1" = mandate ] && shift && exec '${process.execPath}' '${inject('builtProgram')}' "$@"\n`,
-  );
-  chmodSync(npx, 0o755);
+  const bin = commandsIn(folder, {
+    npx: `[ "$1" = mandate ] && shift && exec '${process.execPath}' '${inject('builtProgram')}' "$@"`,
+  });
   symlinkSync(join(repository, 'examples'), join(folder, 'examples'));
   const { PATH = '', HOME = '' } = process.env;
   const RECEIVER_PORT = String(await freePort());
-  return { folder, ...settings, HOME, RECEIVER_PORT, PATH: `${join(folder, 'bin')}:${PATH}` };
+  return { folder, ...settings, HOME, RECEIVER_PORT, PATH: `${bin}:${PATH}` };
 }
 
-async function runScript(script: string, { folder, ...env }: Awaited<ReturnType<typeof startSandbox>>) {
+/** A folder with these commands, each a line of shell. */
+function commandsIn(folder: string, commands: Readonly<Record<string, string>>): string {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  for (const [name, line] of Object.entries(commands)) {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${line}\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+  return bin;
+}
+
+type ShellEnvironment = { readonly folder: string } & Record<string, string>;
+
+async function runScript(script: string, { folder, ...env }: ShellEnvironment) {
   const file = join(folder, 'page.sh');
   writeFileSync(file, script);
   // In its own process group: a program that a page left running would keep the output open.

@@ -113,24 +113,36 @@ describe('the sandbox', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)(
-    'names the node that runs after another ended with %s',
-    async (signal) => {
-      const data = dataFolder();
-      const first = await startServer({ MANDATE_DATA: data });
-      const second = await startServer({ MANDATE_DATA: data });
-      expect(second.url).not.toBe(first.url);
-      expect((await factsOf(data)).apiUrl).toBe(second.url);
-      await second.stop(signal);
-      const facts = await factsOf(data);
-      expect(facts).toMatchObject({ url: first.url, apiUrl: first.url, docsUrl: `${first.url}/docs` });
-      expect(facts).not.toHaveProperty('pid');
-      const third = await startServer({ MANDATE_DATA: data });
-      expect(await first.stop()).toBe(0);
-      expect((await factsOf(data)).apiUrl).toBe(third.url);
-      expect(await third.stop()).toBe(0);
-    },
-  );
+  test('keeps its facts while another node runs, and leaves the file to that one', async () => {
+    const data = dataFolder();
+    const stored = () => readFileSync(join(data, 'sandbox.json'), 'utf8');
+    const urlIn = (text: string) => (JSON.parse(text) as { apiUrl: string }).apiUrl;
+    const first = await startServer({ MANDATE_DATA: data });
+    const alone = stored();
+    const second = await startServer({ MANDATE_DATA: data });
+    expect(JSON.parse(stored())).toMatchObject(JSON.parse(alone));
+    expect(await factsOf(data)).toMatchObject({ url: first.url, docsUrl: `${first.url}/docs` });
+    expect(first.output()).toContain('export URL=$(npx mandate sandbox url)');
+    expect(second.output()).toContain(`export URL=${second.url} KEY=mandate_`);
+
+    const third = await startServer({ MANDATE_DATA: data });
+    expect(await third.stop()).toBe(0);
+    expect(urlIn(stored())).toBe(first.url);
+    expect(await first.stop()).toBe(0);
+    expect(urlIn(stored())).toBe(second.url);
+    expect(await factsOf(data)).not.toHaveProperty('pid');
+    expect(await second.stop()).toBe(0);
+    expect(urlIn(stored())).toBe(second.url);
+  });
+
+  test('names the node that runs after another was killed', async () => {
+    const data = dataFolder();
+    const first = await startServer({ MANDATE_DATA: data });
+    const second = await startServer({ MANDATE_DATA: data });
+    await first.stop('SIGKILL');
+    expect((await factsOf(data)).apiUrl).toBe(second.url);
+    expect(await second.stop()).toBe(0);
+  });
 
   test('serves while commands run, and refuses a revoked key', async () => {
     const data = dataFolder();

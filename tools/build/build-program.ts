@@ -45,8 +45,10 @@ export async function buildProgram(target: URL): Promise<void> {
   const pages = await readdir(new URL('pages/', repository), { withFileTypes: true });
   for (const { name } of pages.filter((entry) => entry.isDirectory())) {
     const folder = new URL(`pages/${name}/`, target);
-    await mkdir(folder, { recursive: true });
-    for (const [file, content] of await bundlePage(name)) await writeFile(new URL(file, folder), content);
+    for (const [file, content] of await bundlePage(name)) {
+      await mkdir(new URL('.', new URL(file, folder)), { recursive: true });
+      await writeFile(new URL(file, folder), content);
+    }
   }
 }
 

@@ -31,6 +31,7 @@ function addStuckPaymentCommands(program: MandateCommand): void {
     .action(async (invoiceId: string, paymentId: string, options) =>
       (await import('./payments.ts')).release(invoiceId, paymentId, options),
     );
+  addRefundCommand(payments);
   payments
     .subcommand('resolve', {
       summary: 'Record the outcome of a stuck payment or refund',
@@ -51,6 +52,27 @@ function addStuckPaymentCommands(program: MandateCommand): void {
     .requiredOption('--reason <text>', 'how you know it; kept in the event log')
     .action(async (invoiceId: string, paymentId: string, options) =>
       (await import('./payments.ts')).resolve(invoiceId, paymentId, options),
+    );
+}
+
+function addRefundCommand(payments: MandateCommand): void {
+  payments
+    .subcommand('refund', {
+      summary: 'Refund a captured payment in place of the merchant',
+      details:
+        'Use it when the merchant cannot. The merchant and the event log get the reason, and the log says that an operator did it. ' +
+        'The shop may be blocked, but its balance has to suffice. A payment is refunded once for each reason.',
+      examples: [
+        'mandate payments refund 1NvbIoO4BTk 1 --reason "complaint 4711"',
+        'mandate payments refund 1NvbIoO4BTk 1 --amount 1000 --reason "complaint 4711"',
+      ],
+    })
+    .argument('<invoiceID>', 'the invoice')
+    .argument('<paymentID>', 'the payment')
+    .option('--amount <number>', 'in minor units; all that is left by default')
+    .requiredOption('--reason <text>', 'sent to the merchant, and kept in the event log')
+    .action(async (invoiceId: string, paymentId: string, options) =>
+      (await import('./refund.ts')).refund(invoiceId, paymentId, options),
     );
 }
 

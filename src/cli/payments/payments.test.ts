@@ -6,6 +6,7 @@ import { checkLedger } from '../../platform/ledger/check-ledger.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../../test/support/worlds/payment-world.ts';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
 import { applyUpdate } from '../../payments/updates/apply-update.ts';
+import { setTradingFlag } from '../../../test/support/worlds/block-merchant.ts';
 import { waylay, type FaultyBank } from '../../../test/support/bank/faulty-bank.ts';
 
 const card = '4242424242424242';
@@ -256,4 +257,77 @@ test('a reconciliation finds resolved payments equal', { timeout: 120_000 }, asy
   expect(errors).toBe('');
   expect(output).toContain('equal');
   expect(code).toBe(0);
+});
+
+describe('a refund by an operator', () => {
+  const refund = (id: string, ...more: string[]) => run('payments', 'refund', id, '1', ...more);
+  const complaint = ['--reason', 'complaint 4711'];
+
+  async function sold(): Promise<CreatedInvoice> {
+    const invoice = await world.pay(card, {}, { amount: 6_000 });
+    await settled();
+    return invoice;
+  }
+
+  async function refundsOf({ id }: CreatedInvoice): Promise<{ amount: number; status: string }[]> {
+    const url = `${invoicesUrl}/${id}/payments/1/refunds`;
+    return (await world.service.call('GET', url, { token: world.merchant.apiKey })).body;
+  }
+
+  test('is sent once for each reason, reaches the merchant and is logged as theirs', async () => {
+    const invoice = await sold();
+    const part = await refund(invoice.id, '--amount', '1000', ...complaint);
+    expect(part).toMatchObject({ code: 0, errors: '' });
+    expect(part.output).toContain(`Refund 100 of ${invoice.id}/1, 1000 RUB, has started.`);
+    world.service.clock.set(Date.now());
+    await settled();
+    const again = await refund(invoice.id, '--amount', '1000', ...complaint);
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('It was not repeated.') });
+    const other = await refund(invoice.id, '--amount', '999', ...complaint);
+    expect(other).toMatchObject({ code: 1, errors: expect.stringContaining('another amount, 1000') });
+
+    expect((await refund(invoice.id, '--reason', 'the shop has closed')).code).toBe(0);
+    world.service.clock.set(Date.now());
+    await settled();
+    expect(await refundsOf(invoice)).toMatchObject([
+      { amount: 1_000, status: 'succeeded', reason: 'complaint 4711' },
+      { amount: 5_000, status: 'succeeded', reason: 'the shop has closed' },
+    ]);
+    expect(await world.payment(invoice)).toMatchObject({ status: 'refunded' });
+    const { rows } = await world.service.database.withClient((client) =>
+      client.query<{ by: boolean }>(
+        `select (fact ->> 'byOperator')::bool as by from event, json_array_elements(facts) as fact
+         where aggregate_id = $1 and fact ->> 'type' = 'refund_started'`,
+        [invoice.id],
+      ),
+    );
+    expect(rows).toEqual([{ by: true }, { by: true }]);
+    const shown = await run('payments', 'show', `${invoice.id}/1`);
+    expect(shown.output).toMatch(/refund +1000 RUB .* approved; by an operator: complaint 4711/);
+    expect(await differencesOf(invoice)).toEqual([]);
+    await isClean();
+  });
+
+  test('works for a shop that is blocked, and not above what is left or the balance', async () => {
+    const invoice = await sold();
+    const tooMuch = await refund(invoice.id, '--amount', '6001', ...complaint);
+    expect(tooMuch).toMatchObject({ code: 1, errors: expect.stringContaining('Refund at most 6000') });
+    expect((await refund(invoice.id, '--amount', '0', ...complaint)).errors).toContain('--amount is 0');
+    expect((await refund(invoice.id, '--reason', ' ')).errors).toContain('--reason is empty');
+    expect((await refund('1Cg2mCUVy4m', ...complaint)).errors).toContain('Payment 1Cg2mCUVy4m/1 not found');
+    expect(await refundsOf(invoice)).toEqual([]);
+
+    const blocked = (value: boolean) =>
+      setTradingFlag(world.service, world.merchant, { of: 'shop', flag: 'is_blocked' }, value);
+    await blocked(true);
+    try {
+      expect((await refund(invoice.id, ...complaint)).code).toBe(0);
+    } finally {
+      await blocked(false);
+    }
+    world.service.clock.set(Date.now());
+    await settled();
+    expect(await refundsOf(invoice)).toMatchObject([{ amount: 6_000, status: 'succeeded' }]);
+    await isClean();
+  });
 });

@@ -1,19 +1,17 @@
 // POST …/refunds: refunds a captured payment, in full or in part. The same write reserves the shop's money; the bank is
 // sent the refund afterwards.
 import type { Static } from 'typebox';
-import { latest } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { withSince } from '../../platform/events/since.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { cartIdentity, cartOf } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { storeRefundStart } from '../store/payment-changes.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
-import { awaitingFunds, decideRefund, type StartRefund } from '../domain/refund.ts';
+import type { StartRefund } from '../domain/refund.ts';
 import { findRefundByExternalId } from '../store/refunds.ts';
-import { firstWaitingRefund } from '../store/waiting-refunds.ts';
+import { startRefund } from '../start-refund.ts';
 import { refundBody, RefundParams, RefundSchema } from './refund-schema.ts';
 import { defined } from '../../defined.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -80,30 +78,12 @@ export const createRefund = endpoint({
         if (!trading.ok) return trading;
         if (body.allocation !== undefined)
           return refuse(body.cart === undefined ? 'allocationNotPermitted' : 'refundCartConflict');
-        const decision = decideRefund(stored.payment, commandOf(body), latest(now, stored.changedAt));
-        if (!decision.ok) return withSince(db, decision, name.invoiceId);
-        const refund = decision.value;
-        const mayWait = trading.value.whenShort === 'wait';
-        const store = async (started: typeof refund) => {
-          const written = await storeRefundStart(
-            db,
-            stored,
-            started,
-            externalID === undefined ? null : fingerprint,
-            now,
-          );
-          if (written !== 'stored') return written;
-          db.afterCommit(() => jobs.wake());
-          return accept(refundBody({ ...started.refund, status: 'pending' }));
-        };
-        // Refunds of a shop are paid in the order of their requests, so one that could be paid waits behind the others.
-        const isQueued = mayWait && (await firstWaitingRefund(db, stored.payment)) !== undefined;
-        const written = isQueued ? 'insufficient' : await store(refund);
-        if (written !== 'insufficient') return written;
-        if (!mayWait) return refuse('insufficentAccountBalance');
-        const waiting = await store(awaitingFunds(refund));
-        if (waiting === 'insufficient') throw new Error('A refund that waits for money reserved some.');
-        return waiting;
+        const print = externalID === undefined ? null : fingerprint;
+        const started = await startRefund(db, stored, commandOf(body), trading.value, now, print);
+        if (started === 'versionConflict') return started;
+        if (!started.ok) return withSince(db, started, name.invoiceId);
+        db.afterCommit(() => jobs.wake());
+        return accept(refundBody({ ...started.value, status: 'pending' }));
       },
     });
   },

@@ -79,6 +79,8 @@ const Chargeback = Type.Object(
   { title: 'Chargeback' },
 );
 
+const noneReported = 'the open bank protocol has no message for chargebacks yet.';
+
 export const listChargebacks = endpoint({
   operation: 'listChargebacks',
   access: { scope: 'payments:read' },
@@ -86,7 +88,7 @@ export const listChargebacks = endpoint({
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks',
   tag: 'Refunds',
   summary: 'List the chargebacks of a payment',
-  description: 'No bank reports chargebacks over the open bank protocol yet, so the list is empty.',
+  description: `Always an empty list today: ${noneReported}`,
   params: PaymentPath,
   status: 200,
   response: Type.Array(Chargeback),
@@ -104,6 +106,7 @@ export const getChargeback = endpoint({
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/chargebacks/{chargebackID}',
   tag: 'Refunds',
   summary: 'Get a chargeback',
+  description: `Always refused with \`chargebackNotFound\` today: ${noneReported}`,
   params: Type.Object({ ...PaymentPath.properties, chargebackID: EntityID }),
   status: 200,
   response: Chargeback,

@@ -196,7 +196,8 @@ export type PaymentFact =
   /** With a reason only if the merchant did not request the cancellation. */
   | ({ readonly type: 'payment_cancelled'; readonly reason?: string } & Settled)
   | ({ readonly type: 'payment_failed' } & Failed & Settled)
-  | { readonly type: 'refund_started'; readonly refund: RefundTerms }
+  /** An operator's refund has their reason. */
+  | { readonly type: 'refund_started'; readonly refund: RefundTerms; readonly byOperator?: true }
   /** The money that the refund waited for is reserved. */
   | { readonly type: 'refund_funded'; readonly refundId: string }
   | ({

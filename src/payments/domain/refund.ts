@@ -54,6 +54,7 @@ export type StartRefund = {
   readonly reason?: string;
   readonly cart?: readonly CartLine[];
   readonly externalId?: string;
+  readonly byOperator?: true;
 };
 
 function leftOf({ amount, refundedMinor }: PaymentState & { name: 'captured' }): string {
@@ -98,9 +99,10 @@ export function decideRefund(
       return refuse('invalidRequest', { message });
     }
   }
-  const { amountMinor: _amount, currency: _currency, ...more } = command;
+  const { amountMinor: _amount, currency: _currency, byOperator, ...more } = command;
   return accept({
     type: 'refund_started',
+    ...defined({ byOperator }),
     refund: {
       ...more,
       id: String(firstId + state.refundsMade),

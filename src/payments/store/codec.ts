@@ -260,7 +260,7 @@ export const invoiceLogFact = variants<InvoiceLogFact, 'type'>('type', {
   payment_given_back: { ...settled, amount: optional(money), ...refundReferences },
   payment_cancelled: { ...settled, reason: optional(text) },
   payment_failed: { ...settled, failure, ...helper },
-  refund_started: { ...about, refund },
+  refund_started: { ...about, refund, byOperator: optional(oneOf(true)) },
   refund_funded: { ...about, refundId: text },
   refund_failed: { ...settled, refundId: text, failure, ...saidByBank },
   refund_succeeded: { ...settled, refundId: text, ...refundReferences },

@@ -93,9 +93,8 @@ export const createQuote = endpoint({
   method: 'POST',
   path: '/wallet/v0/withdrawal-quotes',
   tag: 'Withdrawals',
-  summary: 'Request a quote (always refused)',
-  description:
-    'A quote is for a payout in another currency than the wallet has. Such payouts are not supported.',
+  summary: 'Request a quote',
+  description: 'Always refused today: a quote is for a payout in another currency than the wallet has.',
   body: Type.Object(
     {
       walletID: AnyID,

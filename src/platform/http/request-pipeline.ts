@@ -226,8 +226,14 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
       reply.header('Location', deps.publicUrl() + endpoint.location(JSON.parse(response.body)));
     }
     if (response.body === '') return void reply.send();
+    if (endpoint.status !== 200 && response.status < 300) request.createdId = createdIn(response.body);
     return void reply.type('application/json; charset=utf-8').send(response.body);
   };
+}
+
+/** A response about a new object begins with its ID, or with the object. It is not parsed for one line of the log. */
+function createdIn(body: string): string | undefined {
+  return /^\{(?:"\w+":\{)?"id":"([^"\\]+)"/.exec(body)?.[1];
 }
 
 async function perform<Deps>(

@@ -24,6 +24,9 @@ const requestTimeoutMs = 30_000;
 const lateCheckMs = 1_000;
 const keepAliveMs = 65_000; // longer than a load balancer's usual 60 s, so that the load balancer hangs up first
 
+/** The schema refuses longer IDs only after the line's IDs were read. */
+const maxLoggedCharacters = 200;
+
 const fixedHeaders = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -44,6 +47,7 @@ declare module 'fastify' {
     operation: string;
     contentType: string;
     context: RequestContext | undefined;
+    createdId: string | undefined;
     startedAtMs: number;
   }
 }
@@ -89,6 +93,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   app.decorateRequest('operation', 'unknown');
   app.decorateRequest('contentType', '');
   app.decorateRequest('context', undefined);
+  app.decorateRequest('createdId', undefined);
   app.decorateRequest('startedAtMs', 0);
 
   const methodsOf = methodsByPath(endpoints);
@@ -117,6 +122,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
         tokenFor: caller && caller.kind !== 'apiKey' ? `${caller.kind} ${caller.entityId}` : undefined,
         requestId: reply.getHeader('x-request-id'),
         operation: request.operation,
+        objectId: caller && objectIdOf(request),
         method: request.method,
         status: reply.statusCode,
         durationMs: Math.round(durationMs * 10) / 10,
@@ -184,6 +190,15 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     });
   }
   return app;
+}
+
+/** The IDs in the path and the one that was created: `INVOICE/1` for a payment. Only IDs: a token in a path is a secret. */
+function objectIdOf({ params, createdId }: FastifyRequest): string | undefined {
+  const named = Object.entries((params ?? {}) as Record<string, string>).flatMap(([name, value]) =>
+    name.endsWith('ID') ? [value] : [],
+  );
+  const ids = createdId === undefined ? named : [...named, createdId];
+  return ids.length === 0 ? undefined : ids.join('/').slice(0, maxLoggedCharacters);
 }
 
 /**

@@ -190,6 +190,11 @@ test('a probe changes nothing at the bank; once it is answered, one payment find
   );
   expect(await paymentOf(await pay())).toEqual({ status: 'captured', terminal: 'T1' });
   expect(isAway()).toBeUndefined();
+  const lines = service.logged.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.filter(({ level, bank }) => level === 'warn' && bank === names.first)).toEqual([
+    expect.objectContaining({ msg: 'bank away', because: 'silent' }),
+    expect.objectContaining({ msg: 'bank back', because: 'silent' }),
+  ]);
 });
 
 test('a shop with one bank still uses it', async () => {

@@ -57,6 +57,17 @@ describe('the document', () => {
     expect(schema).toEqual({ $ref: '#/components/schemas/InvoiceWebhook' });
   });
 
+  test('says of operations what they can never return today', () => {
+    const said = nodes(document.paths).flatMap(([, { operationId, description }]) =>
+      /\btoday\b/.test(description) ? [[operationId, description.split(':')[0]]] : [],
+    );
+    expect(Object.fromEntries(said)).toEqual({
+      listChargebacks: 'Always an empty list today',
+      getChargeback: 'Always refused with `chargebackNotFound` today',
+      createQuote: 'Always refused today',
+    });
+  });
+
   test('refers to nothing that it lacks', () => {
     const references = nodes(document).flatMap(([, node]) =>
       typeof node['$ref'] === 'string' ? node['$ref'] : [],

@@ -1,5 +1,6 @@
 // What every operation has in common over HTTP: request IDs, deadlines, content types, methods, CORS, fixed headers, log lines.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { routes, sandboxRoutes } from '../../../src/app/routes.ts';
 import { invoicesUrl, makeInvoice, order } from '../../support/worlds/invoices.ts';
 import {
   startTestService,
@@ -20,6 +21,10 @@ beforeAll(async () => {
   invoiceUrl = `${invoicesUrl}/${(await makeInvoice(service, merchant)).id}`;
 });
 afterAll(() => service.close());
+
+function propertiesOf(schema: unknown): Record<string, unknown> {
+  return (schema as { properties?: Record<string, unknown> } | undefined)?.properties ?? {};
+}
 
 type Method = Parameters<TestService['call']>[0];
 type Headers = Record<string, string | undefined>;
@@ -370,14 +375,17 @@ test.each(['/health/live', '/health/ready', '/metrics', '/openapi.json', '/docs'
 );
 
 describe('the log line of a request', () => {
-  async function levelsOf(request: () => Promise<Answer>): Promise<string[]> {
+  async function linesOf(request: () => Promise<Answer>) {
     const before = service.logged.length;
     await request();
     const lines = service.logged
       .slice(before)
-      .map((line) => JSON.parse(line) as { level: string; msg: string });
-    return lines.filter(({ msg }) => msg === 'request').map(({ level }) => level);
+      .map((line) => JSON.parse(line) as { level: string; msg: string; objectId?: string });
+    return lines.filter(({ msg }) => msg === 'request');
   }
+  const levelsOf = async (request: () => Promise<Answer>) =>
+    (await linesOf(request)).map(({ level }) => level);
+  const objectOf = async (request: () => Promise<Answer>) => (await linesOf(request))[0]?.objectId;
 
   test.each(['/health/live', '/health/ready'])('has level debug for %s', async (url) => {
     expect(await levelsOf(() => service.call('GET', url))).toEqual(['debug']);
@@ -386,6 +394,43 @@ describe('the log line of a request', () => {
 
   test('has level info for an operation of the API', async () => {
     expect(await levelsOf(() => get(me))).toEqual(['info']);
+  });
+
+  test('has the IDs in the path, also of what is not found', async () => {
+    const [id] = invoiceUrl.split('/').slice(-1);
+    expect(await objectOf(() => get(invoiceUrl))).toBe(id);
+    expect(await objectOf(() => get(`${invoiceUrl}/payments/7/refunds/100`))).toBe(`${id}/7/100`);
+    expect(await objectOf(() => get(me))).toBeUndefined();
+  });
+
+  test('has the ID of what was created, also when a key repeats it', async () => {
+    let invoice: Answer;
+    const create = async () =>
+      (invoice = await send('POST', invoicesUrl, order, { 'idempotency-key': 'logged' }));
+    const objectId = await objectOf(create);
+    expect(objectId).toBe(invoice!.body.invoice.id);
+    expect(await objectOf(create)).toBe(objectId);
+    const bad = await objectOf(() => send('POST', invoicesUrl, { ...order, amount: 0 }));
+    expect(bad).toBeUndefined();
+  });
+
+  test('has no token of a path, nothing of a caller who is not known, and no long text', async () => {
+    expect(await objectOf(() => get('/payres/v0/bank-cards/secret'))).toBeUndefined();
+    expect(await objectOf(() => get(invoiceUrl, { authorization: undefined }))).toBeUndefined();
+    expect(await objectOf(() => get(`${invoicesUrl}/${'x'.repeat(5_000)}`))).toHaveLength(200);
+  });
+
+  test.each(
+    [...routes, ...sandboxRoutes].flatMap(({ operation, response, status }) => {
+      const members = Object.entries(propertiesOf(response));
+      const [found] = [propertiesOf(response), ...members.map(([, member]) => propertiesOf(member))].filter(
+        (properties) => 'id' in properties,
+      );
+      return status === 200 || !found ? [] : [[operation, [members[0]?.[0], Object.keys(found)[0]]]];
+    }),
+  )('can read the ID in the response of %s, which begins with it', (_, [first, ofObject]) => {
+    expect(first === 'id' || ['invoice', 'customer'].includes(first ?? '')).toBe(true);
+    expect(ofObject).toBe('id');
   });
 });
 

@@ -46,6 +46,10 @@ const unfunded = {
   refund: { ...refunding.refund, waitsUntil: '9' as Instant },
 } as const;
 
+/** As an operator orders it. */
+const ordered = <Fact extends typeof refunding>(fact: Fact) =>
+  ({ ...fact, byOperator: true, refund: { ...fact.refund, reason } }) as const;
+
 describe('the bank operations of a payment', () => {
   test.each<[string, PaymentFact[], string[]]>([
     ['a charge in progress', [started('instant')], ['I.1.a charge ONE 0- open']],
@@ -119,6 +123,22 @@ describe('the bank operations of a payment', () => {
       'a refund that was sent when its money had come',
       [started('instant'), processed, captured, unfunded, { type: 'refund_funded', refundId: '100' }],
       ['I.1.a charge ONE 0-1 approved', 'I.1.100 refund ONE 4- open'],
+    ],
+    [
+      'a refund that an operator ordered',
+      [started('instant'), processed, captured, ordered(refunding)],
+      ['I.1.a charge ONE 0-1 approved', 'I.1.100 refund ONE 3- open by an operator: r'],
+    ],
+    [
+      'a refund that an operator ordered, and that waited for money',
+      [
+        started('instant'),
+        processed,
+        captured,
+        ordered(unfunded),
+        { type: 'refund_funded', refundId: '100' },
+      ],
+      ['I.1.a charge ONE 0-1 approved', 'I.1.100 refund ONE 4- open by an operator: r'],
     ],
     [
       'a refund that was declined',

@@ -5,7 +5,7 @@ import type { Terminal } from '../../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../../clock.ts';
 import { defined } from '../../../defined.ts';
 import type { Money } from '../../../money.ts';
-import { operationIdOf, type PaymentFact, type RefundTerms } from '../payment.ts';
+import { operationIdOf, type PaymentFact } from '../payment.ts';
 
 export type BankExchange = {
   readonly operationId: string;
@@ -17,7 +17,7 @@ export type BankExchange = {
   readonly outcome: ExchangeOutcome;
   readonly approval?: Approval;
   readonly failure?: PaymentFailure;
-  /** Why it went to another terminal, or the source of an operator's outcome. */
+  /** Why it went to another terminal, why an operator ordered it, or the source of an operator's outcome. */
   readonly note?: string;
 };
 
@@ -31,11 +31,10 @@ export function bankExchangesOf(
   facts: readonly DatedFact[],
 ): BankExchange[] {
   const exchanges: BankExchange[] = [];
-  let unfunded: RefundTerms | undefined;
+  let unfunded: RefundStarted | undefined;
   for (const { at, fact } of facts) {
     const refund = unfunded;
-    unfunded =
-      fact.type === 'refund_started' && fact.refund.waitsUntil !== undefined ? fact.refund : undefined;
+    unfunded = fact.type === 'refund_started' && fact.refund.waitsUntil !== undefined ? fact : undefined;
     // Nothing was sent for a refund without its money.
     if (unfunded || (refund && fact.type === 'refund_failed')) continue;
     const last = exchanges.at(-1);
@@ -52,14 +51,15 @@ export function bankExchangesOf(
   return exchanges;
 }
 
-type Begun = Pick<BankExchange, 'kind' | 'amount'> & {
+type RefundStarted = PaymentFact & { readonly type: 'refund_started' };
+type Begun = Pick<BankExchange, 'kind' | 'amount' | 'note'> & {
   readonly operation: Parameters<typeof operationIdOf>[1];
 };
 
 function begunBy(
   fact: PaymentFact,
   first: BankExchange | undefined,
-  unfunded?: RefundTerms,
+  unfunded?: RefundStarted,
 ): Begun | undefined {
   switch (fact.type) {
     case 'payment_started': {
@@ -78,16 +78,17 @@ function begunBy(
     case 'payment_approved_late':
       return { operation: 'late', kind: first?.kind === 'charge' ? 'refund' : 'reverse' };
     case 'refund_started':
-      return { operation: { refund: fact.refund.id }, kind: 'refund', amount: fact.refund.amount };
+      return begunRefund(fact);
     case 'refund_funded':
-      return {
-        operation: { refund: fact.refundId },
-        kind: 'refund',
-        ...defined({ amount: unfunded?.amount }),
-      };
+      return unfunded && begunRefund(unfunded);
     default:
       return undefined;
   }
+}
+
+function begunRefund({ refund: { id, amount, reason }, byOperator }: RefundStarted): Begun {
+  const note = byOperator && `by an operator: ${reason}`;
+  return { operation: { refund: id }, kind: 'refund', amount, ...defined({ note }) };
 }
 
 /** What a fact says about the latest operation. */

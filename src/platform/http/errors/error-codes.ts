@@ -258,7 +258,7 @@ export const errorCatalogue = {
     },
     chargebackNotFound: {
       message: 'Invoice payment chargeback not found',
-      advice: 'Check the ID. List the chargebacks of the payment.',
+      advice: 'No payment has a chargeback today, as no bank can report one. Read disputes at your bank.',
     },
     customerNotFound: {
       message: 'Customer not found',

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { guidePages } from './guides/guide-pages.ts';
 
 const pagesFolder = new URL('../../../../pages/', import.meta.url);
 
@@ -31,5 +32,6 @@ export async function bundlePage(page: string): Promise<Map<string, Buffer>> {
   for (const name of names) {
     if (/\.(html|svg)$/.test(name)) files.set(name, await readFile(new URL(name, folder)));
   }
+  if (page === 'guides') for (const [name, content] of await guidePages()) files.set(name, content);
   return files;
 }

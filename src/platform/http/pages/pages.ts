@@ -1,5 +1,4 @@
-// Pages for people in a browser. A page is a folder of /pages, served under its own name, with a policy that lets it load nothing from
-// elsewhere.
+// Pages for people in a browser. A page is a folder of /pages, with a policy that lets it load nothing from elsewhere.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
@@ -8,6 +7,7 @@ import { assetPath } from '../../../asset-paths.ts';
 
 type Page = {
   readonly name: string;
+  readonly path: string;
   readonly contentSecurityPolicy: string;
   readonly isForSandbox?: true;
 };
@@ -15,17 +15,33 @@ export type ServedFile = {
   readonly type: string;
   readonly tag: string;
   readonly content: Buffer;
-  readonly gzipped: Buffer;
+  /** Made on first use: of a hundred guides few are read. */
+  readonly gzipped: () => Buffer;
 };
 
-const policyWith = (more: string) =>
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-  `${more}form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
+const policyOf = (loads: string) =>
+  `default-src 'none'; ${loads}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`;
+const scripted = "script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:";
 
 const pages: readonly Page[] = [
-  { name: 'docs', contentSecurityPolicy: policyWith('') },
-  { name: 'demo', contentSecurityPolicy: policyWith("frame-src 'self'; "), isForSandbox: true },
-  { name: 'mailbox', contentSecurityPolicy: policyWith("frame-src 'self'; "), isForSandbox: true },
+  { name: 'docs', path: '/docs', contentSecurityPolicy: policyOf(scripted) },
+  {
+    name: 'guides',
+    path: '/docs/guides',
+    contentSecurityPolicy: policyOf("style-src 'self'; img-src 'self'"),
+  },
+  {
+    name: 'demo',
+    path: '/demo',
+    contentSecurityPolicy: policyOf(`${scripted}; frame-src 'self'`),
+    isForSandbox: true,
+  },
+  {
+    name: 'mailbox',
+    path: '/mailbox',
+    contentSecurityPolicy: policyOf(`${scripted}; frame-src 'self'`),
+    isForSandbox: true,
+  },
 ];
 
 /** A browser or a link checker may send HEAD. */
@@ -36,6 +52,7 @@ const typeOfEnding: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  webp: 'image/webp',
   json: 'application/json; charset=utf-8',
 };
 
@@ -43,11 +60,11 @@ export function addPages(app: FastifyInstance, mode: 'sandbox' | 'live'): void {
   if (mode === 'sandbox') app.get('/', withHead, (_request, reply) => reply.redirect('docs'));
   for (const page of pages.filter(({ isForSandbox }) => mode === 'sandbox' || !isForSandbox)) {
     const files = pageFiles(page.name);
-    app.get(`/${page.name}`, withHead, async (request, reply) =>
+    app.get(page.path, withHead, async (request, reply) =>
       sendPage(page, await files(), 'index.html', request, reply),
     );
-    app.get<{ Params: { file: string } }>(`/${page.name}/:file`, withHead, async (request, reply) =>
-      sendPage(page, await files(), request.params.file, request, reply),
+    app.get<{ Params: { '*': string } }>(`${page.path}/*`, withHead, async (request, reply) =>
+      sendPage(page, await files(), request.params['*'], request, reply),
     );
   }
 }
@@ -92,7 +109,7 @@ export function sendFile(file: ServedFile, request: FastifyRequest, reply: Fasti
   if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
   reply.type(file.type);
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file.content);
-  return reply.header('Content-Encoding', 'gzip').send(file.gzipped);
+  return reply.header('Content-Encoding', 'gzip').send(file.gzipped());
 }
 
 /** Sources are bundled on request. A built program has what tools/build/build-program.ts wrote. */
@@ -104,19 +121,23 @@ async function readPage(name: string): Promise<Map<string, ServedFile>> {
   return new Map([...contents].map(([file, content]) => [file, servedFile(file, content)]));
 }
 
-async function readFolder(folder: URL): Promise<Map<string, Buffer>> {
-  const names = await readdir(folder);
-  return new Map(
-    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, folder))] as const)),
-  );
+async function readFolder(folder: URL, below = ''): Promise<Map<string, Buffer>> {
+  const entries = await readdir(new URL(below, folder), { withFileTypes: true });
+  const read = entries.map(async (entry) => {
+    const name = `${below}${entry.name}`;
+    if (entry.isDirectory()) return [...(await readFolder(folder, `${name}/`))];
+    return [[name, await readFile(new URL(name, folder))] as const];
+  });
+  return new Map((await Promise.all(read)).flat());
 }
 
 export function servedFile(name: string, content: Buffer): ServedFile {
   const ending = name.slice(name.lastIndexOf('.') + 1);
+  let gzipped: Buffer | undefined;
   return {
     type: typeOfEnding[ending] ?? 'application/octet-stream',
     tag: `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 16)}"`,
     content,
-    gzipped: gzipSync(content, { level: 9 }),
+    gzipped: () => (gzipped ??= gzipSync(content, { level: 9 })),
   };
 }

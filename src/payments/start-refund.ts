@@ -1,0 +1,35 @@
+// Starts a refund, for a merchant and for an operator alike. Both are bound by what is left, and by the shop's money.
+import { latest, type Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Shop } from '../merchants/domain/party.ts';
+import { awaitingFunds, decideRefund, type StartRefund } from './domain/refund.ts';
+import { storeRefundStart } from './store/payment-changes.ts';
+import type { DatedPayment } from './store/payments.ts';
+import { firstWaitingRefund } from './store/waiting-refunds.ts';
+
+/** `fingerprint`: of a request that names an external ID. The bank is sent the refund afterwards. */
+export async function startRefund(
+  db: Database,
+  stored: DatedPayment,
+  command: StartRefund,
+  { whenShort }: Pick<Shop, 'whenShort'>,
+  now: Instant,
+  fingerprint: Buffer | null,
+) {
+  const decision = decideRefund(stored.payment, command, latest(now, stored.changedAt));
+  if (!decision.ok) return decision;
+  const store = async (started: typeof decision.value) => {
+    const written = await storeRefundStart(db, stored, started, fingerprint, now);
+    return written === 'stored' ? accept(started.refund) : written;
+  };
+  const mayWait = whenShort === 'wait';
+  // Refunds of a shop are paid in the order of their requests, so one that could be paid waits behind the others.
+  const isQueued = mayWait && (await firstWaitingRefund(db, stored.payment)) !== undefined;
+  const written = isQueued ? 'insufficient' : await store(decision.value);
+  if (written !== 'insufficient') return written;
+  if (!mayWait) return refuse('insufficentAccountBalance');
+  const waiting = await store(awaitingFunds(decision.value));
+  if (waiting === 'insufficient') throw new Error('A refund that waits for money reserved some.');
+  return waiting;
+}
