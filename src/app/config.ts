@@ -99,8 +99,8 @@ export const settings = [
     meaning:
       'Addresses or networks of your proxies, separated by commas. Only theirs are `X-Forwarded-For`, `X-Forwarded-Proto` and ' +
       '`X-Forwarded-Host` believed, so they must replace those of the caller. `X-Real-IP` is believed if a proxy sends no ' +
-      '`X-Forwarded-For`; it must then delete that of the caller. In live mode a proxy of a private network that is not ' +
-      'listed is warned about, and limits still count each caller that it names.',
+      '`X-Forwarded-For`; it must then delete that of the caller. Their `Forwarded` is ignored. In live mode a proxy of a private ' +
+      'network that is not listed is warned about, and limits still count each caller that it names.',
   },
   {
     name: 'REQUESTS_PER_SECOND',
