@@ -53,7 +53,7 @@ export const settings = [
     byDefault: 'a private PostgreSQL in MANDATE_DATA',
     meaning:
       'The PostgreSQL to use, version 15 or later. Live mode requires it. The connection is encrypted only if the URL ends with ' +
-      '`?sslmode=verify-full&sslrootcert=<file>` ([TLS](database.md#tls)).',
+      '`?sslmode=verify-full&sslrootcert=<file>` ([TLS](database.md#tls)). An `application_name` in it has no effect.',
     secret: true,
   },
   {
