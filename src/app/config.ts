@@ -53,7 +53,7 @@ export const settings = [
     byDefault: 'a private PostgreSQL in MANDATE_DATA',
     meaning:
       'The PostgreSQL to use, version 15 or later. Live mode requires it. The connection is encrypted only if the URL ends with ' +
-      '`?sslmode=verify-full&sslrootcert=<file>` ([TLS](database.md#tls)).',
+      '`?sslmode=verify-full&sslrootcert=<file>` ([TLS](database.md#tls)). An `application_name` in it has no effect.',
     secret: true,
   },
   {
@@ -99,8 +99,8 @@ export const settings = [
     meaning:
       'Addresses or networks of your proxies, separated by commas. Only theirs are `X-Forwarded-For`, `X-Forwarded-Proto` and ' +
       '`X-Forwarded-Host` believed, so they must replace those of the caller. `X-Real-IP` is believed if a proxy sends no ' +
-      '`X-Forwarded-For`; it must then delete that of the caller. In live mode a proxy of a private network that is not ' +
-      'listed is warned about, and limits still count each caller that it names.',
+      '`X-Forwarded-For`; it must then delete that of the caller. Their `Forwarded` is ignored. In live mode a proxy of a private ' +
+      'network that is not listed is warned about, and limits still count each caller that it names.',
   },
   {
     name: 'REQUESTS_PER_SECOND',

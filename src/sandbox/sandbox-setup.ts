@@ -1,12 +1,13 @@
 // Creates a sandbox's party, shops and API key on the first start, and writes the key to a file only its owner can read.
 // Live mode has no such file.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../error-code.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { allScopes } from '../platform/http/access.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import type { ApiKeys } from '../merchants/api-keys.ts';
 import { insertParty, insertShop } from '../merchants/store/parties.ts';
 import { isAliveBesideUs } from './alive.ts';
@@ -115,7 +116,7 @@ function readNodes(dataFolder: string): NodeInfo[] {
 
 /** Writes a temporary file and renames it, so that a reader never sees half of it. */
 function writeNodes(dataFolder: string, [first, ...after]: readonly NodeInfo[]): void {
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  makeFolder(dataFolder);
   const aside = `${infoFile(dataFolder)}.${process.pid}`;
   const stored = { ...first, ...(after.length > 0 ? { after } : {}) };
   writeFileSync(aside, JSON.stringify(stored, null, 2) + '\n', { mode: 0o600 });

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/dat
 import { whenTimeIsUp } from '../../../test/support/service/time-limit.ts';
 import { waitMs } from '../../../tools/tests/waits.ts';
 import { openDatabase, retryOnConflict } from './database.ts';
+import { programName } from './connections/program-name.ts';
 import { DatabaseUnavailable } from './connections/unavailable.ts';
 import { minorUnits, object, oneOf, optional, text, variants } from './codec.ts';
 import { isJoined, optional as optionalColumns, statement, stored, storedBeside } from './statement.ts';
@@ -233,10 +234,23 @@ test('a URL with options is otherwise unchanged', async () => {
   expect(heard[0]).toMatch(
     /\0options\0-c search_path=other -c TimeZone=UTC -c statement_timeout=10000 -c idle/,
   );
-  expect(heard[0]).toContain('\0application_name\0who?\0');
+  expect(heard[0]).toContain(`\0application_name\0${programName}\0`);
   expect(heard[1]).toContain('50%-50\0');
   await optioned.end();
   server.close();
+});
+
+test.each([
+  ['application_name=billing'],
+  ['application%5Fname=billing&application_name=other'],
+  [`options=${encodeURIComponent('-c application_name=billing')}`],
+])('the server knows the program by its own name, also with %s in the URL', async (named) => {
+  const database = openDatabase({ connection: { url: `${db.url}&${named}` }, maxConnections: 3 });
+  const { rows } = await database.withClient((client) =>
+    client.query('select application_name as name from pg_stat_activity where pid = pg_backend_pid()'),
+  );
+  expect(rows).toEqual([{ name: programName }]);
+  await database.end();
 });
 
 const sleepLong = statement({

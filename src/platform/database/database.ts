@@ -263,11 +263,14 @@ function poolOf(
 }
 
 /**
- * The driver lets the last `options` of the URL replace these settings, so they are appended to it: the server obeys the last value.
- * The rest of the URL stays as it is, because the driver decodes a URL with a bare % differently.
+ * The driver prefers the URL's last `options` and last name to ours, so ours are appended: programs find each other by name. The rest
+ * of the URL stays as it is, because the driver decodes a URL with a bare % differently.
  */
 function withSettings(url: string, settings: string): string {
-  return url.replace(/([?&]options=[^&#]*)(?!.*[?&]options=)/, `$1+${settings.replaceAll(' ', '+')}`);
+  const encoded = (text: string) => text.replaceAll(' ', '+');
+  return url
+    .replace(/([?&]options=[^&#]*)(?!.*[?&]options=)/, `$1+${encoded(settings)}`)
+    .replace(/\?[^#]*/, `$&&application_name=${encoded(programName)}`);
 }
 
 async function retried<T>(transact: () => Promise<T>): Promise<T> {

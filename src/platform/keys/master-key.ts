@@ -1,11 +1,12 @@
 // The key that wraps all data keys, and never encrypts data itself. In the sandbox it is a file in the data folder, created on the first
 // start; in live mode the operator provides it.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../../error-code.ts';
 import { randomText } from '../../ids.ts';
 import { NotSetUp, type SetUp } from '../../not-set-up.ts';
+import { makeFolder } from '../make-folder.ts';
 
 /** The port to the holder of the master key. An external key service would implement the same two methods. */
 export type MasterKey = {
@@ -41,7 +42,7 @@ export function sandboxMasterKey(file: string, { mayCreate }: SetUp = { mayCreat
       `No master key in ${file}. Set MANDATE_DATA or MANDATE_MASTER_KEY as for the service. ` +
         'For a new database, start the service or run "mandate migrate".',
     );
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const mine = `${file}.${randomText(8)}`;
   writeFileSync(mine, randomBytes(masterKeyBytes).toString('base64') + '\n', { mode: 0o600 });
   try {

@@ -1,13 +1,13 @@
 // Assembles the simulated bank: journal, server, callbacks and timers.
 // It runs inside `mandate serve` in a sandbox, alone as `mandate bank`, or in a test.
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { codeOf } from '../../error-code.ts';
 import { isSigned } from '../../acquiring/adapters/http/signature.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../platform/log.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
 import { sandboxMasterKey } from '../../platform/keys/master-key.ts';
 import { defined } from '../../defined.ts';
 import type { AbilitiesAnswer } from '../../acquiring/adapters/http/capabilities.ts';
@@ -74,7 +74,7 @@ function bankIdOf(key: Buffer): string {
 export async function openSimulatedBank(options: SimulatedBankOptions): Promise<SimulatedBank> {
   const { clock, secret, log, folder, host = '127.0.0.1', port = 0, seed = 1 } = options;
   const { speaks = 'today' } = options;
-  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (folder !== undefined) makeFolder(folder);
   const key = folder === undefined ? randomBytes(32) : keyIn(folder);
   const bankId = bankIdOf(key);
   const faults = openFaults(seed);

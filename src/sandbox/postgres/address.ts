@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { asideName } from './atomic-create.ts';
+import { asideName } from '../../platform/make-folder.ts';
 import type { Cluster } from './cluster.ts';
 
 /** The host is a folder with a socket, or the loopback address. */

@@ -1,36 +1,15 @@
 // Creates files and folders under a temporary name and renames them, so that no process sees a half-written one.
 // Several processes may do so in parallel: the first wins, and the others delete their copies.
 import { codeOf } from '../../error-code.ts';
+import { asideMark, asideName, giveTo, moveInto, type Owner } from '../../platform/make-folder.ts';
 import { isAliveBesideUs } from '../alive.ts';
-import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, linkSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-type Owner = { readonly uid: number; readonly gid: number };
-
-const mark = '.tmp-';
 const leftoverAgeMs = 3_600_000;
 const othersTimeoutMs = 10_000;
 const pollIntervalMs = 15;
-
-export function asideName(final: string): string {
-  return `${final}${mark}${process.pid}-${randomBytes(4).toString('hex')}`;
-}
 
 /** For a folder that takes time to build: waits first for a process that is already building it. */
 export async function buildAside(final: string, make: (aside: string) => Promise<void>): Promise<void> {
@@ -52,21 +31,9 @@ async function othersDone(final: string): Promise<void> {
 }
 
 function isBeingBuilt(final: string): boolean {
-  const start = basename(final) + mark;
+  const start = basename(final) + asideMark;
   const builders = readdirSync(dirname(final)).filter((name) => name.startsWith(start));
   return builders.some((name) => isAliveBesideUs(Number.parseInt(name.slice(start.length), 10)));
-}
-
-/** Creates a folder under any umask. Others may pass through its parents, as the user of PostgreSQL has to, but not list them. */
-export function makeFolder(folder: string, mode: number, owner: Owner | undefined): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder), 0o711, undefined);
-  const aside = asideName(folder);
-  mkdirSync(aside);
-  chmodSync(aside, mode);
-  giveTo(aside, owner);
-  moveInto(aside, folder);
-  rmSync(aside, { recursive: true, force: true });
 }
 
 /** Writes a file with mode 0600. If another process wrote it first, that file stays. */
@@ -85,30 +52,10 @@ export function writeOnce(file: string, content: string, owner: Owner | undefine
 
 /** Removes temporary files of killed processes, if older than one hour. */
 export function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder).filter((each) => basename(each).includes(mark))) {
+  for (const name of readdirSync(folder).filter((each) => basename(each).includes(asideMark))) {
     const modified = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs;
     if (modified !== undefined && Date.now() - modified > leftoverAgeMs) {
       rmSync(join(folder, name), { recursive: true, force: true });
     }
-  }
-}
-
-function giveTo(path: string, owner: Owner | undefined): void {
-  if (owner) chownSync(path, owner.uid, owner.gid);
-}
-
-function moveInto(aside: string, final: string): void {
-  try {
-    renameSync(aside, final);
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
-    return;
-  }
-  // Without the sync, a power failure could undo the rename and lose everything committed since.
-  const above = openSync(dirname(final), 'r');
-  try {
-    fsyncSync(above);
-  } finally {
-    closeSync(above);
   }
 }

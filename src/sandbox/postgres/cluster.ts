@@ -6,7 +6,8 @@ import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from '../../error-code.ts';
-import { buildAside, makeFolder, removeLeftovers, writeOnce } from './atomic-create.ts';
+import { makeFolder } from '../../platform/make-folder.ts';
+import { buildAside, removeLeftovers, writeOnce } from './atomic-create.ts';
 import type { Binaries } from './binaries.ts';
 import type { Place, ServerUser } from './run-as.ts';
 
@@ -31,11 +32,13 @@ export function openCluster(place: Place): Cluster {
   const { folder, user } = place;
   const pg = join(folder, 'pg');
   const run = join(pg, 'run');
-  if (!user) makeFolder(folder, 0o700, undefined);
-  makeFolder(pg, 0o700, user);
+  // The user of PostgreSQL has to pass through the folders above, and must not list them.
+  const parentMode = 0o711;
+  if (!user) makeFolder(folder, { parentMode });
+  makeFolder(pg, { owner: user, parentMode });
   // Root may have created the folder, empty, for this purpose.
   if (user && statSync(pg).uid === 0) chownSync(pg, user.uid, user.gid);
-  makeFolder(run, 0o700, user);
+  makeFolder(run, { owner: user });
   removeLeftovers(pg);
   return {
     folder,

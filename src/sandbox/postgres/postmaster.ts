@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from './address.ts';
 import { codeOf } from '../../error-code.ts';
-import { asideName } from './atomic-create.ts';
+import { asideName } from '../../platform/make-folder.ts';
 import type { Binaries } from './binaries.ts';
 import { serverEnvironment, type Cluster } from './cluster.ts';
 

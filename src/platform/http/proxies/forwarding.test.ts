@@ -48,6 +48,25 @@ test('a declared proxy is not', () => {
   expect([one.warned, one.warnings()]).toEqual([[], []]);
 });
 
+test('a declared proxy that names the payer in Forwarded alone is warned about, and not believed', () => {
+  const one = watch(true, ['10.0.0.0/24']);
+  const request = from('10.0.0.7', { forwarded: 'for=192.0.2.60' });
+  one.observe(request);
+  one.observe(request);
+  const asked = expect.stringContaining('X-Forwarded-For');
+  expect([one.warned, one.warnings()]).toEqual([[[{ peer: '10.0.0.7' }, asked]], [asked]]);
+  expect(one.countedAs(request)).toBe('10.0.0.7');
+});
+
+test.each(['x-forwarded-for', 'x-real-ip'])(
+  'Forwarded from a caller behind a declared proxy that sends %s is not the proxy’s',
+  (name) => {
+    const one = watch(true, ['10.0.0.0/24']);
+    one.observe(from('10.0.0.7', { [name]: '203.0.113.9', forwarded: 'for=192.0.2.60' }));
+    expect([one.warned, one.warnings()]).toEqual([[], []]);
+  },
+);
+
 test('in live mode payers behind an undeclared proxy of a private network are counted apart', () => {
   const { countedAs } = watch(true);
   expect(countedAs(forwarded('10.0.0.7', '203.0.113.9'))).toBe('203.0.113.9');

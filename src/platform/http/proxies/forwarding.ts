@@ -1,4 +1,5 @@
-// Detects a proxy that the operator has not declared: it says for whom it forwards, and its own address stands for every payer's.
+// Detects a proxy that says for whom it forwards and is not believed, so that its own address stands for every payer's. Either the
+// operator has not declared it, or it sends Forwarded alone.
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../../log.ts';
 import { proxyCheck } from './proxies.ts';
@@ -15,6 +16,19 @@ export type Forwarding = {
   /** For operators, as long as it has lasted until recently. */
   warnings(): string[];
 };
+
+type Fault = { readonly logged: string; readonly shown: string };
+
+const undeclared: Fault = {
+  logged: 'forwarded header ignored; if this peer is your proxy, add it to TRUSTED_PROXIES',
+  shown: 'proxy: forwarded headers come from a peer that is not in TRUSTED_PROXIES',
+};
+/** Most proxies that send X-Forwarded-For pass this header on as the caller wrote it, so it is never believed. */
+const forwardedAlone: Fault = {
+  logged: 'Forwarded header ignored; let this proxy send X-Forwarded-For',
+  shown: 'proxy: a peer in TRUSTED_PROXIES sends Forwarded, which is ignored, and no X-Forwarded-For',
+};
+const faults = [undeclared, forwardedAlone];
 
 const warnEveryMs = 60_000;
 const recentlyMs = 600_000;
@@ -40,8 +54,8 @@ export function watchForwarding(options: {
 }): Forwarding {
   const isDeclared = proxyCheck(options.trustedProxies);
   const isPrivate = proxyCheck(privateNetworks);
-  let warnedAtMs = -Infinity;
-  let seenAtMs = -Infinity;
+  const warnedAtMs = new Map<Fault, number>();
+  const seenAtMs = new Map<Fault, number>();
 
   const undeclaredPeer = ({ raw, headers }: Received): string | undefined => {
     const peer = raw.socket.remoteAddress;
@@ -49,19 +63,23 @@ export function watchForwarding(options: {
     return isForwarded && peer !== undefined && !isDeclared(peer) ? peer : undefined;
   };
 
+  const faultOf = (request: Received): Fault | undefined => {
+    if (undeclaredPeer(request) !== undefined) return undeclared;
+    const { 'x-forwarded-for': list, forwarded } = request.headers;
+    return forwarded !== undefined && !list ? forwardedAlone : undefined;
+  };
+
   return {
     observe(request) {
-      if (isDeclared(request.raw.socket.remoteAddress ?? '')) readRealIp(request.headers);
-      const peer = undeclaredPeer(request);
-      if (peer === undefined) return;
+      const peer = request.raw.socket.remoteAddress ?? '';
+      if (isDeclared(peer)) readRealIp(request.headers);
+      const fault = faultOf(request);
+      if (fault === undefined) return;
       const now = options.nowMs();
-      seenAtMs = now;
-      if (now - warnedAtMs < warnEveryMs) return;
-      warnedAtMs = now;
-      options.log.warn(
-        { peer },
-        'forwarded header ignored; if this peer is your proxy, add it to TRUSTED_PROXIES',
-      );
+      seenAtMs.set(fault, now);
+      if (now - (warnedAtMs.get(fault) ?? -Infinity) < warnEveryMs) return;
+      warnedAtMs.set(fault, now);
+      options.log.warn({ peer }, fault.logged);
     },
     countedAs(request) {
       const peer = options.livemode ? undeclaredPeer(request) : undefined;
@@ -70,10 +88,10 @@ export function watchForwarding(options: {
       const last = lastForwarded(request.headers);
       return last === '' ? request.ip : last.slice(0, maxCharacters);
     },
-    warnings: () =>
-      options.nowMs() - seenAtMs < recentlyMs
-        ? ['proxy: forwarded headers come from a peer that is not in TRUSTED_PROXIES']
-        : [],
+    warnings() {
+      const since = options.nowMs() - recentlyMs;
+      return faults.filter((fault) => (seenAtMs.get(fault) ?? -Infinity) > since).map(({ shown }) => shown);
+    },
   };
 }
 
