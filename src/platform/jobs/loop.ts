@@ -7,7 +7,7 @@ export function openLoop(poll: () => Promise<void>, onFailure: (error: unknown) 
   const work = openWork();
   const is = { wanted: false, polling: false, waking: false, stopping: false };
 
-  /** Polls now, or once more after the poll in progress. */
+  /** Polls now, or once more if a poll is in progress. */
   function wake(): void {
     is.wanted = true;
     if (!is.polling && !is.stopping) work.attend(pollWhileWanted());
