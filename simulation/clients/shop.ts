@@ -117,10 +117,12 @@ function payerWithCard(known: Knowledge, chance: Chance) {
   );
 }
 
-/** Mostly an invoice without a payment. */
-function invoiceToPay(known: Knowledge, chance: Chance) {
+/** Mostly an invoice without a payment, and of that shop if one is given: another shop cannot charge its series. */
+function invoiceToPay(known: Knowledge, chance: Chance, shop?: string) {
   const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
-  const untried = known.invoices.filter(({ id }) => !tried.has(id));
+  const untried = known.invoices.filter(
+    ({ id, shop: own }) => !tried.has(id) && (shop === undefined || own === shop),
+  );
   return (chance.isTrue(0.8) ? recent(untried, chance) : undefined) ?? recent(known.invoices, chance);
 }
 
@@ -145,8 +147,9 @@ function payment(
   who: Readonly<Record<string, unknown>> | undefined,
   now: () => string,
   agreesToMore: number,
+  shop?: string,
 ) {
-  const invoice = invoiceToPay(known, chance);
+  const invoice = invoiceToPay(known, chance, shop);
   if (!invoice || !who) return undefined;
   const { id: invoiceId, amount, currency } = invoice;
   const makeRecurrent = chance.isTrue(agreesToMore);
@@ -285,7 +288,8 @@ export const shopActions: readonly Action[] = [
       if (!parent) return undefined;
       const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
       const who = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
-      return payment(known, chance, who, now, 0.25);
+      const shop = known.invoices.find(({ id }) => id === parent.invoiceId)?.shop;
+      return payment(known, chance, who, now, 0.25, shop);
     },
   },
   {
