@@ -72,7 +72,7 @@ export const faultsOfPayouts: Faults = {
       {
         within: 'runWithdrawalJob',
         replace: "(state.status === 'succeeded' && state.returned)",
-        by: "(state.status === 'succeeded' && now === '')",
+        by: "(state.status === 'succeeded' && id === '')",
       },
       {
         within: 'withReturn',

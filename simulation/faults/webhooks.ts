@@ -3,7 +3,13 @@ import type { Faults } from './fault.ts';
 export const faultsOfWebhooks: Faults = {
   'delivered-in-reverse': {
     does: 'Waiting webhook events are sent in reverse order.',
-    edits: [{ within: 'openDeliveryWorker', replace: '[...messages]', by: '[...messages].reverse()' }],
+    edits: [
+      {
+        within: 'loadItems',
+        replace: 'const [first, ...others] = messages ?? [];',
+        by: 'const [first, ...others] = [...(messages ?? [])].reverse();',
+      },
+    ],
   },
   'failure-counts-as-delivered': {
     does: 'A failed webhook delivery counts as delivered.',
@@ -29,7 +35,11 @@ export const faultsOfWebhooks: Faults = {
   'event-passed-over': {
     does: 'After each delivered webhook event the next one is skipped.',
     edits: [
-      { within: 'recordOutcome', replace: 'item.messages.shift();', by: 'item.messages.splice(0, 2);' },
+      {
+        within: 'restOf',
+        replace: 'const [, next, ...others] = messages;',
+        by: 'const [, , next, ...others] = messages;',
+      },
     ],
   },
   'queue-of-another-node': {

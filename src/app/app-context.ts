@@ -11,6 +11,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Ids } from '../ids.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
+import type { JobRows } from './job-handlers.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Recurring } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
@@ -38,7 +39,7 @@ export type AppContext = {
   readonly consentLinks: ConsentLinks;
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
-  readonly jobs: JobRunner;
+  readonly jobs: JobRunner<JobRows>;
   readonly webhooks: WebhookOperations;
   /** What the service's own pages begin with. */
   readonly publicUrl: () => string;

@@ -37,8 +37,8 @@ import {
   requireMigrations,
   requireTables,
 } from '../platform/database/migrate.ts';
-import { jobHandlers, jobOfOperation } from './job-handlers.ts';
-import { openJobRunner } from '../platform/jobs/job-runner.ts';
+import { jobHandlers, jobOfOperation, type JobRows } from './job-handlers.ts';
+import { openJobRunner, type JobRunner } from '../platform/jobs/job-runner.ts';
 import { realPause, type Pause } from '../platform/jobs/wait-for.ts';
 import type { Topic } from '../platform/events/domain/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from '../platform/http/idempotency.ts';
@@ -317,7 +317,7 @@ export function buildService(
     openLink: ports.network?.openLink,
     allowPlainHttp: config.mode === 'sandbox',
   });
-  const jobs = openJobRunner({
+  const jobs: JobRunner<JobRows> = openJobRunner({
     db: database,
     clock,
     log,
@@ -330,7 +330,7 @@ export function buildService(
       payouts,
       log,
       publicUrl,
-      run: (...work) => jobs.run(...work),
+      run: (table, key, now, row) => jobs.run(table, key, now, row),
     }),
     periodicTasks: [
       {

@@ -29,7 +29,7 @@ export function addGauges(
     banks,
   }: {
     database: DatabasePool;
-    jobs: JobRunner;
+    jobs: Pick<JobRunner, 'stuckJobs'>;
     clock: Clock;
     ledger: LedgerMonitor;
     banks: Pick<Banks, 'away'>;

@@ -8,7 +8,7 @@ import type { StoredBinding } from '../customers/store/bindings.ts';
 import { bindingOfOperation } from '../customers/domain/binding.ts';
 import { bindingReturnUrlOf } from '../customers/payer-return.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
-import type { JobHandler, JobRunner } from '../platform/jobs/job-runner.ts';
+import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/store/invoices.ts';
 import { carriesNetworkIds, paymentOfOperation } from '../payments/domain/payment.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
@@ -28,6 +28,14 @@ import type { StoredWithdrawal } from '../payouts/store/withdrawals.ts';
 
 /** Mail servers count connections. Emails that are only stored need none. */
 const maxEmails = 4;
+
+/** What each job is given of a row that this node has just written. */
+export type JobRows = Record<'invoice' | 'card' | 'series' | 'destination', never> & {
+  readonly payment: NewPayment;
+  readonly binding: StoredBinding;
+  readonly payer_email: PreloadedEmail;
+  readonly withdrawal: StoredWithdrawal;
+};
 
 export function jobHandlers({
   database,
@@ -49,11 +57,11 @@ export function jobHandlers({
   log: Logger;
   publicUrl: () => string;
   /** Immediately runs the job of a row that a step has written as claimed. */
-  run: JobRunner['run'];
-}): readonly JobHandler[] {
+  run: JobRunner<JobRows>['run'];
+}): JobHandlers<JobRows> {
   const paymentDeps: PaymentJobDeps = {
     db: database,
-    clock,
+    nodeClock: clock,
     log,
     recurring,
     bankOf: (payment) => banks.bankOf(payment.terminal),
@@ -72,67 +80,38 @@ export function jobHandlers({
   };
   const bindingDeps: BindingJobDeps = {
     db: database,
-    clock,
+    nodeClock: clock,
     recurring,
     bankOf: (binding) => banks.bankOf(binding.terminal),
     alternateTerminal: (binding) => banks.alternateTerminal(binding),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
   const needs = cardNeeds(recurring);
-  return [
-    { table: 'invoice', keys: ['invoice_id'], step: ([id = ''], now) => runInvoiceJob(database, id, now) },
-    {
-      table: 'payment',
-      keys: ['invoice_id', 'payment_id'],
-      step: (key, now, attempt, preloaded) =>
-        runPaymentJob(paymentDeps, key, now, attempt, preloaded as NewPayment | undefined),
+  const emailDeps = { db: database, recurring, mailServer };
+  const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
+  return {
+    invoice: {
+      keys: ['invoice_id'],
+      step: ({ key: [id = ''], clock }) => runInvoiceJob(database, id, clock.now()),
     },
-    {
-      table: 'binding',
-      keys: ['customer_id', 'binding_id'],
-      step: (key, now, attempt, preloaded) =>
-        runBindingJob(bindingDeps, key, now, attempt, preloaded as StoredBinding | undefined),
-    },
-    {
-      table: 'card',
-      keys: ['card_id'],
-      step: (key, now) => runCardJob(database, needs, key, now),
-    },
-    {
-      table: 'series',
+    payment: { keys: ['invoice_id', 'payment_id'], step: (job) => runPaymentJob(paymentDeps, job) },
+    binding: { keys: ['customer_id', 'binding_id'], step: (job) => runBindingJob(bindingDeps, job) },
+    card: { keys: ['card_id'], step: ({ key, clock }) => runCardJob(database, needs, key, clock.now()) },
+    series: {
       keys: ['series_id'],
-      step: ([id = ''], now) => recurring.runSeriesJob(database, id, now),
+      step: ({ key: [id = ''], clock }) => recurring.runSeriesJob(database, id, clock.now()),
     },
-    {
-      table: 'payer_email',
+    payer_email: {
       keys: ['invoice_id', 'payment_id'],
       ...(mailServer ? { maxConcurrency: maxEmails } : {}),
-      step: (key, now, _attempt, preloaded) =>
-        runPayerEmailJob(
-          { db: database, recurring, mailServer },
-          key,
-          now,
-          preloaded as PreloadedEmail | undefined,
-        ),
+      step: (job) => runPayerEmailJob(emailDeps, job),
     },
-    {
-      table: 'destination',
+    destination: {
       keys: ['destination_id'],
-      step: (key, now, attempt) => runDestinationJob({ db: database, banks }, key, now, attempt),
+      step: (job) => runDestinationJob({ db: database, banks }, job),
     },
-    {
-      table: 'withdrawal',
-      keys: ['withdrawal_id'],
-      step: (key, now, attempt, preloaded) =>
-        runWithdrawalJob(
-          { db: database, clock, banks, livemode: payouts.livemode, log },
-          key,
-          now,
-          attempt,
-          preloaded as StoredWithdrawal | undefined,
-        ),
-    },
-  ];
+    withdrawal: { keys: ['withdrawal_id'], step: (job) => runWithdrawalJob(withdrawalDeps, job) },
+  };
 }
 
 /** The job that a bank operation belongs to. */

@@ -15,7 +15,7 @@ import type { StoredCustomer } from './store/customers.ts';
 export type BeginBindingDeps = {
   readonly db: Database;
   readonly banks: Pick<Banks, 'terminalOf'>;
-  readonly jobs: Pick<JobRunner, 'run'>;
+  readonly jobs: Pick<JobRunner<{ binding: StoredBinding }>, 'run'>;
   readonly bindingRules: BindingRules;
   readonly payerAttempts: PayerAttempts;
 };

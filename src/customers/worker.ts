@@ -1,8 +1,9 @@
 // The job of a binding: the verification charge, then its refund. How the bank is asked is in acquiring/authorisation/job.ts.
 import { runAuthorisationJob, type AuthorisationJob, type NextStep } from '../acquiring/authorisation/job.ts';
 import type { Bank, BankResponse, Terminal } from '../acquiring/domain/bank-port.ts';
-import { runningFrom, type Clock, type Instant } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { Job } from '../platform/jobs/job-table.ts';
 import { consentRevoked, interpret, nextAction, type BindingChange } from './domain/bank-actions.ts';
 import { chargeOf, giveBackOf } from './domain/bank-operations.ts';
 import { isReturning, sendUntilOf, type Binding } from './domain/binding.ts';
@@ -14,7 +15,7 @@ import { storeReroute } from './store/reroute.ts';
 export type BindingJobDeps = {
   readonly db: Database;
   /** Limits against card testing count by it, because no test clock moves it. */
-  readonly clock: Clock;
+  readonly nodeClock: Clock;
   readonly recurring: SeriesOfBindings;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
   /** Another terminal of the shop whose bank is not known to be unavailable. */
@@ -25,14 +26,9 @@ export type BindingJobDeps = {
 
 export function runBindingJob(
   deps: BindingJobDeps,
-  [customerId = '', bindingId = '']: readonly string[],
-  now: Instant,
-  attempt: number,
-  /** Given when the node that created the binding runs its job immediately. */
-  preloaded?: StoredBinding,
+  { key: [customerId = '', bindingId = ''], clock, attempt, row }: Job<StoredBinding>,
 ): Promise<void> {
-  const run = { db: deps.db, clock: runningFrom(now, deps.clock), attempt };
-  return runAuthorisationJob(jobOf(deps, { customerId, bindingId }), run, preloaded);
+  return runAuthorisationJob(jobOf(deps, { customerId, bindingId }), { db: deps.db, clock, attempt }, row);
 }
 
 function jobOf(
@@ -82,7 +78,7 @@ function nextStepOf(
 }
 
 async function write(
-  { db, clock, recurring }: BindingJobDeps,
+  { db, nodeClock, recurring }: BindingJobDeps,
   stored: StoredBinding,
   facts: BindingChange['facts'],
   at: Instant,
@@ -91,7 +87,7 @@ async function write(
   if (facts.length === 0) return 'over';
   const store = (those: BindingChange['facts']) => {
     const alsoWrite = seriesWriteOf(stored.binding, those, answer, at, recurring);
-    return storeBindingFacts(db, stored, those, at, alsoWrite, true, clock.now(), answer);
+    return storeBindingFacts(db, stored, those, at, alsoWrite, true, nodeClock.now(), answer);
   };
   const written = await store(facts).catch((error: unknown) => {
     if (!(error instanceof ConsentRevoked)) throw error;

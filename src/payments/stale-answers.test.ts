@@ -9,6 +9,8 @@ import { rowOf } from './store/rows.ts';
 import { runPaymentJob, type PaymentJobDeps } from './worker.ts';
 
 const now = parseInstant('2026-01-19T10:00:00Z')!;
+const clock = { now: () => now };
+const jobOf = (attempt: number) => ({ key: ['I', '1'], clock, attempt });
 const rub = (minor: bigint): Money => ({ minor, currency: 'RUB' as Currency });
 const approval = { reference: '900000000001' };
 const payment = {
@@ -58,7 +60,7 @@ function rowInMemory(state: PaymentState) {
 const depsWith = (db: unknown, send: (operation: BankOperation) => Promise<BankResponse>) =>
   ({
     db,
-    clock: { now: () => now },
+    nodeClock: clock,
     recurring: {},
     bankOf: () =>
       Promise.resolve({
@@ -93,8 +95,8 @@ test('a refused reversal is not read as the refusal of the refund that follows i
     return approved;
   });
   const slow = depsWith(db, () => refunding.isOpen.then(() => declined));
-  const running = runPaymentJob(fast, ['I', '1'], now, 2);
-  await runPaymentJob(slow, ['I', '1'], now, 3);
+  const running = runPaymentJob(fast, jobOf(2));
+  await runPaymentJob(slow, jobOf(3));
   slowEnded.open();
   await running;
   expect(written).toEqual(['reversing', 'failed']);
@@ -114,9 +116,7 @@ test('the response about one refund is not read as that about the next', async (
   const ended = gate();
   const slow = runPaymentJob(
     depsWith(db, () => ended.isOpen.then(() => approved)),
-    ['I', '1'],
-    now,
-    2,
+    jobOf(2),
   );
   put(refund('101', 1_000n));
   ended.open();
@@ -141,6 +141,6 @@ test('the decline of a first charge is not read as that of the second, which ano
   });
   const recurring = { recordDecline: () => Promise.resolve() } as unknown as PaymentJobDeps['recurring'];
   ended.open();
-  await runPaymentJob({ ...deps, recurring }, ['I', '1'], now, 1);
+  await runPaymentJob({ ...deps, recurring }, jobOf(1));
   expect(row.status).toBe('authorising');
 });

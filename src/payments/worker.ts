@@ -11,9 +11,10 @@ import type { Banks } from '../acquiring/banks.ts';
 import type { Bank, Terminal } from '../acquiring/domain/bank-port.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
 import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
-import { earliest, laterBy, runningFrom, type Clock, type Instant } from '../clock.ts';
+import { earliest, laterBy, type Clock, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { Job } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Recurring } from '../recurring/port.ts';
 import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
@@ -41,7 +42,7 @@ import { firstWaitingRefund, wakeFirstWaitingRefund } from './store/waiting-refu
 export type PaymentJobDeps = {
   readonly db: Database;
   /** Limits against card testing count by it, because no test clock moves it. */
-  readonly clock: Clock;
+  readonly nodeClock: Clock;
   readonly log: Pick<Logger, 'error'>;
   readonly recurring: Recurring;
   readonly bankOf: (payment: Payment) => Promise<Bank>;
@@ -59,20 +60,14 @@ export type PaymentJobDeps = {
 /** A payment with what this node knows of its creation, until that may have changed. */
 type Loaded = StoredPayment & { readonly created?: NewPayment };
 
-/** The clock runs on from the time of the job; the node's own is in `nodeClock`. */
-type JobDeps = PaymentJobDeps & { readonly nodeClock: Clock };
+type JobDeps = PaymentJobDeps & { readonly clock: Clock };
 
 export function runPaymentJob(
   deps: PaymentJobDeps,
-  [invoiceId = '', paymentId = '']: readonly string[],
-  now: Instant,
-  attempt: number,
-  preloaded?: NewPayment,
+  { key: [invoiceId = '', paymentId = ''], clock, attempt, row }: Job<NewPayment>,
 ): Promise<void> {
-  const clock = runningFrom(now, deps.clock);
-  const job = jobOf({ ...deps, clock, nodeClock: deps.clock }, { invoiceId, paymentId });
-  const created = preloaded && { ...preloaded.stored, created: preloaded };
-  return runAuthorisationJob(job, { db: deps.db, clock, attempt }, created);
+  const job = jobOf({ ...deps, clock }, { invoiceId, paymentId });
+  return runAuthorisationJob(job, { db: deps.db, clock, attempt }, row && { ...row.stored, created: row });
 }
 
 function jobOf(

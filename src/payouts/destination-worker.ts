@@ -1,8 +1,8 @@
 // The job of a destination: asks the bank, while it holds no connection, whether the card takes payouts, and writes the result.
 // Running it twice is harmless: a check moves no money and has one ID.
 import type { Banks } from '../acquiring/banks.ts';
-import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { Job } from '../platform/jobs/job-table.ts';
 import { checkIdOf, interpret } from './domain/destination.ts';
 import { findDestination, letRest, storeDestinationFact } from './store/destinations.ts';
 import { sendOrInquire } from '../acquiring/send-or-inquire.ts';
@@ -16,9 +16,7 @@ export type DestinationJobDeps = { readonly db: Database; readonly banks: Banks 
 
 export async function runDestinationJob(
   { db, banks }: DestinationJobDeps,
-  [id = '']: readonly string[],
-  now: Instant,
-  attempt: number,
+  { key: [id = ''], clock, attempt }: Job,
 ): Promise<void> {
   const stored = await findDestination(db, null, id);
   if (!stored) return;
@@ -36,9 +34,9 @@ export async function runDestinationJob(
     currency,
     card: { token: destination.cardToken },
   } as const;
-  const meaning = interpret(await sendOrInquire({ db, bank, operation, attempt, now }));
+  const meaning = interpret(await sendOrInquire({ db, bank, operation, attempt, now: clock.now() }));
   if ('unknown' in meaning) throw new CardCheckPending(meaning.unknown);
-  await storeDestinationFact(db, stored, meaning.fact, now);
+  await storeDestinationFact(db, stored, meaning.fact, clock.now());
   if (meaning.fact.type === 'destination_check_failed')
     throw new CardCheckPending(`the check was inconclusive, code ${meaning.fact.code}`);
 }

@@ -2,8 +2,9 @@
 // proves. Running it twice is harmless: the payout has one ID, and every write is guarded by the version.
 import type { BankResponse, BankReturn } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
-import { laterBy, runningFrom, type Clock, type Instant } from '../clock.ts';
+import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { Job } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
 import { findDestination } from './store/destinations.ts';
 import { findWallet } from '../wallets/store/wallets.ts';
@@ -19,7 +20,6 @@ import { defined } from '../defined.ts';
 
 export type WithdrawalJobDeps = {
   readonly db: Database;
-  readonly clock: Clock;
   readonly banks: Banks;
   readonly livemode: boolean;
   readonly log: Pick<Logger, 'error' | 'warn'>;
@@ -30,21 +30,15 @@ const returnLeaseMs = 60_000;
 
 export async function runWithdrawalJob(
   deps: WithdrawalJobDeps,
-  [id = '']: readonly string[],
-  now: Instant,
-  attempt: number,
-  /** Given when the node that created the withdrawal runs its job immediately. */
-  preloaded?: StoredWithdrawal,
+  { key: [id = ''], clock, attempt, row }: Job<StoredWithdrawal>,
 ): Promise<void> {
-  const { db, clock: ownClock, livemode, log } = deps;
-  const loaded = preloaded ?? (await findWithdrawal(db, null, id));
+  const { db, livemode, log } = deps;
+  const loaded = row ?? (await findWithdrawal(db, null, id));
   if (!loaded) return;
   const { state } = loaded.withdrawal;
   if (state.status === 'failed' || (state.status === 'succeeded' && state.returned))
     return reschedule(db, loaded, null);
 
-  // A bank may be slow. Its response counts from when it arrives, so the clock keeps running.
-  const clock = runningFrom(now, ownClock);
   if (state.status === 'succeeded') return lookForReturn(deps, loaded, clock);
   const { stored, answer } = await askOrMove(deps, loaded, attempt, clock);
   const { withdrawal } = stored;

@@ -1,7 +1,7 @@
 // Runs the job of a payer email: renders the receipt, sends it, records the result. A crash in between sends it again with
 // the same message ID: better twice than never.
-import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { Job } from '../platform/jobs/job-table.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import { isMailAddress } from '../platform/mail/mail-settings.ts';
 import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
@@ -18,14 +18,13 @@ export type PayerEmailJobDeps = {
 
 export async function runPayerEmailJob(
   { db, recurring, mailServer }: PayerEmailJobDeps,
-  [invoiceId = '', paymentId = '']: readonly string[],
-  now: Instant,
-  preloaded?: PreloadedEmail,
+  { key: [invoiceId = '', paymentId = ''], clock, row }: Job<PreloadedEmail>,
 ): Promise<void> {
-  const payerEmail = preloaded ?? (await findPayerEmail(db, { invoiceId, paymentId }));
+  const now = clock.now();
+  const payerEmail = row ?? (await findPayerEmail(db, { invoiceId, paymentId }));
   if (payerEmail?.status !== 'waiting') return;
   const { paid, seriesId, recipient, createdAt } = payerEmail;
-  const receipt = await recurring.receipt(db, preloaded?.series ?? seriesId, paid);
+  const receipt = await recurring.receipt(db, row?.series ?? seriesId, paid);
   if (!receipt) throw new Error(`Series ${seriesId} not found: its receipt cannot be sent.`);
   const { subject, text, html } = receipt;
   const written = { subject, text, html };

@@ -8,7 +8,7 @@ import type { Owner, Topic } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Logger } from '../platform/log.ts';
 import { systemDnsLookup, urlProblem } from './registration/address-guard.ts';
-import { failureOf } from './delivery/delivery-worker.ts';
+import { failureOf } from './delivery/send-head.ts';
 import { currentSnapshot, newEvents, type NewEvent } from './feed/feed.store.ts';
 import { messagesFor, type Message, type Selection } from './feed/messages.store.ts';
 import { postTo, type WebhookTarget } from './delivery/sign-message.ts';

@@ -1,13 +1,13 @@
 // Assembles the module: the feed reader, the delivery worker and what the endpoints need.
 import type { Clock } from '../clock.ts';
+import { openLoop } from '../platform/jobs/loop.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database, DatabasePool } from '../platform/database/database.ts';
-import type { Owner, Topic } from '../platform/events/domain/topic.ts';
+import type { Owner } from '../platform/events/domain/topic.ts';
 import type { Ids } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
-import type { Logger } from '../platform/log.ts';
 import { systemDnsLookup, type AddressRule } from './registration/address-guard.ts';
-import { openDeliveryWorker } from './delivery/delivery-worker.ts';
+import { openDeliveryWorker, type DeliveryOptions } from './delivery/delivery-worker.ts';
 import { ClusterMismatch } from './feed/feed.store.ts';
 import { openKeyPairs, type KeyPairs } from './registration/key-pair-pool.ts';
 import type { WebhookTarget } from './delivery/sign-message.ts';
@@ -38,27 +38,20 @@ export type FindMissingScope = (
   owner: Owner,
 ) => Promise<'noSuchIdentity' | 'noSuchWallet' | undefined>;
 
-/** How often the feed is read, and how often due queues of other nodes are claimed. */
-const pollEveryMs = 200;
-const claimEveryMs = 1_000;
+const readEveryMs = 200;
 const targetAgeMs = 1_000;
 
-export function openWebhooks(options: {
-  db: DatabasePool;
-  clock: Clock;
-  ids: Ids;
-  log: Logger;
-  keyring: Keyring;
-  topics: readonly Topic[];
-  rule: AddressRule;
-  delaysSeconds: readonly number[];
-  timeoutMs: number;
-  makeKeyPairs: () => Promise<KeyPairs>;
-  missingScope: FindMissingScope;
-  /** Replaced where nothing may leave the program. */
-  openSender?: OpenSender;
-  countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
-}) {
+export function openWebhooks(
+  options: Omit<DeliveryOptions, 'db' | 'sender' | 'targetOf'> & {
+    db: DatabasePool;
+    keyring: Keyring;
+    rule: AddressRule;
+    makeKeyPairs: () => Promise<KeyPairs>;
+    missingScope: FindMissingScope;
+    /** Replaced where nothing may leave the program. */
+    openSender?: OpenSender;
+  },
+) {
   const { db, clock, log, keyring, topics, rule, timeoutMs } = options;
   const sender = (options.openSender ?? openSender)({ rule, resolve: systemDnsLookup, timeoutMs });
   const targets = ttlCache({ maxAgeMs: targetAgeMs, maxEntries: 10_000, load });
@@ -67,9 +60,7 @@ export function openWebhooks(options: {
     sender,
     targetOf: (id) => targets.get(id),
   });
-  const timers: NodeJS.Timeout[] = [];
-  let polling: Promise<void> | undefined;
-  let stopping = false;
+  const feed = openLoop(readFeed, reportFailure);
 
   function reportUnreadable(objectId: string, error: unknown): void {
     log.error({ err: error, objectId }, 'webhook events skipped: the event log is not readable');
@@ -84,23 +75,16 @@ export function openWebhooks(options: {
     return { webhook: stored.webhook, keys };
   }
 
-  /** Reads until nothing is new, or another node is reading. */
-  function poll(): Promise<void> {
-    polling ??= pollAll().finally(() => (polling = undefined));
-    return polling;
+  /** Again until nothing is new, or another node is reading. */
+  async function readFeed(): Promise<void> {
+    const seen = await fanOutOnce(db, topics, clock.now(), reportUnreadable);
+    if (seen && seen.moved > 0) deliveryWorker.wake();
+    if (seen?.more) feed.wake();
   }
 
-  async function pollAll(): Promise<void> {
-    try {
-      for (let more = true; more && !stopping;) {
-        const seen = await fanOutOnce(db, topics, clock.now(), reportUnreadable);
-        if (seen && seen.moved > 0) deliveryWorker.wake();
-        more = seen?.more ?? false;
-      }
-    } catch (error) {
-      if (error instanceof ClusterMismatch) log.error({ err: error }, 'webhook cluster mismatch');
-      else log.warn({ err: error }, 'event log could not be read for webhooks');
-    }
+  function reportFailure(error: unknown): void {
+    if (error instanceof ClusterMismatch) log.error({ err: error }, 'webhook cluster mismatch');
+    else log.warn({ err: error }, 'event log could not be read for webhooks');
   }
 
   return {
@@ -111,17 +95,15 @@ export function openWebhooks(options: {
     sender,
     missingScope: options.missingScope,
     start() {
-      timers.push(
-        setInterval(() => void poll(), pollEveryMs),
-        setInterval(() => deliveryWorker.wake(), claimEveryMs),
-      );
-      void poll();
-      deliveryWorker.wake();
+      feed.every(readEveryMs, feed.wake);
+      feed.wake();
+      deliveryWorker.start();
     },
     wake: () => deliveryWorker.wake(),
     /** Resolves when everything due now has been sent or has failed. */
     async whenIdle() {
-      await poll();
+      feed.wake();
+      await feed.whenIdle();
       deliveryWorker.wake();
       await deliveryWorker.whenIdle();
     },
@@ -130,9 +112,7 @@ export function openWebhooks(options: {
     forget: (id: string) => targets.forget(id),
     reportUnreadable,
     async stop() {
-      stopping = true;
-      timers.forEach(clearInterval);
-      await polling;
+      await feed.stop();
       await deliveryWorker.stop();
       await sender.stop();
     },

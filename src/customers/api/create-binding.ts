@@ -15,7 +15,7 @@ import { consentWarnings, type MandateGiven } from '../../recurring/domain/manda
 import { accept, refuse, type Outcome, type Warning } from '../../refusal.ts';
 import type { BindingRules } from '../domain/commands.ts';
 import { beginBinding } from '../begin-binding.ts';
-import { findBinding, findBindingByExternalId } from '../store/bindings.ts';
+import { findBinding, findBindingByExternalId, type StoredBinding } from '../store/bindings.ts';
 import { bindingBody, bindingExample, BindingParams, BindingSchema } from './binding-schema.ts';
 import { findCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
@@ -33,7 +33,7 @@ type Deps = {
   readonly merchants: Merchants;
   readonly cards: Cards;
   readonly banks: Banks;
-  readonly jobs: JobRunner;
+  readonly jobs: Pick<JobRunner<{ binding: StoredBinding }>, 'run'>;
   readonly bindingRules: BindingRules;
   readonly payerAttempts: PayerAttempts;
   readonly recurring: Recurring;

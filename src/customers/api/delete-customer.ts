@@ -11,7 +11,7 @@ import type { Merchants } from '../../merchants/merchants.ts';
 import type { Recurring } from '../../recurring/port.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
-type Deps = { db: Database; merchants: Merchants; recurring: Recurring; jobs: JobRunner };
+type Deps = { db: Database; merchants: Merchants; recurring: Recurring; jobs: Pick<JobRunner, 'wake'> };
 
 export const deleteCustomer = endpoint({
   operation: 'deleteCustomer',

@@ -39,7 +39,7 @@ type Deps = {
   ids: Ids;
   merchants: Merchants;
   tokens: AccessTokens;
-  jobs: JobRunner;
+  jobs: Pick<JobRunner, 'wake'>;
   recurring: Pick<Recurring, 'settings'>;
 };
 

@@ -24,6 +24,7 @@ import {
   type Recurrence,
   type StartPayment,
 } from '../domain/commands.ts';
+import type { NewPayment as WrittenPayment } from '../store/payments.ts';
 import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '../store/payments.ts';
 import { keptWish, type KeptWish } from '../domain/authentication/three-d-secure.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
@@ -45,7 +46,7 @@ import type { Terminal } from '../../acquiring/domain/bank-port.ts';
 type Deps = CardSourceDeps & {
   readonly merchants: Merchants;
   readonly banks: Banks;
-  readonly jobs: JobRunner;
+  readonly jobs: Pick<JobRunner<{ payment: WrittenPayment }>, 'run'>;
   readonly publicUrl: () => string;
 };
 

@@ -22,7 +22,7 @@ import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 type Deps = {
   readonly db: Database;
   readonly merchants: Merchants;
-  readonly jobs: JobRunner;
+  readonly jobs: Pick<JobRunner, 'wake'>;
 };
 
 export const createRefund = endpoint({

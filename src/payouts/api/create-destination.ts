@@ -26,7 +26,7 @@ type Deps = {
   readonly ids: Ids;
   readonly merchants: Merchants;
   readonly cards: Cards;
-  readonly jobs: JobRunner;
+  readonly jobs: Pick<JobRunner<{ destination: never }>, 'run'>;
 };
 
 export const createDestination = endpoint({

@@ -15,7 +15,7 @@ import { senderProblem } from '../../identities/domain/sender.ts';
 import type { PayoutTerminalTerms } from '../../acquiring/domain/routing/payout-terminal.ts';
 import { freezeSender } from '../domain/payout-sender.ts';
 import { decideWithdrawal, type WithdrawalContext } from '../domain/commands.ts';
-import { findWithdrawalByExternalId } from '../store/withdrawals.ts';
+import { findWithdrawalByExternalId, type StoredWithdrawal } from '../store/withdrawals.ts';
 import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -29,7 +29,7 @@ type Deps = {
   readonly db: Database;
   readonly ids: Ids;
   readonly payouts: PayoutRules;
-  readonly jobs: JobRunner;
+  readonly jobs: Pick<JobRunner<{ withdrawal: StoredWithdrawal }>, 'run'>;
   readonly banks: Banks;
   readonly cards: Pick<Cards, 'numberHash'>;
   readonly merchants: Merchants;

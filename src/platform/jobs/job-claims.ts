@@ -14,7 +14,7 @@ const claimedRow = {
 } as const;
 
 export type ClaimedRow = Values<typeof claimedRow>;
-export type DueStatements = ReturnType<typeof statementsFor>;
+type DueStatements = ReturnType<typeof statementsFor>;
 
 export const movedClocks = statement({
   name: 'moved_test_clocks',
@@ -33,7 +33,7 @@ export const moveTestClock = statement({
          returning offset_ms`,
 });
 
-export type EarliestDue = ReturnType<typeof earliestIn>;
+type EarliestDue = ReturnType<typeof earliestIn>;
 
 /** The ordinal of each table in which something falls due for a party until then, and the first such time. */
 function earliestIn(tables: readonly string[], name: string) {

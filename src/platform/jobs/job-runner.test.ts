@@ -5,13 +5,16 @@ import { instantAt, epochMsOf, laterBy, type Instant } from '../../clock.ts';
 import { openLog } from '../log.ts';
 import { dueStatements } from './job-claims.ts';
 import { initialClaim, openJobRunner, type JobRunner } from './job-runner.ts';
+import type { Job } from './job-table.ts';
 
 const minute = 60_000;
 const leaseMs = 60_000;
 
+type TaskRunner = JobRunner<{ task: never }>;
+
 let db: TestDatabase;
 let clock: TestClock;
-let engines: JobRunner[];
+let engines: TaskRunner[];
 
 beforeEach(async () => {
   db = await createTestDatabase();
@@ -41,12 +44,14 @@ async function finish(id: string): Promise<void> {
 function node(
   step: (id: string, now: Instant) => Promise<void> = finish,
   limit: { maxConcurrency?: number } = {},
-): JobRunner {
+): TaskRunner {
   const jobs = openJobRunner({
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-    handlers: [{ table: 'task', keys: ['task_id'], step: ([id = ''], now) => step(id, now), ...limit }],
+    handlers: {
+      task: { keys: ['task_id'], step: ({ key: [id = ''], clock: own }) => step(id, own.now()), ...limit },
+    },
     periodicTasks: [],
     countJobRun: () => {},
   });
@@ -86,7 +91,7 @@ async function claimImpatiently(): Promise<string[]> {
 }
 
 /** One poll, until everything it started has ended. */
-async function poll(jobs: JobRunner): Promise<void> {
+async function poll(jobs: TaskRunner): Promise<void> {
   jobs.wake();
   await jobs.whenIdle();
 }
@@ -376,9 +381,8 @@ describe("moving a party's clock", () => {
     const seen: string[] = [];
     let statements = 0;
     const work = (table: string) => ({
-      table,
       keys: ['task_id'],
-      step: async ([id = '']: readonly string[]) => {
+      step: async ({ key: [id = ''] }: Job) => {
         seen.push(id);
         await sql(`update ${table} set wake_at = null where task_id = $1`, [id]);
       },
@@ -393,7 +397,7 @@ describe("moving a party's clock", () => {
       },
       clock,
       log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-      handlers: [work('errand'), work('task')],
+      handlers: { errand: work('errand'), task: work('task') },
       periodicTasks: [],
       countJobRun: () => {},
     });
@@ -559,7 +563,7 @@ test('a requested poll runs, also when another poll is just ending', async () =>
       db: { ...db.database, run: () => Promise.resolve((polls++, [])) },
       clock,
       log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-      handlers: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
+      handlers: { task: { keys: ['task_id'], step: () => Promise.resolve() } },
       periodicTasks: [],
       countJobRun: () => {},
     });
@@ -581,7 +585,7 @@ test('a periodic task that still runs is not started again', async () => {
     db: db.database,
     clock,
     log: openLog({ level: 'silent', human: false, destination: { write: () => {} } }),
-    handlers: [{ table: 'task', keys: ['task_id'], step: () => Promise.resolve() }],
+    handlers: { task: { keys: ['task_id'], step: () => Promise.resolve() } },
     periodicTasks: [
       {
         name: 'slow',

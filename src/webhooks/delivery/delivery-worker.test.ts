@@ -53,6 +53,28 @@ test('a receiver that does not answer delays only its own queues, ten at a time'
   expect(world.logged.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
 });
 
+test('the events of a queue are read together, and each delivery takes one write', async () => {
+  await world.addWebhook('1', 'shop');
+  await write('shop', 1, 6, 1);
+  await world.route();
+  const counts: Record<string, number> = {};
+  const onStatement = (name: string) => (counts[name] = (counts[name] ?? 0) + 1);
+  const { deliveryWorker, arrivals } = world.node(({ answer }) => answer(delivered), { onStatement });
+  deliveryWorker.wake();
+  await deliveryWorker.whenIdle();
+  await deliveryWorker.stop();
+  expect(arrivals).toHaveLength(6);
+  const { claim_webhook_queues: claims = 0, ...others } = counts;
+  expect(others).toEqual({
+    read_logs: 1,
+    make_webhook_event_numbers: 1,
+    fix_webhook_messages: 1,
+    write_webhook_queues: 6,
+  });
+  // One at first, then at most one when a slot is free and one when the result is stored.
+  expect(claims).toBeLessThanOrEqual(1 + 2 * 6);
+});
+
 test('two nodes never send from one queue in parallel, and together send everything once', async () => {
   await world.addWebhook('1', 'shop');
   const ids = await write('shop', 60, 6, 4);

@@ -1,32 +1,56 @@
 // Writes the results of many deliveries together: one statement for all that arrive during the previous one.
-import type { QueueWrite } from './queues.store.ts';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { openLoop } from '../../platform/jobs/loop.ts';
+import type { Logger } from '../../platform/log.ts';
+import { queueFields, write, type QueueWrite } from './queues.store.ts';
 
-/** The returned function resolves to whether the claim was still valid. */
-export function openOutcomeWriter(
-  writeAll: (writes: readonly QueueWrite[]) => Promise<boolean[]>,
-): (entry: QueueWrite) => Promise<boolean> {
-  type Waiting = { entry: QueueWrite; resolve: (isOurs: boolean) => void; reject: (error: unknown) => void };
-  let waiting: Waiting[] = [];
-  let isWriting = false;
+export type OutcomeDeps = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly countDelivery: (outcome: 'delivered' | 'failed' | 'parked') => void;
+};
 
-  async function flush(): Promise<void> {
-    isWriting = true;
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        const outcomes = await writeAll(batch.map(({ entry }) => entry));
-        batch.forEach(({ resolve }, index) => resolve(outcomes[index] ?? false));
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    isWriting = false;
+/** The returned function says whether the claim was still valid. After a failed write the lease expires, and the queue is claimed again. */
+export function openOutcomeWriter(deps: OutcomeDeps): (entry: QueueWrite) => Promise<boolean> {
+  type Waiting = { readonly entry: QueueWrite; readonly resolve: (isOurs: boolean) => void };
+  const { db, clock, log } = deps;
+  const waiting: Waiting[] = [];
+  let batch: Waiting[] = [];
+
+  async function writeWaiting(): Promise<void> {
+    batch = waiting.splice(0);
+    const entries = batch.map(({ entry }) => entry);
+    const outcomes = await write(db, entries, clock.now());
+    batch.forEach(({ resolve }, index) => resolve(outcomes[index] ?? false));
   }
 
-  return (entry) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ entry, resolve, reject });
-      if (!isWriting) void flush();
+  function fail(error: unknown): void {
+    for (const { entry, resolve } of batch) {
+      const what = entry.attempt
+        ? 'webhook delivery result could not be stored'
+        : 'webhook queue update failed';
+      log.warn({ err: error, ...queueFields(entry.queue) }, what);
+      resolve(false);
+    }
+  }
+
+  const { wake } = openLoop(writeWaiting, fail);
+  return (entry) => {
+    report(entry, deps);
+    return new Promise((resolve) => {
+      waiting.push({ entry, resolve });
+      wake();
     });
+  };
+}
+
+function report(entry: QueueWrite, { log, countDelivery }: OutcomeDeps): void {
+  if (entry.outcome === 'retry') countDelivery('failed');
+  else if (entry.outcome === 'park') {
+    countDelivery('parked');
+    const fields = { attempts: entry.queue.failures + 1, lastFailure: entry.failure };
+    log.warn({ ...queueFields(entry.queue), ...fields }, 'webhook queue parked');
+  } else if (entry.attempt) countDelivery('delivered');
 }

@@ -16,6 +16,11 @@ export type ClaimedQueue = {
   readonly rewinds: number;
 };
 
+/** For a line of the log. */
+export function queueFields({ webhookId, aggregateId }: ClaimedQueue) {
+  return { webhookId, objectId: aggregateId };
+}
+
 export type Attempt = {
   readonly position: number;
   readonly attempt: number;

@@ -6,7 +6,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime, EntityID } from '../../platform/http/schemas.ts';
 import { eventAt, type Topic } from '../../platform/events/domain/topic.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { failureOf } from '../delivery/delivery-worker.ts';
+import { failureOf } from '../delivery/send-head.ts';
 import { postTo } from '../delivery/sign-message.ts';
 import {
   attemptsOf,

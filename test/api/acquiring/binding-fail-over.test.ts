@@ -83,7 +83,7 @@ function nodeWith(answer: (operation: BankOperation) => BankResponse | Promise<B
   const { service } = world;
   const tools: BindingJobDeps = {
     db: service.database,
-    clock: service.clock,
+    nodeClock: service.clock,
     recurring: service.recurring,
     bankOf: () => Promise.resolve(bank),
     alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === first.id ? second : first),
@@ -92,7 +92,7 @@ function nodeWith(answer: (operation: BankOperation) => BankResponse | Promise<B
   return {
     asked,
     step: ({ id, bindingId }: MadeBinding, attempt: number) =>
-      runBindingJob(tools, [id, bindingId], service.clock.now(), attempt),
+      runBindingJob(tools, { key: [id, bindingId], clock: service.clock, attempt }),
   };
 }
 

@@ -389,7 +389,7 @@ describe('a job', () => {
     };
     const tools: PaymentJobDeps = {
       db: still.database,
-      clock: still.clock,
+      nodeClock: still.clock,
       log: { error: () => {} },
       recurring: openRecurring({
         cards: still.vault.cards,
@@ -408,7 +408,7 @@ describe('a job', () => {
     return { tools, asked };
   }
   const step = ({ tools }: ReturnType<typeof toolsWith>, invoice: CreatedInvoice, attempt: number) =>
-    runPaymentJob(tools, [invoice.id, '1'], still.clock.now(), attempt);
+    runPaymentJob(tools, { key: [invoice.id, '1'], clock: still.clock, attempt });
 
   test('that lost its claim to another node does not move the payment', async () => {
     const invoice = await pay(still, his);

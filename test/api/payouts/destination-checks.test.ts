@@ -13,11 +13,14 @@ const pending = { outcome: 'pending' };
 /** The bank's response to a new check. */
 let mood: object = approved;
 const answers = new Map<string, object>();
+/** How long the bank takes, on the clock of the service. */
+let takesMs = 0;
 /** The requests in order, each with its ID. */
 let asked: string[] = [];
 const bank = createServer((request, response) => {
   const id = request.url?.split('/').at(-1) ?? '';
   request.resume().on('end', () => {
+    world.service.clock.advance(takesMs);
     asked.push(`${request.method} ${id}`);
     if (request.method === 'PUT' && !answers.has(id)) answers.set(id, mood);
     const known = answers.get(id);
@@ -37,7 +40,10 @@ afterAll(async () => {
   await world.close();
   bank.close();
 });
-beforeEach(() => (asked = []));
+beforeEach(() => {
+  asked = [];
+  takesMs = 0;
+});
 
 const destination = async (id: string) => (await world.get(`/wallet/v0/destinations/${id}`)).body;
 async function pass(ms: number): Promise<void> {
@@ -97,4 +103,12 @@ test('a check that ends inconclusive is followed by another one', async () => {
   expect(await destination(id)).toMatchObject({ status: 'Unauthorized' });
   await pass(2_000);
   expect(await destination(id)).toMatchObject({ status: 'Authorized' });
+});
+
+test('the result of a slow check has the time at which it arrived', async () => {
+  mood = approved;
+  takesMs = 3_000;
+  const { id, createdAt } = await world.destinationFor('4242424242424242');
+  const { body: events } = await world.get(`/wallet/v0/destinations/${id}/events?limit=100`);
+  expect(Date.parse(events.at(-1).occuredAt) - Date.parse(createdAt)).toBe(3_000);
 });

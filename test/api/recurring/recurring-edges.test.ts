@@ -413,8 +413,7 @@ test('a sent email is not sent again when its job runs once more', async () => {
   const again = () =>
     runPayerEmailJob(
       { db, recurring: rules, mailServer: mailServer as never },
-      [invoiceId, paymentId],
-      clock.now(),
+      { key: [invoiceId, paymentId], clock, attempt: 1 },
     );
   await again();
   expect(sent).toEqual([]);

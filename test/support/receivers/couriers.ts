@@ -85,11 +85,19 @@ export async function startDeliveryWorld() {
       readonly unsendable?: string;
       /** Each time a webhook is looked up. */
       readonly whileLooking?: () => Promise<void>;
+      /** With the name of each statement. */
+      readonly onStatement?: (name: string) => void;
     } = {},
   ): TestNode {
     const arrivals: Arrival[] = [];
     const deliveryWorker = openDeliveryWorker({
-      db: db.database,
+      db: {
+        ...db.database,
+        run(statement, ...values) {
+          faults.onStatement?.(statement.name);
+          return db.database.run(statement, ...values);
+        },
+      },
       clock,
       ids: randomIds,
       log: openLog({

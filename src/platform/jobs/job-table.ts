@@ -1,0 +1,169 @@
+// The jobs of one table: claimed for free slots, run, and after a failure retried later or stuck.
+import { latest, laterBy, runningFrom, type Clock, type Instant } from '../../clock.ts';
+import type { Database } from '../database/database.ts';
+import type { Logger } from '../log.ts';
+import { dueStatements, type ClaimedRow } from './job-claims.ts';
+import type { Loop } from './loop.ts';
+
+export type Job<Row = never> = {
+  readonly key: readonly string[];
+  /** Begins at the time the job is due, or later. It runs on, because the response of a slow bank counts from when it arrives. */
+  readonly clock: Clock;
+  /** From 1. */
+  readonly attempt: number;
+  /** Given when the node that wrote the row runs its job immediately. */
+  readonly row?: Row | undefined;
+};
+
+export type JobHandler<Row = never> = {
+  /** The columns of the primary key. */
+  readonly keys: readonly string[];
+  /** How many of its rows a node works on concurrently, if fewer than usual. */
+  readonly maxConcurrency?: number;
+  /** Writes the row's next wake_at, or null, with its change of state. */
+  readonly step: (job: Job<Row>) => Promise<void>;
+};
+
+/** A claim of this node. */
+type Claim = Pick<ClaimedRow, 'key' | 'attempts'> & { readonly now: Instant };
+
+export type JobTableDeps = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly loop: Loop;
+  readonly countJobRun: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
+};
+
+export type JobTable = ReturnType<typeof openJobTable>;
+
+/** Longer than the usual wait for a bank. A node that claims the row after it expires sends under the same operation ID. */
+export const leaseMs = 60_000;
+/** Steps wait for banks most of the time, and one slow bank must not hold up the others. */
+const usualConcurrency = 32;
+export const longestRetryMs = 600_000;
+/** After one failure more the job is stuck: after about an hour, as the delays add up to 57 minutes. */
+const retryDelaysMs = Array.from({ length: 14 }, (_, n) => Math.min(1_000 * 2 ** n, longestRetryMs));
+const maxReasonCharacters = 500;
+
+export function openJobTable(
+  name: string,
+  { keys, maxConcurrency, step }: JobHandler,
+  deps: JobTableDeps,
+  requestPoll: () => void,
+) {
+  const { db, clock, loop } = deps;
+  const sql = dueStatements(name, keys);
+  const table = { ...deps, name, sql };
+  const slots = openSlots(maxConcurrency ?? usualConcurrency, loop, requestPoll);
+
+  function runClaimed({ key, attempts, offset_ms, due_at }: ClaimedRow): Promise<void> {
+    // Never before the moment it was due for: another node's clock may be ahead.
+    const now = latest(laterBy(clock.now(), Number(offset_ms)), due_at);
+    return runStep(table, step, { key, attempts, now });
+  }
+
+  return {
+    name,
+    sql,
+    runClaimed,
+    /** On the clock of a party, or of all. Claims no more than it starts immediately, so that no lease expires while a row waits. */
+    async startDue(now: Instant, partyId?: string): Promise<void> {
+      const lease = { now, lease_ms: BigInt(leaseMs) };
+      for (const { limit, claim } of sql.claims) {
+        while (slots.free() >= limit) {
+          if (loop.isStopping()) return;
+          const claimed =
+            partyId === undefined
+              ? db.run(claim, lease)
+              : db.run(sql.claimOfParty, { ...lease, limit, party_id: partyId });
+          const rows = await slots.reserve(limit, claimed);
+          for (const row of rows) slots.take(runClaimed(row));
+          if (rows.length < limit) return;
+        }
+      }
+      slots.pollWhenFree();
+    },
+    /** The row is claimed already. Without a slot for it the job becomes due now, for the next free slot of any node. */
+    start(key: readonly string[], now: Instant, stepOfRow: JobHandler['step']): void {
+      const run = () => runStep(table, stepOfRow, { key, attempts: 1, now });
+      if (maxConcurrency === undefined) return loop.attend(run());
+      if (slots.free() > 0) return slots.take(run());
+      loop.attend(returnToQueue(table, key, now, slots.pollWhenFree));
+    },
+  };
+}
+
+function openSlots(max: number, loop: Loop, requestPoll: () => void) {
+  let busy = 0;
+  /** More rows are due than slots were free. */
+  let isBacklogged = false;
+  return {
+    free: () => max - busy,
+    reserve<Rows>(count: number, claimed: Promise<Rows>): Promise<Rows> {
+      busy += count;
+      return claimed.finally(() => (busy -= count));
+    },
+    take(run: Promise<void>): void {
+      busy += 1;
+      const freed = run.finally(() => {
+        busy -= 1;
+        if (!isBacklogged) return;
+        isBacklogged = false;
+        requestPoll();
+      });
+      loop.attend(freed);
+    },
+    pollWhenFree: () => void (isBacklogged = true),
+  };
+}
+
+type Table = JobTableDeps & Pick<JobTable, 'name' | 'sql'>;
+
+async function runStep(table: Table, step: JobHandler['step'], claim: Claim): Promise<void> {
+  const { key, attempts, now } = claim;
+  try {
+    await step({ key, clock: runningFrom(now, table.clock), attempt: attempts });
+    table.countJobRun(table.name, 'done');
+  } catch (error) {
+    await postpone(table, claim, error);
+  }
+}
+
+async function returnToQueue(
+  { db, log, name, sql }: Table,
+  key: readonly string[],
+  now: Instant,
+  pollWhenFree: () => void,
+): Promise<void> {
+  try {
+    await db.run(sql.expedite, { key, now });
+    pollWhenFree();
+  } catch (error) {
+    log.warn({ err: error, job: name, id: idOf(key) }, 'job return to queue failed');
+  }
+}
+
+async function postpone(
+  { db, log, countJobRun, name, sql }: Table,
+  { key, attempts, now }: Claim,
+  error: unknown,
+): Promise<void> {
+  const delayMs = retryDelaysMs[attempts - 1];
+  const fields = { job: name, id: idOf(key) };
+  if (delayMs === undefined) log.error({ err: error, ...fields, attempts }, 'job stuck');
+  else log.warn({ err: error, ...fields, attempts }, 'job failed');
+  countJobRun(name, delayMs === undefined ? 'stuck' : 'failed');
+  const failed = { key, attempts, reason: String(error).slice(0, maxReasonCharacters) };
+  try {
+    if (delayMs === undefined) await db.run(sql.markStuck, { ...failed, now });
+    else await db.run(sql.postpone, { ...failed, wake_at: laterBy(now, delayMs) });
+  } catch (failure) {
+    log.warn({ err: failure, ...fields }, 'job update failed');
+  }
+}
+
+/** The parts of its key, joined with slashes. */
+export function idOf(key: readonly string[]): string {
+  return key.join('/');
+}
