@@ -6,8 +6,8 @@ import type { ReconciliationSource } from '../../acquiring/reconciliation/domain
 const chargeOfTerms = `case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end`;
 
 /**
- * IDs follow operationIdOf. If an operator recorded that the payer has the money back, the reversal is optional; that
- * nothing was charged must be in the report. It is optional too for a hold that the bank itself has ended.
+ * IDs follow operationIdOf. The reversal is optional if an operator recorded that the payer has the money back, or if the bank has ended the
+ * hold.
  */
 export const paymentEntries: ReconciliationSource = {
   table: 'payment',
