@@ -68,7 +68,7 @@ import { requireSameMode } from '../merchants/livemode.ts';
 import { ledgerInvariants, type Invariant } from '../platform/ledger/store/invariants.ts';
 import { paymentInvariants } from '../payments/store/invariants.ts';
 import { takeCallback } from '../acquiring/exchange-log/take-callback.ts';
-import { addBankCallbackRoutes, callbackUrlOf } from '../acquiring/callbacks.ts';
+import { addBankCallbackRoutes, callbackLimit, callbackUrlOf } from '../acquiring/callbacks.ts';
 import { addPaymentReturn } from '../payments/payer-return.ts';
 import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
 import { customersTopic } from '../customers/webhook-events.ts';
@@ -474,6 +474,7 @@ export function buildService(
   addBankCallbackRoutes(app, {
     banks,
     jobs,
+    limit: callbackLimit(monotonicMs),
     jobOfOperation,
     take: (called) => takeCallback({ db: database, clock }, called),
     async onEnded(operationId, bankId) {
