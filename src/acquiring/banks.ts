@@ -6,15 +6,21 @@ import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Values } from '../platform/database/statement.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../platform/keys/master-key.ts';
-import type { AuthenticationAbility } from './domain/abilities.ts';
-import type { Bank, Terminal } from './domain/bank-port.ts';
+import type { Abilities } from './domain/abilities.ts';
+import type { Bank, BankOperation, Terminal } from './domain/bank-port.ts';
+import {
+  missingAbility,
+  missingForCharge,
+  missingForPayout,
+  type WantedCharge,
+} from './domain/missing-ability.ts';
 import {
   largestLimitOf,
   serves,
   type PayoutTerminalTerms,
   type WantedPayout,
 } from './domain/routing/payout-terminal.ts';
-import { accept, refuse } from '../refusal.ts';
+import { accept, refuse, type Outcome } from '../refusal.ts';
 import { openBankHealth, type AwayBank } from './bank-health.ts';
 import { observed, type Listener } from './observed-bank.ts';
 import { storeSharing } from './exchange-log/store/watched-banks.ts';
@@ -169,17 +175,26 @@ export function openBanks(options: {
     return others.filter((_, at) => take[at]);
   }
 
-  /** Those at banks that authenticate the payer, or take a result from elsewhere. */
-  async function authenticating<Row extends TerminalRow>(
-    way: AuthenticationAbility | undefined,
+  /** Those at banks that declare all that is wanted, and what the first of the others lacks. */
+  async function ableOf<Row extends TerminalRow>(
+    missingIn: (abilities: Abilities) => string | undefined,
     rows: readonly Row[],
-  ): Promise<readonly Row[]> {
-    if (way === undefined) return rows;
-    const declared = await Promise.all(
-      rows.map(async ({ bank_id }) => (await (await banks.get(bank_id))?.abilities())?.authentication),
+  ) {
+    const lacking = await Promise.all(
+      rows.map(async ({ bank_id }) => {
+        const abilities = await (await banks.get(bank_id))?.abilities();
+        return abilities && missingIn(abilities);
+      }),
     );
-    return rows.filter((_, at) => declared[at]?.includes(way));
+    return {
+      able: rows.filter((_, at) => lacking[at] === undefined),
+      missing: lacking.find((one) => one !== undefined),
+    };
   }
+  const ableToCharge = <Row extends TerminalRow>(wanted: WantedCharge, rows: readonly Row[]) =>
+    ableOf((abilities) => missingForCharge(wanted, abilities), rows);
+  const ableToPayOut = <Row extends TerminalRow>(wanted: WantedPayout, rows: readonly Row[]) =>
+    ableOf((abilities) => missingForPayout(wanted, abilities), rows);
 
   const rowOf = (terminal: Omit<NewTerminal, 'shopId'>) => ({
     party_id: terminal.partyId,
@@ -207,25 +222,37 @@ export function openBanks(options: {
   }
 
   return {
-    /** Undefined when the shop has no terminal in use, at a bank that declares the way of authentication. */
-    async terminalOf(
+    /** Undefined when the shop has no terminal in use. */
+    async terminalOf({ partyId, id }: { readonly partyId: string; readonly id: string }) {
+      const row = firstOf(inUse(await ofShops.get(shopKey({ partyId, shopId: id }))));
+      return row && terminalFrom(row);
+    },
+    /** The terminal of a charge whose payer is present: the first by priority at a bank that declares all that is wanted. */
+    async terminalFor(
       { partyId, id }: { readonly partyId: string; readonly id: string },
-      authentication?: AuthenticationAbility,
+      wanted: WantedCharge,
     ) {
       const rows = inUse(await ofShops.get(shopKey({ partyId, shopId: id })));
-      const row = firstOf(await authenticating(authentication, rows));
-      return row && terminalFrom(row);
+      const { able, missing } = await ableToCharge(wanted, rows);
+      const row = firstOf(able);
+      return row ? accept(terminalFrom(row)) : noTerminal(missing);
     },
     /**
      * The same for a charge without the payer, which avoids paused terminals while one is not paused. Only a bank that takes the
      * network IDs of another acquirer's series stands in for one that is away.
      */
-    async terminalOfCharge({ partyId, id }: { readonly partyId: string; readonly id: string }, now: Instant) {
+    async terminalOfCharge(
+      { partyId, id }: { readonly partyId: string; readonly id: string },
+      wanted: WantedCharge,
+      now: Instant,
+    ) {
       const rows = inUse(await ofShops.get(shopKey({ partyId, shopId: id })));
-      const open = notPaused(rows, now);
-      const [home = rows[0]] = open;
-      if (!home || health.mayTry(home.bank_id)) return home && terminalFrom(home);
-      return terminalFrom(notAway(await takingIdsOf(home.bank_id, open)) ?? home);
+      const { able, missing } = await ableToCharge(wanted, rows);
+      const open = notPaused(able, now);
+      const [home = able[0]] = open;
+      if (!home) return noTerminal(missing);
+      if (health.mayTry(home.bank_id)) return accept(terminalFrom(home));
+      return accept(terminalFrom(notAway(await takingIdsOf(home.bank_id, open)) ?? home));
     },
     /** Those of all its shops. Another party may share one. */
     async terminalsOf(partyId: string) {
@@ -255,16 +282,16 @@ export function openBanks(options: {
         chargedAt,
         idsOf,
         heldAt,
-        authentication,
+        wanted,
       }: {
         readonly chargedAt?: Instant;
         readonly idsOf?: Terminal;
         readonly heldAt?: Terminal;
-        readonly authentication?: AuthenticationAbility;
+        readonly wanted?: WantedCharge;
       } = {},
     ) {
       const inTurn = inUse(await ofShops.get(shopKey(shop)));
-      const rows = await authenticating(authentication, inTurn);
+      const rows = wanted ? (await ableToCharge(wanted, inTurn)).able : inTurn;
       const days = heldAt ? await holds.get(shopKey(shop)) : [];
       const alike = rows.filter(({ terminal_id: id }) => !heldAt || areHoldsAlike(days, id, heldAt.id));
       const open = chargedAt === undefined ? alike : notPaused(alike, chargedAt);
@@ -307,6 +334,14 @@ export function openBanks(options: {
         throw new Error(`Bank ${bankId} not found. Add it again: mandate bank add ${bankId} --url ….`);
       return bank;
     },
+    /** Whether the bank of an operation that is to begin declares that it can do it. */
+    async takes(operation: BankOperation): Promise<Outcome<undefined, 'notOfferedByBank'>> {
+      const abilities = await (await banks.get(operation.terminal.bankId))?.abilities();
+      const missing = abilities && missingAbility(operation, abilities);
+      return missing === undefined
+        ? accept(undefined)
+        : refuse('notOfferedByBank', { hint: notDeclared(missing) });
+    },
     /** Adds a bank, or changes its URL and secret. */
     async putBank({ id, url, secret }: BankSettings) {
       const key = keyring.newest('bank_secret');
@@ -339,9 +374,14 @@ export function openBanks(options: {
     /** The first terminal by priority that pays out the currency and the amount, at a bank that is reachable. */
     async payoutRouteOf(partyId: string, wanted: WantedPayout) {
       const rows = inUse(await ofPayouts.get(partyId));
-      const row = firstOf(rows.filter(({ terms }) => serves(terms, wanted)));
+      const { able, missing } = await ableToPayOut(
+        wanted,
+        rows.filter(({ terms }) => serves(terms, wanted)),
+      );
+      const row = firstOf(able);
       if (row)
         return accept({ route: { bankId: row.bank_id, terminal: terminalFrom(row) }, terms: row.terms });
+      if (missing !== undefined) return refuse('noPayoutTerminal', { hint: notDeclared(missing) });
       const terms = rows.map((one) => one.terms);
       const limit = largestLimitOf(terms, wanted.currency);
       if (limit === undefined) return refuse('noPayoutTerminal');
@@ -358,7 +398,8 @@ export function openBanks(options: {
       const rows = inUse(await ofPayouts.get(partyId));
       const place = rows.findIndex(({ terminal_id: id }) => id === after.id);
       const others = rows.slice(place + 1).filter(({ bank_id }) => bank_id !== after.bankId);
-      const row = notAway(others.filter(({ terms }) => serves(terms, wanted) && suits(terms)));
+      const serving = others.filter(({ terms }) => serves(terms, wanted) && suits(terms));
+      const row = notAway((await ableToPayOut(wanted, serving)).able);
       return row && { route: { bankId: row.bank_id, terminal: terminalFrom(row) }, terms: row.terms };
     },
     /** Another installation may use its account too, so its report does not show what is lost here. */
@@ -385,6 +426,20 @@ export function openBanks(options: {
       await Promise.all([...adapters.values()].map(({ bank }) => bank.stop()));
     },
   };
+}
+
+export type TerminalRefusal = 'operationNotPermitted' | 'threeDSecureNotOffered' | 'notOfferedByBank';
+
+function noTerminal(missing: string | undefined) {
+  if (missing === 'authentication hosted') return refuse('threeDSecureNotOffered');
+  if (missing !== undefined) return refuse('notOfferedByBank', { hint: notDeclared(missing) });
+  const message = 'The shop has no terminal at a bank. Ask the operator to add one.';
+  return refuse('operationNotPermitted', { message });
+}
+
+/** In the words of the bank protocol. */
+function notDeclared(missing: string): string {
+  return `No bank that could be used declares "${missing}".`;
 }
 
 function terminalOfProbe(bankId: string): Terminal {

@@ -1,5 +1,6 @@
 // What the job runner runs: for each table with jobs, its key and the step of one row.
 import type { Banks } from '../acquiring/banks.ts';
+import { wantedVerification } from '../acquiring/domain/missing-ability.ts';
 import { cardNeeds } from './card-retention-rules.ts';
 import { runCardJob } from '../cards/worker.ts';
 import type { Clock } from '../clock.ts';
@@ -10,6 +11,7 @@ import { bindingReturnUrlOf } from '../customers/payer-return.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
 import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/store/invoices.ts';
+import { wantedCharge } from '../payments/domain/authentication/three-d-secure.ts';
 import { carriesNetworkIds, paymentOfOperation } from '../payments/domain/payment.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import type { NewPayment } from '../payments/store/payments.ts';
@@ -70,7 +72,11 @@ export function jobHandlers({
         ...('seriesId' in payment.payer ? { chargedAt: now } : {}),
         ...(carriesNetworkIds(payment) ? { idsOf: payment.terminal } : {}),
         ...(payment.flow.type === 'hold' ? { heldAt: payment.terminal } : {}),
-        ...(payment.threeDSecure === 'always' ? { authentication: 'hosted' } : {}),
+        wanted: wantedCharge({
+          ...payment,
+          by: 'seriesId' in payment.payer ? 'merchant' : 'payer',
+          currency: payment.amount.currency,
+        }),
       }),
     pauseTerminal: banks.pauseTerminal,
     isPaused: (payment, now) => banks.isPaused(payment, payment.terminal, now),
@@ -83,7 +89,8 @@ export function jobHandlers({
     nodeClock: clock,
     recurring,
     bankOf: (binding) => banks.bankOf(binding.terminal),
-    alternateTerminal: (binding) => banks.alternateTerminal(binding),
+    alternateTerminal: (binding) =>
+      banks.alternateTerminal(binding, { wanted: wantedVerification(binding.amount.currency) }),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
   const needs = cardNeeds(recurring);

@@ -1,6 +1,7 @@
 // Begins a binding: for a card that is saved, and for new terms that the payer confirms with the card of a series.
 import { latest, type Instant } from '../clock.ts';
-import type { Banks } from '../acquiring/banks.ts';
+import type { Banks, TerminalRefusal } from '../acquiring/banks.ts';
+import { wantedVerification } from '../acquiring/domain/missing-ability.ts';
 import type { PayerAttempts } from '../cards/payer-attempts.ts';
 import type { PaymentResource } from '../cards/domain/payment-resource.ts';
 import type { Shop } from '../merchants/domain/party.ts';
@@ -14,7 +15,7 @@ import type { StoredCustomer } from './store/customers.ts';
 
 export type BeginBindingDeps = {
   readonly db: Database;
-  readonly banks: Pick<Banks, 'terminalOf'>;
+  readonly banks: Pick<Banks, 'terminalFor'>;
   readonly jobs: Pick<JobRunner<{ binding: StoredBinding }>, 'run'>;
   readonly bindingRules: BindingRules;
   readonly payerAttempts: PayerAttempts;
@@ -32,21 +33,17 @@ export async function beginBinding(
   { card: resource, fingerprint, ...terms }: BindingToBegin,
   now: Instant,
 ): Promise<
-  | Outcome<StoredBinding, 'operationNotPermitted' | 'tooManyBindings' | 'invalidPaymentToolToken'>
-  | 'versionConflict'
+  Outcome<StoredBinding, TerminalRefusal | 'tooManyBindings' | 'invalidPaymentToolToken'> | 'versionConflict'
 > {
   const waits = await payerAttempts.refusalBefore(stored.customer, resource.card, 0);
   if (waits) return tooMany(waits);
-  const terminal = await banks.terminalOf(shop);
-  if (!terminal) {
-    const message = 'The shop has no terminal at a bank. Ask the operator to add one.';
-    return refuse('operationNotPermitted', { message });
-  }
+  const terminal = await banks.terminalFor(shop, wantedVerification(shop.currency));
+  if (!terminal.ok) return terminal;
   const { id: customerId } = stored.customer;
   const cardFingerprint = resource.fingerprint.hash;
   const recent = await findEarlierBindings(db, { customerId, cardFingerprint }, bindingRules, now);
   const { token, session, card: details, clientInfo } = resource;
-  const command = { ...terms, card: { token, session, details, clientInfo }, terminal };
+  const command = { ...terms, card: { token, session, details, clientInfo }, terminal: terminal.value };
   const startedAt = latest(now, stored.changedAt);
   const decision = decideStart(stored.customer, shop, command, bindingRules, recent, startedAt);
   if (!decision.ok) return decision;

@@ -8,6 +8,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { MandateGiven } from '../recurring/domain/mandate.ts';
 import type { Series } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
+import type { TerminalRefusal } from '../acquiring/banks.ts';
 import { beginBinding, type BeginBindingDeps } from './begin-binding.ts';
 import type { Renewal } from './domain/binding.ts';
 import { decideCreate } from './domain/customer.ts';
@@ -37,7 +38,7 @@ export async function confirmTerms(
 ): Promise<
   | Outcome<
       { readonly customerId: string; readonly bindingId: string },
-      'operationNotPermitted' | 'tooManyBindings' | 'invalidPaymentToolToken' | 'customerNotFound'
+      TerminalRefusal | 'tooManyBindings' | 'invalidPaymentToolToken' | 'customerNotFound'
     >
   | 'versionConflict'
 > {

@@ -1,8 +1,10 @@
 // Starts a refund, for a merchant and for an operator alike. Both are bound by what is left, and by the shop's money.
+import type { Banks } from '../acquiring/banks.ts';
 import { latest, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Shop } from '../merchants/domain/party.ts';
+import { followUpOf } from './domain/bank-operations.ts';
 import { awaitingFunds, decideRefund, type StartRefund } from './domain/refund.ts';
 import { storeRefundStart } from './store/payment-changes.ts';
 import type { DatedPayment } from './store/payments.ts';
@@ -10,7 +12,7 @@ import { firstWaitingRefund } from './store/waiting-refunds.ts';
 
 /** `fingerprint`: of a request that names an external ID. The bank is sent the refund afterwards. */
 export async function startRefund(
-  db: Database,
+  { db, banks }: { readonly db: Database; readonly banks: Pick<Banks, 'takes'> },
   stored: DatedPayment,
   command: StartRefund,
   { whenShort }: Pick<Shop, 'whenShort'>,
@@ -19,6 +21,9 @@ export async function startRefund(
 ) {
   const decision = decideRefund(stored.payment, command, latest(now, stored.changedAt));
   if (!decision.ok) return decision;
+  const { id, amount } = decision.value.refund;
+  const taken = await banks.takes(followUpOf(stored.payment, { do: 'refund', id, amount }));
+  if (!taken.ok) return taken;
   const store = async (started: typeof decision.value) => {
     const written = await storeRefundStart(db, stored, started, fingerprint, now);
     return written === 'stored' ? accept(started.refund) : written;

@@ -1,12 +1,20 @@
 import { describe, expect, test } from 'vitest';
+import { parseInstant, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { abilitiesOfVersion1 as usual } from './abilities.ts';
 import type { BankOperation } from './bank-port.ts';
 import type { Initiation } from './initiation.ts';
-import { missingAbility, refusalOfTerminal } from './missing-ability.ts';
+import {
+  missingAbility,
+  missingForCharge,
+  missingForPayout,
+  refusalOfTerminal,
+  wantedVerification,
+} from './missing-ability.ts';
 
 const terminal = { id: 'T1', bankId: 'B1', merchantId: 'M1', descriptor: 'SHOP' };
 const amount = { minor: 100n, currency: 'RUB' as Currency };
+const at = parseInstant('2026-11-26T10:00:00Z') as Instant;
 const named = { operationId: 'inv1.1.a', terminal };
 const of = { ...named, originalOperationId: 'inv1.1.a' };
 
@@ -55,6 +63,52 @@ describe('an operation that a bank has to declare', () => {
     const refund = { ...of, kind: 'refund', amount } as const;
     expect(missingAbility(refund, { ...usual, kinds: ['authorise'] })).toBe('kind refund');
     expect(missingAbility(refund, { ...usual, currencies: ['EUR'] })).toBe('currency RUB');
+  });
+});
+
+describe('a capture of less than the hold', () => {
+  const part = {
+    ...of,
+    kind: 'capture',
+    amount,
+    original: { amount: { ...amount, minor: 101n }, at },
+  } as const;
+  const allOrNothing = { ...usual, capture: { partial: false, several: false } };
+  test('is missing where the bank takes all or nothing', () => {
+    expect(missingAbility(part, usual)).toBeUndefined();
+    expect(missingAbility(part, allOrNothing)).toBe('capture of a part');
+    expect(missingAbility({ ...part, original: { amount, at } }, allOrNothing)).toBeUndefined();
+  });
+});
+
+describe('a charge that is to be created', () => {
+  const wanted = { by: 'payer', currency: 'RUB', isHold: false, savesCard: false } as const;
+
+  test('is one that every bank can do', () => {
+    for (const more of [{}, { isHold: true }, { savesCard: true }, { by: 'merchant' } as const])
+      expect(missingForCharge({ ...wanted, ...more }, usual)).toBeUndefined();
+    expect(missingForCharge(wantedVerification('RUB'), usual)).toBeUndefined();
+    expect(missingForPayout(wanted, usual)).toBeUndefined();
+  });
+
+  test.each([
+    [{}, { kinds: ['capture'] as const }, 'kind authorise'],
+    [{ isHold: true }, { kinds: ['authorise'] as const }, 'kind capture'],
+    [{}, { currencies: ['EUR'] }, 'currency RUB'],
+    [{}, { initiations: ['recurring'] as const }, 'initiation payer'],
+    [{ savesCard: true }, { initiations: ['payer'] as const }, 'initiation recurring'],
+    [{ by: 'merchant' as const }, { initiations: ['payer'] as const }, 'initiation recurring'],
+    [{ authentication: 'given' as const }, {}, 'authentication given'],
+    [{ authentication: 'hosted' as const }, { authentication: ['given'] as const }, 'authentication hosted'],
+  ])('%j is missing at a bank with %j: %s', (more, abilities, missing) => {
+    expect(missingForCharge({ ...wanted, ...more }, { ...usual, ...abilities })).toBe(missing);
+  });
+
+  test('needs only what it uses', () => {
+    const least = { ...usual, kinds: ['authorise'], initiations: ['payer'], authentication: [] } as const;
+    expect(missingForCharge(wanted, least)).toBeUndefined();
+    const charge = { ...wanted, by: 'merchant' } as const;
+    expect(missingForCharge(charge, { ...least, initiations: ['recurring'] })).toBeUndefined();
   });
 });
 

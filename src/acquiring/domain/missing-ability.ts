@@ -1,5 +1,5 @@
 // What a bank declares it cannot do, so that an operation is refused before anything is sent.
-import type { Abilities, InitiationAbility } from './abilities.ts';
+import type { Abilities, AuthenticationAbility, InitiationAbility } from './abilities.ts';
 import type { BankOperation } from './bank-port.ts';
 import type { Initiation } from './initiation.ts';
 
@@ -22,13 +22,51 @@ export function missingAbility(operation: BankOperation, abilities: Abilities): 
       const isGiven = operation.authentication === 'given';
       return isGiven && !authentication.includes('given') ? 'authentication given' : undefined;
     }
-    case 'capture':
+    case 'capture': {
+      const isPart = operation.original && operation.amount.minor < operation.original.amount.minor;
+      if (isPart && !capture.partial) return 'capture of a part';
       return operation.final === false && !capture.several ? 'several captures' : undefined;
+    }
     case 'reverse':
       return operation.amount && !reverse.partial ? 'reversal of a part' : undefined;
     default:
       return undefined;
   }
+}
+
+/** What a charge that is to be created needs of its bank, at once and later. */
+export type WantedCharge = {
+  readonly by: 'payer' | 'merchant';
+  readonly currency: string;
+  readonly isHold: boolean;
+  /** The card is to be charged again without the payer. */
+  readonly savesCard: boolean;
+  readonly authentication?: AuthenticationAbility;
+};
+
+/** Of the charge with which a card is saved. */
+export function wantedVerification(currency: string): WantedCharge {
+  return { by: 'payer', currency, isHold: false, savesCard: true, authentication: 'hosted' };
+}
+
+/** The same for a charge that is not created yet. */
+export function missingForCharge(wanted: WantedCharge, abilities: Abilities): string | undefined {
+  const { kinds, currencies, initiations, authentication } = abilities;
+  const { by, currency, isHold, savesCard, authentication: way } = wanted;
+  if (!kinds.includes('authorise')) return 'kind authorise';
+  if (isHold && !kinds.includes('capture')) return 'kind capture';
+  if (currencies && !currencies.includes(currency)) return `currency ${currency}`;
+  if (by === 'payer' && !initiations.includes('payer')) return 'initiation payer';
+  if ((by === 'merchant' || savesCard) && !initiations.includes('recurring')) return 'initiation recurring';
+  return way && !authentication.includes(way) ? `authentication ${way}` : undefined;
+}
+
+export function missingForPayout(
+  { currency }: { readonly currency: string },
+  { kinds, currencies }: Abilities,
+): string | undefined {
+  if (!kinds.includes('payout')) return 'kind payout';
+  return currencies && !currencies.includes(currency) ? `currency ${currency}` : undefined;
 }
 
 function currencyOf(operation: BankOperation): string | undefined {

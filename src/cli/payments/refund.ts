@@ -1,4 +1,5 @@
 // mandate payments refund: an operator refunds a payment when its merchant cannot.
+import type { Banks } from '../../acquiring/banks.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
 import { livemodeOf } from '../../livemode.ts';
 import { defined } from '../../defined.ts';
@@ -6,7 +7,7 @@ import { readPaymentFacts } from '../../payments/store/invoice-log.ts';
 import { loadPayment } from '../../payments/store/payments.ts';
 import { startRefund } from '../../payments/start-refund.ts';
 import type { RefundTerms } from '../../payments/domain/payment.ts';
-import type { Foundation } from '../../app/compose.ts';
+import { buildService, type Foundation } from '../../app/compose.ts';
 import { errorCatalogue, type ErrorCode } from '../../platform/http/errors/error-codes.ts';
 import { requireReason, sentence, withFoundation } from '../foundation.ts';
 import { minorOf } from '../option-values.ts';
@@ -24,9 +25,14 @@ export async function refund(
   const amountMinor = amount === undefined ? undefined : minorOf('--amount', amount);
   if (amountMinor === 0n) throw new Error('--amount is 0. Use 1 or more.');
   const order = { reason, ...defined({ amountMinor }) };
-  const { terms, isRepeat } = await withFoundation((foundation) =>
-    orderRefund(foundation, { invoiceId, paymentId }, order),
-  );
+  const { terms, isRepeat } = await withFoundation(async (foundation) => {
+    const { banks } = buildService(foundation);
+    try {
+      return await orderRefund(foundation, banks, { invoiceId, paymentId }, order);
+    } finally {
+      await banks.stop();
+    }
+  });
   const { id, waitsUntil } = terms;
   const what = `Refund ${id} of ${invoiceId}/${paymentId}, ${terms.amount.minor} ${terms.amount.currency}`;
   if (isRepeat) return console.log(`${what}, was started before with this reason. It was not repeated.`);
@@ -39,6 +45,7 @@ export async function refund(
 
 async function orderRefund(
   { database: db, ports, config }: Foundation,
+  banks: Pick<Banks, 'takes'>,
   name: { readonly invoiceId: string; readonly paymentId: string },
   order: Order,
 ): Promise<{ readonly terms: RefundTerms; readonly isRepeat: boolean }> {
@@ -61,7 +68,7 @@ async function orderRefund(
     const shop = await merchants.shop(stored.payment.partyId, stored.payment.shopId);
     if (!shop) throw new Error(`Shop ${stored.payment.shopId} of payment ${id} not found.`);
     const command = { ...order, byOperator: true } as const;
-    const started = await startRefund(db, stored, command, shop, ports.clock.now(), null);
+    const started = await startRefund({ db, banks }, stored, command, shop, ports.clock.now(), null);
     if (started === 'versionConflict') continue;
     if (started.ok) return { terms: started.value, isRepeat: false };
     throw new Error(textOf(started.refusal));

@@ -68,6 +68,8 @@ export const createBinding = endpoint({
     'externalIDConflict',
     ...tradingRefusals,
     'operationNotPermitted',
+    'threeDSecureNotOffered',
+    'notOfferedByBank',
     'tooManyBindings',
   ],
   handle: async (request, deps: Deps) => {

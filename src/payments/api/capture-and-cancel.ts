@@ -16,12 +16,15 @@ import { findPayment } from '../store/payments.ts';
 import type { StoredPayment } from '../store/rows.ts';
 import { PaymentPath } from './schema.ts';
 import { defined } from '../../defined.ts';
+import type { Banks } from '../../acquiring/banks.ts';
+import { followUpOf } from '../domain/bank-operations.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
 type Deps = {
   readonly db: Database;
+  readonly banks: Pick<Banks, 'takes'>;
   readonly merchants: Merchants;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
@@ -63,6 +66,7 @@ export const capturePayment = endpoint({
     'invalidPaymentStatus',
     'operationNotPermitted',
     'amountExceededCaptureBalance',
+    'notOfferedByBank',
   ],
   handle: async (request, deps: Deps) => {
     const { body } = request;
@@ -125,9 +129,9 @@ const tries = 10;
 
 async function change<Code extends string>(
   { caller, params, now }: ChangeRequest,
-  { db, merchants, jobs }: Deps,
+  { db, banks, merchants, jobs }: Deps,
   decide: (payment: Payment) => Outcome<Decided, Code>,
-): Promise<Outcome<undefined, Code | ChangeRefusal>> {
+): Promise<Outcome<undefined, Code | ChangeRefusal | 'notOfferedByBank'>> {
   const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
   for (let attempt = 0; attempt < tries; attempt++) {
     const found = await findPayment(db, name);
@@ -137,6 +141,11 @@ async function change<Code extends string>(
     if (!trading.ok) return trading;
     const decision = decide(stored.payment);
     if (!decision.ok) return withSince(db, decision, name.invoiceId);
+    if (decision.value.type === 'payment_capture_started') {
+      const { amount } = decision.value;
+      const taken = await banks.takes(followUpOf(stored.payment, { do: 'capture', amount }));
+      if (!taken.ok) return taken;
+    }
     if (await store(db, stored, decision.value, now)) {
       db.afterCommit(() => jobs.wake());
       return accept(undefined);

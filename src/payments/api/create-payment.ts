@@ -26,7 +26,7 @@ import {
 } from '../domain/commands.ts';
 import type { NewPayment as WrittenPayment } from '../store/payments.ts';
 import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '../store/payments.ts';
-import { keptWish, type KeptWish } from '../domain/authentication/three-d-secure.ts';
+import { keptWish, wantedCharge, type KeptWish } from '../domain/authentication/three-d-secure.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { presenceProblem } from './payer-present.ts';
 import {
@@ -85,6 +85,7 @@ export const createPayment = endpoint({
     'shopRefusesCards',
     'operationNotPermitted',
     'threeDSecureNotOffered',
+    'notOfferedByBank',
     'invalidRecurrentParent',
     'customerNotReady',
     'recurrentStopped',
@@ -206,16 +207,15 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
     present && (await deps.payerAttempts.refusalBefore(payable.invoice, present, payable.payerAttempts));
   if (refused) return refused;
   const wish = present ? await wishOf(shop.value, request, present, deps) : {};
+  const { currency } = payable.invoice.amount;
+  const by = present ? 'payer' : 'merchant';
+  const wanted = wantedCharge({ ...made.command, ...recurrence, ...wish, by, currency });
   const terminal = await (present
-    ? presentTerminal(shop.value, wish, banks)
-    : banks.terminalOfCharge(shop.value, now));
-  if (terminal === 'threeDSecureNotOffered') return refuse(terminal);
-  if (!terminal)
-    return refuse('operationNotPermitted', {
-      message: 'The shop has no terminal at a bank. Ask the operator to add one.',
-    });
+    ? banks.terminalFor(shop.value, wanted)
+    : banks.terminalOfCharge(shop.value, wanted, now));
+  if (!terminal.ok) return terminal;
   const { livemode, fees } = shop.value;
-  const command = { ...made.command, ...recurrence, ...wish, terminal, livemode, fees };
+  const command = { ...made.command, ...recurrence, ...wish, terminal: terminal.value, livemode, fees };
   const store = (on: Database) => storePayment(on, payable, { ...made, command }, deps, isLocked, now);
   const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;
@@ -260,13 +260,6 @@ async function wishOf(
   const { partyId, id: shopId, threeDSecure } = shop;
   const isChallenged = await payerAttempts.isChallenged({ partyId, shopId }, card);
   return keptWish({ request: body.threeDSecure, shop: threeDSecure, isChallenged });
-}
-
-async function presentTerminal(shop: Shop, wish: KeptWish, banks: Banks) {
-  const ability = wish.threeDSecure === 'always' ? 'hosted' : undefined;
-  const terminal = await banks.terminalOf(shop, ability);
-  if (terminal || ability === undefined) return terminal;
-  return (await banks.terminalOf(shop)) && 'threeDSecureNotOffered';
 }
 
 async function flowWithDays(

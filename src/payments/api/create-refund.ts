@@ -1,6 +1,7 @@
 // POST …/refunds: refunds a captured payment, in full or in part. The same write reserves the shop's money; the bank is
 // sent the refund afterwards.
 import type { Static } from 'typebox';
+import type { Banks } from '../../acquiring/banks.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { withSince } from '../../platform/events/since.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -19,6 +20,7 @@ import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
 type Deps = {
   readonly db: Database;
+  readonly banks: Pick<Banks, 'takes'>;
   readonly merchants: Merchants;
   readonly jobs: Pick<JobRunner, 'wake'>;
 };
@@ -54,8 +56,9 @@ export const createRefund = endpoint({
     'invoicePaymentAmountExceeded',
     'invalidInvoiceCart',
     'insufficentAccountBalance',
+    'notOfferedByBank',
   ],
-  handle: async ({ caller, params, body, now }, { db, merchants, jobs }: Deps) => {
+  handle: async ({ caller, params, body, now }, { db, banks, merchants, jobs }: Deps) => {
     const { externalID } = body;
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const fingerprint = fingerprintOf(name, body);
@@ -79,7 +82,7 @@ export const createRefund = endpoint({
         if (body.allocation !== undefined)
           return refuse(body.cart === undefined ? 'allocationNotPermitted' : 'refundCartConflict');
         const print = externalID === undefined ? null : fingerprint;
-        const started = await startRefund(db, stored, commandOf(body), trading.value, now, print);
+        const started = await startRefund({ db, banks }, stored, commandOf(body), trading.value, now, print);
         if (started === 'versionConflict') return started;
         if (!started.ok) return withSince(db, started, name.invoiceId);
         db.afterCommit(() => jobs.wake());

@@ -294,8 +294,10 @@ describe('a decline for a wrong configuration', () => {
     expect(await charged(parent, misconfigured)).toBe('failed');
     expect((await check(parent)).mayCharge).toBe(true);
     const now = world.service.clock.now();
-    expect(await world.service.banks.terminalOfCharge({ ...merchant, id: 'TEST' }, now)).toMatchObject({
-      id: 'T2',
+    const wanted = { by: 'merchant', currency: 'RUB', isHold: false, savesCard: false } as const;
+    const named = { ...merchant, id: 'TEST' };
+    expect(await world.service.banks.terminalOfCharge(named, wanted, now)).toMatchObject({
+      value: { id: 'T2' },
     });
     expect(await world.service.banks.terminalOf({ ...merchant, id: 'TEST' })).toMatchObject({ id: 'T1' });
     expect(await charged(parent)).toBe('captured');

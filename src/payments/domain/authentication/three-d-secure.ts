@@ -1,4 +1,5 @@
 // Whether the payer is authenticated: what the shop and the request want, and what the bank is asked.
+import type { WantedCharge } from '../../../acquiring/domain/missing-ability.ts';
 import type { ThreeDSecureWish } from '../../../merchants/domain/party.ts';
 import type { Payment, PaymentTerms } from '../payment.ts';
 
@@ -26,4 +27,25 @@ export function authenticationOf({
   if ('seriesId' in payer) return 'none';
   if (makeRecurrent || threeDSecure === 'always' || isSteppedUp) return 'required';
   return threeDSecure === 'never' ? 'none' : 'preferred';
+}
+
+/** What its bank must be able to do, also another one that stands in for it. */
+export function wantedCharge({
+  by,
+  currency,
+  flow,
+  makeRecurrent,
+  threeDSecure,
+}: Pick<WantedCharge, 'by' | 'currency'> &
+  Pick<PaymentTerms, 'makeRecurrent' | 'threeDSecure'> & {
+    readonly flow: Pick<PaymentTerms['flow'], 'type'>;
+  }): WantedCharge {
+  const isAuthenticated = by === 'payer' && (makeRecurrent || threeDSecure === 'always');
+  return {
+    by,
+    currency,
+    isHold: flow.type === 'hold',
+    savesCard: makeRecurrent,
+    ...(isAuthenticated ? { authentication: 'hosted' } : {}),
+  };
 }

@@ -181,6 +181,12 @@ export const errorCatalogue = {
         'Send another `threeDSecure` or none. The operator sees with `mandate bank check` what a bank declares, and sets the wish of a shop with ' +
         '`mandate shop three-d-secure`.',
     },
+    notOfferedByBank: {
+      message: 'No bank of the shop does that. Ask the operator, or send a request without it.',
+      advice:
+        'The hint names what is missing in the words of the bank protocol, such as `kind capture` for a hold. The operator sees with `mandate bank check` ' +
+        'what a bank declares, and adds a terminal at another bank.',
+    },
     inconsistentCaptureCurrency: {
       message: 'The currency differs from the currency of the payment',
       advice: 'Send the currency of the payment, or none.',
