@@ -1,5 +1,8 @@
 // The known name that a misspelt one probably means.
 
+/** A name with more slips is near for no caller. */
+const mostSlips = 3;
+
 /** The name with the fewest slips among those that are near enough. Names are compared as `compared` writes them. */
 export function nearestName(
   name: string,
@@ -7,7 +10,9 @@ export function nearestName(
   compared: (name: string) => string,
   isNear: (known: string, slips: number) => boolean,
 ): string | undefined {
+  const { length } = compared(name);
   const [best] = known
+    .filter((one) => Math.abs(compared(one).length - length) <= mostSlips)
     .map((one) => ({ one, slips: slipsBetween(compared(name), compared(one)) }))
     .filter(({ one, slips }) => isNear(one, slips))
     .sort((one, other) => one.slips - other.slips);
@@ -27,7 +32,7 @@ function slipsBetween(one: string, other: string): number {
         (last[column] ?? 0) + 1,
         (current[column - 1] ?? 0) + 1,
         (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-        ...(isSwapped ? [(beforeLast[column - 2] ?? 0) + 1] : []),
+        isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : Infinity,
       );
     }
     [beforeLast, last] = [last, current];

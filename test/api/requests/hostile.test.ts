@@ -14,7 +14,7 @@ import { customersUrl } from '../../support/worlds/customer-world.ts';
 import { forgedTokens } from '../../support/requests/forged-tokens.ts';
 import { invoicesUrl, makeInvoice, makeInvoiceThatIs, payInvoice } from '../../support/worlds/invoices.ts';
 import { internalNames } from '../../support/requests/internal-names.ts';
-import { adding, asItIs, runStory } from '../../support/requests/twin-stories.ts';
+import { adding, asItIs, runStory, type StoryResult } from '../../support/requests/twin-stories.ts';
 import { operationFinder, type Document } from '../../support/requests/openapi.ts';
 import { storm, type StormRequest, type StormWorld } from '../../support/requests/fuzz-runner.ts';
 import { card, startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
@@ -604,19 +604,25 @@ describe('a fuzz run of hostile requests', () => {
   });
 });
 
-test(`members that no schema declares change no response and no row (HOSTILE_SEED=${seed})`, async () => {
-  const apart = await startPayoutWorld();
-  try {
-    const plain = await runStory(apart, document, asItIs);
-    for (let round = 0; round < requests / 1_000; round++) {
-      const [members] = fc.sample(strangers, { seed: seed + round, numRuns: 1 });
-      const result = await runStory(apart, document, adding(document, members ?? {}));
-      expect(result.answers, JSON.stringify(members)).toEqual(plain.answers);
-      expect(result.rows, JSON.stringify(members)).toEqual(plain.rows);
-    }
-  } finally {
-    await apart.close();
-  }
+describe(`members that no schema declares change no response and no row (HOSTILE_SEED=${seed})`, () => {
+  let apart: PayoutWorld;
+  let plain: StoryResult;
+  beforeAll(async () => {
+    apart = await startPayoutWorld();
+    plain = await runStory(apart, document, asItIs);
+  });
+  afterAll(() => apart.close());
+
+  /** A refusal may name a member that resembles an added one. */
+  const withoutHint = (answer: string) => answer.replace(/,"hint":"Did you mean [^"]*"/, '');
+
+  // A test each, so that no limit of time is for all of them together.
+  test.each(Array.from({ length: requests / 1_000 }, (_, round) => round))('in round %i', async (round) => {
+    const [members] = fc.sample(strangers, { seed: seed + round, numRuns: 1 });
+    const result = await runStory(apart, document, adding(document, members ?? {}));
+    expect(result.answers.map(withoutHint), JSON.stringify(members)).toEqual(plain.answers);
+    expect(result.rows, JSON.stringify(members)).toEqual(plain.rows);
+  });
 });
 
 describe('the same fuzz run detects', () => {
