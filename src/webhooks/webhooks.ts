@@ -95,7 +95,7 @@ export function openWebhooks(
     sender,
     missingScope: options.missingScope,
     start() {
-      feed.every(readEveryMs, feed.wake);
+      feed.every(readEveryMs, feed.wakeIfStill);
       feed.wake();
       deliveryWorker.start();
     },

@@ -4,7 +4,7 @@ import { openMerchants } from '../../merchants/merchants.ts';
 import { livemodeOf } from '../../livemode.ts';
 import { defined } from '../../defined.ts';
 import { readPaymentFacts } from '../../payments/store/invoice-log.ts';
-import { loadPayment } from '../../payments/store/payments.ts';
+import { loadDatedPayment } from '../../payments/store/payments.ts';
 import { startRefund } from '../../payments/start-refund.ts';
 import type { RefundTerms } from '../../payments/domain/payment.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
@@ -51,7 +51,7 @@ async function orderRefund(
 ): Promise<{ readonly terms: RefundTerms; readonly isRepeat: boolean }> {
   const merchants = openMerchants(db.lookups, ports.clock, livemodeOf(config.mode));
   for (let attempt = 0; attempt < tries; attempt++) {
-    const stored = await loadPayment(db, name);
+    const stored = await loadDatedPayment(db, name);
     const id = `${name.invoiceId}/${name.paymentId}`;
     if (!stored)
       throw new Error(`Payment ${id} not found. List payments with "mandate payments list --since 30d".`);

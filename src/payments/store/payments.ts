@@ -246,12 +246,17 @@ async function rowNamed(db: Database, { invoiceId, paymentId }: PaymentName) {
   return (await db.run(readPayment, { invoice_id: invoiceId, payment_id: paymentId }))[0];
 }
 
+export async function loadPayment(db: Database, name: PaymentName): Promise<StoredPayment | undefined> {
+  const row = await rowNamed(db, name);
+  return row && { ...storedFromRow(row), unsentAttempts: row.unsent_attempts };
+}
+
 /** With the time of the latest event of its invoice. */
 export type DatedPayment = StoredPayment & { readonly changedAt: Instant };
 
-export async function loadPayment(db: Database, name: PaymentName): Promise<DatedPayment | undefined> {
+export async function loadDatedPayment(db: Database, name: PaymentName): Promise<DatedPayment | undefined> {
   const row = await rowNamed(db, name);
-  return row && { ...storedFromRow(row), unsentAttempts: row.unsent_attempts, changedAt: row.changed_at };
+  return row && { ...storedFromRow(row), changedAt: row.changed_at };
 }
 
 /** Undefined if the party has no such invoice. */

@@ -1,4 +1,4 @@
-// What an operator sees of jobs that fail, and the retry of a stuck one.
+// What an operator sees of jobs that fail.
 import { laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { idOf, leaseMs, longestRetryMs, type JobTable } from './job-table.ts';

@@ -1,16 +1,58 @@
 // The loop under every worker: one poll at a time while there is demand. It knows the work that runs, so that a node can stop.
 export type Loop = ReturnType<typeof openLoop>;
 
-/** After a failed poll, the next demand polls again. */
 export function openLoop(poll: () => Promise<void>, onFailure: (error: unknown) => void) {
   const timers: NodeJS.Timeout[] = [];
-  const work = openWork();
-  const is = { wanted: false, polling: false, waking: false, stopping: false };
+  const work = openWork(onFailure);
+  const polls = openPolls(poll, onFailure);
+  let isWaking = false;
+
+  async function wakeNextTurn(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    isWaking = false;
+    polls.wake();
+  }
+
+  /** Resolves when nothing runs and no poll is wanted. */
+  async function whenIdle(): Promise<void> {
+    while (polls.isRunning() || work.isRunning()) await Promise.all([polls.whenIdle(), work.whenIdle()]);
+  }
+
+  return {
+    attend: work.attend,
+    including: work.including,
+    whenIdle,
+    isStopping: polls.isStopping,
+    wake: polls.wake,
+    wakeIfStill: polls.wakeIfStill,
+    /** Wakes once for all demand of the same turn of the event loop. */
+    wakeSoon(): void {
+      if (!isWaking) work.attend(wakeNextTurn());
+      isWaking = true;
+    },
+    /** Until the loop stops. */
+    every: (ms: number, run: () => void) => void timers.push(setInterval(run, ms)),
+    /** Starts no more polls, and waits for what runs. */
+    stop(): Promise<void> {
+      polls.stop();
+      timers.forEach(clearInterval);
+      return whenIdle();
+    },
+  };
+}
+
+/**
+ * After a failed poll, the next demand polls again. Polls are apart from the work, because what waits for work alone would wait for
+ * every poll that is wanted meanwhile.
+ */
+function openPolls(poll: () => Promise<void>, onFailure: (error: unknown) => void) {
+  const running = openWork(onFailure);
+  const is = { wanted: false, polling: false, stopping: false };
 
   /** Polls now, or once more if a poll is in progress. */
   function wake(): void {
     is.wanted = true;
-    if (!is.polling && !is.stopping) work.attend(pollWhileWanted());
+    if (!is.polling && !is.stopping) running.attend(pollWhileWanted());
   }
 
   async function pollWhileWanted(): Promise<void> {
@@ -23,38 +65,26 @@ export function openLoop(poll: () => Promise<void>, onFailure: (error: unknown) 
     is.polling = false;
   }
 
-  async function wakeNextTurn(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    is.waking = false;
-    wake();
-  }
-
   return {
-    ...work,
+    isRunning: running.isRunning,
+    whenIdle: running.whenIdle,
     isStopping: () => is.stopping,
     wake,
-    /** Wakes once for all demand of the same turn of the event loop. */
-    wakeSoon(): void {
-      if (!is.waking) work.attend(wakeNextTurn());
-      is.waking = true;
+    /** For a tick: after a poll that took longer, the next tick polls. */
+    wakeIfStill(): void {
+      if (!is.polling) wake();
     },
-    /** Until the loop stops. */
-    every: (ms: number, run: () => void) => void timers.push(setInterval(run, ms)),
-    /** Starts no more polls, and waits for what runs. */
-    stop(): Promise<void> {
-      is.stopping = true;
-      timers.forEach(clearInterval);
-      return work.whenIdle();
-    },
+    stop: () => void (is.stopping = true),
   };
 }
 
-function openWork() {
+function openWork(onFailure: (error: unknown) => void) {
   const running = new Set<Promise<unknown>>();
   return {
-    /** Counts work as running until it ends. It must not fail. */
+    isRunning: () => running.size > 0,
+    /** Counts work as running until it ends. */
     attend(work: Promise<unknown>): void {
-      const attended = work.finally(() => running.delete(attended));
+      const attended = work.catch(onFailure).finally(() => running.delete(attended));
       running.add(attended);
     },
     /** Also waits for the work that has started meanwhile. */
@@ -63,7 +93,6 @@ function openWork() {
       await work();
       await Promise.all([...running].filter((one) => !earlier.has(one)));
     },
-    /** Resolves when nothing runs and no poll is wanted. */
     async whenIdle(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
     },

@@ -37,8 +37,7 @@ export function openDeliveryWorker(options: DeliveryOptions) {
     turn = (turn + 1) % 1_000_000;
     const queues = await claim(db, clock.now(), { ...bounds, leaseMs, turn });
     if (queues.length === 0) return;
-    const { items, writes } = await loadItems(queues, { ms: leaseMs, untilMs }, options);
-    writes.forEach(recordLater);
+    const items = await loadItems(queues, { ms: leaseMs, untilMs }, options, recordLater);
     for (const item of items) slots.enqueue(item.queue.webhookId, item);
     pump();
     if (queues.length === bounds.limit) loop.wake();

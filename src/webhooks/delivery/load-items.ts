@@ -1,4 +1,4 @@
-// Loads what is to be sent from claimed queues. A queue without that is written about immediately.
+// Loads what is to be sent from claimed queues. A queue without that is recorded immediately, whatever becomes of the others.
 import { laterBy } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Topic } from '../../platform/events/domain/topic.ts';
@@ -19,27 +19,29 @@ export async function loadItems(
   claimed: readonly ClaimedQueue[],
   lease: { readonly ms: number; readonly untilMs: number },
   deps: LoadDeps,
-): Promise<{ readonly items: readonly Item[]; readonly writes: readonly QueueWrite[] }> {
+  record: (write: QueueWrite) => void,
+): Promise<Item[]> {
+  const { clock } = deps;
   const targets = await targetsOf(claimed, deps);
+  for (const queue of claimed)
+    if (targets.get(queue.webhookId) === 'unloadable')
+      record(failed(queue, { what: ownFault }, { ...deps, now: clock.now() }));
   const selections = claimed.flatMap((queue) => {
     const target = targets.get(queue.webhookId);
     // The purge deletes the queues of a deleted webhook.
     return target && target !== 'unloadable' ? [{ queue, ...selectionOf(queue, target.webhook) }] : [];
   });
-  const lists = await messagesFor(deps.db, deps.topics, selections, deps.clock.now(), (objectId, error) =>
+  const lists = await messagesFor(deps.db, deps.topics, selections, clock.now(), (objectId, error) =>
     deps.log.error({ err: error, objectId }, 'webhook events could not be built'),
   );
   const items: Item[] = [];
-  const writes = claimed
-    .filter(({ webhookId }) => targets.get(webhookId) === 'unloadable')
-    .map((queue) => failed(queue, { what: ownFault }, { ...deps, now: deps.clock.now() }));
   for (const [index, { queue }] of selections.entries()) {
     const messages = lists[index];
     const [first, ...others] = messages ?? [];
     if (first) items.push({ queue, messages: [first, ...others], leaseUntilMs: lease.untilMs });
-    else writes.push(messages ? nothingToSend(queue) : unclaimed(queue, laterBy(deps.clock.now(), lease.ms)));
+    else record(messages ? nothingToSend(queue) : unclaimed(queue, laterBy(clock.now(), lease.ms)));
   }
-  return { items, writes };
+  return items;
 }
 
 /** A webhook that cannot be loaded must not block the others. */
