@@ -144,7 +144,7 @@ const changeInvoiceRow =`,
     edits: [
       {
         within: 'idempotency',
-        replace: "return { kind: 'replay', response: { status: earlier.status, body } };",
+        replace: "return { kind: 'replay', response: { status, body, warnings: warnings ?? undefined } };",
         by: "return { kind: 'first', response: await work(tx) };",
       },
     ],

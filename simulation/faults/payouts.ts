@@ -63,7 +63,9 @@ export const faultsOfPayouts: Faults = {
   },
   'payout-through-any-terminal': {
     does: 'A payout goes through the first terminal, whatever its currency.',
-    edits: [{ within: 'serviceOf', replace: "return 'noCurrency';", by: "return 'served';" }],
+    edits: [
+      { within: 'serves', replace: 'return terms !== undefined && (', by: 'return terms === undefined || (' },
+    ],
   },
   'payout-returned-twice': {
     does: 'The same return of a payout is recorded and posted each time the bank calls.',

@@ -99,6 +99,16 @@ test('a connection that broke in use, or is released with an error, is not kept'
   expect(counts()).toEqual([0, 0, 0]);
 });
 
+test.each([undefined, false])(
+  'one in use during a renewal is ended at its release(%s)',
+  async (isUseless) => {
+    const { client } = await take();
+    pool.renew();
+    client.release(isUseless);
+    expect(counts()).toEqual([0, 0, 0]);
+  },
+);
+
 test('a connection released with an error is destroyed', async () => {
   const { client } = await take();
   // As after a statement without a response.

@@ -63,7 +63,7 @@ export function keepIdle(pool: pg.Pool): ConnectionPool {
     client.release = (error) => {
       // A connection kept twice would serve two callers, which would write into each other's transactions.
       if (idle.includes(client)) throw new Error('A database connection was released twice.');
-      if (error || pool.waitingCount > 0 || mustEnd(client)) returns.get(client)?.(error ?? mustEnd(client));
+      if (error || pool.waitingCount > 0 || mustEnd(client)) returns.get(client)?.(error || mustEnd(client));
       else idle.push(client);
     };
     return client;
