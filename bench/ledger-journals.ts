@@ -5,7 +5,7 @@ import { statement } from '../src/platform/database/statement.ts';
 import { randomIds } from '../src/ids.ts';
 import { accountsIn } from '../src/platform/ledger/domain/ledger.ts';
 import { shardAccount } from '../src/platform/ledger/store/journals.ts';
-import { saleApproved, type LedgerPayment } from '../src/platform/ledger/domain/postings.ts';
+import { saleApproved, type LedgerPayment } from '../src/payments/domain/payment-postings.ts';
 import type { Currency, Money } from '../src/money.ts';
 import { postJournal } from '../test/support/database/post-journal.ts';
 import { compare, type Alternative } from './harness/compare.ts';

@@ -10,7 +10,7 @@ import {
   depositedFromShop,
   depositedFromSuspense,
   depositReversed,
-} from '../platform/ledger/domain/postings.ts';
+} from './domain/wallet-postings.ts';
 import type { Deposit, WalletTerms } from './domain/wallet.ts';
 import { findDeposit, storeDeposit, storeReversal } from './store/wallets.ts';
 import { defined } from '../defined.ts';

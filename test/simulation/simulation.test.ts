@@ -64,14 +64,14 @@ async function plant(): Promise<{ folder: string; remove: () => Promise<void> }>
   const { folder, remove } = temporaryFolder();
   cpSync(inject('plainSources'), folder, { recursive: true, verbatimSymlinks: true });
   const right = readFileSync(
-    new URL('../../src/platform/ledger/domain/postings.ts', import.meta.url),
+    new URL('../../src/payments/domain/payment-postings.ts', import.meta.url),
     'utf8',
   );
   const line =
     "{ phase: 'single', step: 'sale', debit: uncleared, credit: settlement, minor: amount.minor },";
   expect(right).toContain(line);
   const wrong = right.replace(line, line + line.replace("'sale'", "'sale_again'"));
-  writeFileSync(join(folder, 'src/platform/ledger/domain/postings.js'), await plainSource(wrong));
+  writeFileSync(join(folder, 'src/payments/domain/payment-postings.js'), await plainSource(wrong));
   return { folder, remove };
 }
 

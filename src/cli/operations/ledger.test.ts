@@ -5,12 +5,8 @@ import { commandLine, migrateDatabase } from '../../../test/support/processes/co
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
 import { storeDeposit } from '../../wallets/store/wallets.ts';
 import { parseInstant } from '../../clock.ts';
-import {
-  depositedFromBank,
-  holdApproved,
-  saleApproved,
-  type LedgerPayment,
-} from '../../platform/ledger/domain/postings.ts';
+import { holdApproved, saleApproved, type LedgerPayment } from '../../payments/domain/payment-postings.ts';
+import { depositedFromBank } from '../../wallets/domain/wallet-postings.ts';
 
 let db: TestDatabase;
 let payment: LedgerPayment;

@@ -5,7 +5,7 @@ import type { Shop } from '../../merchants/domain/party.ts';
 import type { Currency } from '../../money.ts';
 import { interpret, nextAction } from './bank-actions.ts';
 import { decideClose, decideStart, decideRevoke, type BindingRules } from './commands.ts';
-import { journalOf } from './postings.ts';
+import { journalOf } from './binding-postings.ts';
 import {
   bindingOfOperation,
   bindingOperationId,

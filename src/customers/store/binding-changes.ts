@@ -24,7 +24,7 @@ import {
 import { stateColumns, stateRowOf } from './rows.ts';
 import type { StoredBinding } from './bindings.ts';
 import { exchangesOfChange } from '../domain/exchanges.ts';
-import { journalOf } from '../domain/postings.ts';
+import { journalOf } from '../domain/binding-postings.ts';
 import {
   endsInteraction,
   evolveBinding,

@@ -10,7 +10,7 @@ import {
   type Values,
 } from '../../platform/database/statement.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { shopToppedUp, topUpReversed, type LedgerTopUp } from '../../platform/ledger/domain/postings.ts';
+import { shopToppedUp, topUpReversed, type LedgerTopUp } from '../domain/top-up-postings.ts';
 import {
   journalParameters,
   journalValues,

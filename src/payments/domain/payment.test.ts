@@ -3,7 +3,7 @@ import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { interpret, nextAction } from './bank-actions.ts';
-import { journalOf } from './postings.ts';
+import { journalOf } from './payment-postings.ts';
 import { possibleOutcomes } from './resolution.ts';
 import {
   decideCancel,

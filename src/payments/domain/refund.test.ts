@@ -3,7 +3,7 @@ import { parseInstant, type Instant } from '../../clock.ts';
 import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Currency } from '../../money.ts';
 import { interpret, nextAction } from './bank-actions.ts';
-import { journalOf } from './postings.ts';
+import { journalOf } from './payment-postings.ts';
 import {
   evolve,
   operationIdOf,

@@ -13,7 +13,7 @@ import {
   type PaymentFact,
   type PaymentState,
 } from './payment.ts';
-import { journalOf } from './postings.ts';
+import { journalOf } from './payment-postings.ts';
 
 const now = '2026-01-19T10:00:00.000000Z' as Instant;
 const rub = (minor: bigint) => ({ minor, currency: 'RUB' as Currency });

@@ -42,7 +42,7 @@ import {
   type PaymentFact,
 } from '../domain/payment.ts';
 import { invoiceLogFact, type InvoiceLogFact } from './codec.ts';
-import { journalOf } from '../domain/postings.ts';
+import { journalOf } from '../domain/payment-postings.ts';
 import { paymentColumns, rowOf, type StoredPayment } from './rows.ts';
 
 const parameters = {

@@ -8,7 +8,7 @@ import { invoicesUrl, type CreatedInvoice } from '../../../test/support/worlds/i
 import { startPaymentWorld, type PaymentWorld } from '../../../test/support/worlds/payment-world.ts';
 import { everyInvariant } from '../../app/compose.ts';
 import { checkLedger } from '../../platform/ledger/check-ledger.ts';
-import { depositedFromShop } from '../../platform/ledger/domain/postings.ts';
+import { depositedFromShop } from '../../wallets/domain/wallet-postings.ts';
 import { applyUpdate } from './apply-update.ts';
 
 const card = '4242424242424242';

@@ -4,7 +4,7 @@ import type { OperationUpdate } from '../../acquiring/domain/bank-updates.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { evolve, type Payment, type PaymentFact, type PaymentTerms } from '../domain/payment.ts';
-import { journalOf } from '../domain/postings.ts';
+import { journalOf } from '../domain/payment-postings.ts';
 import { factsOf } from './facts-of-update.ts';
 
 const now = '2026-01-19T10:00:00.000000Z' as Instant;

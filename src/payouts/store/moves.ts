@@ -4,7 +4,7 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
-import { withdrawalMoved } from '../../platform/ledger/domain/postings.ts';
+import { withdrawalMoved } from '../domain/withdrawal-postings.ts';
 import {
   journalParameters,
   journalValues,

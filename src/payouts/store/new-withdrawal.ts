@@ -13,7 +13,7 @@ import {
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import { withdrawalCreated } from '../../platform/ledger/domain/postings.ts';
+import { withdrawalCreated } from '../domain/withdrawal-postings.ts';
 import type { Refusal } from '../../refusal.ts';
 import { useGrant } from './grants.ts';
 import { insufficientFunds, type PayoutFailure } from '../../wallets/domain/failure-path.ts';

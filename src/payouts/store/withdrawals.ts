@@ -24,7 +24,7 @@ import {
   withdrawalReturned,
   withdrawalSucceeded,
   type LedgerWithdrawal,
-} from '../../platform/ledger/domain/postings.ts';
+} from '../domain/withdrawal-postings.ts';
 import { periodsOf } from '../../wallets/domain/payout-limits.ts';
 import { searchFilters } from '../../identities/store/sql-fragments.ts';
 import { readsOf } from '../../identities/store/reads.ts';

@@ -13,15 +13,15 @@ import type { Database } from '../database/database.ts';
 import { statement } from '../database/statement.ts';
 import { randomIds } from '../../ids.ts';
 import { checkLedger, countUnbalancedAccounts, moveWatermark } from './check-ledger.ts';
+import { bindingCharged } from '../../customers/domain/binding-postings.ts';
 import {
-  bindingCharged,
-  depositedFromBank,
   holdApproved,
   holdCaptured,
   refundRequested,
   saleApproved,
-  withdrawalCreated,
-} from './domain/postings.ts';
+} from '../../payments/domain/payment-postings.ts';
+import { withdrawalCreated } from '../../payouts/domain/withdrawal-postings.ts';
+import { depositedFromBank } from '../../wallets/domain/wallet-postings.ts';
 
 const runCommand = statement({
   name: 'test_run_command',

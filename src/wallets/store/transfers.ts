@@ -22,7 +22,7 @@ import {
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import { walletTransferred } from '../../platform/ledger/domain/postings.ts';
+import { walletTransferred } from '../domain/wallet-postings.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
 import type { Refusal } from '../../refusal.ts';
 import { defined } from '../../defined.ts';

@@ -7,7 +7,7 @@ import { storeTopUp } from '../../../src/merchants/store/top-ups.ts';
 import type { Currency } from '../../../src/money.ts';
 import { wakeFirstWaitingRefund } from '../../../src/payments/store/waiting-refunds.ts';
 import { settlementAccount } from '../../../src/platform/ledger/domain/account.ts';
-import { depositedFromShop } from '../../../src/platform/ledger/domain/postings.ts';
+import { depositedFromShop } from '../../../src/wallets/domain/wallet-postings.ts';
 import { setOverdraft } from '../../../src/platform/ledger/store/journals.ts';
 import { book } from '../../support/database/ledger.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';

@@ -9,7 +9,8 @@ import { randomIds } from '../../../src/ids.ts';
 import type { Account } from '../../../src/platform/ledger/domain/account.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import type { FundsCheckedJournal, Journal } from '../../../src/platform/ledger/domain/ledger.ts';
-import type { LedgerPayment, LedgerWithdrawal } from '../../../src/platform/ledger/domain/postings.ts';
+import type { LedgerPayment } from '../../../src/payments/domain/payment-postings.ts';
+import type { LedgerWithdrawal } from '../../../src/payouts/domain/withdrawal-postings.ts';
 import type { Currency, Money } from '../../../src/money.ts';
 import { postJournal } from './post-journal.ts';
 

@@ -34,3 +34,13 @@ export function accountsIn(journal: Journal): Account[] {
   const accounts = journal.entries.flatMap((entry) => ('debit' in entry ? [entry.debit, entry.credit] : []));
   return [...new Map(accounts.map((account) => [account.id, account])).values()];
 }
+
+/** Nothing, where nothing would be moved. */
+export function unlessZero(entry: Entry & { minor: bigint }): Entry[] {
+  return entry.minor === 0n ? [] : [entry];
+}
+
+/** Completes what an operation has reserved: its amount, and its fee if there is one. */
+export function completions(phase: 'post' | 'void', step: string, feeMinor: bigint): Entry[] {
+  return [{ phase, step }, ...(feeMinor === 0n ? [] : [{ phase, step: `${step}_fee` }])];
+}

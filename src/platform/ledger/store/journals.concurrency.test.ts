@@ -20,7 +20,6 @@ import { postJournal } from '../../../../test/support/database/post-journal.ts';
 import { LedgerConflict, readBalance } from './journals.ts';
 import type { FundsCheckedJournal, Journal } from '../domain/ledger.ts';
 import {
-  depositedFromShop,
   holdApproved,
   holdCaptured,
   holdReleased,
@@ -28,8 +27,9 @@ import {
   refundRequested,
   refundSucceeded,
   saleApproved,
-  withdrawalCreated,
-} from '../domain/postings.ts';
+} from '../../../payments/domain/payment-postings.ts';
+import { withdrawalCreated } from '../../../payouts/domain/withdrawal-postings.ts';
+import { depositedFromShop } from '../../../wallets/domain/wallet-postings.ts';
 
 const clients = 24;
 const kind = { livemode: false, currency: 'RUB' as Currency } as const;

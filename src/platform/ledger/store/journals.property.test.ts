@@ -19,7 +19,29 @@ import { balanceOf, type Account, type Sums } from '../domain/account.ts';
 import { postJournal } from '../../../../test/support/database/post-journal.ts';
 import { LedgerConflict, readBalance } from './journals.ts';
 import type { FundsCheckedJournal, Entry, Journal } from '../domain/ledger.ts';
-import * as postings from '../domain/postings.ts';
+import {
+  type LedgerBinding,
+  bindingCharged,
+  bindingReturned,
+} from '../../../customers/domain/binding-postings.ts';
+import {
+  type LedgerPayment,
+  type LedgerRefund,
+  holdApproved,
+  holdCaptured,
+  holdReleased,
+  refundFailed,
+  refundRequested,
+  refundSucceeded,
+  saleApproved,
+} from '../../../payments/domain/payment-postings.ts';
+import {
+  type LedgerWithdrawal,
+  withdrawalCreated,
+  withdrawalFailed,
+  withdrawalSucceeded,
+} from '../../../payouts/domain/withdrawal-postings.ts';
+import { depositedFromBank, depositedFromShop } from '../../../wallets/domain/wallet-postings.ts';
 
 const workers = 6;
 const runs = often(5, 12);
@@ -123,16 +145,16 @@ function referenceLedger() {
 function world() {
   const shops = [newShop(), newShop()];
   const walletId = randomIds.next();
-  const held: { payment: postings.LedgerPayment; minor: bigint }[] = [];
-  const captured: { payment: postings.LedgerPayment; leftMinor: bigint; refunds: number }[] = [];
+  const held: { payment: LedgerPayment; minor: bigint }[] = [];
+  const captured: { payment: LedgerPayment; leftMinor: bigint; refunds: number }[] = [];
   const refunds: {
-    refund: postings.LedgerRefund;
+    refund: LedgerRefund;
     feeMinor: bigint;
     minor: bigint;
     of: (typeof captured)[number];
   }[] = [];
-  const withdrawals: { withdrawal: postings.LedgerWithdrawal; feeMinor: bigint }[] = [];
-  const bindings: postings.LedgerBinding[] = [];
+  const withdrawals: { withdrawal: LedgerWithdrawal; feeMinor: bigint }[] = [];
+  const bindings: LedgerBinding[] = [];
   const written: (Journal | FundsCheckedJournal)[] = [];
   const reference = referenceLedger();
 
@@ -175,13 +197,13 @@ function world() {
     switch (what) {
       case 'sale': {
         const payment = newPayment(shop);
-        await write(postings.saleApproved(payment, rubles(minor), feeMinor), crash);
+        await write(saleApproved(payment, rubles(minor), feeMinor), crash);
         captured.push({ payment, leftMinor: minor, refunds: 0 });
         return;
       }
       case 'hold': {
         const payment = newPayment(shop);
-        await write(postings.holdApproved(payment, rubles(minor)), crash);
+        await write(holdApproved(payment, rubles(minor)), crash);
         held.push({ payment, minor });
         return;
       }
@@ -189,13 +211,13 @@ function world() {
         const hold = take(held, pick);
         if (!hold) return;
         const leftMinor = smaller(minor, hold.minor);
-        await write(postings.holdCaptured(hold.payment, rubles(leftMinor), feeMinor), crash);
+        await write(holdCaptured(hold.payment, rubles(leftMinor), feeMinor), crash);
         captured.push({ payment: hold.payment, leftMinor, refunds: 0 });
         return;
       }
       case 'release': {
         const hold = take(held, pick);
-        if (hold) await write(postings.holdReleased(hold.payment), crash);
+        if (hold) await write(holdReleased(hold.payment), crash);
         return;
       }
       case 'race': {
@@ -203,8 +225,8 @@ function world() {
         const hold = take(held, pick);
         if (!hold) return;
         const outcomes = await Promise.allSettled([
-          write(postings.holdCaptured(hold.payment, rubles(hold.minor), 0n)),
-          write(postings.holdReleased(hold.payment)),
+          write(holdCaptured(hold.payment, rubles(hold.minor), 0n)),
+          write(holdReleased(hold.payment)),
         ]);
         const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
         expect(failed).toEqual([expect.any(LedgerConflict)]);
@@ -219,7 +241,7 @@ function world() {
         const wanted = smaller(minor, of.leftMinor);
         of.leftMinor -= wanted;
         const refund = { ...of.payment, refundId: String(100 + of.refunds++) };
-        const isWritten = await write(postings.refundRequested(refund, rubles(wanted), feeMinor), crash);
+        const isWritten = await write(refundRequested(refund, rubles(wanted), feeMinor), crash);
         if (isWritten) refunds.push({ refund, feeMinor, minor: wanted, of });
         else of.leftMinor += wanted;
         return;
@@ -228,10 +250,7 @@ function world() {
         const ending = take(refunds, pick);
         if (!ending) return;
         const { refund, feeMinor: held, of } = ending;
-        await write(
-          succeeds ? postings.refundSucceeded(refund, held) : postings.refundFailed(refund, held),
-          crash,
-        );
+        await write(succeeds ? refundSucceeded(refund, held) : refundFailed(refund, held), crash);
         if (!succeeds) of.leftMinor += ending.minor;
         return;
       }
@@ -242,17 +261,17 @@ function world() {
           walletId,
           bankAccountId: 'main',
         } as const;
-        await write(postings.depositedFromBank(deposit, rubles(minor)), crash);
+        await write(depositedFromBank(deposit, rubles(minor)), crash);
         return;
       }
       case 'deposit from shop': {
         const deposit = { livemode: false, depositId: randomIds.next(), walletId } as const;
-        await write(postings.depositedFromShop({ ...deposit, ...shop }, rubles(minor)), crash);
+        await write(depositedFromShop({ ...deposit, ...shop }, rubles(minor)), crash);
         return;
       }
       case 'withdraw': {
         const withdrawal = newWithdrawal(walletId);
-        const isWritten = await write(postings.withdrawalCreated(withdrawal, rubles(minor), feeMinor), crash);
+        const isWritten = await write(withdrawalCreated(withdrawal, rubles(minor), feeMinor), crash);
         if (isWritten) withdrawals.push({ withdrawal, feeMinor });
         return;
       }
@@ -261,9 +280,7 @@ function world() {
         if (!ending) return;
         const { withdrawal, feeMinor: fee } = ending;
         await write(
-          succeeds
-            ? postings.withdrawalSucceeded(withdrawal, fee)
-            : postings.withdrawalFailed(withdrawal, fee),
+          succeeds ? withdrawalSucceeded(withdrawal, fee) : withdrawalFailed(withdrawal, fee),
           crash,
         );
         return;
@@ -275,13 +292,13 @@ function world() {
           bindingId: '1',
           acquirerId: 'bank',
         } as const;
-        await write(postings.bindingCharged(binding, rubles(minor)), crash);
+        await write(bindingCharged(binding, rubles(minor)), crash);
         bindings.push(binding);
         return;
       }
       case 'return': {
         const binding = take(bindings, pick);
-        if (binding) await write(postings.bindingReturned(binding), crash);
+        if (binding) await write(bindingReturned(binding), crash);
         return;
       }
       case 'repeat': {

@@ -25,7 +25,7 @@ import {
   refundSucceeded,
   saleApproved,
   type LedgerPayment,
-} from '../domain/postings.ts';
+} from '../../../payments/domain/payment-postings.ts';
 
 let testDatabase: TestDatabase;
 let db: Database;

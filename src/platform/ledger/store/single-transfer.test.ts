@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/support/
 import type { Currency } from '../../../money.ts';
 import { acquirerUncleared, settlementAccount } from '../domain/account.ts';
 import { shardAccount } from './journals.ts';
-import { saleApproved, type LedgerPayment } from '../domain/postings.ts';
+import { saleApproved, type LedgerPayment } from '../../../payments/domain/payment-postings.ts';
 
 let db: TestDatabase;
 let payment: LedgerPayment;

@@ -8,11 +8,11 @@ import {
   newShop,
   newWithdrawal,
   rubles,
-} from '../../../../test/support/database/ledger.ts';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database/test-database.ts';
-import type { Database } from '../../database/database.ts';
-import { randomIds } from '../../../ids.ts';
-import type { Currency } from '../../../money.ts';
+} from '../../../test/support/database/ledger.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/database/test-database.ts';
+import type { Database } from '../database/database.ts';
+import { randomIds } from '../../ids.ts';
+import type { Currency } from '../../money.ts';
 import {
   acquirerFees,
   acquirerPayable,
@@ -25,25 +25,25 @@ import {
   settlementAccount,
   walletAccount,
   type FeeKind,
-} from './account.ts';
-import { feeOf } from './fee.ts';
-import { readBalance } from '../store/journals.ts';
-import type { Journal } from './ledger.ts';
+} from './domain/account.ts';
+import { feeOf } from './domain/fee.ts';
+import { readBalance } from './store/journals.ts';
+import type { Journal } from './domain/ledger.ts';
+import { bindingCharged, bindingReturned } from '../../customers/domain/binding-postings.ts';
 import {
-  bindingCharged,
-  bindingReturned,
-  depositedFromBank,
-  depositedFromShop,
   holdApproved,
   holdCaptured,
   refundFailed,
   refundRequested,
   refundSucceeded,
   saleApproved,
+} from '../../payments/domain/payment-postings.ts';
+import {
   withdrawalCreated,
   withdrawalFailed,
   withdrawalSucceeded,
-} from './postings.ts';
+} from '../../payouts/domain/withdrawal-postings.ts';
+import { depositedFromBank, depositedFromShop } from '../../wallets/domain/wallet-postings.ts';
 
 let testDatabase: TestDatabase;
 let db: Database;
