@@ -27,8 +27,7 @@ export type Owner = { readonly id: string; readonly part?: string };
 
 export type Topic = {
   /** Its name in a registration. */
-  readonly name:
-    'InvoicesTopic' | 'CustomersTopic' | 'RecurringTopic' | 'WithdrawalsTopic' | 'DestinationsTopic';
+  readonly name: string;
   /** Its name in a payload. */
   readonly payloadTopic: string;
   /** The log's name for the aggregate. */
