@@ -288,7 +288,7 @@ export function buildService(
   const payouts = openPayoutRules({
     lookups: database.lookups,
     livemode: livemodeOf(config.mode),
-    openingDepositMinor: config.openingDepositMinor,
+    openingDepositMinor: BigInt(config.openingDepositMinor),
   });
 
   const hasSimulatedBank = config.mode === 'sandbox' && config.bankUrl === undefined;

@@ -9,7 +9,7 @@ import { webhookBodies } from './webhook-bodies.ts';
 
 const declared = new Map(webhookBodies(topics).map(({ name, topic, body }) => [`${topic} ${name}`, body]));
 const sent = topics.flatMap((topic) =>
-  exampleLogs[topic.name].flatMap((log) =>
+  (exampleLogs[topic.name] ?? []).flatMap((log) =>
     topic.webhookEventsOf(log).map((event) => ({
       name: `${topic.name} ${event.registeredType}`,
       body: JSON.parse(bodyOf(topic, event, 1n)) as unknown,

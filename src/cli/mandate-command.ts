@@ -1,6 +1,6 @@
 // A command of the program: commander's, with examples, documented JSON and errors that say what to do next.
 import { Command, type ErrorOptions, type HelpContext, type Option } from 'commander';
-import { settings } from '../app/config.ts';
+import { settings } from '../app/settings/settings.ts';
 import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
 import { jsonMembersOf } from './json-members.ts';
 
@@ -169,7 +169,7 @@ function excessText(command: Command): string {
 
 function settingHint(flag: string): string {
   const name = flag.replace(/^-+/, '').replace(/=.*/, '').replaceAll('-', '_').toUpperCase();
-  const setting = settings.find((one) => one.name === name || one.name === `MANDATE_${name}`);
+  const setting = Object.values(settings).find((one) => one.name === name || one.name === `MANDATE_${name}`);
   return setting ? ` Set ${setting.name} in the environment instead.` : '';
 }
 

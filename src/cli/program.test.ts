@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../../test/support/processes/command-line.ts';
 import { commandsUnder, isRunnable, wordsOfExample } from '../../test/support/processes/commands.ts';
-import { settings } from '../app/config.ts';
+import { settings } from '../app/settings/settings.ts';
 import { jsonMembersOf } from './json-members.ts';
 import type { MandateCommand } from './mandate-command.ts';
 import { createProgram } from './program.ts';
@@ -171,7 +171,7 @@ describe('mandate config', () => {
 
   test('shows every setting in force and its source', async () => {
     const { rows, of } = await shown({ PORT: '9000', MANDATE_DATA: '/srv/data' });
-    expect(rows.map(({ name }) => name)).toEqual(settings.map(({ name }) => name));
+    expect(rows.map(({ name }) => name)).toEqual(Object.values(settings).map(({ name }) => name));
     expect(of('PORT')).toEqual(['9000', 'environment']);
     expect(of('PUBLIC_URL')).toEqual(['http://127.0.0.1:9000', 'default']);
     expect(of('DATABASE_URL')).toEqual(['private PostgreSQL in /srv/data', 'sandbox']);

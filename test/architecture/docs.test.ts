@@ -2,7 +2,8 @@
 // from is consistent.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { readConfig, settings } from '../../src/app/config.ts';
+import { readConfig } from '../../src/app/config.ts';
+import { settings } from '../../src/app/settings/settings.ts';
 import { scopes, type Access } from '../../src/platform/http/access.ts';
 import type { AnyEndpoint } from '../../src/platform/http/endpoint.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
@@ -21,7 +22,7 @@ import {
 import { brokenLinks, filesEndingIn, missingFiles, textOf, unknownCommands } from './mentions.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
-const settingNames = settings.map(({ name }): string => name);
+const settingNames = Object.values(settings).map(({ name }): string => name);
 /** The page whose tables have an old name in their first column. */
 const renames = 'docs/renames.md';
 /** Pages that name commands of earlier versions. */

@@ -1,9 +1,10 @@
 // docs/operations/configuration.md: every setting.
-import { settings, type Setting } from '../../src/app/config.ts';
+import type { Setting } from '../../src/app/settings/setting.ts';
+import { settings } from '../../src/app/settings/settings.ts';
 import { printedFrom, table } from './markdown.ts';
 
 export function configurationText(): string {
-  const rows = settings.map((setting: Setting) => [
+  const rows = Object.values<Setting<unknown>>(settings).map((setting) => [
     `\`${setting.name}\``,
     setting.byDefault,
     [
@@ -14,7 +15,7 @@ export function configurationText(): string {
   ]);
   return `# Configuration
 
-${printedFrom('src/app/config.ts')}
+${printedFrom('src/app/settings/settings.ts')}
 
 Every setting is an environment variable. An empty variable counts as not set. Mandate checks all settings before it starts and reports
 every invalid one. \`mandate config\` shows the values in force.

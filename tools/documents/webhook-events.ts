@@ -88,7 +88,7 @@ ${topics.map(topicText).join('\n\n')}
 }
 
 function topicText(topic: Topic): string {
-  const events = exampleLogs[topic.name].flatMap((log) => topic.webhookEventsOf(log));
+  const events = (exampleLogs[topic.name] ?? []).flatMap((log) => topic.webhookEventsOf(log));
   const texts = topic.eventTypes.map((type) => {
     const event = events.find(({ registeredType }) => registeredType === type);
     const when = whenSent[type];

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig, settings } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { misspeltSettings } from './misspelt-settings.ts';
+import { settings } from './settings.ts';
 
-const names = settings.map(({ name }): string => name);
+const names = Object.values(settings).map(({ name }): string => name);
 const found = (environment: Record<string, string>) => misspeltSettings(environment, names);
 
 describe('a misspelt setting', () => {

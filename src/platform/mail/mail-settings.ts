@@ -16,39 +16,35 @@ export function mailServerIn({
   timeoutMs,
 }: Given): { readonly server: MailServerSettings } | { readonly fault: string } | undefined {
   if (url === undefined) return undefined;
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const usualPort = usualPorts[parsed?.protocol ?? ''];
-  const isBare = parsed && /^\/?$/.test(parsed.pathname) && parsed.search === '' && parsed.hash === '';
-  const credentials = parsed && credentialsIn(parsed);
-  if (
-    !parsed ||
-    usualPort === undefined ||
-    parsed.hostname === '' ||
-    !isBare ||
-    credentials === 'unreadable'
-  ) {
+  const host = mailHostIn(url);
+  if (!host)
     return {
       fault:
         'SMTP_URL is not the address of a mail server. Write it as smtps://user:password@host:port or smtp://…, without a path or query.',
     };
-  }
   const sender = senderIn(from ?? '');
-  if (!sender) {
+  if (!sender)
     return {
       fault: 'SMTP_URL needs SMTP_FROM. Set it to receipts@example.com or Example <receipts@example.com>',
     };
-  }
+  return { server: { ...host, from: sender, timeoutMs } };
+}
+
+/** Undefined if the text is not the address of a mail server. */
+export function mailHostIn(url: string): Omit<MailServerSettings, 'from' | 'timeoutMs'> | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const usualPort = usualPorts[parsed?.protocol ?? ''];
+  if (!parsed || usualPort === undefined || parsed.hostname === '') return undefined;
+  const isBare = /^\/?$/.test(parsed.pathname) && parsed.search === '' && parsed.hash === '';
+  const credentials = credentialsIn(parsed);
+  if (!isBare || credentials === 'unreadable') return undefined;
   const host = parsed.hostname.replace(/^\[|\]$/g, '');
   const demanded = isThisMachine(host) ? 'ifOffered' : 'demanded';
   return {
-    server: {
-      host,
-      port: parsed.port === '' ? usualPort : Number(parsed.port),
-      tls: parsed.protocol === 'smtps:' ? 'fromTheStart' : demanded,
-      ...(credentials ? { credentials } : {}),
-      from: sender,
-      timeoutMs,
-    },
+    host,
+    port: parsed.port === '' ? usualPort : Number(parsed.port),
+    tls: parsed.protocol === 'smtps:' ? 'fromTheStart' : demanded,
+    ...(credentials ? { credentials } : {}),
   };
 }
 
