@@ -117,6 +117,8 @@ const sharedStores = [
   'platform/ledger/store/(journals|invariants).ts',
   'acquiring/authorisation/store/reroute.ts',
   'acquiring/exchange-log/store/exchange-rows.ts',
+  'acquiring/reconciliation/source.store.ts',
+  'cards/store/attempt-counting.ts',
   'recurring/store/charge-fragments.ts',
   'receipts/store/payer-emails.ts',
   '(acquiring|cards|identities|invoices|payments|platform/ledger|recurring)/store/codec.ts',

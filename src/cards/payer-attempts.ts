@@ -5,7 +5,7 @@ import { ttlCache } from '../platform/database/ttl-cache.ts';
 import { networkOf } from '../platform/http/request/client-address.ts';
 import type { Logger } from '../platform/log.ts';
 import { refuse, type Refusal } from '../refusal.ts';
-import type { Unmade } from './domain/attempt-counting.ts';
+import type { Unmade } from './store/attempt-counting.ts';
 import {
   attemptLimits,
   guardAfter,

@@ -21,7 +21,7 @@ import {
   type ExpectedEntry,
   type Pair,
 } from './domain/difference.ts';
-import { expectedColumns, type ReconciliationSource } from './domain/reconciliation-source.ts';
+import { expectedColumns, type ReconciliationSource } from './source.store.ts';
 
 /** A range of aggregate IDs, both ends included. */
 export type Page = { readonly first: string; readonly last: string };

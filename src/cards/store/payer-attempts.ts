@@ -1,5 +1,5 @@
 // Counted attempts of payers who are present, in SQL: what a limit says when it refuses, and what finds shops under attack. The counting
-// is part of the statements of payments and bindings (src/cards/domain/attempt-counting.ts).
+// is part of the statements of payments and bindings (src/cards/store/attempt-counting.ts).
 import {
   anyObject,
   instant,

@@ -10,7 +10,7 @@ import {
   decisionParameters,
   decisionRow,
   forgetAttempt,
-} from '../../cards/domain/attempt-counting.ts';
+} from '../../cards/store/attempt-counting.ts';
 import { guardedWrite } from '../../platform/database/guarded-write.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';

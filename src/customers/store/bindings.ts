@@ -16,7 +16,7 @@ import {
   openedValues,
   unmade,
   type Unmade,
-} from '../../cards/domain/attempt-counting.ts';
+} from '../../cards/store/attempt-counting.ts';
 import type { Attempt } from '../../cards/domain/attempt-limits.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';

@@ -1,5 +1,5 @@
 // What verification charges should have in a bank's transaction report.
-import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
+import type { ReconciliationSource } from '../../acquiring/reconciliation/source.store.ts';
 
 /**
  * The log, read once for all bindings of a page, says whether a charge was reversed or refunded. A binding that an operator has

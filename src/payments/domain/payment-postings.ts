@@ -1,5 +1,4 @@
-// The ledger transfers of a payment's facts. One statement writes the facts and the transfers.
-// Each posting is a whole journal, so that no leg can be missing.
+// The ledger transfers of a payment's facts. One statement writes both, and each function returns a whole journal.
 import type { Money } from '../../money.ts';
 import {
   acquirerReceivable,

@@ -18,7 +18,7 @@ import {
   decisionParameters,
   decisionRow,
   forgetAttempt,
-} from '../../cards/domain/attempt-counting.ts';
+} from '../../cards/store/attempt-counting.ts';
 import { cart as cartCodec } from '../../invoices/store/codec.ts';
 import type { Journal } from '../../platform/ledger/domain/ledger.ts';
 import {

@@ -1,6 +1,6 @@
 // What payments and refunds expect in a bank's transaction report. Lists all operations of each payment, also those
 // never sent, so that an unexpected one shows.
-import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
+import type { ReconciliationSource } from '../../acquiring/reconciliation/source.store.ts';
 
 /** The end of the ID under which the bank was asked for the money last. */
 const chargeOfTerms = `case when terms ->> 'isSteppedUp' = 'true' then '.s' else '.a' end`;

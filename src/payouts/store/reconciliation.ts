@@ -1,5 +1,5 @@
 // What withdrawals should have in a bank's transaction report.
-import type { ReconciliationSource } from '../../acquiring/reconciliation/domain/reconciliation-source.ts';
+import type { ReconciliationSource } from '../../acquiring/reconciliation/source.store.ts';
 
 /**
  * `known_at` is when the ledger posted or voided the payout. Not every bank reports returned payouts, so their lines may be

@@ -2,7 +2,12 @@
 // and the statement that records the outcome decides it.
 import { isUndecided } from '../../acquiring/authorisation/domain/challenge.ts';
 import type { Instant } from '../../clock.ts';
-import { attemptLimits, outcomeOfFailure, type Attempt, type AttemptOutcome } from './attempt-limits.ts';
+import {
+  attemptLimits,
+  outcomeOfFailure,
+  type Attempt,
+  type AttemptOutcome,
+} from '../domain/attempt-limits.ts';
 
 export const attemptParameters = {
   attempted_card: 'bytea?',
