@@ -170,19 +170,19 @@ export function openBanks(options: {
   ): Promise<readonly Row[]> {
     const others = rows.filter(({ bank_id }) => bank_id !== bankId);
     const take = await Promise.all(
-      others.map(async ({ bank_id }) => (await (await banks.get(bank_id))?.abilities())?.foreignNetworkIds),
+      others.map(async ({ bank_id }) => (await banks.get(bank_id))?.knownAbilities()?.foreignNetworkIds),
     );
     return others.filter((_, at) => take[at]);
   }
 
-  /** Those at banks that declare all that is wanted, and what the first of the others lacks. */
+  /** Those at banks that declare all that is wanted or were never heard, and what the first of the others lacks. */
   async function ableOf<Row extends TerminalRow>(
     missingIn: (abilities: Abilities) => string | undefined,
     rows: readonly Row[],
   ) {
     const lacking = await Promise.all(
       rows.map(async ({ bank_id }) => {
-        const abilities = await (await banks.get(bank_id))?.abilities();
+        const abilities = (await banks.get(bank_id))?.knownAbilities();
         return abilities && missingIn(abilities);
       }),
     );
@@ -334,9 +334,9 @@ export function openBanks(options: {
         throw new Error(`Bank ${bankId} not found. Add it again: mandate bank add ${bankId} --url ….`);
       return bank;
     },
-    /** Whether the bank of an operation that is to begin declares that it can do it. */
+    /** Whether the bank of an operation that is to begin declares that it can do it. One that was never heard counts as able. */
     async takes(operation: BankOperation): Promise<Outcome<undefined, 'notOfferedByBank'>> {
-      const abilities = await (await banks.get(operation.terminal.bankId))?.abilities();
+      const abilities = (await banks.get(operation.terminal.bankId))?.knownAbilities();
       const missing = abilities && missingAbility(operation, abilities);
       return missing === undefined
         ? accept(undefined)

@@ -51,6 +51,7 @@ async function outcomeOf({ inquired, repeatableMs = 'always' as never, logged, .
       inquire: () => heard('inquired', inquired ?? approved),
       resume: () => Promise.resolve(approved),
       abilities: () => Promise.resolve({ ...abilitiesOfVersion1, repeatableMs }),
+      knownAbilities: () => undefined,
       updates: (last) => Promise.resolve({ updates: [], unreadable: [], last, hasMore: false }),
       stop: () => Promise.resolve(),
     },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openAwayReport } from '../acquiring/away-report.ts';
 import { openBanks } from '../acquiring/banks.ts';
 import { watchEveryMs } from '../acquiring/exchange-log/witness.ts';
+import { learnAbilities } from '../acquiring/learn-abilities.ts';
 import type { BankResponse } from '../acquiring/domain/bank-port.ts';
 import { declineClassOf } from '../retry-rules/domain/rule-packs.ts';
 import { openHttpBank } from '../acquiring/adapters/http/http-bank.ts';
@@ -322,6 +323,7 @@ export function buildService(
     openLink: ports.network?.openLink,
     allowPlainHttp: config.mode === 'sandbox',
   });
+  const learn = () => learnAbilities(database, banks);
   const jobs: JobRunner<JobRows> = openJobRunner({
     db: database,
     clock,
@@ -363,6 +365,7 @@ export function buildService(
       { name: 'report away banks', everyMs: 10_000, run: () => awayReport.write() },
       ...(config.mode === 'sandbox' ? [{ name: 'follow resets', everyMs: 1_000, run: followReset }] : []),
       { name: 'probe silent banks', everyMs: 10_000, run: () => banks.probe() },
+      { name: 'learn abilities of banks', everyMs: 10_000, run: learn },
       { name: 'watch banks', everyMs: watchEveryMs, run: () => bankWatch.watch() },
       { name: 'check ledger', everyMs: 60_000, run: () => ledger.check() },
     ],
@@ -517,6 +520,7 @@ export function buildService(
     jobs,
     banks,
     bankWatch,
+    learnAbilities: learn,
     webhooks,
     payouts,
     recurring,

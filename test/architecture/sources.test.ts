@@ -24,6 +24,8 @@ const askingOutside = /\b(Date\.now|new Date|performance\.|Math\.random|process\
 const sql = /\b(select [^'.;]*\bfrom|insert into|delete from|on conflict)\b/;
 /** It can hang on Node 24: see src/platform/make-folder.ts. */
 const makesParents = /\bmkdir(Sync)?\([^;]*\brecursive\b/;
+/** Not the same without waiting, which is `knownAbilities`. */
+const waitsForAbilities = /\babilities\(\)(?!:)|\{[^{}]*\babilities\b[^{}]*\} = \w*[bB]anks?\b/;
 const beginsWithComment = /^(#!.*\n)?\/[/*]/;
 
 const folder = new URL('../../src/', import.meta.url);
@@ -70,6 +72,28 @@ test.each([
   expect(askedIn(`// Pure.\nexport const it = ${asked};`)).toHaveLength(1);
   expect(askedIn(`// ${asked}\n/** ${asked}\n * ${asked} */`)).toEqual([]);
 });
+
+test('a bank is waited for to say what it can do only where no transaction is open', () => {
+  const waiting = sources.filter(({ text }) => waitsForAbilities.test(text)).map(({ file }) => file);
+  expect(waiting).toEqual([
+    'src/acquiring/adapters/http/http-bank.ts',
+    'src/acquiring/authorisation/payer-return.ts',
+    'src/acquiring/conformance/conformance.ts',
+    'src/acquiring/learn-abilities.ts',
+    'src/acquiring/send-or-inquire.ts',
+    'src/app/bank-watch/watch-banks.ts',
+    'src/cli/banks/terminals.ts',
+    'src/cli/payments/refund.ts',
+  ]);
+});
+
+test.each(['await bank.abilities()', '(await banks.get(id))?.abilities()', 'const { abilities } = bank;'])(
+  'waiting for abilities is found: %s',
+  (text) => {
+    expect(text).toMatch(waitsForAbilities);
+    expect('bank.knownAbilities(); missing(abilities);').not.toMatch(waitsForAbilities);
+  },
+);
 
 test('folders with their parents are created by makeFolder alone', () => {
   const by = sources.filter(({ text }) => makesParents.test(text)).map(({ file }) => file);

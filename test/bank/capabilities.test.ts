@@ -13,13 +13,14 @@ import { bankSecret, startBank } from '../support/bank/simulated-bank.ts';
 
 const terminal = { id: 'T1', bankId: 'B1', merchantId: 'M1', descriptor: 'SHOP' };
 
-async function start(options: Partial<SimulatedBankOptions> = {}) {
+async function start(options: Partial<SimulatedBankOptions> & { readonly isSilent?: true } = {}) {
   const bank = await startBank(options);
   const warnings: object[] = [];
   const statuses: unknown[] = [];
   const openNotedLink: OpenLink = (...parameters) => {
     const link = openPatientLink(...parameters);
     const ask: typeof link.ask = async (request) => {
+      if (options.isSilent) return { kind: 'nothing', written: true, why: 'no answer' };
       const exchange = await link.ask(request);
       statuses.push(exchange.kind === 'answer' && exchange.status);
       return exchange;
@@ -64,6 +65,15 @@ test('a bank of the first version can do what it always could, and nothing more 
     by: 'connector',
   });
   expect((await bank.get('r')).status).toBe(404);
+});
+
+test('a bank that was never heard is sent nothing more than one of the first version, and declines nothing', async () => {
+  const { adapter, send } = await start({ isSilent: true });
+  expect(await send('r', 1_000n, { kind: 'reverse' })).toMatchObject({
+    outcome: 'notSent',
+    noBytesSent: true,
+  });
+  expect(adapter.knownAbilities()).toBeUndefined();
 });
 
 test('abilities are read as declared, remembered, and read again after five minutes', async () => {

@@ -245,8 +245,13 @@ export type Bank = {
   inquire(operation: OperationName | BankOperation): Promise<BankResponse>;
   /** Passes on what the payer's browser brought, and queries the status. Safe to repeat. */
   resume(operation: OperationName, returned: PayerReturn): Promise<BankResponse>;
-  /** What the bank can do. It is cached; until the bank has said otherwise, it is what version 1 always promised. */
+  /**
+   * What the bank can do, or what version 1 always promised if it does not answer. Waits for a bank that was never heard, so no request
+   * may call it: a transaction may be open.
+   */
   abilities(): Promise<Abilities>;
+  /** The same without waiting: undefined until the bank was heard once, and then nothing speaks against an operation. */
+  knownAbilities(): Abilities | undefined;
   /** What has happened to operations after their response, in order. Throws when the bank cannot be read. */
   updates(after: number): Promise<BankUpdates>;
   stop(): Promise<void>;

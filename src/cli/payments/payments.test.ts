@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invoicesUrl, type CreatedInvoice } from '../../../test/support/worlds/invoices.ts';
 import { everyInvariant } from '../../app/compose.ts';
 import { checkLedger } from '../../platform/ledger/check-ledger.ts';
-import { startPaymentWorld, type PaymentWorld } from '../../../test/support/worlds/payment-world.ts';
+import { openSimulatedBank } from '../../sandbox/bank/simulated-bank.ts';
+import { secret, startPaymentWorld, type PaymentWorld } from '../../../test/support/worlds/payment-world.ts';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
 import { applyUpdate } from '../../payments/updates/apply-update.ts';
 import { setTradingFlag } from '../../../test/support/worlds/block-merchant.ts';
@@ -306,6 +307,23 @@ describe('a refund by an operator', () => {
     expect(shown.output).toMatch(/refund +1000 RUB .* approved; by an operator: complaint 4711/);
     expect(await differencesOf(invoice)).toEqual([]);
     await isClean();
+  });
+
+  test('is refused where the bank declares no refunds', async () => {
+    const invoice = await sold();
+    const { clock, banks } = world.service;
+    const abilities = { kinds: ['authorise', 'reverse'] };
+    const log = { warn: () => {} };
+    const unable = await openSimulatedBank({ clock, secret, log, abilities });
+    try {
+      await banks.putBank({ id: 'BANK', url: unable.url, secret });
+      const refused = await refund(invoice.id, ...complaint);
+      expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining('"kind refund"') });
+      expect(await refundsOf(invoice)).toEqual([]);
+    } finally {
+      await banks.putBank({ id: 'BANK', url: world.bank.url, secret });
+      await unable.stop();
+    }
   });
 
   test('works for a shop that is blocked, and not above what is left or the balance', async () => {

@@ -45,7 +45,7 @@ export async function refund(
 
 async function orderRefund(
   { database: db, ports, config }: Foundation,
-  banks: Pick<Banks, 'takes'>,
+  banks: Pick<Banks, 'bankNamed' | 'takes'>,
   name: { readonly invoiceId: string; readonly paymentId: string },
   order: Order,
 ): Promise<{ readonly terms: RefundTerms; readonly isRepeat: boolean }> {
@@ -67,6 +67,8 @@ async function orderRefund(
     if (earlier) return { terms: earlier, isRepeat: true };
     const shop = await merchants.shop(stored.payment.partyId, stored.payment.shopId);
     if (!shop) throw new Error(`Shop ${stored.payment.shopId} of payment ${id} not found.`);
+    // This process has heard no bank yet.
+    await (await banks.bankNamed(stored.payment.terminal.bankId))?.abilities();
     const command = { ...order, byOperator: true } as const;
     const started = await startRefund({ db, banks }, stored, command, shop, ports.clock.now(), null);
     if (started === 'versionConflict') continue;

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 async function putBank(id: string, abilities?: AbilitiesAnswer): Promise<void> {
-  const { clock, banks } = world.service;
+  const { clock, banks, learnAbilities } = world.service;
   const bank = await openSimulatedBank({
     clock,
     secret,
@@ -29,6 +29,7 @@ async function putBank(id: string, abilities?: AbilitiesAnswer): Promise<void> {
   });
   opened.push(bank);
   await banks.putBank({ id, url: bank.url, secret });
+  await learnAbilities();
 }
 
 async function putTerminal({ partyId }: Merchant, bankId: string, priority: number): Promise<void> {

@@ -290,6 +290,7 @@ describe('a charge that carries network IDs', () => {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       secret,
     });
+    await (await service.banks.bankNamed(id))?.abilities();
     return id;
   }
 

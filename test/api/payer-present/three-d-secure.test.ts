@@ -22,10 +22,11 @@ let unable: SimulatedBank;
 beforeAll(async () => {
   world = await startPaymentWorld(environment);
   bank = waylay(world.service.banks);
-  const { clock, banks, database } = world.service;
+  const { clock, banks, database, learnAbilities } = world.service;
   const abilities = { kinds: ['authorise', 'reverse'], authentication: [] };
   unable = await openSimulatedBank({ clock, secret, log: { warn: () => {} }, abilities });
   await banks.putBank({ id: 'UNABLE', url: unable.url, secret });
+  await learnAbilities();
   const { partyId: party_id } = world.merchant;
   await database.run(setThreeDSecure, { party_id, shop_id: 'TEST_USD', three_d_secure: 'always' });
   await database.run(setThreeDSecure, { party_id, shop_id: 'TEST_EUR', three_d_secure: 'never' });

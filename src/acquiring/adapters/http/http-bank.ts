@@ -73,7 +73,7 @@ type Request = {
 const callback = Compile(Callback);
 const operationId = new RegExp(operationIdPattern);
 const noBody = Buffer.alloc(0);
-/** Short, because the first caller of a node waits for it. */
+/** Short, because the first job of a node waits for it. */
 const abilitiesMs = 2_000;
 /** The bank declares that it cannot do it. Nothing was sent. */
 const notAble = {
@@ -82,6 +82,11 @@ const notAble = {
   code: 'not-supported',
   by: 'connector',
   class: 'configuration',
+} as const;
+const notHeard = {
+  outcome: 'notSent',
+  why: 'the bank does not say what it can do',
+  noBytesSent: true,
 } as const;
 const notAnId = { outcome: 'notSent', why: 'the operation ID is not valid in the bank protocol' } as const;
 
@@ -146,16 +151,17 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     return exchangeOf({ method: 'GET', path, body: noBody, answerMs });
   }
 
-  const abilities = openKnownAbilities(nowMs, async (known) => {
+  const known = openKnownAbilities(nowMs, async (before) => {
     const exchange = await lookUp('/abilities', abilitiesMs);
     if (exchange.kind === 'nothing' || exchange.status === 429 || exchange.status >= 500) return undefined;
     // It says only that the signature is wrong or too old, as when a clock was changed meanwhile.
-    if (exchange.status === 401) return known ?? abilitiesOfVersion1;
+    if (exchange.status === 401) return before ?? abilitiesOfVersion1;
     if (exchange.status !== 200) return abilitiesOfVersion1;
     const read = abilitiesOf(parseMessage(exchange.body));
     if (!read) log.warn({ bank: url.host }, 'abilities of a bank do not match the protocol');
     return read ?? abilitiesOfVersion1;
   });
+  const abilities = known.heard;
 
   /** Asks about an operation that the bank may have. */
   async function askAbout(
@@ -180,7 +186,8 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     async send(operation) {
       if (!operationId.test(operation.operationId)) return notAnId;
       const missing = isOfVersion1(operation) ? undefined : missingAbility(operation, await abilities());
-      if (missing !== undefined) return notAble;
+      // A bank that was never heard may be able.
+      if (missing !== undefined) return known.now() ? notAble : notHeard;
       const settle = circuit.admit();
       if (!settle) return { outcome: 'notSent', why: 'the circuit to the bank is open', noBytesSent: true };
       let body: Buffer | undefined;
@@ -216,6 +223,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     },
 
     abilities,
+    knownAbilities: known.now,
 
     async updates(after) {
       if (!(await abilities()).hasUpdates)

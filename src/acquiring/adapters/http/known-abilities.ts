@@ -1,4 +1,4 @@
-// Remembers what a bank can do. A caller waits only until the first response; later ones get what is known while it is asked again.
+// Remembers what a bank can do, and asks it again in the background.
 import { abilitiesOfVersion1, type Abilities } from '../../domain/abilities.ts';
 
 const freshMs = 5 * 60_000;
@@ -24,11 +24,22 @@ export function openKnownAbilities(
     asking = undefined;
   }
 
-  return async (): Promise<Abilities> => {
-    if (nowMs() >= freshUntilMs) {
-      asking ??= learn();
-      if (!known) await asking;
-    }
-    return known ?? unheard;
+  function refresh(): Promise<void> | undefined {
+    if (nowMs() >= freshUntilMs) asking ??= learn();
+    return asking;
+  }
+
+  return {
+    /** Undefined until the bank has answered once. */
+    now(): Abilities | undefined {
+      void refresh();
+      return known;
+    },
+    /** Waits for the first answer, and for no later one. */
+    async heard(): Promise<Abilities> {
+      const answer = refresh();
+      if (!known) await answer;
+      return known ?? unheard;
+    },
   };
 }

@@ -1,0 +1,108 @@
+// A node asks a bank what it can do, and the bank says nothing: no request and no transaction waits for it.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Exchange, OpenLink } from '../../../src/acquiring/adapters/http/link.ts';
+import type { BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
+import type { Currency } from '../../../src/money.ts';
+import { openDatabase, type DatabasePool } from '../../../src/platform/database/database.ts';
+import { openSender } from '../../../src/webhooks/delivery/http-sender.ts';
+import { createTestDatabase } from '../../support/database/test-database.ts';
+import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
+import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
+import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+
+const unreachable: Exchange = { kind: 'nothing', written: false, why: 'ECONNREFUSED' };
+/** With them, one request at a time has a transaction. */
+const fewestConnections = 3;
+
+let service: TestService;
+let merchant: Merchant;
+let small: DatabasePool;
+/** The questions about abilities that are not answered yet. */
+let unanswered: ((exchange: Exchange) => void)[] = [];
+
+const openLink: OpenLink = () => ({
+  ask: ({ target }) =>
+    target === '/abilities'
+      ? new Promise((answer) => void unanswered.push(answer))
+      : Promise.resolve(unreachable),
+  stop: () => Promise.resolve(),
+});
+
+beforeAll(async () => {
+  const made = await createTestDatabase();
+  small = openDatabase({ connection: { url: made.url }, maxConnections: fewestConnections });
+  const drop = () => small.end().then(made.drop);
+  service = await startTestService(
+    {},
+    undefined,
+    { ...made, database: small, drop },
+    { openLink, openSender },
+  );
+});
+afterAll(() => service.close());
+/** Ends what waits, so that a request that waited for the bank fails alone. */
+afterEach(() => unanswered.forEach((answer) => answer(unreachable)));
+beforeEach(async () => {
+  unanswered = [];
+  merchant = await service.createMerchant();
+  const { partyId } = merchant;
+  const terminal = { partyId, merchantId: 'M', descriptor: 'SHOP', bankId: partyId, priority: 1 };
+  const secret = 'a secret of the tests that is long enough';
+  await service.banks.putBank({ id: partyId, url: 'https://bank.example', secret });
+  await service.banks.putTerminal({ ...terminal, id: 'T1', shopId: 'TEST' });
+  await service.banks.putPayoutTerminal({ ...terminal, id: 'P1' });
+});
+
+async function pay(key: string): Promise<number> {
+  const token = merchant.apiKey;
+  const invoice = await makeInvoice(service, merchant);
+  const card = await service.call('POST', paymentResourcesUrl, { token, body: cardBody() });
+  const { paymentToolToken } = card.body;
+  const { status } = await service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+    token,
+    headers: { 'idempotency-key': key },
+    body: { payer: { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} } },
+  });
+  return status;
+}
+
+test('payments under Idempotency-Keys are answered while the bank is asked', async () => {
+  expect(await Promise.all([pay('first'), pay('second')])).toEqual([201, 201]);
+  expect(unanswered).toHaveLength(1);
+});
+
+const wanted = { currency: 'RUB', isHold: false, savesCard: true, authentication: 'hosted' } as const;
+const shopOf = ({ partyId }: Merchant) => ({ partyId, id: 'TEST' });
+const refund = (): BankOperation => ({
+  kind: 'refund',
+  operationId: 'a.1.f',
+  terminal: { id: 'T1', bankId: merchant.partyId, merchantId: 'M', descriptor: 'SHOP' },
+  amount: { minor: 1n, currency: 'RUB' as Currency },
+  originalOperationId: 'a.1.a',
+});
+
+describe('in a transaction, while the bank is silent,', () => {
+  test.each<[string, () => Promise<{ readonly ok: boolean }>]>([
+    ['a payment', () => service.banks.terminalFor(shopOf(merchant), { ...wanted, by: 'payer' })],
+    [
+      'a charge',
+      () =>
+        service.banks.terminalOfCharge(shopOf(merchant), { ...wanted, by: 'merchant' }, service.clock.now()),
+    ],
+    ['a payout', () => service.banks.payoutRouteOf(merchant.partyId, { currency: 'RUB', minor: 1n })],
+    ['a refund', () => service.banks.takes(refund())],
+  ])('%s is taken at once', async (_what, decide) => {
+    expect(await small.transaction(decide)).toMatchObject({ ok: true });
+    expect(unanswered).toHaveLength(1);
+  });
+});
+
+test('what the bank says later counts from then on', async () => {
+  const decide = () => service.banks.payoutRouteOf(merchant.partyId, { currency: 'RUB', minor: 1n });
+  expect(await decide()).toMatchObject({ ok: true });
+  const heard = service.banks.bankNamed(merchant.partyId).then((bank) => bank?.abilities());
+  const body = Buffer.from(JSON.stringify({ kinds: ['authorise'] }));
+  unanswered[0]!({ kind: 'answer', status: 200, headers: {}, body });
+  expect(await heard).toMatchObject({ kinds: ['authorise'] });
+  expect(await decide()).toMatchObject({ ok: false, refusal: { code: 'noPayoutTerminal' } });
+});
