@@ -10,7 +10,7 @@ export const faultsOfBegunPayments: Faults = {
         by: "const neverSent = answer.outcome === 'notSent' || answer.outcome === 'unknown';",
       },
       {
-        within: 'openBanks',
+        within: 'openChargeRouting',
         replace: 'const row = notAway(idsOf ? await takingIdsOf(idsOf.bankId, open) : open);',
         by: 'const row = notAway((idsOf ? await takingIdsOf(idsOf.bankId, open) : open).toReversed());',
       },

@@ -1,0 +1,110 @@
+// The banks by their ID: rows with encrypted secrets, whose adapters are opened on first use.
+import { epochMsOf, type Clock } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { ttlCache } from '../platform/database/ttl-cache.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
+import type { BankHealth } from './bank-health.ts';
+import { decryptSecret, encryptSecret, type BankSettings } from './bank-secret.ts';
+import type { Bank, Terminal } from './domain/bank-port.ts';
+import { observed, type Listener } from './observed-bank.ts';
+import { readBank, upsertBank } from './store/banks.ts';
+
+/** Its exchange log may have lost operations, so nothing is sent until an operator confirms (exchange-log/witness.ts). */
+function stoppedAnswer(id: string) {
+  const why = `the bank is stopped until an operator runs "mandate bank confirm ${id}"`;
+  return { outcome: 'notSent', why, noBytesSent: true } as const;
+}
+
+const maxAgeMs = 1_000;
+
+export type BankRegistryOptions = {
+  readonly db: Database;
+  /** The read-only pool, so that no transaction is needed. */
+  readonly lookups: Pick<Database, 'run'>;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  /** Opens the adapter for a bank's address and secret. */
+  readonly adapterFor: (bank: BankSettings) => Bank;
+  /** Called after each request to a bank. */
+  readonly observe: (bankId: string, ...heard: Parameters<Listener>) => void;
+};
+
+export type BankRegistry = ReturnType<typeof openBankRegistry>;
+
+export function openBankRegistry(options: BankRegistryOptions, health: BankHealth) {
+  const { db, lookups, clock, keyring } = options;
+  const stopped = new Set<string>();
+  const adapters = openAdapters(options, health, (id) => stopped.has(id));
+  const banks = ttlCache({ maxAgeMs, maxEntries: 1_000, load: bankWith });
+
+  /** Lets an operator change the URL or the secret and keep the other. Never display the secret. */
+  async function settingsOf(id: string): Promise<BankSettings | undefined> {
+    const [row] = await lookups.run(readBank, { bank_id: id });
+    if (!row) return undefined;
+    if (row.is_stopped) stopped.add(id);
+    else stopped.delete(id);
+    return { id, url: row.url, secret: await decryptSecret(keyring, id, row) };
+  }
+
+  async function bankWith(id: string): Promise<Bank | undefined> {
+    const settings = await settingsOf(id);
+    return settings && adapters.of(settings);
+  }
+
+  return {
+    settingsOf,
+    /** Takes the terminal stored with an operation, so that the operation stays with its bank. */
+    async bankOf({ bankId }: Terminal): Promise<Bank> {
+      const bank = await banks.get(bankId);
+      if (!bank)
+        throw new Error(`Bank ${bankId} not found. Add it again: mandate bank add ${bankId} --url ….`);
+      return bank;
+    },
+    /** The bank a callback claims to come from. */
+    bankNamed: (id: string) => banks.get(id),
+    isStopped: (id: string) => stopped.has(id),
+    /** Adds a bank, or changes its URL and secret. */
+    async putBank(settings: BankSettings) {
+      const { id, url } = settings;
+      const encrypted = encryptSecret(keyring, settings);
+      await db.run(upsertBank, { bank_id: id, url, ...encrypted, created_at: clock.now() });
+      banks.forget(id);
+    },
+    /** Reads it again: whether it is stopped has changed. */
+    async forget(id: string) {
+      banks.forget(id);
+      await banks.get(id);
+    },
+    stop: adapters.stop,
+  };
+}
+
+/** One adapter for each bank, until its address or its secret changes. */
+function openAdapters(
+  { clock, adapterFor, observe }: BankRegistryOptions,
+  health: BankHealth,
+  isStopped: (bankId: string) => boolean,
+) {
+  const opened = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
+  return {
+    of(settings: BankSettings): Bank {
+      const { id, url, secret } = settings;
+      const known = opened.get(id);
+      if (known?.url === url && known.secret === secret) return known.bank;
+      // Requests in progress finish on the old connections.
+      void known?.bank.stop();
+      const adapter = adapterFor(settings);
+      const send: Bank['send'] = (operation) =>
+        isStopped(id) ? Promise.resolve(stoppedAnswer(id)) : adapter.send(operation);
+      const bank = observed({ ...adapter, send }, (asked, answer, seconds) => {
+        health.hear(id, asked, answer, epochMsOf(clock.now()) - seconds * 1_000);
+        observe(id, asked, answer, seconds);
+      });
+      opened.set(id, { url, secret, bank });
+      return bank;
+    },
+    async stop() {
+      await Promise.all([...opened.values()].map(({ bank }) => bank.stop()));
+    },
+  };
+}

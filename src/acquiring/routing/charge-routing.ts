@@ -1,0 +1,71 @@
+// Selects the terminal of a payment: the first by priority whose bank is reachable and declares what is wanted.
+import type { Instant } from '../../clock.ts';
+import { accept } from '../../refusal.ts';
+import type { BankHealth } from '../bank-health.ts';
+import type { Terminal } from '../domain/bank-port.ts';
+import { missingForCharge, type WantedCharge } from '../domain/missing-ability.ts';
+import { areHoldsAlike, type HoldDays } from '../domain/routing/hold-days.ts';
+import type { ShopName, ShopTerminals } from './shop-terminals.ts';
+import { noTerminal, notPaused, terminalFrom, type TerminalRow } from './terminal-rows.ts';
+import type { UsableTerminals } from './usable-terminals.ts';
+
+/** What another terminal has to stand in for. */
+type Replaced = {
+  readonly chargedAt?: Instant;
+  readonly idsOf?: Terminal;
+  readonly heldAt?: Terminal;
+  readonly wanted?: WantedCharge;
+};
+
+type Shop = { readonly partyId: string; readonly id: string };
+
+export function openChargeRouting(
+  terminals: Pick<ShopTerminals, 'inUse'> & {
+    readonly holds: (shop: ShopName) => Promise<readonly HoldDays[]>;
+  },
+  { notAway, firstOf, takingIdsOf, ableOf }: UsableTerminals,
+  health: Pick<BankHealth, 'mayTry'>,
+) {
+  const ofShop = ({ partyId, id }: Shop) => terminals.inUse({ partyId, shopId: id });
+  const ableToCharge = <Row extends TerminalRow>(wanted: WantedCharge, rows: readonly Row[]) =>
+    ableOf((abilities) => missingForCharge(wanted, abilities), rows);
+
+  return {
+    /** Undefined when the shop has no terminal in use. */
+    async terminalOf(shop: Shop) {
+      const row = firstOf(await ofShop(shop));
+      return row && terminalFrom(row);
+    },
+    /** The terminal of a charge whose payer is present: the first by priority at a bank that declares all that is wanted. */
+    async terminalFor(shop: Shop, wanted: WantedCharge) {
+      const { able, missing } = await ableToCharge(wanted, await ofShop(shop));
+      const row = firstOf(able);
+      return row ? accept(terminalFrom(row)) : noTerminal(missing);
+    },
+    /**
+     * The same for a charge without the payer, which avoids paused terminals while one is not paused. Only a bank that takes the
+     * network IDs of another acquirer's series stands in for one that is away.
+     */
+    async terminalOfCharge(shop: Shop, wanted: WantedCharge, now: Instant) {
+      const { able, missing } = await ableToCharge(wanted, await ofShop(shop));
+      const open = notPaused(able, now);
+      const [home = able[0]] = open;
+      if (!home) return noTerminal(missing);
+      if (health.mayTry(home.bank_id)) return accept(terminalFrom(home));
+      return accept(terminalFrom(notAway(await takingIdsOf(home.bank_id, open)) ?? home));
+    },
+    /**
+     * Undefined when all banks of the shop are unreachable. `chargedAt` is for a charge without the payer, and
+     * `idsOf` and `heldAt` are the terminals of one with network IDs, and of a hold.
+     */
+    async alternateTerminal(shop: ShopName, { chargedAt, idsOf, heldAt, wanted }: Replaced = {}) {
+      const inTurn = await terminals.inUse(shop);
+      const rows = wanted ? (await ableToCharge(wanted, inTurn)).able : inTurn;
+      const days = heldAt ? await terminals.holds(shop) : [];
+      const alike = rows.filter(({ terminal_id: id }) => !heldAt || areHoldsAlike(days, id, heldAt.id));
+      const open = chargedAt === undefined ? alike : notPaused(alike, chargedAt);
+      const row = notAway(idsOf ? await takingIdsOf(idsOf.bankId, open) : open);
+      return row && terminalFrom(row);
+    },
+  };
+}
