@@ -28,7 +28,11 @@ export type Owner = { readonly id: string; readonly part?: string };
 export type Topic = {
   /** Its name in a registration. */
   readonly name:
-    'InvoicesTopic' | 'CustomersTopic' | 'RecurringTopic' | 'WithdrawalsTopic' | 'DestinationsTopic';
+    | 'InvoicesTopic'
+    | 'CustomersTopic'
+    | 'RecurringTopic'
+    | 'WithdrawalsTopic'
+    | 'DestinationsTopic';
   /** Its name in a payload. */
   readonly payloadTopic: string;
   /** The log's name for the aggregate. */
