@@ -518,6 +518,7 @@ export function buildService(
     banks,
     bankWatch,
     webhooks,
+    merchants,
     payouts,
     recurring,
     cards: vault.cards,
