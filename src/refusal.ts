@@ -32,7 +32,8 @@ type Accepted<Value> = {
 };
 
 export type Outcome<Value, Code extends string> =
-  Accepted<Value> | { readonly ok: false; readonly refusal: Refusal<Code> };
+  | Accepted<Value>
+  | { readonly ok: false; readonly refusal: Refusal<Code> };
 
 export function accept<Value>(value: Value, warnings?: readonly Warning[]): Accepted<Value> {
   return warnings === undefined || warnings.length === 0

@@ -13,12 +13,11 @@ type Outcome = { readonly script: string; readonly isGood: boolean; readonly out
 /** Scripts of package.json, the slowest first, each with what it checks. */
 const quickChecks: Record<string, string> = {
   types: 'program, tests, tools and pages compile',
-  architecture: 'schema dump, statements and generated documents are up to date',
-  arrows: 'imports follow the rules of .dependency-cruiser.js',
-  'format:check': 'files are formatted; npm run format does it',
   lint: 'oxlint finds no fault',
+  arrows: 'imports follow the rules of .dependency-cruiser.js',
   prose: 'texts and commit subjects follow the rules of CONTRIBUTING.md',
   'dead-code': 'no export, package or file is unused',
+  'format:check': 'files are formatted; npm run format does it',
 };
 const concurrency = 2;
 
@@ -27,9 +26,8 @@ const waiting = Object.keys(quickChecks);
 const outcomes: Outcome[] = [];
 await Promise.all(Array.from({ length: concurrency }, runWaitingChecks));
 if (outcomes.every(({ isGood }) => isGood)) {
-  // The tests of the architecture have run already. Each state of a page is judged once; every look is for prove:campaigns.
-  const elsewhere = ['test/architecture/**', 'test/pages/accessibility/all-looks.test.ts'];
-  const others = ['--', ...elsewhere.flatMap((files) => ['--exclude', files])];
+  // Each state of a page is judged once; every look is for prove:campaigns.
+  const others = ['--', '--exclude', 'test/pages/accessibility/all-looks.test.ts'];
   outcomes.push(await check('test:all', 'the tests', 'inherit', others));
 }
 

@@ -522,6 +522,7 @@ export function buildService(
     bankWatch,
     learnAbilities: learn,
     webhooks,
+    merchants,
     payouts,
     recurring,
     cards: vault.cards,

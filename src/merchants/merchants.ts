@@ -28,8 +28,8 @@ export type Merchants = {
   ): Promise<boolean>;
   /** Real time, moved forward by the party's test clock. */
   timeOf(party: Party): Instant;
-  /** Called after a change on this node, so that its next request sees the change. */
-  forget(partyId: string): void;
+  /** Called after a change of a party, or of a shop of it, on this node, so that its next request sees the change. */
+  forget(partyId: string, shopId?: string): void;
 };
 
 const maxAgeMs = 1_000;
@@ -57,7 +57,8 @@ export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, live
     },
   });
 
-  const shopOf = (partyId: string, shopId: string) => shops.get(JSON.stringify([partyId, shopId]));
+  const nameOf = (partyId: string, shopId: string) => JSON.stringify([partyId, shopId]);
+  const shopOf = (partyId: string, shopId: string) => shops.get(nameOf(partyId, shopId));
 
   return {
     party: (partyId) => parties.get(partyId),
@@ -75,6 +76,9 @@ export function openMerchants(lookups: Pick<Database, 'run'>, clock: Clock, live
       return row?.is_strict ?? false;
     },
     timeOf: (party) => laterBy(clock.now(), party.clockOffsetMs),
-    forget: (partyId) => parties.forget(partyId),
+    forget(partyId, shopId) {
+      parties.forget(partyId);
+      if (shopId !== undefined) shops.forget(nameOf(partyId, shopId));
+    },
   };
 }

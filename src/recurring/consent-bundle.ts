@@ -23,7 +23,8 @@ export type Bundle = {
 };
 
 export type Verified =
-  { readonly ok: true; readonly bundle: Bundle } | { readonly ok: false; readonly why: string };
+  | { readonly ok: true; readonly bundle: Bundle }
+  | { readonly ok: false; readonly why: string };
 
 /** The hash over the entry and all entries before it. */
 export function linkOf(before: string, { sequence, at, facts }: Omit<BundleEntry, 'hash'>): string {

@@ -5,7 +5,14 @@ export type Network = 'visa' | 'mastercard' | 'maestro' | 'mir';
 
 /** Who can help. */
 export type HelpClass =
-  'funds' | 'vague' | 'issuer' | 'technical' | 'newCard' | 'payerPresent' | 'stopped' | 'configuration';
+  | 'funds'
+  | 'vague'
+  | 'issuer'
+  | 'technical'
+  | 'newCard'
+  | 'payerPresent'
+  | 'stopped'
+  | 'configuration';
 
 /** Whose charges stop. `shopCard`: every series of the shop on the card; `card`: those of all shops. */
 export type StopScope = 'invoice' | 'series' | 'shopCard' | 'card';

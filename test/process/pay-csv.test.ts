@@ -168,7 +168,7 @@ test('the example follows a pending payout even after its card token has expired
       join(folder, 'open.csv'),
       `externalID,wallet,amount,currency,cardToken\nslow/1,${wallet},${amount},RUB,${cardToken}\n`,
     );
-  const paid = async () => (await run('open.csv', secrets, '--wait', '3')).code;
+  const paid = async () => (await run('open.csv', secrets, '--wait', '1')).code;
   write(stored);
   expect(await paid()).toBe(3);
   const [withdrawal] = (await get(`/wallet/v0/withdrawals?limit=10&walletID=${wallet}`)).result;

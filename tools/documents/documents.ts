@@ -1,5 +1,6 @@
 // The reference pages: each is printed from the code, so that it cannot say anything else.
-import { format, resolveConfig } from 'prettier';
+import { readFileSync } from 'node:fs';
+import { format, type FormatConfig } from 'oxfmt';
 import { accessText } from './access.ts';
 import { cardResultsText } from './card-results.ts';
 import { commandsText } from './commands.ts';
@@ -19,9 +20,9 @@ export async function documents(): Promise<Map<string, string>> {
     'docs/operations/metrics.md': metricsText(),
     'docs/test-cards-results.md': cardResultsText(),
   };
-  const style = await resolveConfig(import.meta.filename);
+  const style = JSON.parse(readFileSync(new URL('../format.json', import.meta.url), 'utf8')) as FormatConfig;
   const formatted = Object.entries(texts).map(
-    async ([path, text]) => [path, await format(text, { ...style, parser: 'markdown' })] as const,
+    async ([path, text]) => [path, (await format(path, text, style)).code] as const,
   );
   return new Map(await Promise.all(formatted));
 }

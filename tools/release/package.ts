@@ -19,7 +19,7 @@ const target = join(repository, 'release');
 // Its name is the component's name in the bill of materials.
 const staged = join(target, 'mandate');
 const description = await readJson<Description>('package.json');
-const forDevelopers = ['scripts', 'devDependencies', 'allowScripts', 'knip', 'prettier'];
+const forDevelopers = ['scripts', 'devDependencies', 'allowScripts', 'knip'];
 
 await rm(target, { recursive: true, force: true });
 await mkdir(staged, { recursive: true });

@@ -9,7 +9,15 @@ import { fill, wordsIn } from './translations.ts';
 import type { Translations } from './translations.en.ts';
 
 export type ConsentView =
-  'form' | 'waiting' | 'challenge' | 'left' | 'done' | 'expired' | 'cancelled' | 'dead' | 'heard';
+  | 'form'
+  | 'waiting'
+  | 'challenge'
+  | 'left'
+  | 'done'
+  | 'expired'
+  | 'cancelled'
+  | 'dead'
+  | 'heard';
 /** Why the latest attempt failed. The payer can try again. */
 export type ConsentProblem = 'declined' | 'unconfirmed' | 'timeout';
 

@@ -74,7 +74,8 @@ export function resolutionFacts(
 }
 
 export type Release =
-  { readonly fact: PaymentFact } | { readonly refusal: 'notCapturing' | 'capturedAtBank' | 'unknownAtBank' };
+  | { readonly fact: PaymentFact }
+  | { readonly refusal: 'notCapturing' | 'capturedAtBank' | 'unknownAtBank' };
 
 /** Releases a hold that the bank does not capture. `answer` is the bank's current status of the capture. */
 export function releaseOf({ state }: Payment, answer: BankResponse, reason: string): Release {

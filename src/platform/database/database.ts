@@ -61,7 +61,8 @@ export type ServerState = {
 };
 
 export type Connection =
-  { readonly url: string } | { host: string; port: number; user: string; password: string; database: string };
+  | { readonly url: string }
+  | { host: string; port: number; user: string; password: string; database: string };
 
 const waitForConnectionMs = 5_000;
 const statementTimeoutMs = 10_000;

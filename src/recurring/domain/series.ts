@@ -139,7 +139,12 @@ export type Attempt = PaymentRef & {
 /** What a merchant is notified of before it happens. */
 export type AdvanceNotice = {
   readonly kind:
-    'cardExpiring' | 'gapNearing' | 'rareChargeNearing' | 'trialEnding' | 'consentEnding' | 'consentEnded';
+    | 'cardExpiring'
+    | 'gapNearing'
+    | 'rareChargeNearing'
+    | 'trialEnding'
+    | 'consentEnding'
+    | 'consentEnded';
   /** When the advance notice is sent, and the time of what it announces. */
   readonly at: Instant;
   readonly about: Instant;

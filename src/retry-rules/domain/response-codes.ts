@@ -7,11 +7,17 @@ export type StopScope = 'charge' | 'series' | 'cardInShop' | 'card';
 
 /** What a response of the bank means for later charges. */
 export type Effect =
-  { readonly does: 'stop'; readonly scope: StopScope } | { readonly does: 'wait'; readonly forMs: number };
+  | { readonly does: 'stop'; readonly scope: StopScope }
+  | { readonly does: 'wait'; readonly forMs: number };
 
 /** Who says so: the code's category at Visa, the text of the network, or Mandate where networks leave a choice. */
 export type Source =
-  'Visa category 1' | 'Visa category 2' | 'Visa category 3' | 'Visa category 4' | 'network' | 'house';
+  | 'Visa category 1'
+  | 'Visa category 2'
+  | 'Visa category 3'
+  | 'Visa category 4'
+  | 'network'
+  | 'house';
 
 export type CodeRule = { readonly class: DeclineClass; readonly effect?: Effect; readonly source: Source };
 /** Without a class it is for information. */

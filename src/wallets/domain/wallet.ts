@@ -47,7 +47,10 @@ export type DepositFact =
   | { readonly type: 'deposit_reversed'; readonly reason: string };
 
 export type OwnedRefusal =
-  'partyInaccessible' | 'noSuchIdentity' | 'identityInaccessible' | 'currencyNotSupported';
+  | 'partyInaccessible'
+  | 'noSuchIdentity'
+  | 'identityInaccessible'
+  | 'currencyNotSupported';
 
 /** Wallets and destinations need an identity that is not blocked, and a known currency. */
 export function requireOwner(

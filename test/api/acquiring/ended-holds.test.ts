@@ -1,8 +1,7 @@
 // A hold that has ended at the bank is no money: its reversal is approved, releases nothing, and is in no report.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
-import { reconcile } from '../../../src/acquiring/reconciliation/reconcile.ts';
-import { reconciliationSources } from '../../../src/app/reconciliation-sources.ts';
+import { differencesFrom } from '../../support/checks/report-differences.ts';
 import { brokenInvariants } from '../../support/database/ledger.ts';
 import { invoicesUrl, type CreatedInvoice } from '../../support/worlds/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
@@ -48,24 +47,7 @@ async function linesOf({ id }: CreatedInvoice): Promise<string[]> {
 }
 
 async function differencesWith(entries: readonly BookEntry[]): Promise<string[]> {
-  const { database: db, clock } = world.service;
-  const { differences } = await reconcile({
-    db,
-    clock,
-    comparison: reconciliationSources,
-    book: {
-      grows: true,
-      async *entriesAfter(sequence) {
-        yield entries.filter((entry) => entry.sequence > sequence);
-      },
-    },
-    bankId: 'BANK',
-    period: {},
-    pendingHours: 0,
-    maxList: 100,
-    rowsOfPage: 10,
-    report: () => {},
-  });
+  const differences = await differencesFrom(world.service, entries);
   return differences.map(({ class: found, operationId }) => `${found} ${operationId.slice(-2)}`);
 }
 

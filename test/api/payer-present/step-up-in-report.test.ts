@@ -1,8 +1,7 @@
 // A payment that was stepped up in the bank's report: its second charge is expected there, and its first is not.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
-import { reconcile } from '../../../src/acquiring/reconciliation/reconcile.ts';
-import { reconciliationSources } from '../../../src/app/reconciliation-sources.ts';
+import { differencesFrom } from '../../support/checks/report-differences.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
 
@@ -13,24 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 async function differencesWith(entries: readonly BookEntry[]): Promise<string[]> {
-  const { database: db, clock } = world.service;
-  const { differences } = await reconcile({
-    db,
-    clock,
-    comparison: reconciliationSources,
-    book: {
-      grows: true,
-      async *entriesAfter(sequence) {
-        yield entries.filter((entry) => entry.sequence > sequence);
-      },
-    },
-    bankId: 'BANK',
-    period: {},
-    pendingHours: 0,
-    maxList: 100,
-    rowsOfPage: 10,
-    report: () => {},
-  });
+  const differences = await differencesFrom(world.service, entries);
   return differences.map((difference) => difference.class);
 }
 

@@ -19,7 +19,8 @@ export type HostileRequest = {
   readonly caller: number;
 };
 export type IdChoice =
-  { readonly of: 'own' | 'victim'; readonly number: number } | { readonly of: 'text'; readonly text: string };
+  | { readonly of: 'own' | 'victim'; readonly number: number }
+  | { readonly of: 'text'; readonly text: string };
 
 /** The values that the world knows for the name of a member. */
 export type Known = Readonly<Record<string, readonly unknown[]>>;

@@ -23,7 +23,9 @@ export function authenticationOf({
   threeDSecure,
   isSteppedUp,
 }: Pick<Payment, 'payer' | 'makeRecurrent' | 'threeDSecure' | 'isSteppedUp'>):
-  'required' | 'preferred' | 'none' {
+  | 'required'
+  | 'preferred'
+  | 'none' {
   if ('seriesId' in payer) return 'none';
   if (makeRecurrent || threeDSecure === 'always' || isSteppedUp) return 'required';
   return threeDSecure === 'never' ? 'none' : 'preferred';

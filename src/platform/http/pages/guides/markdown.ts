@@ -1,4 +1,4 @@
-// Renders the Markdown of this repository's documents as HTML: what Prettier leaves of it, and nothing a document could run.
+// Renders the Markdown of this repository's documents as HTML: what the formatter leaves of it, and nothing a document could run.
 // Links are resolved by the caller.
 
 /** The address in a page, or undefined if the target is not served: then only the text is shown. */
