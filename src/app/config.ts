@@ -326,8 +326,11 @@ export function readConfig(environment: Environment, workingFolder: string) {
 
   const takesUnverifiedDatabase = oneOf('DATABASE_UNVERIFIED', ['on', 'off'], 'off') === 'on';
   const rejectUnauthorized = environment['NODE_TLS_REJECT_UNAUTHORIZED'];
+  const usualHost = environment['PGHOST'];
   if (mode === 'live')
-    faults.push(...liveModeFaults({ masterKey, databaseUrl, takesUnverifiedDatabase, rejectUnauthorized }));
+    faults.push(
+      ...liveModeFaults({ masterKey, databaseUrl, usualHost, takesUnverifiedDatabase, rejectUnauthorized }),
+    );
 
   const publicUrl = text('PUBLIC_URL') ?? `http://${reachable(host)}:${port}`;
   const bankUrl = text('BANK_URL');
