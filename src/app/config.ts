@@ -48,11 +48,10 @@ export function readConfig(environment: Environment, workingFolder: string) {
   });
   const values = Object.fromEntries(rows.map(([key, row]) => [key, valueOf(row, mode)])) as Values;
 
-  if (mode === 'live') faults.push(...missingInLive(values));
-  if (mode === 'live') {
-    const rejectUnauthorized = environment['NODE_TLS_REJECT_UNAUTHORIZED'];
-    faults.push(...liveModeFaults({ ...values, rejectUnauthorized }));
-  }
+  const usualHost = environment['PGHOST'];
+  const rejectUnauthorized = environment['NODE_TLS_REJECT_UNAUTHORIZED'];
+  if (mode === 'live')
+    faults.push(...missingInLive(values), ...liveModeFaults({ ...values, usualHost, rejectUnauthorized }));
   // If it were ignored, cards would be charged amounts that the operator did not choose.
   if ('BINDING_TEST_CHARGES' in environment)
     faults.push('BINDING_TEST_CHARGES is now called BINDING_VERIFICATION_CHARGES. Rename it.');

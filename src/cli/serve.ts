@@ -139,7 +139,7 @@ async function listen(service: RunningService, { host, port }: Config): Promise<
 }
 
 function warnOfSettings(log: Logger, { mode, databaseUrl }: Config): void {
-  if (mode === 'live' && isUnverified(databaseUrl))
+  if (mode === 'live' && isUnverified(databaseUrl, process.env['PGHOST']))
     log.warn('the connection to the database is not verified; DATABASE_UNVERIFIED allows it');
   for (const { name, nearest } of misspeltIn(process.env))
     log.warn({ name, nearest }, 'unknown setting ignored; run "mandate config" to see all settings');

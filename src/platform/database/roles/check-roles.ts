@@ -24,6 +24,13 @@ const listOf = (words: readonly string[]) => words.map((word) => `'${word}'`).jo
 const ourTables = `pg_class join pg_namespace on pg_namespace.oid = relnamespace
           and nspname = 'public' and relkind in ('r', 'p')`;
 
+/** Also where another schema has a copy of them. */
+const sealedColumns = `pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+          and atttypid = 'bytea'::regtype and relkind in ('r', 'p', 'm') and relnamespace <> 'pg_catalog'::regnamespace`;
+/** Of a view on tables, their columns and other views. A whole row of a table is no column of it. */
+const dependencies = `join pg_depend on classid = 'pg_rewrite'::regclass and objid = pg_rewrite.oid
+            and refclassid = 'pg_class'::regclass`;
+
 /**
  * The role, and every role that it belongs to, directly or not. Rights of those count even where they are not inherited: the role can
  * become one of them.
@@ -75,6 +82,7 @@ const rulesOfEveryRole: readonly Rule[] = [
     sql: `select name as found from (
             select relname::text as name, relowner as owner from pg_class where relnamespace = 'public'::regnamespace and relkind <> 'i'
             union all select proname || '()', proowner from pg_proc where pronamespace = 'public'::regnamespace
+            union all select typname, typowner from pg_type where typnamespace = 'public'::regnamespace and typtype = 'd'
             union all select 'schema public', nspowner from pg_namespace where nspname = 'public'
             union all select 'database', datdba from pg_database where datname = current_database()) as owned
           where pg_has_role($1::name, owner, 'member') order by 1`,
@@ -86,6 +94,13 @@ const rulesOfEveryRole: readonly Rule[] = [
             ('create', has_schema_privilege(id, 'public', 'create')),
             ('create schema', has_database_privilege(id, current_database(), 'create'))) as may (name, is_held)
           where is_held group by name order by 1`,
+  },
+  {
+    rule: 'runs no function with the rights of its owner',
+    sql: `${heldRoles}
+          select ${withRole("proname || '()'")} from held, pg_proc
+          where prosecdef and pronamespace <> 'pg_catalog'::regnamespace
+            and has_function_privilege(id, pg_proc.oid, 'execute') group by proname order by 1`,
   },
   {
     rule: 'cannot switch triggers off',
@@ -124,15 +139,29 @@ const rulesOfReader: readonly Rule[] = [
     rule: 'reads no sealed column',
     sql: `${heldRoles}
           select ${withRole("relname || '.' || attname")}
-          from held, ${ourTables} join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
-          where atttypid = 'bytea'::regtype and has_column_privilege(id, pg_class.oid, attnum, 'SELECT')
+          from held, ${sealedColumns} where has_column_privilege(id, pg_class.oid, attnum, 'SELECT')
           group by relname, attname order by 1`,
+  },
+  {
+    rule: 'reads no sealed column through a view',
+    sql: `${heldRoles}, shown (view, by) as (
+          select oid, relname from pg_class where relkind in ('v', 'm') and relnamespace <> 'pg_catalog'::regnamespace
+            and exists (select from held where has_any_column_privilege(id, pg_class.oid, 'SELECT'))
+          union select refobjid, by from shown join pg_rewrite on ev_class = view ${dependencies})
+          select distinct by || ': ' || relname || '.' || attname as found
+          from shown join pg_rewrite on ev_class = view ${dependencies} join (${sealedColumns}) on pg_class.oid = refobjid
+          where refobjsubid = attnum or ev_action like '%:varattno 0 %' order by 1`,
   },
   {
     rule: 'writes nothing',
     sql: privileges(['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER', 'REFERENCES']),
   },
 ];
+
+/** For each row, before an update and before a delete, as pg_trigger has it. */
+const beforeEachChange = 1 + 2 + 8 + 16;
+/** What migrations made of forbid_change(), in one line. */
+const refusal = `begin raise exception ''rows of % are never changed or deleted'', tg_table_name; end`;
 
 /** What holds for the database and this connection, whatever the role. */
 const rulesOfDatabase: readonly Rule[] = [
@@ -141,8 +170,14 @@ const rulesOfDatabase: readonly Rule[] = [
     sql: `select name as found from unnest(array[${listOf(appendOnlyTables)}]) as name
           where not exists (
             select from pg_trigger where tgrelid = to_regclass(name) and tgfoid = to_regproc('forbid_change')
-              and tgenabled in ('O', 'A') and tgattr::text = '')
+              and tgenabled in ('O', 'A') and tgattr::text = '' and tgqual is null and tgtype = ${beforeEachChange})
           order by 1`,
+  },
+  {
+    rule: 'the triggers refuse, and fire on this connection',
+    sql: `select proname || '()' as found from pg_proc
+          where oid = to_regproc('forbid_change') and regexp_replace(btrim(prosrc, E' \\n'), '\\s+', ' ', 'g') <> '${refusal}'
+          union all select 'session_replication_role' where current_setting('session_replication_role') <> 'origin' order by 1`,
   },
   {
     rule: 'the connection is encrypted, or stays on this machine',

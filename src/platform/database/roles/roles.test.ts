@@ -35,10 +35,13 @@ const broken = async (kind: 'service' | 'reader') => {
   return found.flatMap(({ violations }) => violations);
 };
 
+const brokenInDatabase = async (pool: DatabasePool = db.database) =>
+  (await checkDatabase(pool)).flatMap(({ violations }) => violations);
+
 test('the granted rights pass every rule', async () => {
   expect(await broken('service')).toEqual([]);
   expect(await broken('reader')).toEqual([]);
-  expect((await checkDatabase(db.database)).flatMap(({ violations }) => violations)).toEqual([]);
+  expect(await brokenInDatabase()).toEqual([]);
   expect(await ownRole(asService)).toBe(service);
 });
 
@@ -136,12 +139,49 @@ describe('a right that comes another way is found:', () => {
   test.each([
     ['table invoice', 'invoice'],
     ['function forbid_change()', 'forbid_change()'],
+    ['domain id', 'id'],
     ['schema public', 'schema public'],
   ])('ownership by way of a role: %s', async (what, expected) => {
     const { rows } = await sql('select current_user as name');
     await asSuperuser(`grant ${other} to ${service}; alter ${what} owner to ${other}`);
     expect(await broken('service')).toContain(expected);
     await asSuperuser(`alter ${what} owner to "${rows[0].name}"`);
+  });
+
+  test.each([
+    ['select * from card', ['peek: card.ciphertext', 'peek: card.fingerprint', 'peek: card.match_hash']],
+    ["select encode(ciphertext, 'hex') as text from card", ['peek: card.ciphertext']],
+    ['select to_json(bank) as whole from bank', ['peek: bank.secret_ciphertext']],
+    ['select text from inner_peek', ['peek: card.ciphertext']],
+    ['select card_id, payment_system from card', []],
+  ])('what is sealed through a view: %s', async (query, expected) => {
+    await sql(`create view inner_peek as select encode(ciphertext, 'hex') as text, card_id from card;
+      create view peek as ${query}; grant select on peek to "${reader.replaceAll('"', '""')}"`);
+    expect(await broken('reader')).toEqual(expected);
+    await sql('drop view peek, inner_peek');
+  });
+
+  test('what is sealed in a copy of a table elsewhere', async () => {
+    await asSuperuser(`create schema elsewhere; create table elsewhere.copied as select card_id, ciphertext from card;
+      grant select on elsewhere.copied to "${reader.replaceAll('"', '""')}"`);
+    expect(await broken('reader')).toEqual(['copied.ciphertext']);
+    await asSuperuser('drop schema elsewhere cascade');
+  });
+
+  test('a function with the rights of the owner', async () => {
+    await sql(
+      `create function rewrite() returns void security definer language sql as 'update event set facts = facts'`,
+    );
+    expect(await broken('service')).toEqual(['rewrite()']);
+    await sql('drop function rewrite()');
+  });
+
+  test('a setting of the role by which triggers do not fire', async () => {
+    await asSuperuser(`alter role ${service} set session_replication_role = replica`);
+    const pool = connect(db, service);
+    expect(await brokenInDatabase(pool)).toEqual(['session_replication_role']);
+    await pool.end();
+    await asSuperuser(`alter role ${service} reset session_replication_role`);
   });
 
   test('functions that read files', async () => {
@@ -167,6 +207,30 @@ test.each(appendOnlyTables)('a missing or switched-off trigger of %s is found', 
   const [triggers] = await checkDatabase(db.database);
   expect(triggers?.violations).toEqual([table]);
   await sql(`alter table ${table} enable trigger user`);
+});
+
+test.each([
+  ['for each row when (false)', 'before delete or update'],
+  ['for each row', 'before update'],
+  ['for each row', 'after delete or update'],
+])('a trigger that lets changes through is found: %s, %s', async (scope, moment) => {
+  const replace = (how: string) =>
+    sql(`drop trigger event_is_append_only on event;
+      create trigger event_is_append_only ${how} execute function forbid_change()`);
+  await replace(`${moment} on event ${scope}`);
+  expect(await brokenInDatabase()).toEqual(['event']);
+  await replace('before delete or update on event for each row');
+  expect(await brokenInDatabase()).toEqual([]);
+});
+
+test('a trigger function that refuses nothing is found', async () => {
+  const { rows } = await sql("select pg_get_functiondef('forbid_change'::regproc) as text");
+  await sql(
+    'create or replace function forbid_change() returns trigger language plpgsql as $$begin return new; end$$',
+  );
+  expect(await brokenInDatabase()).toEqual(['forbid_change()']);
+  await sql(rows[0].text);
+  expect(await brokenInDatabase()).toEqual([]);
 });
 
 test('every table whose rows are never changed is known', async () => {
