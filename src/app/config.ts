@@ -1,6 +1,6 @@
 // The settings of this process, read from its environment and checked once, at the start.
 import { mailServerIn } from '../platform/mail/mail-settings.ts';
-import { liveModeFaults } from './settings/live-mode-faults.ts';
+import { isUnverified, liveModeFaults } from './settings/live-mode-faults.ts';
 import { misspeltSettings, type MisspeltSetting } from './settings/misspelt-settings.ts';
 import type { Mode, Setting, ValueOf } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
@@ -62,6 +62,7 @@ export function readConfig(environment: Environment, workingFolder: string) {
   const publicUrl = values.publicUrl ?? `http://${reachable(values.host)}:${values.port}`;
   return {
     ...values,
+    isDatabaseUnverified: isUnverified(values.databaseUrl, usualHost),
     publicUrl: publicUrl.replace(/\/$/, ''),
     mailServer: mail && 'server' in mail ? mail.server : undefined,
   };
