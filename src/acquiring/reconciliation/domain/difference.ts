@@ -29,7 +29,7 @@ export const certainties = [
 ] as const;
 export type Certainty = (typeof certainties)[number];
 
-/** What a module expects in the report for one operation; see reconciliation-source.ts. */
+/** What a module expects in the report for one operation; see source.store.ts. */
 export type ExpectedEntry = Content & {
   readonly bankId?: string;
   readonly certainty: Certainty;
