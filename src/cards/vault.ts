@@ -54,8 +54,10 @@ export type NewCard = {
 /** A card in the clear, on its way into a message to the bank. */
 export type ClearCard = Card & {
   readonly securityCode?: string;
-  /** Comes with a code. For a message of which no byte was sent: the code is stored again for the rest of its time. */
+  /** Comes with either. For a message of which no byte was sent: they are stored again for the rest of their time. */
   readonly returnCode?: () => Promise<void>;
+  /** Proves an authentication elsewhere, once. It is returned with the code. */
+  readonly authenticationValue?: string;
 };
 
 /** `expiry` is `2030-12`. */
@@ -74,6 +76,11 @@ export type Cards = {
     stored: Pick<NewCard, 'partyId' | 'madeFor' | 'securityCode' | 'clientInfo'> & { readonly token: string },
     now: Instant,
   ): Promise<PaymentResource | undefined>;
+  /**
+   * Stores the value of an authentication elsewhere for the next message with the card, as a security code is stored. Returns the name
+   * under which `detokenise` takes it out.
+   */
+  keepAuthentication(db: Database, partyId: string, token: string, value: string): Promise<string>;
   findByExternalId(
     db: Database,
     partyId: string,
@@ -118,10 +125,14 @@ export type Cards = {
 export type Vault = {
   readonly cards: Cards;
   /**
-   * The number, and the security code of the session. The code is deleted, so a message that is sent again has none, unless
-   * `returnCode` has stored it again.
+   * The number, the security code of the session, and the value of the authentication. Both are deleted, so a message that is sent again
+   * has neither, unless `returnCode` has stored them again.
    */
-  detokenise(card: { readonly token: string; readonly session?: string }): Promise<ClearCard>;
+  detokenise(card: {
+    readonly token: string;
+    readonly session?: string;
+    readonly authentication?: string;
+  }): Promise<ClearCard>;
   /** Deletes cards that are not retained, expired security codes, and older keys. */
   purge(): Promise<void>;
 };
@@ -218,12 +229,15 @@ export function openVault(options: VaultOptions): Vault {
     const code = securityCode === undefined ? undefined : await codes.encrypt(db, owner, securityCode);
     const stored = await storeCard(db, row, code);
     if (!stored.made) return undefined;
-    if (securityCode !== undefined && !stored.hasCode) {
-      codes.distrustKeys();
-      const again = await codes.encrypt(db, owner, securityCode);
-      if (!(await storeCode(db, owner, again))) throw new Error('A security code could not be stored.');
-    }
+    if (securityCode !== undefined && !stored.hasCode) await keepCodeAgain(db, owner, securityCode);
     return resourceFromRow(row);
+  }
+
+  /** The row of the key in this node's memory was gone. */
+  async function keepCodeAgain(db: Database, owner: CodeOwner, code: string): Promise<void> {
+    codes.distrustKeys();
+    if (!(await storeCode(db, owner, await codes.encrypt(db, owner, code))))
+      throw new Error('A security code could not be stored.');
   }
 
   async function shownOf(number: string, expiry?: string): Promise<Shown> {
@@ -250,12 +264,16 @@ export function openVault(options: VaultOptions): Vault {
   }
 
   /** The code is deleted before it is used, so that a crash can only lose it. If it was not used it is stored again, once. */
-  function codeReturn(owner: CodeOwner, code: EncryptedCode): () => Promise<void> {
+  function secretOf(owner: CodeOwner | '' | undefined, code: EncryptedCode | '' | undefined) {
+    if (!owner || !code) return undefined;
     let isBack = false;
-    return async () => {
-      if (isBack || code.expiresAt <= clock.now()) return;
-      isBack = true;
-      await storeCode(options.db, owner, code);
+    return {
+      clear: () => codes.decrypt(owner, code),
+      async giveBack() {
+        if (isBack || code.expiresAt <= clock.now()) return;
+        isBack = true;
+        await storeCode(options.db, owner, code);
+      },
     };
   }
 
@@ -286,6 +304,14 @@ export function openVault(options: VaultOptions): Vault {
       const shown =
         card.enteredHash === undefined ? await shownOf(card.number, card.expiry) : shownBy(original);
       return tokenise(db, { ...given, card }, now, shown);
+    },
+    async keepAuthentication(db, partyId, token, value) {
+      const cardId = cardIdOf(token);
+      if (cardId === undefined) throw new Error('The token of a card is not valid.');
+      const owner = { cardId, sessionId: ids.next(), partyId };
+      if (!(await storeCode(db, owner, await codes.encrypt(db, owner, value))))
+        await keepCodeAgain(db, owner, value);
+      return owner.sessionId;
     },
     findByExternalId: findCardByExternalId,
     async use(db, caller, { token, session }, now, chargedFor) {
@@ -325,25 +351,29 @@ export function openVault(options: VaultOptions): Vault {
 
   return {
     cards,
-    async detokenise({ token, session }) {
+    async detokenise({ token, session, authentication }) {
       // No token in an error message: it stays valid for up to an hour.
       const cardId = cardIdOf(token);
       if (cardId === undefined) throw new Error('The token of a card is not valid.');
       const sessionId = session === undefined ? undefined : sessionIdOf(session);
       const taken = await takeCardOut(options.db, cardId, sessionId);
       if (!taken) throw new Error('The card is not in the vault.');
-      const { partyId, code, browser } = taken;
-      const owner = sessionId === undefined ? undefined : { cardId, sessionId, partyId };
-      const returnCode = owner && code ? codeReturn(owner, code) : undefined;
+      const { partyId, browser } = taken;
+      const code = secretOf(sessionId && { cardId, sessionId, partyId }, taken.code);
+      const proof = secretOf(
+        authentication && { cardId, sessionId: authentication, partyId },
+        authentication && (await takeCardOut(options.db, cardId, authentication))?.code,
+      );
+      const returnCode = async () => void (await Promise.all([code?.giveBack(), proof?.giveBack()]));
       const { enteredHash: _, ...card } = await opened(cardId, taken).catch(async (error: unknown) => {
-        await returnCode?.();
+        await returnCode();
         throw error;
       });
-      const securityCode = owner && code ? await codes.decrypt(owner, code) : undefined;
+      const [securityCode, authenticationValue] = [await code?.clear(), await proof?.clear()];
       return {
         ...card,
-        ...defined({ browser }),
-        ...(securityCode === undefined || !returnCode ? {} : { securityCode, returnCode }),
+        ...defined({ browser, securityCode, authenticationValue }),
+        ...((securityCode ?? authenticationValue) === undefined ? {} : { returnCode }),
       };
     },
     async purge() {

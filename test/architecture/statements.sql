@@ -2768,15 +2768,18 @@ returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
 select changed.party_id, 'createPayment', $10::text, $1::text || '.' || $11::text, $12::bytea
 from changed where $10::text is not null
-), made as (
+), used as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select changed.party_id, 'authenticatePayment', $13::text, $1::text || '.' || $11::text, ''
+from changed where $13::text is not null), made as (
 insert into payment (invoice_id, payment_id, party_id, shop_id, version, status, created_at, amount_minor, currency, captured_minor, refunded_minor, terms, state, external_id, wake_at, attempts, attempted_card, attempted_address, attempted_bin, attempted_at)
-select $1::text, $11::text, $8::text, $13::text, $14::int4, $15::text, $16::timestamptz, $17::int8, $18::text, $19::int8, $20::int8, $21::json, $22::json, $10::text, $23::timestamptz, $24::int4, $5::bytea, $3::bytea, $25::text, $4::timestamptz from changed
+select $1::text, $11::text, $8::text, $14::text, $15::int4, $16::text, $17::timestamptz, $18::int8, $19::text, $20::int8, $21::int8, $22::json, $23::json, $10::text, $24::timestamptz, $25::int4, $5::bytea, $3::bytea, $26::text, $4::timestamptz from changed
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $26::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $27::json from changed
 ), begun as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($27::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($28::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
@@ -3847,6 +3850,10 @@ where other.party_id <> terminal.party_id and other.bank_id = terminal.bank_id
 and other.terminal_id = terminal.terminal_id and other.merchant_id = terminal.merchant_id
 ) as is_shared
 from terminal where party_id = $1::text and retired_at is null order by shop_id, priority, terminal_id;
+
+-- read_used_authentication
+select entity_id from external_id
+where party_id = $1::text and operation = 'authenticatePayment' and external_id = $2::text;
 
 -- read_waiting_notes
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note

@@ -1,6 +1,7 @@
 // Results of 3-D Secure: those that a merchant obtained elsewhere, and those that a bank reports.
 import type { Instant } from '../../clock.ts';
 
+/** Without its value, which is as secret as a password for one charge: the card reference names where it waits. */
 export type AuthenticationGiven =
   | {
       /** Of 3-D Secure, such as 2.2.0. */
@@ -8,8 +9,6 @@ export type AuthenticationGiven =
       /** The transaction status: Y is authenticated, A attempted. */
       readonly status: string;
       readonly eci: string;
-      /** As secret as a password for one charge: never log it, and use it once. */
-      readonly value: string;
       readonly dsTransId: string;
       readonly acsTransId?: string;
       readonly at: Instant;

@@ -25,6 +25,8 @@ export type CardReference = {
   readonly token: string;
   /** The session that keeps the security code for one authorisation. */
   readonly session?: string;
+  /** Names the value of an authentication elsewhere, which the vault keeps for one authorisation. */
+  readonly authentication?: string;
 };
 
 /** Who sends a payout, in Latin characters, as networks ask for it. Personal data. */

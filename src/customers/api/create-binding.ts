@@ -53,7 +53,7 @@ export const createBinding = endpoint({
   description:
     'The payer authenticates with 3-D Secure, then a small amount is charged and refunded. The response is `pending`: follow ' +
     "the customer's events, or poll the binding, until it is `succeeded` or `failed`. If an event requests an interaction, " +
-    'the payer has to authenticate. The card bound last is the one that is charged.',
+    'redirect the payer to their bank. The card bound last is the one that is charged.',
   params: CustomerPath,
   body: BindingParams,
   bodyExample: bindingExample,

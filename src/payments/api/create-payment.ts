@@ -28,6 +28,7 @@ import type { NewPayment as WrittenPayment } from '../store/payments.ts';
 import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '../store/payments.ts';
 import { keptWish, wantedCharge, type KeptWish } from '../domain/authentication/three-d-secure.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
+import { kept, requireUsable } from './authenticated-elsewhere.ts';
 import { presenceProblem } from './payer-present.ts';
 import {
   paymentBody,
@@ -66,7 +67,7 @@ export const createPayment = endpoint({
   bodyExample: paymentExample,
   validateBody: (body) => bodyProblem(body),
   // As where the card was stored.
-  excludeFromHash: ['payer.cvv'],
+  excludeFromHash: ['payer.cvv', 'authenticated.value'],
   status: 201,
   response: PaymentSchema,
   errors: [
@@ -86,6 +87,9 @@ export const createPayment = endpoint({
     'operationNotPermitted',
     'threeDSecureNotOffered',
     'notOfferedByBank',
+    'authenticationMismatch',
+    'authenticationNotCurrent',
+    'authenticationUsed',
     'invalidRecurrentParent',
     'customerNotReady',
     'recurrentStopped',
@@ -109,8 +113,9 @@ export const createPayment = endpoint({
       return refuse('operationNotPermitted', {
         message: 'This token is limited to a payer who is present. Use an API key to charge a saved card.',
       });
-    if (caller.kind !== 'apiKey' && body.threeDSecure !== undefined)
-      return refuse('operationNotPermitted', { message: 'Only an API key can send threeDSecure.' });
+    const ofMerchant = (['threeDSecure', 'authenticated'] as const).find((name) => body[name] !== undefined);
+    if (caller.kind !== 'apiKey' && ofMerchant)
+      return refuse('operationNotPermitted', { message: `Only an API key can send ${ofMerchant}.` });
     const { address, countedAs } = request;
     const asked = { caller, payer: body.payer, invoiceId: params.invoiceID, address, countedAs, now };
     const source = await cardSourceOf(asked, deps);
@@ -158,11 +163,14 @@ const needsSavedCard = validationMessage(
 
 /** Checks that need to know what the invoice says. A card that is saved is always authenticated. */
 function recurrenceProblem(
-  { recurrentTerms, threeDSecure }: PaymentParams,
+  { recurrentTerms, threeDSecure, authenticated }: PaymentParams,
   { makeRecurrent }: Recurrence,
 ): string | undefined {
   if (recurrentTerms && !makeRecurrent) return needsSavedCard;
-  if (!makeRecurrent || threeDSecure !== 'never') return undefined;
+  if (!makeRecurrent) return undefined;
+  if (authenticated?.status === 'A')
+    return validationMessage('authenticated.status', 'no_match', 'must be Y with makeRecurrent');
+  if (threeDSecure !== 'never') return undefined;
   return validationMessage('threeDSecure', 'no_match', 'must not be never with makeRecurrent');
 }
 
@@ -179,7 +187,10 @@ function recurrenceFor(
 type PaymentRequest = EndpointRequest<Static<typeof InvoicePath>, undefined, PaymentParams>;
 /** How long a hold lasts is known with its terminal and card. */
 type WantedFlow = { readonly type: 'instant' } | Omit<StartPayment['flow'] & { type: 'hold' }, 'days'>;
-type Command = Omit<StartPayment, 'terminal' | 'livemode' | 'fees' | 'payer' | 'flow' | 'threeDSecure'> & {
+type Command = Omit<
+  StartPayment,
+  'terminal' | 'livemode' | 'fees' | 'payer' | 'flow' | keyof KeptWish | 'authenticated'
+> & {
   readonly flow: WantedFlow;
 };
 type NewPayment = { readonly command: Command; readonly source: CardSource; readonly fingerprint: Buffer };
@@ -206,17 +217,20 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   const refused =
     present && (await deps.payerAttempts.refusalBefore(payable.invoice, present, payable.payerAttempts));
   if (refused) return refused;
+  const fits = present && (await requireUsable(db, request, payable.invoice, present));
+  if (fits && !fits.ok) return fits;
   const wish = present ? await wishOf(shop.value, request, present, deps) : {};
   const { currency } = payable.invoice.amount;
   const by = present ? 'payer' : 'merchant';
-  const wanted = wantedCharge({ ...made.command, ...recurrence, ...wish, by, currency });
+  const { authenticated } = request.body;
+  const wanted = wantedCharge({ ...made.command, ...recurrence, ...wish, authenticated, by, currency });
   const terminal = await (present
     ? banks.terminalFor(shop.value, wanted)
     : banks.terminalOfCharge(shop.value, wanted, now));
   if (!terminal.ok) return terminal;
   const { livemode, fees } = shop.value;
   const command = { ...made.command, ...recurrence, ...wish, terminal: terminal.value, livemode, fees };
-  const store = (on: Database) => storePayment(on, payable, { ...made, command }, deps, isLocked, now);
+  const store = (on: Database) => storePayment(on, payable, { ...made, command }, deps, isLocked, request);
   const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;
   const { payment } = stored.value.stored;
@@ -231,15 +245,16 @@ async function storePayment(
   made: NewPayment & {
     readonly command: Command & Pick<StartPayment, 'terminal' | 'livemode' | 'fees' | 'threeDSecure'>;
   },
-  { banks, payerAttempts }: Pick<Deps, 'banks' | 'payerAttempts'>,
+  { banks, cards, payerAttempts }: Pick<Deps, 'banks' | 'cards' | 'payerAttempts'>,
   isLocked: boolean,
-  now: Instant,
+  { body, now }: Pick<PaymentRequest, 'body' | 'now'>,
 ) {
   const taken = await made.source.pick(db, invoice, isLocked);
   if (!taken.ok) return taken;
   const { payer, withPayment } = taken.value;
   const flow = await flowWithDays(invoice, made.command, taken.value, banks);
-  const decision = decideStart(invoice, { ...made.command, flow, payer }, now);
+  const authenticated = await kept(cards, db, body.authenticated, { partyId: invoice.partyId, payer });
+  const decision = decideStart(invoice, { ...made.command, ...defined({ authenticated }), flow, payer }, now);
   if (!decision.ok) return decision;
   const stored = await storeNewPayment(db, decision.value, {
     invoiceVersion,
@@ -257,6 +272,7 @@ async function wishOf(
   card: CardDetails,
   { payerAttempts }: Deps,
 ): Promise<KeptWish> {
+  if (body.authenticated) return {};
   const { partyId, id: shopId, threeDSecure } = shop;
   const isChallenged = await payerAttempts.isChallenged({ partyId, shopId }, card);
   return keptWish({ request: body.threeDSecure, shop: threeDSecure, isChallenged });

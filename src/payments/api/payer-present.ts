@@ -16,9 +16,13 @@ function isPayerPresent(payer: PaymentParams['payer']): boolean {
 }
 
 /** The error message for members that do not fit each other. */
-export function presenceProblem({ payer, threeDSecure }: PaymentParams): string | undefined {
-  if (threeDSecure !== undefined && !isPayerPresent(payer))
-    return validationMessage('threeDSecure', 'no_match', 'requires a payer who is present');
+export function presenceProblem(body: PaymentParams): string | undefined {
+  const { payer, threeDSecure, authenticated } = body;
+  const ofPresent = (['threeDSecure', 'authenticated'] as const).find((name) => body[name] !== undefined);
+  if (ofPresent && !isPayerPresent(payer))
+    return validationMessage(ofPresent, 'no_match', 'requires a payer who is present');
+  if (threeDSecure !== undefined && authenticated)
+    return validationMessage('threeDSecure', 'no_match', 'must not be sent with authenticated');
   if (payer.payerType !== 'CustomerPayer') return undefined;
   const { present, clientInfo, cvv } = payer;
   if (present)

@@ -12,6 +12,7 @@ import {
   SecurityCode,
 } from '../../cards/api/schema.ts';
 import { threeDSecureWishes } from '../../merchants/domain/party.ts';
+import type { AuthenticatedElsewhere } from '../domain/authentication/elsewhere.ts';
 import type { Payer } from '../domain/payer/payer.ts';
 import type { Instant } from '../../clock.ts';
 import type { Caller } from '../../caller.ts';
@@ -80,7 +81,7 @@ export const SessionInfo = Type.Object(
     redirectUrl: Type.Optional(
       Type.String({
         maxLength: 2_000,
-        description: "Where the payer's browser goes after 3-D Secure, whatever its result.",
+        description: "Where the payer's browser goes after 3-D Secure.",
       }),
     ),
   },
@@ -135,8 +136,8 @@ const CustomerPayerParams = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'The payer is present and pays with their saved card. It is a payment like one with an entered card: it may need ' +
-          '3-D Secure, and rules of recurring charges do not apply. Requires `clientInfo`.',
+          'The payer is present. The payment is like one with an entered card: it may need 3-D Secure, and no rules of ' +
+          'recurring charges apply. Requires `clientInfo`.',
       }),
     ),
     clientInfo: Type.Optional({ ...PresentClientInfoParams, description: 'Only with `present`.' }),
@@ -151,6 +152,40 @@ const CustomerPayerParams = Type.Object(
 
 const ThreeDSecure = Type.Enum([...threeDSecureWishes]);
 
+const TransID = Type.String({ pattern: '^[0-9A-Za-z-]{1,36}$' });
+
+const authenticated = {
+  version: Type.String({ pattern: '^2\\.\\d\\.\\d$' }),
+  status: Type.Enum(['Y', 'A']),
+  eci: Type.String({ pattern: '^[0-9A-Z]{2}$' }),
+  dsTransID: TransID,
+  acsTransID: Type.Optional(TransID),
+  at: DateTime,
+};
+const Authenticated = Type.Object(authenticated, { title: 'Authenticated' });
+
+const AuthenticatedParams = Type.Object(
+  {
+    ...authenticated,
+    value: Type.String({
+      pattern: '^[A-Za-z0-9+/]{27}=$',
+      description: 'A secret.',
+    }),
+    amount: Amount,
+    currency: CurrencyCode,
+    card: Type.Object({
+      bin: Type.String({ pattern: '^\\d{6}(\\d\\d)?$' }),
+      lastDigits: Type.String({ pattern: '^\\d{4}$' }),
+    }),
+  },
+  {
+    title: 'AuthenticatedParams',
+    description:
+      'Only with an API key, and for a payer who is present. The result of your own 3-D Secure server, used once.',
+  },
+);
+export type AuthenticatedParams = Static<typeof AuthenticatedParams>;
+
 export const PaymentParams = Type.Object(
   {
     externalID: Type.Optional(ExternalID),
@@ -162,16 +197,17 @@ export const PaymentParams = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Once captured, the payment can be the parent of recurring payments. If the invoice has it, this value does not matter.',
+          'The captured payment can be the parent of recurring payments. If the invoice has it, this value does not matter.',
       }),
     ),
     recurrentTerms: Type.Optional(RecurrentTerms),
     threeDSecure: Type.Optional({
       ...ThreeDSecure,
       description:
-        'Only with an API key, and for a payer who is present. Whether they are authenticated with 3-D Secure: `always` or not at all, ' +
+        'Only with an API key, and for a payer who is present. `always` authenticates them or fails, ' +
         '`whenTheBankSays` leaves it to the bank, and `never` tells the bank not to. The default is the setting of the shop.',
     }),
+    authenticated: Type.Optional(AuthenticatedParams),
     processingDeadline: Type.Optional(
       Type.String({
         minLength: 1,
@@ -276,14 +312,15 @@ export const PaymentSchema = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.Enum([...chargeWarnings]), {
         description:
-          'Only for recurring payments. The charge is accepted but goes against card-network guidance or the consent.',
+          'Only for recurring payments. The charge goes against card-network guidance or the consent.',
       }),
     ),
     makeRecurrent: Type.Boolean(),
     threeDSecure: Type.Optional({
       ...ThreeDSecure,
-      description: 'What the bank was asked about 3-D Secure, unless that was left to the bank.',
+      description: 'What the bank was asked, unless that was left to the bank.',
     }),
+    authenticated: Type.Optional(Authenticated),
     metadata: Type.Optional(Metadata),
     transactionInfo: Type.Optional(
       Type.Object(
@@ -382,13 +419,22 @@ export function paymentBody(payment: Payment, caller: Caller): PaymentBody {
     ...('warnings' in payer && payer.warnings.length > 0
       ? { warnings: payer.warnings as NonNullable<PaymentBody['warnings']> }
       : {}),
-    ...defined({ externalID: payment.externalId, threeDSecure: payment.threeDSecure }),
+    ...defined({
+      externalID: payment.externalId,
+      threeDSecure: payment.threeDSecure,
+      authenticated: payment.authenticated && authenticatedBody(payment.authenticated),
+    }),
     ...(payment.metadata === undefined
       ? {}
       : { metadata: payment.metadata as NonNullable<PaymentBody['metadata']> }),
     ...transactionInfo(state),
     ...(state.name === 'failed' ? { error: errorBody(state, caller) } : {}),
   };
+}
+
+function authenticatedBody(said: AuthenticatedElsewhere): PaymentBody['authenticated'] {
+  const { version, status, eci, dsTransId: dsTransID, acsTransId: acsTransID, at } = said;
+  return { version, status, eci, dsTransID, ...defined({ acsTransID }), at };
 }
 
 function payerBody(payer: Payment['payer']): PaymentBody['payer'] {

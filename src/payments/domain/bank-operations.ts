@@ -1,6 +1,6 @@
 // The messages to the bank about a payment, built from its state alone: a repeat has the same content.
 import { referencesOf } from '../../acquiring/authorisation/domain/approval.ts';
-import type { BankOperation, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
+import type { BankOperation, CardReference, OriginalOperation } from '../../acquiring/domain/bank-port.ts';
 import type { StoredFor } from '../../acquiring/domain/initiation.ts';
 import type { PayerFacts } from '../../acquiring/domain/payer-facts.ts';
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
@@ -41,7 +41,7 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
   const { savedBy } = payer;
   return {
     ...common,
-    card: { token: payer.token, session: payer.session },
+    ...givenIn(payment, { token: payer.token, session: payer.session }),
     initiation: {
       by: 'payer',
       storesCard: makeRecurrent,
@@ -51,6 +51,13 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
     ...(payment.isSteppedUp ? { demandsChallenge: true } : {}),
     payer: { ip, fingerprint, ...contact, ...defined({ reference: savedBy?.customerId }) },
   };
+}
+
+/** What another server said of the payer. The adapter adds the value that proves it. */
+function givenIn({ authenticated: said }: Payment, card: CardReference) {
+  if (!said) return { card };
+  const { keptAs: authentication, ...authenticated } = said;
+  return { card: { ...card, authentication }, authenticated };
 }
 
 /** Only what banks use for fraud checks. */

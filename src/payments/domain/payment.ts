@@ -17,6 +17,7 @@ import type { CartLine } from '../../invoices/domain/invoice.ts';
 import type { Money } from '../../money.ts';
 import type { MandateGiven } from '../../recurring/domain/mandate.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import type { AuthenticatedElsewhere } from './authentication/elsewhere.ts';
 import type { Payer } from './payer/payer.ts';
 import { defined } from '../../defined.ts';
 
@@ -38,6 +39,8 @@ export type PaymentTerms = {
   readonly makeRecurrent: boolean;
   /** For a payer who is present. Absent: the bank says. */
   readonly threeDSecure?: 'always' | 'never';
+  /** By another server. `keptAs` names its value in the vault, until it is sent. */
+  readonly authenticated?: AuthenticatedElsewhere & { readonly keptAs: string };
   /** What the payer agreed to, if the request says so. */
   readonly recurrentTerms?: MandateGiven;
   readonly metadata?: unknown;

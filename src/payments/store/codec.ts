@@ -84,6 +84,16 @@ const flow: Codec<Flow> = variants<Flow, 'type'>('type', {
 const saidByBank = { bank: optional(bankWords) };
 const helper = { declineClass: optional(declineClass), ...saidByBank };
 
+const authenticated = object<NonNullable<PaymentTerms['authenticated']>>({
+  version: text,
+  status: oneOf('Y', 'A'),
+  eci: text,
+  dsTransId: text,
+  acsTransId: optional(text),
+  at: instant,
+  keptAs: text,
+});
+
 /** Terms without a column of their own. */
 export type RowTerms = Pick<
   PaymentTerms,
@@ -92,6 +102,7 @@ export type RowTerms = Pick<
   | 'makeRecurrent'
   | 'recurrentTerms'
   | 'threeDSecure'
+  | 'authenticated'
   | 'metadata'
   | 'deadline'
   | 'terminal'
@@ -105,6 +116,7 @@ const termsMembers = {
   makeRecurrent: flag,
   recurrentTerms: optional(mandateGiven),
   threeDSecure: optional(oneOf('always', 'never')),
+  authenticated: optional(authenticated),
   metadata: optional(anything),
   deadline: instant,
   terminal,

@@ -63,6 +63,33 @@ const insertParameters = {
   ...exchangeParameters,
 } as const;
 
+/** A result of another 3-D Secure server pays once. A used one fails the statement, like an external ID that is taken. */
+const authentications = 'authenticatePayment';
+const useAuthentication = `
+      insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+      select changed.party_id, '${authentications}', :authentication, :invoice_id || '.' || :payment_id, ''
+      from changed where :authentication is not null`;
+
+const readUsedAuthentication = statement({
+  name: 'read_used_authentication',
+  parameters: { party_id: 'text', authentication: 'text' },
+  row: { entity_id: 'text' },
+  text: `select entity_id from external_id
+         where party_id = :party_id and operation = '${authentications}' and external_id = :authentication`,
+});
+
+/** By whichever case the merchant writes it in. */
+const nameOf = (dsTransId: string) => dsTransId.toLowerCase();
+
+export async function isAuthenticationUsed(
+  db: Database,
+  partyId: string,
+  dsTransId: string,
+): Promise<boolean> {
+  const name = { party_id: partyId, authentication: nameOf(dsTransId) };
+  return (await db.run(readUsedAuthentication, name)).length > 0;
+}
+
 /**
  * `part` comes first and has a row named `from`; without it nothing is written. A taken external ID fails the whole
  * statement.
@@ -77,7 +104,7 @@ function insertText(part: string, from: string, answer: string, isPayerPresent =
       returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
     ), identified as (
       ${recordExternalId('createPayment', ":invoice_id || '.' || :payment_id")}
-    ), made as (
+    )${isPayerPresent ? `, used as (${useAuthentication})` : ''}, made as (
       insert into payment (${columnList(paymentColumns)}, wake_at, attempts${isPayerPresent ? `, ${attemptColumns}` : ''})
       select ${parameterList(paymentColumns)}, :wake_at, :attempts${isPayerPresent ? `, ${attemptValues}` : ''} from changed
     ), logged as (
@@ -91,7 +118,12 @@ function insertText(part: string, from: string, answer: string, isPayerPresent =
 /** If the invoice has changed since it was read, or a limit is reached, the card is not retained. The card may also be gone. */
 const insertPayment = statement({
   name: 'insert_payment',
-  parameters: { ...insertParameters, ...retainedCardParameters, ...attemptParameters },
+  parameters: {
+    ...insertParameters,
+    ...retainedCardParameters,
+    ...attemptParameters,
+    authentication: 'text?',
+  },
   row: { is_payable: 'bool', is_counted: 'bool', is_made: 'bool', ...openedColumns },
   text: insertText(
     `payable as (
@@ -230,7 +262,9 @@ export async function storeNewPayment(
     if (retained_card === undefined) throw new Error('The card to retain is not named by a token.');
     const retained_for = retentionReasonText(['payment', payment.invoiceId, payment.id]);
     const { attempt } = withPayment;
-    const also = { ...attemptRow(attempt), retained_card, retained_for };
+    const { authenticated } = payment;
+    const authentication = authenticated ? nameOf(authenticated.dsTransId) : null;
+    const also = { ...attemptRow(attempt), retained_card, retained_for, authentication };
     const [row] = await db.run(insertPayment, { ...values, ...also });
     if (!row?.is_payable) return 'versionConflict';
     return row.is_made ? { stored } : unmade(attempt, row);

@@ -2,6 +2,7 @@
 // not cost a payment.
 import { Compile } from 'typebox/compile';
 import type { BankOperation, CardReference, OriginalOperation } from '../../domain/bank-port.ts';
+import type { AuthenticationGiven } from '../../domain/authentication.ts';
 import type { Initiation } from '../../domain/initiation.ts';
 import type { PayerFacts, BrowserFacts } from '../../domain/payer-facts.ts';
 import { defined } from '../../../defined.ts';
@@ -17,7 +18,9 @@ export type ClearCard = {
   readonly securityCode?: string;
   /** In which the payer entered the card. */
   readonly browser?: BrowserFacts;
-  /** Makes the security code usable again. Call it only when no byte of the message was sent. */
+  /** Proves an authentication elsewhere, in one message. */
+  readonly authenticationValue?: string;
+  /** Makes the security code and the value usable again. Call it only when no byte of the message was sent. */
   readonly returnCode?: () => Promise<void>;
 };
 
@@ -46,7 +49,7 @@ export async function messageOf(
     case 'authorise': {
       const clear = await reveal(operation.card);
       const card = cardOf(clear, operation.initiation);
-      const how = authorisationOf(operation, clear.browser);
+      const how = authorisationOf(operation, clear);
       return { ...common, ...moneyOf(operation.amount), card, ...how };
     }
     case 'capture': {
@@ -78,17 +81,17 @@ export async function messageOf(
   }
 }
 
-function authorisationOf(operation: BankOperation & { kind: 'authorise' }, entered?: BrowserFacts) {
+function authorisationOf(operation: BankOperation & { kind: 'authorise' }, clear: ClearCard) {
   const { kind, capture, authentication, authenticated, returnUrl, obligation, attempt } = operation;
   const { authenticationAmount: confirmed, demandsChallenge } = operation;
-  const given = authenticated && ('exemption' in authenticated ? authenticated : { authenticated });
+  const given = authenticated && givenOf(authenticated, clear);
   return {
     kind,
     capture,
     initiation: initiationOf(operation.initiation),
     authentication,
     returnUrl,
-    payer: payerOf({ ...defined({ browser: entered }), ...operation.payer }),
+    payer: payerOf({ ...defined({ browser: clear.browser }), ...operation.payer }),
     ...given,
     ...defined({
       demandsChallenge,
@@ -97,6 +100,13 @@ function authorisationOf(operation: BankOperation & { kind: 'authorise' }, enter
       attempt,
     }),
   };
+}
+
+/** Without its value the bank could take the charge for one without authentication. */
+function givenOf(authenticated: AuthenticationGiven, { authenticationValue: value }: ClearCard) {
+  if ('exemption' in authenticated) return authenticated;
+  if (value === undefined) throw new Error('the value of the authentication is used up');
+  return { authenticated: { ...authenticated, value } };
 }
 
 function initiationOf(initiation: Initiation): AuthoriseMessage['initiation'] {

@@ -9,7 +9,7 @@ import { bankExchangesOf } from '../exchanges/bank-exchanges.ts';
 import { evolve, operationIdOf, type Payment, type PaymentFact, type PaymentTerms } from '../payment.ts';
 import type { Payer } from '../payer/payer.ts';
 import { seriesEffectsOf } from '../series-effects.ts';
-import { authenticationOf, keptWish } from './three-d-secure.ts';
+import { authenticationOf, keptWish, wantedCharge } from './three-d-secure.ts';
 import { mayReroute } from '../../../acquiring/domain/routing/reroute.ts';
 
 const now = parseInstant('2026-01-19T10:00:00Z') as Instant;
@@ -48,6 +48,7 @@ const terms: PaymentTerms = {
   livemode: false,
   fees: {},
 };
+const elsewhere = { version: '2.2.0', status: 'Y', eci: '05', dsTransId: 'd', at: now, keptAs: 'K' } as const;
 const softDecline = { outcome: 'declined', network: 'visa', code: '1A' } as const;
 const steppedUp: PaymentFact = { type: 'payment_stepped_up', network: 'visa', code: '1A' };
 
@@ -83,10 +84,21 @@ describe('the wish', () => {
     [{ makeRecurrent: true }, 'required'],
     [{ payer: absent }, 'none'],
     [{ payer: absent, threeDSecure: 'always' }, 'none'],
+    [{ authenticated: elsewhere, makeRecurrent: true }, 'given'],
   ] as const)('%j asks for authentication %s', (more, asks) => {
     const payment = started(more);
     expect(authenticationOf(payment)).toBe(asks);
     expect(authorisationOf(payment, '')).toMatchObject({ authentication: asks });
+  });
+
+  test('a result from elsewhere is sent with the name of its value, and needs a bank that takes it', () => {
+    const { keptAs, ...authenticated } = elsewhere;
+    const payment = started({ authenticated: elsewhere });
+    const card = { token: 'v1.token', session: 's1.session', authentication: keptAs };
+    expect(authorisationOf(payment, '')).toMatchObject({ card, authenticated });
+    expect(authorisationOf(payment, '')).not.toHaveProperty('authenticated.keptAs');
+    const wanted = wantedCharge({ ...payment, by: 'payer', currency: 'RUB' });
+    expect(wanted).toMatchObject({ authentication: 'given' });
   });
 
   test('a saved card is named as one, with its customer, and an entered one is not', () => {
@@ -134,6 +146,7 @@ describe('a decline for lack of a challenge', () => {
   test.each([
     ['without the payer', started({ payer: absent })],
     ['where 3-D Secure is not wanted', started({ threeDSecure: 'never' })],
+    ['after an authentication elsewhere', started({ authenticated: elsewhere })],
     ['a second time', evolve(wished, steppedUp)],
     [
       'after a challenge',

@@ -9,10 +9,13 @@ import { sendUntilOf, type Payment } from '../payment.ts';
 /** Networks class wrong PINs with these, which a challenge does not heal. */
 const softDeclines: readonly string[] = ['1A', '65'];
 
-/** In time, once, and not after a challenge: the payer is still there, and the issuer has not seen them. */
+/**
+ * In time, once, and not after a challenge: the payer is still there, and the issuer has not seen them. After an authentication elsewhere,
+ * the merchant challenges them.
+ */
 export function mayStepUp(payment: Payment, answer: Declined, now: Instant): boolean {
-  const { state, isSteppedUp } = payment;
-  if (authenticationOf(payment) === 'none' || isSteppedUp) return false;
+  const { state, authenticated, isSteppedUp } = payment;
+  if (authenticationOf(payment) === 'none' || authenticated || isSteppedUp) return false;
   if (state.name !== 'authorising' || state.cancelReason !== undefined) return false;
   return now < sendUntilOf(payment) && isSoftDecline(answer, now);
 }

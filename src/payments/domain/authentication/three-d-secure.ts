@@ -1,5 +1,6 @@
 // Whether the payer is authenticated: what the shop and the request want, and what the bank is asked.
 import type { WantedCharge } from '../../../acquiring/domain/missing-ability.ts';
+import { defined } from '../../../defined.ts';
 import type { ThreeDSecureWish } from '../../../merchants/domain/party.ts';
 import type { Payment, PaymentTerms } from '../payment.ts';
 
@@ -21,12 +22,15 @@ export function authenticationOf({
   payer,
   makeRecurrent,
   threeDSecure,
+  authenticated,
   isSteppedUp,
-}: Pick<Payment, 'payer' | 'makeRecurrent' | 'threeDSecure' | 'isSteppedUp'>):
+}: Pick<Payment, 'payer' | 'makeRecurrent' | 'threeDSecure' | 'authenticated' | 'isSteppedUp'>):
   | 'required'
   | 'preferred'
-  | 'none' {
+  | 'none'
+  | 'given' {
   if ('seriesId' in payer) return 'none';
+  if (authenticated) return 'given';
   if (makeRecurrent || threeDSecure === 'always' || isSteppedUp) return 'required';
   return threeDSecure === 'never' ? 'none' : 'preferred';
 }
@@ -38,16 +42,19 @@ export function wantedCharge({
   flow,
   makeRecurrent,
   threeDSecure,
+  authenticated,
 }: Pick<WantedCharge, 'by' | 'currency'> &
   Pick<PaymentTerms, 'makeRecurrent' | 'threeDSecure'> & {
     readonly flow: Pick<PaymentTerms['flow'], 'type'>;
+    readonly authenticated?: object | undefined;
   }): WantedCharge {
-  const isAuthenticated = by === 'payer' && (makeRecurrent || threeDSecure === 'always');
+  const isHosted = by === 'payer' && (makeRecurrent || threeDSecure === 'always');
+  const authentication = authenticated ? 'given' : isHosted ? 'hosted' : undefined;
   return {
     by,
     currency,
     isHold: flow.type === 'hold',
     savesCard: makeRecurrent,
-    ...(isAuthenticated ? { authentication: 'hosted' } : {}),
+    ...defined({ authentication }),
   };
 }

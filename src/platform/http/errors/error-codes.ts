@@ -187,6 +187,20 @@ export const errorCatalogue = {
         'The hint names what is missing in the words of the bank protocol, such as `kind capture` for a hold. The operator sees with `mandate bank check` ' +
         'what a bank declares, and adds a terminal at another bank.',
     },
+    authenticationMismatch: {
+      message: 'The authentication is not of this payment',
+      advice:
+        'The hint names what differs: amount, currency, card or ECI. Authenticate the payer for the amount of the invoice, with this card.',
+    },
+    authenticationNotCurrent: {
+      message: 'The authentication is not of the last day',
+      advice: 'Authenticate the payer again, and check the clock of your server. The hint has the time here.',
+    },
+    authenticationUsed: {
+      message: 'The authentication was used before',
+      advice:
+        'Authenticate the payer again. A payment uses its `authenticated` up, also if it fails. A refused request does not.',
+    },
     inconsistentCaptureCurrency: {
       message: 'The currency differs from the currency of the payment',
       advice: 'Send the currency of the payment, or none.',
