@@ -5,7 +5,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { parseMasterKey } from '../platform/keys/master-key.ts';
 import { mailServerIn } from '../platform/mail/mail-settings.ts';
 import { isKnownCurrency, largestAmountMinor } from '../money.ts';
-import { liveModeFaults } from './settings/live-mode-faults.ts';
+import { isUnverified, liveModeFaults } from './settings/live-mode-faults.ts';
 import { misspeltSettings, type MisspeltSetting } from './settings/misspelt-settings.ts';
 
 /** The values that the settings below lead to. */
@@ -326,8 +326,11 @@ export function readConfig(environment: Environment, workingFolder: string) {
 
   const takesUnverifiedDatabase = oneOf('DATABASE_UNVERIFIED', ['on', 'off'], 'off') === 'on';
   const rejectUnauthorized = environment['NODE_TLS_REJECT_UNAUTHORIZED'];
+  const usualHost = environment['PGHOST'];
   if (mode === 'live')
-    faults.push(...liveModeFaults({ masterKey, databaseUrl, takesUnverifiedDatabase, rejectUnauthorized }));
+    faults.push(
+      ...liveModeFaults({ masterKey, databaseUrl, usualHost, takesUnverifiedDatabase, rejectUnauthorized }),
+    );
 
   const publicUrl = text('PUBLIC_URL') ?? `http://${reachable(host)}:${port}`;
   const bankUrl = text('BANK_URL');
@@ -368,6 +371,7 @@ export function readConfig(environment: Environment, workingFolder: string) {
     publicUrl: publicUrl.replace(/\/$/, ''),
     dataFolder: isAbsolute(dataFolder) ? dataFolder : resolve(workingFolder, dataFolder),
     databaseUrl,
+    isDatabaseUnverified: isUnverified(databaseUrl, usualHost),
     takesUnverifiedDatabase,
     realCards: oneOf('SANDBOX_REAL_CARDS', ['on', 'off'], 'off') === 'on',
     postgresBin: text('MANDATE_POSTGRES_BIN'),

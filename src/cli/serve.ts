@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
-import { isUnverified } from '../app/settings/live-mode-faults.ts';
 import { misspeltIn, readConfig, type Config } from '../app/config.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import {
@@ -137,8 +136,8 @@ async function listen(service: RunningService, { host, port }: Config): Promise<
   return service.app.listen({ host, port });
 }
 
-function warnOfSettings(log: Logger, { mode, databaseUrl }: Config): void {
-  if (mode === 'live' && isUnverified(databaseUrl))
+function warnOfSettings(log: Logger, { mode, isDatabaseUnverified }: Config): void {
+  if (mode === 'live' && isDatabaseUnverified)
     log.warn('the connection to the database is not verified; DATABASE_UNVERIFIED allows it');
   for (const { name, nearest } of misspeltIn(process.env))
     log.warn({ name, nearest }, 'unknown setting ignored; run "mandate config" to see all settings');

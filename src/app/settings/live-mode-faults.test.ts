@@ -5,6 +5,7 @@ import { isUnverified, liveModeFaults } from './live-mode-faults.ts';
 const good = {
   masterKey: randomBytes(32),
   databaseUrl: 'postgres://u:p@db.internal/mandate?sslmode=verify-full&sslrootcert=/ca.pem',
+  usualHost: undefined,
   takesUnverifiedDatabase: false,
   rejectUnauthorized: undefined,
 };
@@ -51,4 +52,15 @@ test.each([
   expect(isUnverified(databaseUrl)).toBe(isRefused);
   expect(liveModeFaults({ ...good, databaseUrl })).toHaveLength(isRefused ? 1 : 0);
   expect(liveModeFaults({ ...good, databaseUrl, takesUnverifiedDatabase: true })).toEqual([]);
+});
+
+test.each([
+  ['postgres:///mandate', 'db.internal', true],
+  ['postgres://mandate@/mandate?host=', 'db.internal', true],
+  ['postgres:///mandate?sslmode=verify-full', 'db.internal', false],
+  ['postgres:///mandate', '/run/postgresql', false],
+  ['postgres://localhost/mandate', 'db.internal', false],
+])('%s with PGHOST=%s leaves the machine unverified: %s', (databaseUrl, usualHost, isRefused) => {
+  expect(isUnverified(databaseUrl, usualHost)).toBe(isRefused);
+  expect(liveModeFaults({ ...good, databaseUrl, usualHost })).toHaveLength(isRefused ? 1 : 0);
 });

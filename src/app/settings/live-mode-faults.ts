@@ -4,13 +4,15 @@ import { isIP } from 'node:net';
 type Given = {
   readonly masterKey: Buffer | undefined;
   readonly databaseUrl: string | undefined;
+  /** PGHOST: where the driver connects if the URL names no host. */
+  readonly usualHost: string | undefined;
   /** The operator knows that the connection is not verified. */
   readonly takesUnverifiedDatabase: boolean;
   readonly rejectUnauthorized: string | undefined;
 };
 
 export function liveModeFaults(given: Given): string[] {
-  const { masterKey, databaseUrl, takesUnverifiedDatabase, rejectUnauthorized } = given;
+  const { masterKey, databaseUrl, usualHost, takesUnverifiedDatabase, rejectUnauthorized } = given;
   const faults: string[] = [];
   if (masterKey && isGuessable(masterKey))
     faults.push(
@@ -20,7 +22,7 @@ export function liveModeFaults(given: Given): string[] {
     faults.push(
       'NODE_TLS_REJECT_UNAUTHORIZED is 0, which switches the check of certificates off. Remove it, and name your own certificate authority in NODE_EXTRA_CA_CERTS.',
     );
-  if (isUnverified(databaseUrl) && !takesUnverifiedDatabase)
+  if (isUnverified(databaseUrl, usualHost) && !takesUnverifiedDatabase)
     faults.push(
       'DATABASE_URL is on another machine without verified TLS. End it with `?sslmode=verify-full&sslrootcert=<file>`, or set DATABASE_UNVERIFIED=on if the network between is yours.',
     );
@@ -28,14 +30,16 @@ export function liveModeFaults(given: Given): string[] {
 }
 
 /** Whether the connection leaves this machine without a check of who answers. */
-export function isUnverified(databaseUrl: string | undefined): boolean {
+export function isUnverified(databaseUrl: string | undefined, usualHost = ''): boolean {
   if (databaseUrl === undefined) return false;
-  const [text] = [databaseUrl, databaseUrl.replace('@/', '@localhost/')].filter((each) => URL.canParse(each));
+  // A user without a host is no URL to Node, and is one to the driver.
+  const withoutUser = databaseUrl.replace(/\/\/[^/]*@(?=\/)/, '//');
+  const [text] = [databaseUrl, withoutUser].filter((each) => URL.canParse(each));
   if (text === undefined) return false;
   const { hostname, searchParams } = new URL(text);
   // Of what is given twice the driver takes the last.
   const given: Record<string, string> = Object.fromEntries(searchParams);
-  const host = decodeURIComponent(given['host'] ?? hostname).replace(/^\[|\]$/g, '');
+  const host = decodeURIComponent(given['host'] || hostname || usualHost).replace(/^\[|\]$/g, '');
   const isHere =
     host === '' || host === 'localhost' || host.startsWith('/') || host === '::1' || /^127\./.test(host);
   if (isHere && (isIP(host) !== 0 || !host.includes('.'))) return false;
