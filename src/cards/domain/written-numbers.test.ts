@@ -29,6 +29,10 @@ describe('a text that is kept', () => {
     ['a number like an IBAN of wrong check digits', `AT00 ${grouped}`],
     ['a number longer than a telephone number', `+${visa}`],
     ['a number after + for a space', 'text=card+378282246310005'],
+    ['spaces of an address', `https://shop.example/${encodeURIComponent(grouped)}/x`],
+    ['spaces of a form', `https://shop.example/?card=${grouped.replaceAll(' ', '+')}`],
+    ['digits of an address', `https://shop.example/${visa.replace(/./g, (digit) => `%3${digit}`)}`],
+    ['what is no encoding next to one', `100%ff %zz ${encodeURIComponent(grouped)}`],
   ])('holds a number: %s', (_, text) => {
     expect(holdsCardNumber(text)).toBe(true);
   });
@@ -45,6 +49,7 @@ describe('a text that is kept', () => {
     ['a UUID without dashes', 'a4242424242424242b4c5d6e7f809afb'],
     ['an IBAN in groups', 'IBAN DE65 4242 4242 4242 4242 00, please'],
     ['a telephone number', 'tel. +49 1511 2422956'],
+    ['a telephone number in an address', 'https://shop.example/?tel=+4915112422956'],
     ['the number of a device', '356715618490711'],
     ['an amount', '4 242 424 242.42 and 4 242 424 242.43'],
     ['a wrong checksum next to others', `12 4242424242424241 12`],

@@ -44,7 +44,24 @@ export function mayHoldCardNumber(text: string): boolean {
 /** Other numbers are looked for only in the few texts that seem to hold a card's. */
 function holds(text: string, isFound: (text: string) => boolean): boolean {
   const plain = withPlainDigits(text);
-  return hasEnoughDigits(plain) && isFound(plain) && isFound(withoutOtherNumbers(plain));
+  if (!hasEnoughDigits(plain)) return false;
+  return [...new Set([plain, asInAddress(plain)])].some(
+    (each) => isFound(each) && isFound(withoutOtherNumbers(each)),
+  );
+}
+
+const address = /^https?:/i;
+
+/** An address has %20 for a space, or + between groups of digits. */
+function asInAddress(text: string): string {
+  const decoded = text.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
+    try {
+      return withPlainDigits(decodeURIComponent(encoded));
+    } catch {
+      return encoded;
+    }
+  });
+  return address.test(text) ? decoded.replace(/(?<=\d)\+(?=\d)/g, ' ') : decoded;
 }
 
 /** Keyboards of Japan, India and Arab countries have digits of their own, in sets of ten that begin with zero. */
