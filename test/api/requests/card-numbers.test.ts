@@ -190,6 +190,12 @@ describe('of 60 probes', () => {
   });
 });
 
+test('a number in groups on the page of the payer is found, though an address encodes its spaces', async () => {
+  const clientInfo = { fingerprint: 'f', url: `https://shop.example/${written['in groups']}` };
+  const refused = await call(paymentResourcesUrl, cardBody({}, { clientInfo }));
+  expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('clientInfo.url')]);
+});
+
 describe('in an ID of the caller', () => {
   const warnings = () => service.logged.filter((line) => line.includes('card number as an ID'));
   const invoice = (more: object) => call(invoicesUrl, { ...order, metadata: {}, ...more });
@@ -203,6 +209,26 @@ describe('in an ID of the caller', () => {
     );
     expect(warnings()).toHaveLength(before + 2);
     expect(warnings().join('')).not.toContain(number);
+  });
+
+  test('of a destination, as of any other object', async () => {
+    const destination = (more: object) =>
+      call('/wallet/v0/destinations', {
+        name: 'A card',
+        identity: 'I',
+        currency: 'RUB',
+        resource: { type: 'BankCardDestinationResource', token: 'r1.x' },
+        ...more,
+      });
+    const accepted = await destination({ externalID: number });
+    expect([accepted.body.errorType, accepted.headers['mandate-warnings']]).toEqual([
+      'InvalidResourceToken',
+      'cardNumber;field="externalID"',
+    ]);
+    // Luhn-valid, and in no card range: wallets look at everything else more strictly.
+    const moment = '1795727330122';
+    expect((await destination({ externalID: moment })).headers['mandate-warnings']).toBeUndefined();
+    expect((await destination({ name: moment })).body.errorType).toBe('SchemaViolated');
   });
 
   test('a strict shop refuses it, and another of the party does not', async () => {
