@@ -4,10 +4,12 @@ import { invoiceExample } from '../../src/invoices/api/schema.ts';
 
 const [url = '', apiKey = '', connections = '8'] = process.argv.slice(2);
 const { cart: _, ...order } = invoiceExample as { cart?: unknown };
+const unknown = Object.fromEntries(Array.from({ length: 15_000 }, (__, index) => [`name${index}`, index]));
 const bodies = [
   { ...order, cart: Array.from({ length: 80_000 }, () => ({})) },
   { ...order, cart: Array.from({ length: 120_000 }, () => 1) },
-  Object.fromEntries(Array.from({ length: 18_000 }, (__, index) => [`name${index}`, index])),
+  unknown,
+  { ...order, ...unknown },
   { ...order, amount: 'much' },
 ].map((body) => JSON.stringify(body));
 const headers = {

@@ -33,6 +33,7 @@ import { cardNumberFinder, type HoldsCardNumber } from './request/card-numbers.t
 import {
   isTooLargeFor,
   maxBytesToListFaults,
+  maxIgnoredBytes,
   type CallerAt,
   type CallerLimits,
 } from './request/caller-limits.ts';
@@ -465,8 +466,17 @@ function readWithin(
 ): Input | Unreadable {
   // A chunked body has no length before it has arrived.
   const input = isTooLargeFor(from.caller, bytes) ? { refusal: tooLargeForToken } : read();
-  if ('unsupported' in input || 'refusal' in input) limits.countUnusable(from, bytes);
+  const unusable = unusableBytesOf(input, bytes);
+  if (unusable > 0) limits.countUnusable(from, unusable);
   return input;
+}
+
+/** What is ignored took as much time to read as what is refused. */
+function unusableBytesOf(input: Input | Unreadable, bytes: number): number {
+  if ('unsupported' in input || 'refusal' in input) return bytes;
+  if (bytes <= maxIgnoredBytes) return 0;
+  const ignored = JSON.stringify(input.sentBody).length - JSON.stringify(input.body).length;
+  return ignored > maxIgnoredBytes ? ignored : 0;
 }
 
 /** No content coding is known here, and an encoded body would be read as something else. */

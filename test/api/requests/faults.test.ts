@@ -420,6 +420,21 @@ describe('too many requests', () => {
     expect((await send(merchant.apiKey, order)).status).toBe(201);
   });
 
+  test('with much that nothing declares count as such, though they are accepted', async () => {
+    const merchant = await start({ REQUESTS_PER_SECOND: '2000' });
+    const ignored = (names: number) =>
+      Object.fromEntries(Array.from({ length: names }, (_, nth) => [`name${nth}`, nth]));
+    const send = (body: object) =>
+      service.call('POST', invoicesUrl, { token: merchant.apiKey, body: { ...order, ...body } });
+    const sent = async (times: number, names: number) => {
+      const answers = await Promise.all(Array.from({ length: times }, () => send(ignored(names))));
+      return new Set(answers.map(({ status }) => status));
+    };
+    expect(await sent(70, 1_100)).toEqual(new Set([201]));
+    expect(await sent(6, 12_000)).toEqual(new Set([201]));
+    expectTooMany(await send({}));
+  });
+
   test('with one access token are refused above 20 a second', async () => {
     const merchant = await start({ REQUESTS_PER_SECOND: '2000' });
     const { id, token } = await makeInvoice(service, merchant);

@@ -59,6 +59,9 @@ const maxBodyBytesOfToken = 32 * 1024;
 /** Five faults of so much are found in 0.1 ms. Of a larger body the first alone is looked for. */
 export const maxBytesToListFaults = 32 * 1024;
 
+/** Of members that nothing declares a client may send so much, which takes less time to read than a request takes. */
+export const maxIgnoredBytes = 16 * 1024;
+
 /** An access token is in a browser, whose requests are small. */
 export function isTooLargeFor({ kind }: Caller, bytes: number): boolean {
   return kind !== 'apiKey' && bytes > maxBodyBytesOfToken;
