@@ -1,4 +1,5 @@
-// Times and amounts as commands take them. `option` is the option's name, for the message.
+// Times, amounts and new IDs as commands take them. `option` is the option's name, for the message.
+import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
 import { epochMsOf, instantAt, parseInstant, type Instant } from '../clock.ts';
 
 /** Reads a date-time, or how long ago: `24h`, `30m`, `7d`. */
@@ -18,4 +19,9 @@ export function minorOf(option: string, text: string): bigint {
   if (!/^\d{1,12}$/.test(text))
     throw new Error(`${option} is "${text}". Use a whole number of at most 12 digits.`);
   return BigInt(text);
+}
+
+/** An ID that the operator chooses is kept, and shown in many places. */
+export function refuseCardNumber(option: string, id: string): void {
+  if (holdsCardNumber(id)) throw new Error(`${option} must not contain a card number.`);
 }

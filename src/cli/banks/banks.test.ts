@@ -156,6 +156,7 @@ describe('a bank', () => {
   test('is refused with an invalid ID, address or secret', async () => {
     await expect(add('A/B')).rejects.toThrow('"A/B" is not an ID of a bank');
     await expect(add('../..')).rejects.toThrow('"../.." is not an ID of a bank');
+    await expect(add('4242424242424242')).rejects.toThrow('<bankID> must not contain a card number');
     await expect(add('A', 'bank.example')).rejects.toThrow('is not a valid bank address');
     await expect(add('A', 'http://bank.example')).rejects.toThrow('must use https');
     await expect(add('A', 'https://name:word@bank.example')).rejects.toThrow(
@@ -190,6 +191,7 @@ describe('a terminal', () => {
   test('can be added, changed and listed', async () => {
     await addTerminal('T', terminal);
     await addTerminal('T', { ...terminal, priority: '7', merchant: 'M2' });
+    await expect(addTerminal('4242424242424242', terminal)).rejects.toThrow('must not contain a card number');
     await listAllTerminals({ party: 'P', json: true });
     const one = {
       terminalId: 'T',

@@ -11,10 +11,12 @@ import { buildService, type Foundation } from '../../app/compose.ts';
 import type { Config } from '../../app/config.ts';
 import { printTable, sentence, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
+import { refuseCardNumber } from '../option-values.ts';
 
 type SecretOptions = { readonly secretFile?: string };
 
 export async function addBank(id: string, options: SecretOptions & { url: string }): Promise<void> {
+  refuseCardNumber('<bankID>', id);
   // It is part of the callback address.
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/.test(id)) {
     throw new Error(

@@ -22,6 +22,7 @@ import { isKnownCurrency } from '../../money.ts';
 import { noSuchBank, withBanks } from './banks.ts';
 import { printTable, requireParty, requireShop, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
+import { refuseCardNumber } from '../option-values.ts';
 
 type PayoutOptions = {
   readonly currencies?: string;
@@ -47,6 +48,7 @@ export async function addTerminal(
   const { party, bank, merchant, descriptor } = options;
   const shop = shopOf(options);
   requireText('<terminalID>', id, 40);
+  refuseCardNumber('<terminalID>', id);
   requireText('--merchant', merchant, 40);
   requireText('--descriptor', descriptor, 100);
   const priority = /^\d{1,6}$/.test(options.priority) ? Number(options.priority) : undefined;

@@ -1,6 +1,5 @@
 // mandate party, mandate shop: merchants, their shops and whether they may write.
 import { livemodeOf, modeName } from '../../livemode.ts';
-import { holdsCardNumber } from '../../cards/domain/written-numbers.ts';
 import { isKnownCurrency } from '../../money.ts';
 import {
   insertParty,
@@ -27,6 +26,7 @@ import {
   withFoundation,
 } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
+import { refuseCardNumber } from '../option-values.ts';
 
 export async function createParty(options: { name: string; id?: string }): Promise<void> {
   requireName(options.name);
@@ -198,7 +198,7 @@ function statusOf(row: { is_blocked: boolean; is_suspended: boolean }): string {
 }
 
 function checkedId(id: string | undefined): string | undefined {
-  if (id !== undefined && holdsCardNumber(id)) throw new Error('--id must not contain a card number.');
+  if (id !== undefined) refuseCardNumber('--id', id);
   if (id === undefined || /^[\x21-\x7e]{1,40}$/.test(id)) return id;
   throw new Error(`"${id}" is not an ID. Use 1 to 40 visible ASCII characters.`);
 }
