@@ -201,6 +201,8 @@ const firstInvoices: Readonly<Record<number, { shop: string; amount: number }>> 
   13: { shop: 'TEST_EUR', amount: 199_058 },
   14: { ...dollars, amount: stopped },
   15: { shop: 'TEST', amount: 6_000 },
+  16: { shop: 'TEST', amount: ordinary },
+  17: { shop: 'TEST', amount: 6_000 },
 };
 
 /** What the first payers of a world agree to, with the place of the invoice. */
@@ -210,12 +212,13 @@ function firstTerms(now: () => string) {
   return [
     // On the next day its first price has ended in the shop's zone, and not yet in UTC.
     { at: 0, terms: { ...upTo(1_000_000), trialEnd: inDays(1), amountAfterTrial: 200_000 } },
-    // Of a shop that refuses a second charge in a period.
+    // This and the last are of a shop that refuses a second charge in a period.
     { at: 1, terms: { ...upTo(ordinary), schedule: 'P1W' } },
     { at: 2, terms: { ...upTo(1_000_000), trialEnd: inDays(1), amountAfterTrial: ordinary } },
     { at: 3, terms: {} },
     { at: 4, terms: {} },
     { at: 10, terms: {} },
+    { at: 16, terms: { ...upTo(ordinary), schedule: 'P1W' } },
   ] as const;
 }
 
@@ -223,11 +226,15 @@ function firstTerms(now: () => string) {
 const firstCharges: readonly { at: number; parent?: number; isHeld?: true }[] = [
   { at: 11, parent: 3 },
   { at: 12, parent: 4 },
-  { at: 13, parent: 2 },
-  { at: 14 },
+  // Their receipts are sent once faults happen.
+  { at: 5, parent: 2 },
+  { at: 8, parent: 2 },
+  { at: 17, parent: 6 },
   { at: 15, parent: 1, isHeld: true },
+  { at: 14 },
+  { at: 13, parent: 2 },
 ];
-const firstParents = 6;
+const firstParents = 7;
 
 /** Cards and amounts that the bank approves, for the start of a world. */
 export const smoothShopActions: readonly Action[] = [
