@@ -116,13 +116,16 @@ export function openClients(options: {
     return typeof externalId === 'string' ? [{ partyId, externalId }] : [];
   }
 
+  const timeOf = (known: Knowledge, now: () => string) => () =>
+    new Date(Date.parse(now()) + known.aheadMs).toISOString();
+
   return {
     join: ({ partyId, apiKey }) => void merchants.push(knownTo(partyId, apiKey)),
     beginning(now) {
       for (const known of merchants) {
         const missing = theme.beginnings.find(([, things, count = atFirst]) => known[things].length < count);
         const action = missing && possible.find(({ name }) => name === missing[0]);
-        const wish = action?.wish(known, chance, now);
+        const wish = action?.wish(known, chance, timeOf(known, now));
         if (action && wish) return requestOf(known, action, wish, now());
       }
       return undefined;
@@ -137,9 +140,8 @@ export function openClients(options: {
       const twin = twice.pop();
       if (twin) return requestOf(twin.known, twin.action, twin.wish, now());
       const known = chance.oneOf(merchants);
-      const theirNow = () => new Date(Date.parse(now()) + known.aheadMs).toISOString();
       const action = chance.weighted(possible);
-      const wanted = action?.wish(known, chance, theirNow);
+      const wanted = action?.wish(known, chance, timeOf(known, now));
       if (!action || !wanted) return undefined;
       const wish = withStrangers(chance.isTrue(0.03) ? spoiled(wanted) : wanted, strangers);
       if (wish.method !== 'GET' && chance.isTrue(0.08) && !wish.isUnique) twice.push({ known, action, wish });

@@ -1,5 +1,5 @@
 // Requests that any merchant makes now and then: lists, access tokens, quotes and the test clock.
-import { recent, type Action } from './knowledge.ts';
+import { recent, type Action, type Knowledge, type Wish } from './knowledge.ts';
 
 const processing = '/v2/processing';
 const wallet = '/wallet/v0';
@@ -25,6 +25,21 @@ const always = [
   `${wallet}/withdrawals`,
   '/sandbox/outbox',
 ];
+
+const clock = '/sandbox/clock';
+
+/** The response has the merchant's time, from which they learn how far ahead it is. */
+function learnTime(known: Knowledge, now: () => string) {
+  return (answer: { now: string }) => void (known.aheadMs += Date.parse(answer.now) - Date.parse(now()));
+}
+
+function clockMove(known: Knowledge, now: () => string, hours: number): Wish {
+  const fromMs = Date.parse(now());
+  const toMs = fromMs + hours * hourMs;
+  known.clockMoves.push({ fromMs, toMs });
+  const body = { now: new Date(toMs).toISOString() };
+  return { method: 'POST', path: clock, body, learn: learnTime(known, now) };
+}
 
 export const readActions: readonly Action[] = [
   {
@@ -53,19 +68,15 @@ export const readActions: readonly Action[] = [
   {
     name: 'move the test clock',
     weight: 0.3,
-    wish: (known, chance, now) => {
-      // The response has the merchant's time, from which they learn how far ahead it is.
-      const learn = (answer: { now: string }) =>
-        void (known.aheadMs += Date.parse(answer.now) - Date.parse(now()));
-      const path = '/sandbox/clock';
-      if (chance.isTrue(0.2)) return { method: 'GET', path, learn };
-      const ms = hourMs * chance.oneOf([1, 1, 23, 25, 25, 5 * 24, 8 * 24, 32 * 24]);
-      const fromMs = Date.parse(now());
-      const toMs = fromMs + ms;
-      const to = new Date(toMs).toISOString();
-      known.clockMoves.push({ fromMs, toMs });
-      return { method: 'POST', path, body: { now: to }, learn };
-    },
+    wish: (known, chance, now) =>
+      chance.isTrue(0.2)
+        ? { method: 'GET', path: clock, learn: learnTime(known, now) }
+        : clockMove(known, now, chance.oneOf([1, 1, 23, 25, 25, 5 * 24, 8 * 24, 32 * 24])),
+  },
+  {
+    name: 'begin the next day',
+    weight: 0,
+    wish: (known, _chance, now) => clockMove(known, now, 25),
   },
   {
     name: 'reset the limits of attempts',

@@ -19,13 +19,17 @@ const cardNumbers = [
 ];
 
 /** The bank declines these, each with another code. */
-const declinedAmounts = [199_051, 199_054, 199_058, 199_101, 199_908, 199_909, 199_914, 199_931];
+const declinedAmounts = [199_051, 199_054, 199_058, 199_101, 199_908, 199_914, 199_931];
+/** The bank declines it because the payer has stopped the merchant. */
+const stopped = 199_909;
 /** The bank refuses for good to reverse these. */
 const notReversed = 199_918;
 /** The bank declines it unless the payer is challenged. */
 const wantsChallenge = 199_935;
 /** Two minutes after a hold of this amount, the bank reports that it has ended. */
 const holdEnds = 199_943;
+/** More than the price after the first trial of a world. */
+const ordinary = 250_000;
 const amounts = [
   100,
   1_000,
@@ -33,10 +37,14 @@ const amounts = [
   6_000,
   6_000,
   25_000,
+  ordinary,
+  ordinary,
+  ordinary,
   1_000_000,
   notReversed,
   wantsChallenge,
   holdEnds,
+  stopped,
   ...declinedAmounts,
 ];
 /** The bank also declines a capture or refund of this amount. */
@@ -103,6 +111,15 @@ function enteredCard(known: Knowledge, cardNumber: string, hasCode: boolean): Wi
   };
 }
 
+function withCard(card: { token: string } | undefined) {
+  return { payerType: 'PaymentResourcePayer', paymentToolToken: card?.token, contactInfo: payer };
+}
+
+function withoutPayer(parent: Name | undefined) {
+  const recurrentParentPayment = { invoiceID: parent?.invoiceId, paymentID: parent?.paymentId };
+  return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
+}
+
 /** A payer with a card that was entered. */
 function payerWithCard(known: Knowledge, chance: Chance) {
   const card = recent(known.cards, chance);
@@ -147,9 +164,8 @@ function payment(
   who: Readonly<Record<string, unknown>> | undefined,
   now: () => string,
   agreesToMore: number,
-  shop?: string,
+  invoice = invoiceToPay(known, chance),
 ) {
-  const invoice = invoiceToPay(known, chance, shop);
   if (!invoice || !who) return undefined;
   const { id: invoiceId, amount, currency } = invoice;
   const makeRecurrent = chance.isTrue(agreesToMore);
@@ -164,7 +180,7 @@ function payment(
       payer: who,
       ...(makeRecurrent ? { makeRecurrent } : {}),
       ...(makeRecurrent && who['payerType'] === 'PaymentResourcePayer' ? terms(chance, now) : {}),
-      ...(chance.isTrue(0.1) ? { processingDeadline: chance.oneOf(['1m', '30m']) } : {}),
+      ...(chance.isTrue(0.3) ? { processingDeadline: chance.oneOf(['1m', '1m', '30m']) } : {}),
       ...externalId(known, chance),
     },
     learn: ({ id }: { id: string }) => {
@@ -176,14 +192,58 @@ function payment(
   };
 }
 
+const dollars = { shop: 'TEST_USD', amount: ordinary };
+/** The last invoices that a world of recurring charges starts with. */
+const firstInvoices: Readonly<Record<number, { shop: string; amount: number }>> = {
+  10: dollars,
+  11: { shop: 'TEST_EUR', amount: 199_054 },
+  12: { shop: 'TEST_EUR', amount: 199_931 },
+  13: { shop: 'TEST_EUR', amount: 199_058 },
+  14: { ...dollars, amount: stopped },
+  15: { shop: 'TEST', amount: 6_000 },
+  16: { shop: 'TEST', amount: ordinary },
+  17: { shop: 'TEST', amount: 6_000 },
+};
+
+/** What the first payers of a world agree to, with the place of the invoice. */
+function firstTerms(now: () => string) {
+  const inDays = (days: number) => new Date(Date.parse(now()) + days * dayMs).toISOString().slice(0, 10);
+  const upTo = (amount: number) => ({ amountRule: { kind: 'upTo', amount } });
+  return [
+    // On the next day its first price has ended in the shop's zone, and not yet in UTC.
+    { at: 0, terms: { ...upTo(1_000_000), trialEnd: inDays(1), amountAfterTrial: 200_000 } },
+    // This and the last are of a shop that refuses a second charge in a period.
+    { at: 1, terms: { ...upTo(ordinary), schedule: 'P1W' } },
+    { at: 2, terms: { ...upTo(1_000_000), trialEnd: inDays(1), amountAfterTrial: ordinary } },
+    { at: 3, terms: {} },
+    { at: 4, terms: {} },
+    { at: 10, terms: {} },
+    { at: 16, terms: { ...upTo(ordinary), schedule: 'P1W' } },
+  ] as const;
+}
+
+/** The first charges, by the places of the invoice and of the parent. Without a parent the payer is present. */
+const firstCharges: readonly { at: number; parent?: number; isHeld?: true }[] = [
+  { at: 11, parent: 3 },
+  { at: 12, parent: 4 },
+  // Their receipts are sent once faults happen.
+  { at: 5, parent: 2 },
+  { at: 8, parent: 2 },
+  { at: 17, parent: 6 },
+  { at: 15, parent: 1, isHeld: true },
+  { at: 14 },
+  { at: 13, parent: 2 },
+];
+const firstParents = 7;
+
 /** Cards and amounts that the bank approves, for the start of a world. */
 export const smoothShopActions: readonly Action[] = [
   {
     name: 'enter an ordinary card',
     weight: 0,
-    // The first is approved immediately, the next needs a challenge.
+    // The second needs a challenge, the others are approved immediately.
     wish: (known) =>
-      enteredCard(known, known.cards.length === 0 ? '4242424242424242' : '4012888888881881', true),
+      enteredCard(known, known.cards.length === 1 ? '4012888888881881' : '4242424242424242', true),
   },
   {
     name: 'create an ordinary invoice',
@@ -192,7 +252,8 @@ export const smoothShopActions: readonly Action[] = [
     wish: (known, _chance, now) =>
       newInvoice(known, now, {
         shop: known.invoices.length < 2 ? 'TEST' : 'TEST_EUR',
-        amount: [250_000, 250_000, holdEnds, notReversed][known.invoices.length % 4] ?? 250_000,
+        amount: [ordinary, ordinary, holdEnds, notReversed][known.invoices.length % 4] ?? ordinary,
+        ...firstInvoices[known.invoices.length],
         lifeMs: 30 * 24 * hourMs,
       }),
   },
@@ -201,28 +262,31 @@ export const smoothShopActions: readonly Action[] = [
     weight: 0,
     wish: (known, _chance, now) => {
       const card = known.cards[0];
-      const invoice = known.invoices[known.parents.length];
-      // The first price of one ends today in UTC, which is over in the shop's zone, and that of the other tomorrow. Afterwards an
-      // ordinary invoice is above what was agreed.
-      const days = known.parents.length === 0 ? 0 : 1;
-      const trialEnd = new Date(Date.parse(now()) + days * dayMs).toISOString().slice(0, 10);
-      const upTo = (amount: number) => ({ trialEnd, amountRule: { kind: 'upTo', amount } });
-      const recurrentTerms =
-        known.parents.length === 0
-          ? { ...upTo(1_000_000), amountAfterTrial: 200_000 }
-          : { ...upTo(300_000), amountAfterTrial: 6_000, schedule: 'P1W' };
+      const { at = 0, terms: recurrentTerms = {} } = firstTerms(now)[known.parents.length] ?? {};
+      const invoice = known.invoices[at];
       if (!card || !invoice) return undefined;
       const { id: invoiceId, amount, currency } = invoice;
-      const who = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token, contactInfo: payer };
+      const flow = { type: 'PaymentFlowInstant' };
       return {
         method: 'POST',
         path: `${base}/invoices/${invoiceId}/payments`,
-        body: { flow: { type: 'PaymentFlowInstant' }, payer: who, makeRecurrent: true, recurrentTerms },
+        body: { flow, payer: withCard(card), makeRecurrent: true, recurrentTerms },
         learn: ({ id }) => {
           known.payments.push({ invoiceId, paymentId: id, amount, currency });
           known.parents.push({ invoiceId, paymentId: id });
         },
       };
+    },
+  },
+  {
+    name: 'make a first charge',
+    weight: 0,
+    wish: (known) => {
+      const { at = 0, parent, isHeld } = firstCharges[known.payments.length - firstParents] ?? {};
+      const invoice = known.invoices[at];
+      if (!invoice) return undefined;
+      const who = parent === undefined ? withCard(known.cards.at(-1)) : withoutPayer(known.parents[parent]);
+      return paid(known, invoice, who, isHeld ? 'hold' : 'sale');
     },
   },
   { name: 'hold money', weight: 0, wish: (known) => untriedInvoice(known, 'hold') },
@@ -233,9 +297,15 @@ function untriedInvoice(known: Knowledge, kind: 'hold' | 'sale'): Wish | undefin
   const card = known.cards[0];
   const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
   const invoice = known.invoices.find(({ id }) => !tried.has(id));
-  if (!card || !invoice) return undefined;
-  const { id: invoiceId, amount, currency } = invoice;
-  const who = { payerType: 'PaymentResourcePayer', paymentToolToken: card.token, contactInfo: payer };
+  return card && invoice && paid(known, invoice, withCard(card), kind);
+}
+
+function paid(
+  known: Knowledge,
+  { id: invoiceId, amount, currency }: Knowledge['invoices'][number],
+  who: Readonly<Record<string, unknown>>,
+  kind: 'hold' | 'sale',
+): Wish {
   const flow =
     kind === 'hold'
       ? { type: 'PaymentFlowHold', onHoldExpiration: 'cancel' }
@@ -280,16 +350,24 @@ export const shopActions: readonly Action[] = [
     wish: (known, chance, now) => payment(known, chance, payerWithCard(known, chance), now, 1),
   },
   {
+    name: 'pay and stop the merchant',
+    weight: 0.3,
+    wish: (known, chance, now) => {
+      const tried = new Set(known.payments.map(({ invoiceId }) => invoiceId));
+      const invoice = known.invoices.findLast(({ id, amount }) => amount === stopped && !tried.has(id));
+      return invoice && payment(known, chance, payerWithCard(known, chance), now, 0, invoice);
+    },
+  },
+  {
     name: 'charge without the payer',
     weight: 6,
     wish: (known, chance, now) => {
       // The first parents are approved payments.
-      const parent = chance.isTrue(0.6) ? known.parents[chance.below(2)] : recent(known.parents, chance);
+      const first = chance.below(Math.min(chance.oneOf([3, firstParents]), known.parents.length));
+      const parent = chance.isTrue(0.8) ? known.parents[first] : recent(known.parents, chance);
       if (!parent) return undefined;
-      const recurrentParentPayment = { invoiceID: parent.invoiceId, paymentID: parent.paymentId };
-      const who = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
       const shop = known.invoices.find(({ id }) => id === parent.invoiceId)?.shop;
-      return payment(known, chance, who, now, 0.25, shop);
+      return payment(known, chance, withoutPayer(parent), now, 0.25, invoiceToPay(known, chance, shop));
     },
   },
   {

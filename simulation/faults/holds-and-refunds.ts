@@ -36,28 +36,6 @@ export const faultsOfHoldsAndRefunds: Faults = {
       },
     ],
   },
-  'charge-unknown-is-failed': {
-    does: 'A charge with an unknown outcome counts as failed.',
-    edits: [
-      {
-        within: 'meaningForAuthorisation',
-        replace: 'const sendUntil = sendUntilOf(payment);',
-        by: `if (answer.outcome === 'unknown')
-    return one({ type: 'payment_failed', failure: deadlineReached });
-  const sendUntil = sendUntilOf(payment);`,
-      },
-    ],
-  },
-  'deadline-without-reversal': {
-    does: 'A payment fails at its deadline without a reversal at the bank.',
-    edits: [
-      {
-        within: 'meaningForAuthorisation',
-        replace: "return one({ type: 'payment_reversal_started', failure: meaning.failure });",
-        by: "return one({ type: 'payment_failed', failure: meaning.failure });",
-      },
-    ],
-  },
   'event-after-its-invoice': {
     does: 'An invoice is created in one statement and its event in a later one.',
     newNames: ['appendLater', 'append_later'],

@@ -26,7 +26,7 @@ export type Calls = {
 };
 
 /** More than are needed, because a few are refused while another object is not ready. */
-const maxBeginnings = 100;
+const maxBeginnings = 150;
 
 export function openCalls(options: {
   scheduler: Scheduler;
