@@ -1,4 +1,4 @@
-// What the page reads from an OpenAPI document: its operations in their order, with every reference to parameters resolved.
+// What the page reads from an OpenAPI document: its operations in their order, with every reference to parameters and responses resolved.
 // Schemas keep theirs until they are shown, because they may refer to themselves.
 import { lastStep, type Schema, type Schemas } from './schema/schema.ts';
 
@@ -29,7 +29,7 @@ type RawOperation = {
   readonly 'x-scope'?: string;
   readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: Content & { readonly required?: boolean };
-  readonly responses: Readonly<Record<string, RawResponse>>;
+  readonly responses: Readonly<Record<string, RawResponse | { readonly $ref: string }>>;
 };
 
 export type OpenApi = {
@@ -39,6 +39,7 @@ export type OpenApi = {
   readonly components: {
     readonly schemas: Schemas;
     readonly parameters?: Readonly<Record<string, Parameter>>;
+    readonly responses?: Readonly<Record<string, RawResponse>>;
     readonly securitySchemes?: Readonly<Record<string, { readonly description?: string }>>;
   };
 };
@@ -90,11 +91,11 @@ function operationOf({ components }: OpenApi, path: string, method: string, raw:
     }),
     body: raw.requestBody && bodyOf(raw.requestBody),
     responses: Object.entries(raw.responses)
-      .map(([status, response]) => ({
-        status: Number(status),
-        description: response.description,
-        body: bodyOf(response),
-      }))
+      .flatMap(([status, named]) => {
+        const response = '$ref' in named ? components.responses?.[lastStep(named.$ref)] : named;
+        if (!response) return [];
+        return [{ status: Number(status), description: response.description, body: bodyOf(response) }];
+      })
       .sort((one, other) => one.status - other.status),
   };
 }

@@ -83,6 +83,7 @@ export function openApiDocument(
         },
       },
       parameters: headerParameters,
+      responses: sharedResponses,
       headers: { [warningsHeader]: { description: warningsDescription, schema: { type: 'string' } } },
     },
     paths,
@@ -93,16 +94,19 @@ export function openApiDocument(
 /** Its description says that refusals have it too: to repeat it at each of them takes a kilobyte. */
 const warnings = { headers: { [warningsHeader]: { $ref: `#/components/headers/${warningsHeader}` } } };
 
+const requestId = (family: ApiFamily) => ({
+  name: 'X-Request-ID',
+  in: 'header',
+  required: false,
+  description:
+    'Your own ID for this request, for tracing. The response repeats it, or has one that the service made.',
+  schema: { type: 'string', minLength: 1, maxLength: maxRequestIdCharacters[family] },
+  example: 'try-1',
+});
+
 const headerParameters = {
-  'X-Request-ID': {
-    name: 'X-Request-ID',
-    in: 'header',
-    required: false,
-    description:
-      'Your own ID for this request, for tracing. The response repeats it, or has one that the service made.',
-    schema: { type: 'string', minLength: 1, maxLength: 40 },
-    example: 'try-1',
-  },
+  'X-Request-ID': requestId('processing'),
+  'Wallet-X-Request-ID': requestId('wallets'),
   'X-Request-Deadline': {
     name: 'X-Request-Deadline',
     in: 'header',
@@ -119,13 +123,6 @@ const headerParameters = {
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
 };
-
-/** The wallets API accepts longer ones. */
-function requestIdParameter(family: ApiFamily): Json {
-  const shared = headerParameters['X-Request-ID'];
-  if (family === 'processing') return { $ref: '#/components/parameters/X-Request-ID' };
-  return { ...shared, schema: { ...shared.schema, maxLength: maxRequestIdCharacters[family] } };
-}
 
 const dateTime = (description: string) => ({ type: 'string', format: 'date-time', description });
 
@@ -207,17 +204,18 @@ const errorSchemas = {
 
 function operationOf(endpoint: AnyEndpoint, components: Json): Json {
   const { scope, tokens = [] } = endpoint.access;
+  const isOfWallets = apiFamilyOf(endpoint.path) === 'wallets';
   return {
-    operationId: endpoint.operation,
-    tags: [endpoint.tag],
     summary: endpoint.summary,
     ...(endpoint.description ? { description: endpoint.description } : {}),
+    operationId: endpoint.operation,
+    tags: [endpoint.tag],
     security: [{ apiKey: [] }, ...(tokens.length > 0 ? [{ accessToken: [] }] : [])],
     'x-scope': scope,
     parameters: [
       ...parametersOf(endpoint.params, 'path'),
       ...parametersOf(endpoint.query, 'query'),
-      requestIdParameter(apiFamilyOf(endpoint.path)),
+      { $ref: `#/components/parameters/${isOfWallets ? 'Wallet-' : ''}X-Request-ID` },
       { $ref: '#/components/parameters/X-Request-Deadline' },
       ...(takesIdempotencyKey(endpoint) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
     ],
@@ -248,7 +246,7 @@ function webhookOf({ name, topic, body }: WebhookDeclaration, components: Json):
         required: true,
         content: { 'application/json': { schema: referTo(body, components) } },
       },
-      responses: { 200: { description: 'Received. Any other answer than 2xx is an attempt that failed.' } },
+      responses: { 200: referToResponse('Received') },
     },
   };
 }
@@ -262,27 +260,63 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
         ? { content: { 'application/json': { schema: referTo(endpoint.response, components) } } }
         : {}),
     },
-    401: {
-      description:
-        'The token is missing, invalid or expired, or does not allow this: see WWW-Authenticate. Empty.',
-    },
-    ...(endpoint.body
-      ? { 415: { description: 'The body is not what `Accept` and `Accept-Encoding` say. Empty.' } }
-      : {}),
-    500: { description: 'Unexpected error; the outcome of a write is unknown. Empty.' },
-    503: { description: 'Temporarily unavailable. Nothing was done: repeat the request. Empty.' },
-    504: { description: 'The deadline passed; the outcome of a write is unknown. Empty.' },
+    401: referToResponse('Unauthorized'),
+    ...(endpoint.body ? { 415: referToResponse('UnsupportedMediaType') } : {}),
+    500: referToResponse('Failed'),
+    503: referToResponse('Unavailable'),
+    504: referToResponse('TooLate'),
   };
+  const family = apiFamilyOf(endpoint.path);
   for (const [status, codes] of refusalsByStatus(refusalsOf(endpoint))) {
-    responses[status] = {
-      description: codes
-        .map((code) => `\`${code}\`: ${errorCatalogue[code].message.replace(/\.$/, '')}.`)
-        .join('\n\n'),
-      ...schemaOfError(apiFamilyOf(endpoint.path), status, codes),
-    };
+    const name = sharedRefusals[family][codes.join()];
+    responses[status] = name ? referToResponse(name) : refusedWith(family, status, codes);
   }
   return responses;
 }
+
+function refusedWith(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
+  return {
+    description: codes
+      .map((code) => `\`${code}\`: ${errorCatalogue[code].message.replace(/\.$/, '')}.`)
+      .join('\n\n'),
+    ...schemaOfError(family, status, codes),
+  };
+}
+
+const referToResponse = (name: keyof typeof sharedResponses) => ({ $ref: `#/components/responses/${name}` });
+
+/** The responses of nearly every operation: to repeat them at each takes a kilobyte and a half. */
+const sharedResponses = {
+  Unauthorized: {
+    description:
+      'The token is missing, invalid or expired, or does not allow this: see WWW-Authenticate. Empty.',
+  },
+  UnsupportedMediaType: { description: 'The body is not what `Accept` and `Accept-Encoding` say. Empty.' },
+  InvalidRequest: refusedWith('processing', 400, ['invalidRequest', 'invalidDeadline']),
+  InvalidWalletRequest: refusedWith('wallets', 400, ['invalidRequest', 'invalidDeadline']),
+  RequestTooLarge: refusedWith('processing', 413, ['requestTooLarge']),
+  KeyReused: refusedWith('processing', 422, ['idempotencyKeyReused']),
+  WalletKeyReused: refusedWith('wallets', 422, ['idempotencyKeyReused']),
+  TooManyRequests: refusedWith('processing', 429, ['tooManyRequests']),
+  Received: { description: 'Received. Any other answer than 2xx is an attempt that failed.' },
+  Failed: { description: 'Unexpected error; the outcome of a write is unknown. Empty.' },
+  Unavailable: { description: 'Temporarily unavailable. Nothing was done: repeat the request. Empty.' },
+  TooLate: { description: 'The deadline passed; the outcome of a write is unknown. Empty.' },
+};
+const sharedRefusals: Record<ApiFamily, Readonly<Record<string, keyof typeof sharedResponses>>> = {
+  processing: {
+    'invalidRequest,invalidDeadline': 'InvalidRequest',
+    requestTooLarge: 'RequestTooLarge',
+    idempotencyKeyReused: 'KeyReused',
+    tooManyRequests: 'TooManyRequests',
+  },
+  wallets: {
+    'invalidRequest,invalidDeadline': 'InvalidWalletRequest',
+    requestTooLarge: 'RequestTooLarge',
+    idempotencyKeyReused: 'WalletKeyReused',
+    tooManyRequests: 'TooManyRequests',
+  },
+};
 
 /** Every error an operation can return, its own and those all operations share. */
 export function refusalsOf(endpoint: AnyEndpoint): ErrorCode[] {

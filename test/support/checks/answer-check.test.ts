@@ -31,6 +31,7 @@ const document: Document = {
     },
   },
   components: {
+    responses: {},
     schemas: {
       Thing: {
         type: 'object',

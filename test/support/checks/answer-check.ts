@@ -5,6 +5,7 @@ import { Compile } from 'typebox/compile';
 import {
   operationFinder,
   resolved,
+  responseOf,
   schemaOf,
   type Document,
   type Operation,
@@ -44,7 +45,7 @@ export function answerChecker(
 
     // An operation that is not available has status 501; any other 5xx is a fault.
     if (status >= 500 && !(status === 501 && responses[501])) reportUnreadable(`the status is ${status}`);
-    const documented = responses[status];
+    const documented = responseOf(responses[status], document);
     const schema = withCodes(schemaOf(documented), documented?.['x-codes']);
     if (!documented) reportUnreadable(`${status} is not documented`);
     else if (schema) fits(schema, text).forEach((what) => reportUnreadable(`${status} ${what}`));

@@ -18,6 +18,7 @@ export type Schema = {
   readonly maximum?: number;
 };
 type Content = {
+  readonly $ref?: string;
   readonly content?: { readonly 'application/json': { readonly schema: Schema } };
   /** The codes that an error may have here. */
   readonly 'x-codes'?: readonly string[];
@@ -38,7 +39,10 @@ export type Operation = {
 };
 export type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Responses;
+  };
 };
 
 /** A schema with its reference resolved. */
@@ -47,6 +51,14 @@ export function resolved(schema: Schema, document: Document): Schema {
   const found = document.components.schemas[schema.$ref.replace('#/components/schemas/', '')];
   if (!found) throw new Error(`the document refers to ${schema.$ref}, which does not exist`);
   return resolved(found, document);
+}
+
+/** A response of an operation, with its reference resolved. */
+export function responseOf(content: Content | undefined, { components }: Document): Content | undefined {
+  if (content?.$ref === undefined) return content;
+  const found = components.responses[content.$ref.replace('#/components/responses/', '')];
+  if (!found) throw new Error(`the document refers to ${content.$ref}, which does not exist`);
+  return found;
 }
 
 export function schemaOf(content: Content | undefined): Schema | undefined {
