@@ -204,6 +204,7 @@ function run(token: string): void {
 /** These two codes mean that an earlier request, here or in another window, has begun the payment. */
 function refusalSaid(code: string): string | undefined {
   if (code === 'invalidInvoiceStatus' || code === 'invoicePaymentPending') return undefined;
+  if (code === 'invoiceAttemptsExceeded') return words.banners.attemptsExceeded;
   // The payer can correct only the card; other refusals concern the shop.
   const isCard = ['invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
   if (isCard) return words.banners.tryAgain;

@@ -597,6 +597,17 @@ describeInBrowser('the checkout', () => {
     await expectBanner('The shop cannot take this payment at the moment.');
   });
 
+  test('sends a payer who has tried too often to the shop, and does not blame it', async () => {
+    await openNew();
+    // What the API answers after ten attempts.
+    const json = { code: 'invoiceAttemptsExceeded', message: 'Too many payments have been tried' };
+    await page.route('**/payments', (route) => route.fulfill({ status: 400, json }));
+    await pay(good);
+    await expectBanner(
+      'This order takes no more attempts. Nothing was charged. Ask the shop for a new order.',
+    );
+  });
+
   test('can be paid with the keyboard alone, in reading order', async () => {
     await openNew({ requireCardHolder: 'true', recurring: 'true' });
     await page.keyboard.press('Tab');

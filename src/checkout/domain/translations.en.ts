@@ -81,6 +81,7 @@ export const english = {
     shopCannotBind: 'The shop cannot save cards at the moment. Nothing was charged. Please contact the shop.',
     tooManyCards: 'Too many cards were tried within a day. Nothing was charged. Try again tomorrow.',
     tooMany: 'Too many attempts. Nothing was charged. Try again {when}.',
+    attemptsExceeded: 'This order takes no more attempts. Nothing was charged. Ask the shop for a new order.',
     shopCannot:
       'The shop cannot take this payment at the moment. Nothing was charged. Please contact the shop.',
     tryAgain: 'The card was not accepted. Nothing was charged. Check its details and try again.',
