@@ -82,7 +82,9 @@ describeInBrowser('the demo shop', () => {
 
   test('sells a subscription, charges it again without the payer, and shows the receipts in the mailbox', async () => {
     await visit();
+    await page.getByText('RUB\u00a0990.00 now, and again each month').waitFor();
     await buy('Pay and subscribe');
+    expect(await checkout().locator('.amount').textContent()).toBe('RUB\u00a0990.00');
     await leave();
     await page.getByRole('button', { name: 'A month later: charge again' }).waitFor();
     await page.locator('#log summary', { hasText: 'Event' }).nth(1).click();
@@ -126,7 +128,8 @@ describeInBrowser('the demo shop', () => {
     expect(email.headers['content-security-policy']).not.toContain('allow-scripts');
     expect(await frame.getAttribute('sandbox')).not.toContain('allow-scripts');
     expect(email.text).toContain('recurring transaction');
-    expect(email.text).toContain('990.00 RUB');
+    // As in the shop and in the checkout.
+    expect(email.text).toContain('RUB 990.00');
     expect(await obstacles(mailbox, { frames: 'elsewhere' })).toEqual([]);
     const alone = await page.context().newPage();
     await alone.setContent(email.text);
@@ -146,6 +149,8 @@ describeInBrowser('the demo shop', () => {
     await ending.getByRole('button', { name: 'End recurring charges' }).click();
     await ending.getByRole('heading', { name: 'Ended' }).waitFor();
     expect(await obstacles(ending, { sizes: [desktop] })).toEqual([]);
+    const russian = await world.openAlone(ending.url(), { locale: 'ru-RU' });
+    await russian.getByRole('heading', { name: 'Списания прекращены' }).waitFor();
     await ending.close();
 
     await expect.poll(log, soon).toContain('The payer has ended the recurring charges.');
@@ -170,7 +175,7 @@ describeInBrowser('the demo shop', () => {
     expect(await entries()).toEqual(['Nothing yet. Buy something.']);
   });
 
-  test('goes on after a reload, also in the middle of an order', async () => {
+  test('continues after a reload, also in the middle of an order', async () => {
     await visit();
     await buy('Reserve');
     await leave();
@@ -182,7 +187,7 @@ describeInBrowser('the demo shop', () => {
     expect(await page.locator('#log .event', { hasText: 'The invoice can be paid.' }).count()).toBe(1);
   });
 
-  test('shows the test cards beside the open checkout, and below it where there is no room', async () => {
+  test('shows the test cards next to the open checkout, and below it in a narrow window', async () => {
     await visit();
     await page.getByRole('button', { name: 'Pay', exact: true }).click();
     await checkout().locator('.amount:not(:empty)').waitFor();
@@ -191,11 +196,11 @@ describeInBrowser('the demo shop', () => {
     const placed = () =>
       page.evaluate(`{
         const [cards, frame] = ['dialog #cards', 'dialog iframe'].map((one) => document.querySelector(one).getBoundingClientRect());
-        ({ isBeside: cards.right <= frame.left, isBelow: cards.top >= frame.bottom });
+        ({ isAtItsSide: cards.right <= frame.left, isBelow: cards.top >= frame.bottom });
       }`);
     await card.click();
     await page.locator('#copied:not(:empty)').waitFor();
-    expect(await placed()).toMatchObject({ isBeside: true });
+    expect(await placed()).toMatchObject({ isAtItsSide: true });
     await page.setViewportSize({ width: 768, height: 1024 });
     expect(await placed()).toMatchObject({ isBelow: true });
     await checkout().getByRole('button', { name: 'Close' }).click();

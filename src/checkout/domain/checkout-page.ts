@@ -8,7 +8,8 @@ import { challenge, consentField, head, mark, message, page, section } from './p
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
 import { networkSigns } from './network-logos.ts';
-import { printMoney, sizeOfPrinted } from './format-money.ts';
+import { sizeOfPrinted } from './amount-size.ts';
+import { printMoney } from '../../receipts/domain/format-money.ts';
 import { defined } from '../../defined.ts';
 
 export const views = [
@@ -45,8 +46,8 @@ export type CheckoutView = {
   readonly shop?: CheckoutShop;
   readonly order?: Order;
   readonly view: View;
-  /** Whether payers get receipts of recurring payments by email. */
-  readonly sendsEmail: boolean;
+  /** What is charged and refunded to check a card, if the shop's currency has such a sum. */
+  readonly verificationMinor?: number;
   readonly returnTo?: string;
   /** The shop's page that gets the progress reports. */
   readonly shopOrigin?: string;
@@ -68,8 +69,7 @@ export type CheckoutFacts = Omit<
   readonly hasOpener: boolean;
   /** The sentence at the box. Without an order, the script composes it once it knows the order. */
   readonly consent?: ConsentText;
-  /** The label of the field if the card is saved. */
-  readonly emailLabel: string;
+  readonly verificationMinor?: number;
   readonly words: Pick<
     Translations,
     'problems' | 'banners' | 'waiting' | 'page' | 'done' | 'challenge' | 'consent'
@@ -109,7 +109,8 @@ ${section('heard', view, `${head(words.ended.heardHead)}<p>${escaped(words.ended
   });
 }
 
-function summary({ request, shop, order }: CheckoutView, words: Translations, shopName: string): string {
+function summary(shown: CheckoutView, words: Translations, shopName: string): string {
+  const { request, shop, order } = shown;
   const amount = order && shop ? printMoney({ ...shop, ...order }, request.locale) : '';
   const heading =
     request.kind === 'customer'
@@ -121,19 +122,26 @@ function summary({ request, shop, order }: CheckoutView, words: Translations, sh
   return `<header class="summary">
 <p class="shop">${escaped(shopName)}</p>
 ${heading}
-<p id="product" class="product">${escaped(request.kind === 'customer' ? words.page.bindLead : product)}</p>
+<p id="product" class="product">${escaped(request.kind === 'customer' ? bindLead(shown, words) : product)}</p>
 ${isRenamed ? `<p class="payee">${escaped(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
 ${shop?.isTest ? `<p class="test"><span>${escaped(words.page.testMode)}</span></p>` : ''}
 </header>`;
 }
 
+/** Without a sum no card can be saved. */
+function bindLead({ request, shop, verificationMinor }: CheckoutView, { page }: Translations): string {
+  if (!shop || verificationMinor === undefined) return '';
+  const amount = printMoney({ ...shop, amountMinor: verificationMinor }, request.locale);
+  return fill(page.bindLead, { amount });
+}
+
 function cardForm(shown: CheckoutView, words: Translations, shopName: string): string {
-  const { request, order, sendsEmail } = shown;
+  const { request, order } = shown;
   const { page } = words;
   const consent = consentOf(shown, words, shopName);
   const isUnread = request.kind === 'invoice' && order === undefined;
   const isEmailNeeded = request.recurring;
-  const emailLabel = isEmailNeeded ? emailLabelOf(sendsEmail, words) : page.emailOptional;
+  const emailLabel = isEmailNeeded ? page.email : page.emailOptional;
   return `<form id="card-form" novalidate autocomplete="on">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
@@ -157,10 +165,6 @@ function consentOf(
 ): ConsentText | undefined {
   if (!shop || !needsConsent(request) || (request.kind === 'invoice' && !order)) return undefined;
   return consentTextOf({ ...request, ...shop, ...order, shop: shopName }, consent);
-}
-
-function emailLabelOf(sendsEmail: boolean, { page }: Translations): string {
-  return sendsEmail ? page.email : page.emailForShop;
 }
 
 function payLabel({ request, shop, order }: CheckoutView, { page }: Translations): string {
@@ -217,7 +221,6 @@ function factsOf(shown: CheckoutView, words: Translations, shopName: string): Ch
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
     hasOpener: rest.hasOpener === true,
-    emailLabel: emailLabelOf(rest.sendsEmail, words),
     words: {
       problems,
       banners,
@@ -227,6 +230,11 @@ function factsOf(shown: CheckoutView, words: Translations, shopName: string): Ch
       challenge,
       consent: sentences,
     },
-    ...defined({ returnTo: rest.returnTo, shopOrigin: rest.shopOrigin, consent }),
+    ...defined({
+      returnTo: rest.returnTo,
+      shopOrigin: rest.shopOrigin,
+      verificationMinor: rest.verificationMinor,
+      consent,
+    }),
   };
 }
