@@ -132,7 +132,7 @@ describeInBrowser('the checkout on a site', () => {
       await page.locator('#buy').click();
       await frame().locator('#consent-field').waitFor();
       // The frame follows the height of its page, in whose own coordinates the button does not move.
-      await expect.poll(async () => (await frame().locator('#pay').boundingBox())!.y, soon).toBeLessThan(740);
+      await expect.poll(async () => (await frame().locator('#pay').boundingBox())!.y, soon).toBeLessThan(748);
       const [summary, form] = [
         await frame().locator('.summary').boundingBox(),
         await frame().locator('#form').boundingBox(),

@@ -225,6 +225,36 @@ describeInBrowser('the checkout', () => {
     ).toHaveLength(1);
   });
 
+  test('shows that another window has paid, when the payer comes back to it', async () => {
+    const invoice = await openNew();
+    const other = await page.context().newPage();
+    await other.goto(world.link(invoice));
+    await pay(good);
+    await expectHeading('Paid');
+    // The windows of these tests all have the focus, so no event says that it moves.
+    await other.evaluate('dispatchEvent(new Event("focus"))');
+    await other.getByRole('heading', { name: 'This is already paid' }).waitFor();
+  });
+
+  test('names the accepted networks, and where the security code of a card is', async () => {
+    await openNew();
+    expect(await page.getByRole('img', { name: 'Visa, Mastercard, Maestro, МИР' }).isVisible()).toBe(true);
+    const help = () => page.locator('#code-hint').innerText();
+    expect(await help()).toBe('3 digits on the back of the card');
+    await page.locator('#number').fill('3782');
+    expect(await help()).toBe('4 digits on the front of the card');
+    expect(await page.locator('#code').getAttribute('placeholder')).toBe('0000');
+  });
+
+  test('reads 130 as January 2030, and takes no year that no card has', async () => {
+    await openNew();
+    await page.locator('#expiry').pressSequentially('130');
+    expect(await page.locator('#expiry').inputValue()).toBe('01 / 30');
+    await page.locator('#expiry').fill('01/99');
+    await payButton().click();
+    await page.getByText('Check the year.').waitFor();
+  });
+
   test('sends no card before it knows of earlier payments', async () => {
     const invoice = await world.invoice();
     page = await world.open('about:blank');

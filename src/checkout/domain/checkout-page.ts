@@ -7,6 +7,7 @@ import { consentTextOf, needsConsent, type ConsentText } from './consent-text.ts
 import { challenge, consentField, head, mark, message, page, section } from './page-parts.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
+import { networkNames } from './network-names.ts';
 import { networkSigns } from './network-logos.ts';
 import { sizeOfPrinted } from './amount-size.ts';
 import { printMoney } from '../../receipts/domain/format-money.ts';
@@ -146,13 +147,14 @@ function cardForm(shown: CheckoutView, words: Translations, shopName: string): s
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
 ${field('expiry', page.expiry, `<input id="expiry" inputmode="numeric" autocomplete="cc-exp" placeholder="${escaped(page.expiryShape)}" maxlength="12" required aria-describedby="expiry-problem">`)}
-${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="password" ' : ''}inputmode="numeric" autocomplete="cc-csc" placeholder="000" maxlength="4" required aria-describedby="code-hint code-problem"><span id="code-hint" class="off-screen">${escaped(page.codeHint)}</span>`)}
+${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="password" ' : ''}inputmode="numeric" autocomplete="cc-csc" placeholder="000" maxlength="4" required aria-describedby="code-hint code-problem"><p id="code-hint" class="hint">${escaped(page.codeHint)}</p>`)}
 </div>
 ${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
 ${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
 ${consent || isUnread ? consentField(consent) : ''}
 ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${isUnread ? ' aria-disabled="true"' : ''}>${escaped(payLabel(shown, words))}</button>
+${acceptedNetworks}
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
 </form>`;
 }
@@ -174,6 +176,14 @@ function payLabel({ request, shop, order }: CheckoutView, { page }: Translations
   return fill(request.hold ? page.hold : page.pay, {
     amount: printMoney({ ...shop, ...order }, request.locale),
   });
+}
+
+const acceptedNetworks = `<p class="accepted" role="img" aria-label="${Object.values(networkNames).join(', ')}">${networkLogos(networkNames)}</p>`;
+
+function networkLogos(networks: object): string {
+  return Object.keys(networks)
+    .map((network) => `<svg><use href="#sign-${network}"/></svg>`)
+    .join('');
 }
 
 /** No field has a name, so a browser never submits one. */
