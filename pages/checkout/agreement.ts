@@ -17,7 +17,7 @@ export function agreementOf(facts: CheckoutFacts, order: Progress['order']): Agr
   return { terms, consent: consentTextOf({ ...facts, ...order, terms }, words.consent) };
 }
 
-export function showAgreement({ consent }: Agreement, { emailLabel }: CheckoutFacts): void {
+export function showAgreement({ consent }: Agreement, { words }: CheckoutFacts): void {
   const field = existing('consent-field', HTMLElement);
   if (!field.hidden) return;
   existing('consent-text', HTMLElement).textContent = consent.text;
@@ -25,5 +25,5 @@ export function showAgreement({ consent }: Agreement, { emailLabel }: CheckoutFa
   field.hidden = false;
   const email = existing('email', HTMLInputElement);
   email.required = true;
-  for (const label of email.labels ?? []) label.textContent = emailLabel;
+  for (const label of email.labels ?? []) label.textContent = words.page.email;
 }

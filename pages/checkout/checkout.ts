@@ -2,7 +2,8 @@
 // a page that is reloaded or opened twice shows the current state.
 import { browserFacts } from './browser-facts.ts';
 import type { CheckoutFacts, View } from '../../src/checkout/domain/checkout-page.ts';
-import { printMoney, sizeOfPrinted } from '../../src/checkout/domain/format-money.ts';
+import { sizeOfPrinted } from '../../src/checkout/domain/amount-size.ts';
+import { printMoney } from '../../src/receipts/domain/format-money.ts';
 import { fill } from '../../src/checkout/domain/translations.ts';
 import { existing } from '../docs/elements.ts';
 import { agreementOf, showAgreement } from './agreement.ts';
@@ -51,6 +52,7 @@ let confirmedAttempt: string | undefined;
 let toldAttempt: string | undefined;
 let isFinished = false;
 
+if (isInFrame) document.documentElement.dataset['framed'] = '';
 tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
@@ -204,6 +206,7 @@ function run(token: string): void {
 /** These two codes mean that an earlier request, here or in another window, has begun the payment. */
 function refusalSaid(code: string): string | undefined {
   if (code === 'invalidInvoiceStatus' || code === 'invoicePaymentPending') return undefined;
+  if (code === 'invoiceAttemptsExceeded') return words.banners.attemptsExceeded;
   // The payer can correct only the card; other refusals concern the shop.
   const isCard = ['invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
   if (isCard) return words.banners.tryAgain;
@@ -268,11 +271,11 @@ function showOrder(): void {
 function finish(ending: Ending): void {
   if (isFinished) return;
   isFinished = true;
-  showReceipt(facts, progress, ending);
   const { attempt } = progress;
   const status = ending === 'held' ? 'processed' : ending === 'bound' ? 'succeeded' : 'captured';
   const name = facts.kind === 'customer' ? 'customerBindingID' : 'paymentID';
   tellShop(facts, { type: 'finished', status, ...(attempt ? { [name]: attempt.id } : {}) });
+  showReceipt(facts, progress, ending);
   const { returnTo } = facts;
   if (!hasShopPage(facts) && returnTo === undefined) return;
   // A shop's page decides where the payer goes next.

@@ -66,6 +66,9 @@ export function follow(
     void look();
   };
   addEventListener('online', hurry);
+  // Meanwhile another window may have paid.
+  addEventListener('focus', () => void look());
+  document.addEventListener('visibilitychange', () => void (document.hidden || look()));
   // A page restored from the browser's history shows an old state.
   addEventListener('pageshow', (event) => event.persisted && hurry());
   void look();

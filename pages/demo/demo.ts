@@ -1,8 +1,17 @@
 // A click in the demo shop creates an invoice or a customer and opens the checkout with its token.
 // The page shows each request and webhook event of the shop's server.
 import { existing, h, type Child } from '../docs/elements.ts';
-import { exchangeEntry, note, show, webhookEntry, type Exchange, type WebhookEvent } from './entries.ts';
+import {
+  clearLog,
+  exchangeEntry,
+  note,
+  show,
+  webhookEntry,
+  type Exchange,
+  type WebhookEvent,
+} from './entries.ts';
 import { rememberOrder } from './orders.ts';
+import { forgetStory, remember, storySoFar, type Followed, type Told } from './story.ts';
 
 type InvoiceAndToken = { invoice: { id: string }; invoiceAccessToken: { payload: string } };
 type CustomerAndToken = { customer: { id: string }; customerAccessToken: { payload: string } };
@@ -12,6 +21,8 @@ const { MandateCheckout } = globalThis as unknown as { MandateCheckout: Checkout
 const everyMs = 500;
 const followedMs = 15 * 60_000;
 const shopName = 'Bean & Leaf';
+const cards = existing('cards', HTMLElement);
+const cardsPlace = existing('cards-place', HTMLElement);
 
 /** Checkout options of each kind of order. */
 const wishes: Readonly<Record<string, Record<string, unknown>>> = {
@@ -19,6 +30,18 @@ const wishes: Readonly<Record<string, Record<string, unknown>>> = {
   subscribe: {},
   hold: { paymentFlowHold: true, holdExpiration: 'cancel' },
 };
+
+const lastEvents: Readonly<Record<string, readonly string[]>> = {
+  // The payer may end it at any time.
+  subscribe: ['InvoiceCancelled', 'ConsentWithdrawn', 'SeriesStopped'],
+  bind: ['ConsentWithdrawn', 'SeriesStopped'],
+};
+const lastOfOrder = ['InvoicePaid', 'InvoiceCancelled', 'PaymentCancelled'];
+
+// The mailbox links back to this tab.
+window.name ||= 'mandate-demo';
+for (const told of storySoFar()) draw(told);
+for (const told of storySoFar()) if (told.is === 'followed') void follow(told.followed);
 
 /** Before the first order, so that the shop gets its first webhook event. */
 const subscribed = subscribe();
@@ -31,20 +54,41 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('[data-card]')
   button.addEventListener('click', () => void copy(button.dataset['card'] ?? ''));
 }
 
+existing('clear', HTMLButtonElement).addEventListener('click', () => {
+  forgetStory();
+  clearLog();
+});
+
+function tell(told: Told): void {
+  draw(told);
+  remember(told);
+}
+
+function draw(told: Told): void {
+  if (told.is === 'exchange') show(exchangeEntry(told.meaning, told.exchange));
+  if (told.is === 'note') show(note(told.text, told.options));
+  if (told.is === 'event') show(webhookEntry(told.event, actionsOf(told.of, told.event.body)));
+}
+
+function tellExchange(meaning: string, exchange: Exchange): void {
+  tell({ is: 'exchange', meaning, exchange });
+}
+
 async function subscribe(): Promise<void> {
   for (const exchange of await askShop('POST', 'demo/webhooks')) {
-    show(exchangeEntry('The shop registers its webhooks, once.', exchange));
+    tellExchange('The shop registers its webhooks, once.', exchange);
   }
 }
 
 async function order(kind: string): Promise<void> {
   await subscribed;
   const [exchange] = await askShop('POST', `demo/orders/${kind}`);
-  show(exchangeEntry('The shop creates an invoice.', exchange));
+  tellExchange('The shop creates an invoice.', exchange);
   if (exchange.status !== 201) return;
   const { invoice, invoiceAccessToken } = exchange.answer as InvoiceAndToken;
   const options = { name: shopName, ...wishes[kind] };
-  show(note('The shop’s page opens the checkout with the invoice’s access token.', options));
+  const text = 'The shop’s page opens the checkout with the invoice’s access token.';
+  tell({ is: 'note', text, options });
   openCheckout({ invoiceID: invoice.id, invoiceAccessToken: invoiceAccessToken.payload, ...options });
   await followOrder(invoice.id, kind);
 }
@@ -52,58 +96,72 @@ async function order(kind: string): Promise<void> {
 async function saveCard(): Promise<void> {
   await subscribed;
   const [exchange] = await askShop('POST', 'demo/customers');
-  show(exchangeEntry('The shop creates a customer.', exchange));
+  tellExchange('The shop creates a customer.', exchange);
   if (exchange.status !== 201) return;
   const { customer, customerAccessToken } = exchange.answer as CustomerAndToken;
   const options = { name: shopName };
-  show(note('The shop’s page opens the checkout with the customer’s access token.', options));
+  const text = 'The shop’s page opens the checkout with the customer’s access token.';
+  tell({ is: 'note', text, options });
   openCheckout({ customerID: customer.id, customerAccessToken: customerAccessToken.payload, ...options });
-  await follow(
-    `demo/customers/${customer.id}`,
-    ({ eventType }) =>
-      eventType === 'CustomerReady' ? chargeButton('Next purchase: charge the card', charge) : undefined,
-    ({ eventType }) => eventType === 'CustomerReady',
-  );
-  function charge(): Promise<void> {
-    return chargeAgain(`demo/customers/${customer.id}/charges`);
-  }
+  await begin({ path: `demo/customers/${customer.id}`, kind: 'bind' });
 }
 
 function openCheckout(options: Record<string, unknown>): void {
   MandateCheckout.configure({
     ...options,
+    opened: showCards,
     finished: () =>
-      show(note('The checkout reports that it has finished. The shop relies on its webhooks only.')),
-    closed: () => show(note('The payer has closed the checkout.')),
+      tell({
+        is: 'note',
+        text: 'The checkout reports that it has finished. The shop relies on its webhooks only.',
+      }),
+    closed: () => {
+      cardsPlace.append(cards);
+      tell({ is: 'note', text: 'The payer has closed the checkout.' });
+    },
   }).open();
+}
+
+/** What lies outside of an open dialog is hidden and cannot be clicked. On a phone the checkout has a window of its own. */
+function showCards(): void {
+  document.querySelector('dialog')?.append(cards);
 }
 
 async function followOrder(id: string, kind = 'charge'): Promise<void> {
   rememberOrder(id);
-  await follow(
-    `demo/orders/${id}`,
-    ({ eventType, payment }) => {
-      const path = `demo/orders/${id}/payments/${payment?.id}`;
-      if (kind === 'hold' && eventType === 'PaymentProcessed') return holdButtons(path);
-      if (kind !== 'subscribe' || eventType !== 'PaymentCaptured') return undefined;
-      return chargeButton('A month later: charge again', () => chargeAgain(`${path}/charges`));
-    },
-    ({ eventType }) => ['InvoicePaid', 'InvoiceCancelled', 'PaymentCancelled'].includes(eventType),
-  );
+  await begin({ path: `demo/orders/${id}`, kind });
 }
 
-/** Shows webhook events until the last one. */
-async function follow(
-  path: string,
-  actionsFor: (body: WebhookEvent['body']) => Child,
-  isLast: (body: WebhookEvent['body']) => boolean,
-): Promise<void> {
+async function begin(followed: Followed): Promise<void> {
+  remember({ is: 'followed', followed });
+  await follow(followed);
+}
+
+/** What the shop can do after an event. */
+function actionsOf({ path, kind }: Followed, { eventType, payment }: WebhookEvent['body']): Child {
+  const ofPayment = `${path}/payments/${payment?.id}`;
+  if (kind === 'bind' && eventType === 'CustomerReady')
+    return chargeButton('Next purchase: charge the card', () => chargeAgain(`${path}/charges`));
+  if (kind === 'hold' && eventType === 'PaymentProcessed') return holdButtons(ofPayment);
+  if (kind === 'subscribe' && eventType === 'PaymentCaptured')
+    return chargeButton('A month later: charge again', () => chargeAgain(`${ofPayment}/charges`));
+  return undefined;
+}
+
+/** Shows webhook events from the first that was not shown before, until the last one. */
+async function follow(followed: Followed): Promise<void> {
   const untilMs = performance.now() + followedMs;
-  let shown = 0;
+  const { path, kind } = followed;
+  const isLast = ({ body }: WebhookEvent) => (lastEvents[kind] ?? lastOfOrder).includes(body.eventType);
+  const known = storySoFar().flatMap((told) =>
+    told.is === 'event' && told.of.path === path ? [told.event] : [],
+  );
+  if (known.some(isLast)) return;
+  let shown = known.length;
   while (performance.now() < untilMs) {
     const received = (await fromShop<WebhookEvent[]>(`${path}/notices?after=${shown}`)) ?? [];
-    for (const event of received) show(webhookEntry(event, actionsFor(event.body)));
-    if (received.some(({ body }) => isLast(body))) return;
+    for (const event of received) tell({ is: 'event', event, of: followed });
+    if (received.some(isLast)) return;
     shown += received.length;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
@@ -130,11 +188,9 @@ function holdButtons(path: string): Child {
   async function end(verb: string): Promise<void> {
     for (const button of buttons) button.disabled = true;
     const [exchange] = await askShop('POST', `${path}/${verb}`);
-    show(
-      exchangeEntry(
-        verb === 'capture' ? 'The shop captures the money.' : 'The shop cancels the hold.',
-        exchange,
-      ),
+    tellExchange(
+      verb === 'capture' ? 'The shop captures the money.' : 'The shop cancels the hold.',
+      exchange,
     );
   }
   return h('p', { class: 'actions' }, buttons);
@@ -153,16 +209,18 @@ function chargeButton(label: string, charge: () => Promise<void>): Child {
 
 /** The shop's server charges the card without a checkout. */
 async function chargeAgain(path: string): Promise<void> {
-  const [made, paid] = await askShop('POST', path);
-  show(exchangeEntry('The shop creates an invoice for the charge.', made));
-  if (!paid) return;
-  show(
-    exchangeEntry(
-      'The shop’s server charges the saved card. No checkout opens, and the payer is not asked.',
-      paid,
-    ),
-  );
-  if (paid.status === 201) await followOrder((made.answer as { invoice: { id: string } }).invoice.id);
+  const exchanges = await askShop('POST', path);
+  for (const exchange of exchanges) tellExchange(chargeMeaning(exchange), exchange);
+  const paid = exchanges.at(-1);
+  if (paid?.status === 201 && paid.path.endsWith('/payments'))
+    await followOrder((paid.answer as { invoiceID: string }).invoiceID);
+}
+
+function chargeMeaning({ path }: Exchange): string {
+  if (path.endsWith('/clock')) return 'A month passes: the shop moves the test clock of the sandbox.';
+  return path.endsWith('/payments')
+    ? 'The shop’s server charges the saved card. No checkout opens, and the payer is not asked.'
+    : 'The shop creates an invoice for the charge.';
 }
 
 /** The API requests the shop's server made, in order. */

@@ -1,5 +1,6 @@
 // The log of the demo shop's server: requests, webhook events and remarks.
 import { existing, h, type Child } from '../docs/elements.ts';
+import { shortened } from './story.ts';
 
 export type Exchange = { method: string; path: string; body?: unknown; status: number; answer: unknown };
 /** A webhook event as the shop's server received it. */
@@ -8,7 +9,7 @@ export type WebhookEvent = {
   headers: Record<string, string>;
   body: {
     eventType: string;
-    payment?: { id: string; payer: { payerType: string } };
+    payment?: { id: string; payer?: { payerType: string } };
   };
 };
 
@@ -30,16 +31,20 @@ const meanings: Readonly<Record<string, string>> = {
   CustomerBindingSucceeded: 'The small sum is refunded and the card is saved.',
   CustomerReady: 'The customer can be charged.',
   CustomerBindingFailed: 'The card is not saved. The payer may try another.',
+  ConsentWithdrawn: 'The payer has ended the recurring charges. The shop can no longer charge the card.',
+  SeriesStopped: 'The card’s bank has ended the recurring charges. The payer has to agree again.',
 };
 
 export function exchangeEntry(
   meaning: string,
   { method, path, body, status, answer }: Exchange,
 ): HTMLElement {
+  const isRefused = status < 200 || status >= 300;
   return h(
     'li',
-    { class: 'request' },
+    { class: isRefused ? 'request refused' : 'request' },
     h('p', {}, meaning),
+    isRefused && h('p', { class: 'refusal' }, refusalText(status, answer)),
     h(
       'p',
       { class: 'line' },
@@ -51,9 +56,17 @@ export function exchangeEntry(
   );
 }
 
+/** The words of the API, or of the page if the shop's server did not answer. */
+function refusalText(status: number, answer: unknown): string {
+  if (typeof answer === 'string') return answer;
+  const { message, hint } = (answer ?? {}) as { message?: string; hint?: string };
+  const said = [message, hint].flatMap((text) => (text ? [text.replace(/\.?$/, '.')] : []));
+  return `Refused. ${said.length > 0 ? said.join(' ') : `The response is ${status}, without a body.`}`;
+}
+
 export function webhookEntry({ path, headers, body }: WebhookEvent, actions: Child): HTMLElement {
   const { eventType, payment } = body;
-  const meaning = meanings[`${eventType} ${payment?.payer.payerType}`] ?? meanings[eventType];
+  const meaning = meanings[`${eventType} ${payment?.payer?.payerType}`] ?? meanings[eventType];
   return h(
     'li',
     { class: 'event' },
@@ -80,20 +93,16 @@ function details(name: string, value: unknown): Child {
     'details',
     {},
     h('summary', {}, name),
-    h('pre', { tabindex: 0 }, JSON.stringify(shortened(value), null, 2)),
+    h('pre', { tabindex: 0 }, JSON.stringify(value, shortened, 2)),
   );
-}
-
-/** Readers need no token in full. */
-function shortened(value: unknown): unknown {
-  if (typeof value === 'string') return value.length > 80 ? `${value.slice(0, 24)}…` : value;
-  if (Array.isArray(value)) return value.map(shortened);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]));
 }
 
 export function show(entry: HTMLElement): void {
   log.querySelector('.empty')?.remove();
   log.append(entry);
   log.scrollTop = log.scrollHeight;
+}
+
+export function clearLog(): void {
+  log.replaceChildren(h('li', { class: 'empty' }, 'Nothing yet. Buy something.'));
 }

@@ -27,7 +27,8 @@ export function openFrame(address: string, closed: () => void): Opened {
   const frame = element('iframe', {
     display: 'block',
     border: '0',
-    width: '27.5rem',
+    // One column, or two in a window wider than 864 px. A shop may have set another size of rem.
+    width: 'clamp(440px, (100vw - 864px) * 1000, 800px)',
     maxWidth: '100%',
     height: '43rem',
     margin: 'max(1rem, 6vh) auto 1rem',

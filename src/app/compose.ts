@@ -19,6 +19,7 @@ import { handOnFaults } from '../sandbox/fault-orders.ts';
 import { isTestCard, standInNumber, testCards } from '../sandbox/bank/test-cards.ts';
 import { instantAt, laterBy, systemClock, type Clock, type Instant } from '../clock.ts';
 import { localeOf } from '../checkout/domain/checkout-request.ts';
+import { sendNotFoundPage } from '../checkout/not-found-page.ts';
 import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
 import { payersOnward } from '../checkout/send-on.ts';
 import { addConsentLinkRoutes } from '../checkout/consent-link-routes.ts';
@@ -431,6 +432,7 @@ export function buildService(
     trustedProxies: config.trustedProxies,
     maxConnections: config.maxConnections,
     newRequestId: config.strictRequestId ? undefined : () => ports.ids.next(),
+    sendNotFoundPage,
     pipeline: {
       endpointDeps: context,
       prepareDeps: webhooks,
@@ -503,7 +505,7 @@ export function buildService(
   addCheckoutRoutes(app, {
     mode: config.mode,
     publicUrl,
-    sendsEmail,
+    verificationChargeMinor: config.bindingVerificationCharges,
     log,
     tokens,
     merchants,
@@ -511,7 +513,14 @@ export function buildService(
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
     termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
   });
-  addConsentLinkRoutes(app, { mode: config.mode, log, clock, merchants, consentLinks });
+  addConsentLinkRoutes(app, {
+    mode: config.mode,
+    verificationChargeMinor: config.bindingVerificationCharges,
+    log,
+    clock,
+    merchants,
+    consentLinks,
+  });
   addPages(app, config.mode);
   addGauges(metrics, { database, jobs, clock, ledger, banks });
 

@@ -28,8 +28,8 @@ import type { Merchants } from '../merchants/merchants.ts';
 export type CheckoutPorts = {
   readonly mode: 'sandbox' | 'live';
   readonly publicUrl: () => string;
-  /** Whether payers get receipts by email. */
-  readonly sendsEmail: boolean;
+  /** What is charged and refunded to check a card, by currency. */
+  readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
   readonly log: Pick<Logger, 'error'>;
   readonly tokens: Pick<AccessTokens, 'verify'>;
   readonly merchants: Pick<Merchants, 'shop'>;
@@ -108,10 +108,10 @@ async function lookAt(
   ports: CheckoutPorts,
   { ownOrigins, from, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
-  const { mode, tokens, merchants, sendsEmail } = ports;
+  const { mode, tokens, merchants } = ports;
   const found = wanted.id !== '' && isStorableText(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
-  if (!found || !shop) return { view: { request: wanted, view: 'dead', sendsEmail }, origins: [] };
+  if (!found || !shop) return { view: { request: wanted, view: 'dead' }, origins: [] };
   // The sandbox serves its demo shop from the same origin.
   const origins = mode === 'sandbox' ? [...shop.origins, ...ownOrigins] : shop.origins;
   const { token, redirectUrl, shopOrigin } = wanted;
@@ -128,14 +128,21 @@ async function lookAt(
       minorDigits: decimalsOf(shop.currency),
     },
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
-    sendsEmail,
-    ...defined({ order }),
+    ...defined({ order, verificationMinor: verificationOf(shop.currency, ports) }),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin)
       ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ...ownOrigins].includes(from) }
       : {}),
   };
   return { view, origins };
+}
+
+function verificationOf(
+  currency: string,
+  { verificationChargeMinor }: Pick<CheckoutPorts, 'verificationChargeMinor'>,
+): number | undefined {
+  const minor = verificationChargeMinor.get(currency);
+  return minor === undefined ? undefined : Number(minor);
 }
 
 /** A proxy may change the host, so the address of the service counts first. Payers may also reach it by another name. */

@@ -9,6 +9,7 @@ import type { Standing } from '../consent-links/domain/consent-link.ts';
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import { clientAddress } from '../platform/http/request/client-address.ts';
+import { moneyText } from '../receipts/domain/receipt.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
 import { statusOfFault } from '../platform/http/request-pipeline.ts';
@@ -32,6 +33,8 @@ export type ConsentLinkPorts = {
   readonly log: Pick<Logger, 'error'>;
   readonly clock: Clock;
   readonly merchants: Pick<Merchants, 'shop'>;
+  /** What is charged and refunded to check a card, by currency. */
+  readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
   readonly consentLinks: Pick<ConsentLinks, 'open' | 'agree'>;
 };
 
@@ -42,6 +45,7 @@ type Link = {
 type Shown = {
   readonly shop: string;
   readonly isTest: boolean;
+  readonly verification: string;
   readonly text: ConsentLinkText;
   readonly returnTo?: string;
 };
@@ -134,7 +138,7 @@ async function viewFor(
 async function shownOf(
   { link, series }: Standing,
   locale: Locale,
-  { merchants }: Pick<ConsentLinkPorts, 'merchants'>,
+  { merchants, verificationChargeMinor }: Pick<ConsentLinkPorts, 'merchants' | 'verificationChargeMinor'>,
 ): Promise<Shown> {
   const shop = await merchants.shop(link.partyId, link.shopId);
   if (!shop) throw new Error(`Shop ${link.shopId} not found.`);
@@ -152,6 +156,7 @@ async function shownOf(
   return {
     shop: shop.name,
     isTest: !shop.livemode,
+    verification: moneyText({ minor: verificationChargeMinor.get(currency) ?? 0n, currency }, locale),
     text: consentLinkText(terms, locale),
     ...(mayReturn ? defined({ returnTo: redirectUrl }) : {}),
   };

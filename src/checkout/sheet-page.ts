@@ -10,11 +10,13 @@ export function sheetPage(page: {
   readonly view: string;
   readonly locale: Locale;
   readonly style: string;
+  readonly title?: string;
   readonly content: string;
   readonly head?: string;
   readonly script?: string;
 }): SmallPage {
   const { view, locale, style, content, head = '', script } = page;
+  const { title = wordsIn(locale).page.payTitle } = page;
   const scriptSource = script === undefined ? '' : `script-src ${policyHash(script)}; `;
   return {
     html: `<!doctype html>
@@ -26,7 +28,7 @@ export function sheetPage(page: {
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
 ${head}
-<title>${escaped(wordsIn(locale).page.payTitle)}</title>
+<title>${escaped(title)}</title>
 <link rel="icon" href="data:,">
 <style>${style}</style>
 </head>

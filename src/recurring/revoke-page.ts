@@ -4,10 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
-import { languageOf } from '../receipts/domain/payer-email.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import type { ConsentFollowers, Recurring } from './port.ts';
-import { findSeriesWithSettings } from './store/series.ts';
+import { findSeries } from './store/series.ts';
 import type { Series } from './domain/series.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 
@@ -71,14 +70,12 @@ export function addWithdrawPage(
     recurring: Recurring;
     customers: ConsentFollowers;
     merchants: Pick<Merchants, 'party' | 'timeOf'>;
-    /** For an invalid link, where the receipt's language is unknown. */
     browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;
   },
 ): void {
   async function linked({ seriesId, secret }: Link['Params']) {
     if (!isStorableText(seriesId) || !(await recurring.verifyRevokeLink(seriesId, secret))) return undefined;
-    const found = await findSeriesWithSettings(db, seriesId);
-    return found && { ...found, language: languageOf(found.series.mandate, found.settings.language) };
+    return (await findSeries(db, seriesId))?.series;
   }
 
   async function timeOf(series: Series): Promise<Instant> {
@@ -87,16 +84,18 @@ export function addWithdrawPage(
     return merchants.timeOf(party);
   }
 
+  const languageOf = ({ headers }: FastifyRequest) => browserLanguage(headers['accept-language']);
+
   function showNoLink(request: FastifyRequest, reply: FastifyReply) {
-    const language = browserLanguage(request.headers['accept-language']);
+    const language = languageOf(request);
     return show(reply, 404, language, words[language].noLink);
   }
 
   app.get<Link>(`${path}/:seriesId/:secret`, async (request, reply) => {
     request.operation = 'withdrawPage';
-    const link = await linked(request.params);
-    if (!link) return showNoLink(request, reply);
-    const { series, language } = link;
+    const series = await linked(request.params);
+    if (!series) return showNoLink(request, reply);
+    const language = languageOf(request);
     const { question, ended } = words[language];
     const { lastDigits } = series.card;
     if (series.state.name === 'withdrawn') return show(reply, 200, language, ended(lastDigits));
@@ -107,14 +106,14 @@ export function addWithdrawPage(
 
   app.post<Link>(`${path}/:seriesId/:secret`, async (request, reply) => {
     request.operation = 'withdrawByPayer';
-    const link = await linked(request.params);
-    if (!link) return showNoLink(request, reply);
-    const { series, language } = link;
+    const series = await linked(request.params);
+    if (!series) return showNoLink(request, reply);
     const now = await timeOf(series);
     await db.transaction(async (tx) => {
       await recurring.revoke(tx, series.id, { by: 'payer' }, now);
       await customers.onConsentRevoked(tx, series, recurring, now);
     });
+    const language = languageOf(request);
     return show(reply, 200, language, words[language].ended(series.card.lastDigits));
   });
 }

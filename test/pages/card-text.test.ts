@@ -80,6 +80,10 @@ describe('an expiry', () => {
     ['122030', '12 / 30'],
     ['12 / 20', '12 / 20'],
     ['5/27', '05 / 27'],
+    ['13', '01 / 3'],
+    ['130', '01 / 30'],
+    ['1930', '01 / 93'],
+    ['13/30', '13 / 30'],
   ])('%s is shown as %s', (typed, shown) => expect(groupedExpiry(typed)).toBe(shown));
 
   test.each([
@@ -100,7 +104,9 @@ describe('an expiry', () => {
     ['10 / 26', 'expiryPast', '10/26'],
     ['11 / 26', undefined, '11/26'],
     ['01 / 27', undefined, '01/27'],
-    ['12 / 99', undefined, '12/99'],
+    ['11 / 46', undefined, '11/46'],
+    ['12 / 46', 'expiryFar', '12/46'],
+    ['12 / 99', 'expiryFar', '12/99'],
   ])('%s has the problem %s and goes out as %s', (typed, problem, sent) => {
     expect(expiryProblem(typed, today)).toBe(problem);
     expect(expiryOf(typed)).toBe(sent);

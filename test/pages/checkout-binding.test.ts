@@ -75,6 +75,10 @@ describeInBrowser('the checkout for customers', () => {
       if (request.method() === 'POST') asked.push(new URL(request.url()).pathname);
     });
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Save a card for later');
+    const sum = 'RUB\u00a010.00';
+    expect(await page.locator('#product').textContent()).toContain(
+      `we charge ${sum} and refund it immediately`,
+    );
     expect(await box().isChecked()).toBe(false);
     await enter(frictionless);
     await page.locator('#pay').click();
@@ -90,6 +94,9 @@ describeInBrowser('the checkout for customers', () => {
     const howToStop = await page.locator('#consent-stop').innerText();
     await page.locator('#pay').click();
     await expectHeading('The card is saved');
+    expect(await page.locator('#done-lead').textContent()).toBe(
+      `Thank you. ${sum} is being refunded to your card.`,
+    );
     const path = '/v2/processing';
     expect(asked).toEqual([`${path}/payment-resources`, `${path}/customers/${customer.id}/bindings`]);
     const receipt = await page.locator('#receipt').innerText();

@@ -83,6 +83,7 @@ describeInBrowser('the checkout on a site', () => {
       await pay(frame());
       await frame().getByRole('heading', { name: 'Paid' }).waitFor();
       await expect.poll(reported, soon).toEqual(['opened', 'finished']);
+      expect(await frame().locator('#done-lead').textContent()).toContain('The shop has been notified.');
       await frame().getByRole('link', { name: 'Back to the shop' }).click();
       await expect.poll(reported, soon).toEqual(['opened', 'finished', 'closed']);
       expect(await page.locator('dialog').count()).toBe(0);
@@ -122,6 +123,27 @@ describeInBrowser('the checkout on a site', () => {
     expect(await reported()).toEqual(['opened', 'closed', 'opened', 'closed']);
     expect(await page.locator('#buy').evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true);
   });
+
+  test.each(['en', 'ru'])(
+    'has its button in a small window with the box, in two columns, in %s',
+    async (locale) => {
+      const options = { requireCardHolder: true, recurring: 'true', recurringSchedule: 'P1M', locale };
+      await visit(opener(await world.invoice(), options), shop, { width: 1280, height: 800 });
+      await page.locator('#buy').click();
+      await frame().locator('#consent-field').waitFor();
+      // The frame follows the height of its page, in whose own coordinates the button does not move.
+      await expect.poll(async () => (await frame().locator('#pay').boundingBox())!.y, soon).toBeLessThan(748);
+      const [summary, form] = [
+        await frame().locator('.summary').boundingBox(),
+        await frame().locator('#form').boundingBox(),
+      ];
+      expect(summary!.x + summary!.width).toBeLessThanOrEqual(form!.x);
+      await page.setViewportSize({ width: 768, height: 1024 });
+      await expect
+        .poll(async () => (await frame().locator('#form').boundingBox())!.width, soon)
+        .toBeLessThan(440);
+    },
+  );
 
   test('is as high as its content', async () => {
     await visit(opener(await world.invoice(), { requireCardHolder: true, recurring: 'true' }));

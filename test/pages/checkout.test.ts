@@ -84,6 +84,8 @@ describeInBrowser('the checkout', () => {
     for (const part of ['RUB\u00a012,345.00', 'TEST', 'Order 1', `${network} •••• ${card.slice(-4)}`]) {
       expect(receipt).toContain(part);
     }
+    // No page of the shop is open, and its server learns of it in its own time.
+    expect(await page.locator('#done-lead').textContent()).toBe('Thank you. Your payment is complete.');
     const { status, payer, makeRecurrent } = await world.payment(invoice);
     expect([status, payer.contactInfo, makeRecurrent]).toEqual([
       'captured',
@@ -221,6 +223,36 @@ describeInBrowser('the checkout', () => {
     expect(
       (await world.changes(invoice)).filter(({ changeType }) => changeType === 'PaymentStarted'),
     ).toHaveLength(1);
+  });
+
+  test('shows that another window has paid, when the payer comes back to it', async () => {
+    const invoice = await openNew();
+    const other = await page.context().newPage();
+    await other.goto(world.link(invoice));
+    await pay(good);
+    await expectHeading('Paid');
+    // The windows of these tests all have the focus, so no event says that it moves.
+    await other.evaluate('dispatchEvent(new Event("focus"))');
+    await other.getByRole('heading', { name: 'This is already paid' }).waitFor();
+  });
+
+  test('names the accepted networks, and where the security code of a card is', async () => {
+    await openNew();
+    expect(await page.getByRole('img', { name: 'Visa, Mastercard, Maestro, МИР' }).isVisible()).toBe(true);
+    const help = () => page.locator('#code-hint').innerText();
+    expect(await help()).toBe('3 digits on the back of the card');
+    await page.locator('#number').fill('3782');
+    expect(await help()).toBe('4 digits on the front of the card');
+    expect(await page.locator('#code').getAttribute('placeholder')).toBe('0000');
+  });
+
+  test('reads 130 as January 2030, and takes no year that no card has', async () => {
+    await openNew();
+    await page.locator('#expiry').pressSequentially('130');
+    expect(await page.locator('#expiry').inputValue()).toBe('01 / 30');
+    await page.locator('#expiry').fill('01/99');
+    await payButton().click();
+    await page.getByText('Check the year.').waitFor();
   });
 
   test('sends no card before it knows of earlier payments', async () => {
@@ -419,12 +451,12 @@ describeInBrowser('the checkout', () => {
     [
       'en',
       'RUB\u00a0299.00 every month, until I cancel. The trial or first price ends on February 28, 2030, then it is RUB\u00a0499.00.',
-      'Recurring transaction: RUB\u00a0299.00 every month, until I cancel',
+      'Recurring transaction: RUB\u00a0299.00 every month, until you cancel',
     ],
     [
       'ru',
       '299,00\u00a0₽ каждый месяц, пока не отменю. Пробный период или первая цена: до 28 февраля 2030 г., затем 499,00\u00a0₽.',
-      'Регулярный платёж: 299,00\u00a0₽ каждый месяц, пока не отменю',
+      'Регулярный платёж: 299,00\u00a0₽ каждый месяц, пока вы не отмените',
     ],
   ])('asks in %s what the invoice says, whatever the link says', async (locale, agreed, kept) => {
     const recurrentTerms = {
@@ -595,6 +627,53 @@ describeInBrowser('the checkout', () => {
     await page.locator('#email').fill('payer@example.com');
     await payButton().click();
     await expectBanner('The shop cannot take this payment at the moment.');
+  });
+
+  test('sends a payer who has tried too often to the shop, and does not blame it', async () => {
+    await openNew();
+    // What the API answers after ten attempts.
+    const json = { code: 'invoiceAttemptsExceeded', message: 'Too many payments have been tried' };
+    await page.route('**/payments', (route) => route.fulfill({ status: 400, json }));
+    await pay(good);
+    await expectBanner(
+      'This order takes no more attempts. Nothing was charged. Ask the shop for a new order.',
+    );
+  });
+
+  test('explains every red border, and nothing else', async () => {
+    await openNew({ recurring: 'true', requireCardHolder: 'true' });
+    await page.locator('#expiry').fill('13/30');
+    await page.locator('#holder').fill('Ivan Ivanov');
+    await payButton().click();
+    const red = await page.evaluate('getComputedStyle(document.querySelector("#number")).borderColor');
+    const fields = await page.evaluate<[string, boolean, boolean][]>(`
+      [...document.querySelectorAll('#card-form .field')].map((field) => {
+        const framed = field.classList.contains('consent') ? field : field.querySelector('input');
+        const isRed = getComputedStyle(framed).borderColor === '${String(red)}';
+        return [field.id, isRed, field.querySelector('.problem').textContent !== ''];
+      })`);
+    expect(fields).toEqual([
+      ['number-field', true, true],
+      ['expiry-field', true, true],
+      ['code-field', true, true],
+      ['holder-field', false, false],
+      ['email-field', true, true],
+      ['consent-field', true, true],
+    ]);
+  });
+
+  test('an address that does not exist is a page in a browser, in its language', async () => {
+    for (const [locale, said] of [
+      ['en-GB', 'Page not found'],
+      ['ru-RU', 'Страница не найдена'],
+    ] as const) {
+      page = await world.openAlone(`${world.address}/nothing`, { locale });
+      await page.getByRole('heading', { level: 1, name: said }).waitFor();
+      expect(await page.title()).toBe(said);
+      expect(await obstacles(page)).toEqual([]);
+    }
+    const { status, body } = await world.service.call('GET', '/nothing');
+    expect([status, body]).toEqual([404, { message: 'Not found' }]);
   });
 
   test('can be paid with the keyboard alone, in reading order', async () => {

@@ -1,5 +1,5 @@
 // The demo shop and its mailbox: each kind of order, from the payer's side and the shop's.
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { epochMsOf } from '../../src/clock.ts';
 import { addDemoShop } from '../../src/sandbox/demo/demo-shop.ts';
@@ -29,6 +29,8 @@ describeInBrowser('the demo shop', () => {
   afterAll(() => world?.close());
   afterEach(() => world.leave());
 
+  /** A tab keeps its story, and a browser its orders, so each test has its own. */
+  const visit = async () => void (page = await world.openAlone(`${world.address}/demo`));
   const checkout = () => page.frameLocator('dialog iframe');
   const log = () => page.locator('#log').innerText();
 
@@ -52,10 +54,17 @@ describeInBrowser('the demo shop', () => {
     await enterCard(card);
     await checkout().locator('#pay').click();
   }
+  const colourOf = (entry: Locator) =>
+    entry.evaluate((element) => {
+      const { backgroundColor } = element.ownerDocument.defaultView!.getComputedStyle(element);
+      return backgroundColor;
+    });
+  /** Without what is folded or can be clicked. */
+  const entries = () => page.locator('#log > li > p:not(.actions), #log > .empty').allInnerTexts();
   const leave = () => checkout().getByRole('link', { name: 'Back to the shop' }).click();
 
   test('sells a product, and shows the requests and webhook events of its server', async () => {
-    page = await world.open(`${world.address}/demo`);
+    await visit();
     await buy('Pay');
     await leave();
     await expect.poll(log, soon).toContain('Paid. Now the shop delivers.');
@@ -72,18 +81,27 @@ describeInBrowser('the demo shop', () => {
   });
 
   test('sells a subscription, charges it again without the payer, and shows the receipts in the mailbox', async () => {
-    // Its own context: the mailbox lists the orders of a browser.
-    page = await world.openAlone(`${world.address}/demo`);
+    await visit();
+    await page.getByText('RUB\u00a0990.00 now, and again each month').waitFor();
     await buy('Pay and subscribe');
+    expect(await checkout().locator('.amount').textContent()).toBe('RUB\u00a0990.00');
     await leave();
     await page.getByRole('button', { name: 'A month later: charge again' }).waitFor();
     await page.locator('#log summary', { hasText: 'Event' }).nth(1).click();
     await expect.poll(log, soon).toContain('"payerType": "PaymentResourcePayer"');
 
+    const timeOf = async () =>
+      Date.parse(
+        (await world.service.call('GET', '/sandbox/clock', { token: world.merchant.apiKey })).body.now,
+      );
+    const before = await timeOf();
     await page.getByRole('button', { name: 'A month later: charge again' }).click();
     await expect.poll(paidTimes, soon).toBe(2);
+    expect((await timeOf()) - before).toBeGreaterThanOrEqual(31 * 24 * 3_600_000);
     const told = await log();
     for (const part of [
+      'A month passes: the shop moves the test clock of the sandbox.',
+      'POST /sandbox/clock 200',
       '/payments 201',
       'The card of the subscription is charged. The payer is not asked.',
     ]) {
@@ -91,40 +109,117 @@ describeInBrowser('the demo shop', () => {
     }
     expect(await requestsShown()).toContain('"payerType": "RecurrentPayer"');
 
-    await page.getByRole('link', { name: 'The payer’s mailbox' }).click();
     // The next poll of the jobs writes the emails; tests trigger it.
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
-    const emails = page.getByRole('list', { name: 'Emails' }).getByRole('button');
+    const besides = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'The payer’s mailbox' }).click();
+    const mailbox = await besides;
+    expect(await log(), 'the shop stays open').toContain('Paid. Now the shop delivers.');
+    const emails = mailbox.getByRole('list', { name: 'Emails' }).getByRole('button');
     await expect.poll(() => emails.count(), soon).toBe(2);
     expect(await emails.first().innerText()).toContain('payer@example.com');
     await emails.last().click();
-    expect(await page.locator('#about').innerText()).toContain('kept here');
+    expect(await mailbox.locator('#about').innerText()).toContain('kept here');
     // No script runs in the frame, so the test reads the email over HTTP and judges it in a page of its own.
-    const frame = page.locator('#email');
+    const frame = mailbox.locator('#email');
     await frame.waitFor();
     const email = await world.service.call('GET', `/${await frame.getAttribute('src')}`);
     expect(email.headers['content-security-policy']).not.toContain('allow-scripts');
     expect(await frame.getAttribute('sandbox')).not.toContain('allow-scripts');
     expect(email.text).toContain('recurring transaction');
-    expect(email.text).toContain('990.00 RUB');
-    expect(await obstacles(page, { frames: 'elsewhere' })).toEqual([]);
+    // As in the shop and in the checkout.
+    expect(email.text).toContain('RUB 990.00');
+    expect(await obstacles(mailbox, { frames: 'elsewhere' })).toEqual([]);
     const alone = await page.context().newPage();
     await alone.setContent(email.text);
     expect(await obstacles(alone)).toEqual([]);
+    const { width, height } = (await frame.boundingBox())!;
+    await alone.setViewportSize({ width: Math.floor(width) - 2, height: 100 });
+    expect(await alone.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(height - 2);
     await alone.close();
 
     // An empty frame would pass the focus on.
     await (await (await frame.elementHandle())?.contentFrame())?.waitForURL('**/demo/letters/**');
-    const opened = page.context().waitForEvent('page');
+    const opened = mailbox.context().waitForEvent('page');
     await frame.focus();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
+    await mailbox.keyboard.press('Tab');
+    await mailbox.keyboard.press('Enter');
     const ending = await opened;
     await ending.getByRole('button', { name: 'End recurring charges' }).click();
     await ending.getByRole('heading', { name: 'Ended' }).waitFor();
     expect(await obstacles(ending, { sizes: [desktop] })).toEqual([]);
+    const russian = await world.openAlone(ending.url(), { locale: 'ru-RU' });
+    await russian.getByRole('heading', { name: 'Списания прекращены' }).waitFor();
     await ending.close();
+
+    await expect.poll(log, soon).toContain('The payer has ended the recurring charges.');
+    await page.getByRole('button', { name: 'A month later: charge again' }).click();
+    const refused = page.locator('#log .refused');
+    await expect.poll(() => refused.count(), soon).toBe(1);
+    expect(await refused.innerText()).toMatch(/Refused\. .*payments 400/s);
+    expect(await refused.innerText()).toContain('consent');
+    expect(await colourOf(refused), 'unlike a 201').not.toBe(
+      await colourOf(page.locator('#log .request').first()),
+    );
+
+    // The link back loads the shop's tab again, and opens no other.
+    const shown = await entries();
+    const loaded = page.waitForEvent('load');
+    await mailbox.getByRole('link', { name: 'demo shop' }).click();
+    await loaded;
+    expect(await entries()).toEqual(shown);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    expect(await entries()).toEqual(['Nothing yet. Buy something.']);
+    await page.reload();
+    expect(await entries()).toEqual(['Nothing yet. Buy something.']);
+  });
+
+  test('continues after a reload, also in the middle of an order', async () => {
+    await visit();
+    await buy('Reserve');
+    await leave();
+    await page.getByRole('button', { name: 'It is built: capture the money' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'It is built: capture the money' }).click();
+    world.service.jobs.wake();
+    await expect.poll(log, soon).toContain('Paid. Now the shop delivers.');
+    expect(await page.locator('#log .event', { hasText: 'The invoice can be paid.' }).count()).toBe(1);
+  });
+
+  test('shows the test cards next to the open checkout, and below it in a narrow window', async () => {
+    await visit();
+    await page.getByRole('button', { name: 'Pay', exact: true }).click();
+    await checkout().locator('.amount:not(:empty)').waitFor();
+    const card = page.getByRole('button', { name: '4000 0000 0000 0002' });
+    /** Read at once: the frame grows with its page. */
+    const placed = () =>
+      page.evaluate(`{
+        const [cards, frame] = ['dialog #cards', 'dialog iframe'].map((one) => document.querySelector(one).getBoundingClientRect());
+        ({ isAtItsSide: cards.right <= frame.left, isBelow: cards.top >= frame.bottom });
+      }`);
+    await card.click();
+    await page.locator('#copied:not(:empty)').waitFor();
+    expect(await placed()).toMatchObject({ isAtItsSide: true });
+    await page.setViewportSize({ width: 768, height: 1024 });
+    expect(await placed()).toMatchObject({ isBelow: true });
+    await checkout().getByRole('button', { name: 'Close' }).click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => page.locator('main #cards').count()).toBe(1);
+  });
+
+  test('clips no line at 1280 px, with everything unfolded', async () => {
+    page = await world.openAlone(`${world.address}/demo`, { viewport: { width: 1280, height: 800 } });
+    await buy('Pay');
+    await leave();
+    await expect.poll(log, soon).toContain('Paid. Now the shop delivers.');
+    const clipped = await page.evaluate(`{
+      for (const fold of document.querySelectorAll('details')) fold.open = true;
+      [...document.querySelectorAll('main *')]
+        .filter((element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0 && getComputedStyle(element).display !== 'inline')
+        .map(({ tagName, textContent }) => tagName + ' ' + textContent.slice(0, 60));
+    }`);
+    expect(clipped).toEqual([]);
   });
 
   test('shows an email only to a browser with its order, and none of another merchant', async () => {
@@ -143,7 +238,7 @@ describeInBrowser('the demo shop', () => {
   });
 
   test('saves a card, and charges it for the next purchases', async () => {
-    page = await world.open(`${world.address}/demo`);
+    await visit();
     await page.getByRole('button', { name: 'Save a card', exact: true }).click();
     // The checkout's script shows it; a box that is ticked earlier does not count.
     await checkout().getByRole('button', { name: 'Close' }).waitFor();
@@ -173,7 +268,7 @@ describeInBrowser('the demo shop', () => {
   });
 
   test('reserves the money, and captures it when the machine is built', async () => {
-    page = await world.open(`${world.address}/demo`);
+    await visit();
     await buy('Reserve');
     await leave();
     await page.getByRole('button', { name: 'It is built: capture the money' }).click();
@@ -186,7 +281,7 @@ describeInBrowser('the demo shop', () => {
   });
 
   test('has nothing in the way of a payer', async () => {
-    page = await world.open(`${world.address}/demo`);
+    await visit();
     await page.getByRole('button', { name: 'Pay', exact: true }).click();
     await checkout().locator('.amount:not(:empty)').waitFor();
     expect(await obstacles(page, { sizes: [desktop] })).toEqual([]);
@@ -215,6 +310,7 @@ describeInBrowser('the demo shop', () => {
     expect(body.map(({ url }: any) => url).sort()).toEqual([
       `${world.address}/demo/notices/CustomersTopic`,
       `${world.address}/demo/notices/InvoicesTopic`,
+      `${world.address}/demo/notices/RecurringTopic`,
     ]);
   });
 

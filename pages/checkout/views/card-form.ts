@@ -1,5 +1,6 @@
 // The card form. It groups the digits as on the card, and explains a wrong field once the payer leaves it or tries to pay.
 import { fill } from '../../../src/checkout/domain/translations.ts';
+import { networkNames } from '../../../src/checkout/domain/network-names.ts';
 import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
 import { existing } from '../../docs/elements.ts';
 import {
@@ -30,25 +31,12 @@ export type CardForm = {
   lock(isLocked: boolean): void;
 };
 
-const networkNames: Readonly<Record<string, string>> = {
-  visa: 'Visa',
-  mastercard: 'Mastercard',
-  maestro: 'Maestro',
-  nspkmir: 'МИР',
-  amex: 'American Express',
-  unionpay: 'UnionPay',
-  jcb: 'JCB',
-  dinersclub: 'Diners Club',
-  discover: 'Discover',
-  dankort: 'Dankort',
-};
-
 export function networkName(system: string): string {
   return networkNames[system] ?? '';
 }
 
 export function connectCardForm(facts: CheckoutFacts, email: string | undefined): CardForm {
-  const { problems, banners } = facts.words;
+  const { problems, banners, page: labels } = facts.words;
   const field = (id: string) => document.querySelector<HTMLInputElement>(`input#${id}`);
   const number = existing('number', HTMLInputElement);
   const expiry = existing('expiry', HTMLInputElement);
@@ -124,6 +112,9 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
     const network = networkOf(number.value);
     sign?.setAttribute('href', `#sign-${network ?? 'card'}`);
     spoken.textContent = network ? fill(banners.network, { network: networkName(network) }) : '';
+    const isOnFront = network === 'amex';
+    existing('code-hint', HTMLElement).textContent = isOnFront ? labels.codeHintFront : labels.codeHint;
+    code.placeholder = isOnFront ? '0000' : '000';
   }
 
   /** Moves the caret from a complete field to the next if that is empty. */

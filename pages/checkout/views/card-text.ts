@@ -14,6 +14,7 @@ export type Problem =
   | 'expiryMissing'
   | 'expiryWrong'
   | 'expiryPast'
+  | 'expiryFar'
   | 'codeMissing'
   | 'codeWrong'
   | 'holderMissing'
@@ -61,15 +62,17 @@ export function caretBehind(grouped: string, digits: number): number {
   return grouped.length;
 }
 
-/** `4` becomes `04 / `, and what browsers and password stores fill in becomes the same: 12/2030, 2030-12. */
+/** `4` becomes `04 / `, `130` becomes `01 / 30`, and what browsers and password stores fill in becomes the same: 12/2030, 2030-12. */
 export function groupedExpiry(text: string, isDeleting = false): string {
   const yearFirst = /^\s*(20\d\d)\D+(\d{1,2})\s*$/.exec(text);
   const whole = yearFirst ? `${yearFirst[2]}/${yearFirst[1]}` : text;
   const [first = '', second = ''] = whole.split(/\D+/).filter((part) => part !== '');
   const hasBreak = /\d\D/.test(whole.trim()) || (second !== '' && !isDeleting);
-  const single = first.length === 1 && (hasBreak || (/[2-9]/.test(first) && !isDeleting));
-  const month = single ? `0${first}` : first.slice(0, 2);
-  const rest = first.slice(2) + second;
+  // No month begins with 13 to 19: the second digit is of the year.
+  const isOver = second === '' && /^1[3-9]/.test(first);
+  const single = isOver || (first.length === 1 && (hasBreak || (/[2-9]/.test(first) && !isDeleting)));
+  const month = single ? `0${first.slice(0, 1)}` : first.slice(0, 2);
+  const rest = first.slice(single ? 1 : 2) + second;
   const year =
     rest.length === 4 && rest.startsWith('20') ? rest.slice(2) : rest.slice(0, rest.startsWith('20') ? 4 : 2);
   if (year !== '') return `${month} / ${year}`;
@@ -90,6 +93,9 @@ export function numberProblem(text: string): Problem | undefined {
     : 'numberWrong';
 }
 
+/** Longer than issuers make cards for. */
+const maxValidMonths = 20 * 12;
+
 /** A card is valid to the end of its month. */
 export function expiryProblem(text: string, today: Date): Problem | undefined {
   if (digitsOf(text) === '') return 'expiryMissing';
@@ -97,7 +103,9 @@ export function expiryProblem(text: string, today: Date): Problem | undefined {
   if (expiry === undefined) return 'expiryWrong';
   const [month = 0, year = 0] = expiry.split('/').map(Number);
   const months = (2000 + year) * 12 + month - 1;
-  return months < today.getUTCFullYear() * 12 + today.getUTCMonth() ? 'expiryPast' : undefined;
+  const thisMonth = today.getUTCFullYear() * 12 + today.getUTCMonth();
+  if (months < thisMonth) return 'expiryPast';
+  return months > thisMonth + maxValidMonths ? 'expiryFar' : undefined;
 }
 
 /** `MM/YY`, as the service takes it. */

@@ -1,25 +1,27 @@
 // The final view: the outcome and a receipt.
 import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
-import { printMoney } from '../../../src/checkout/domain/format-money.ts';
+import { printMoney } from '../../../src/receipts/domain/format-money.ts';
 import { fill } from '../../../src/checkout/domain/translations.ts';
 import { existing, h } from '../../docs/elements.ts';
 import { networkName } from './card-form.ts';
 import { agreementOf } from '../agreement.ts';
+import { hasShopPage } from '../shop-page.ts';
 import type { Progress } from '../progress.ts';
 import type { Ending } from '../view-of.ts';
 
 export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, ending: Ending): void {
   const { done } = facts.words;
   existing('done-head', HTMLElement).textContent = done[ending];
-  existing('done-lead', HTMLElement).textContent = done[`${ending}Lead`];
-  const amountMinor = attempt?.amountMinor ?? order?.amountMinor;
+  const money = (amountMinor: number | undefined) =>
+    amountMinor === undefined ? undefined : printMoney({ ...facts, amountMinor }, facts.locale);
+  const lead = fill(done[`${ending}Lead`], { amount: money(facts.verificationMinor) ?? '' });
+  // The shop's page has the report; of any other payment the shop learns in its own time.
+  const isNotified = ending === 'paid' && hasShopPage(facts);
+  existing('done-lead', HTMLElement).textContent = isNotified ? `${lead} ${done.notified}` : lead;
   const { consent } = agreementOf(facts, order) ?? {};
   const time = attempt?.endedAt ?? attempt?.startedAt;
   const rows: [string, string | undefined][] = [
-    [
-      done.amount,
-      amountMinor === undefined ? undefined : printMoney({ ...facts, amountMinor }, facts.locale),
-    ],
+    [done.amount, money(attempt?.amountMinor ?? order?.amountMinor)],
     [done.shop, facts.shop],
     [done.product, order?.product],
     [

@@ -7,8 +7,10 @@ import { consentTextOf, needsConsent, type ConsentText } from './consent-text.ts
 import { challenge, consentField, head, mark, message, page, section } from './page-parts.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
+import { networkNames } from './network-names.ts';
 import { networkSigns } from './network-logos.ts';
-import { printMoney, sizeOfPrinted } from './format-money.ts';
+import { sizeOfPrinted } from './amount-size.ts';
+import { printMoney } from '../../receipts/domain/format-money.ts';
 import { defined } from '../../defined.ts';
 
 export const views = [
@@ -45,8 +47,8 @@ export type CheckoutView = {
   readonly shop?: CheckoutShop;
   readonly order?: Order;
   readonly view: View;
-  /** Whether payers get receipts of recurring payments by email. */
-  readonly sendsEmail: boolean;
+  /** What is charged and refunded to check a card, if the shop's currency has such a sum. */
+  readonly verificationMinor?: number;
   readonly returnTo?: string;
   /** The shop's page that gets the progress reports. */
   readonly shopOrigin?: string;
@@ -68,8 +70,7 @@ export type CheckoutFacts = Omit<
   readonly hasOpener: boolean;
   /** The sentence at the box. Without an order, the script composes it once it knows the order. */
   readonly consent?: ConsentText;
-  /** The label of the field if the card is saved. */
-  readonly emailLabel: string;
+  readonly verificationMinor?: number;
   readonly words: Pick<
     Translations,
     'problems' | 'banners' | 'waiting' | 'page' | 'done' | 'challenge' | 'consent'
@@ -109,7 +110,8 @@ ${section('heard', view, `${head(words.ended.heardHead)}<p>${escaped(words.ended
   });
 }
 
-function summary({ request, shop, order }: CheckoutView, words: Translations, shopName: string): string {
+function summary(shown: CheckoutView, words: Translations, shopName: string): string {
+  const { request, shop, order } = shown;
   const amount = order && shop ? printMoney({ ...shop, ...order }, request.locale) : '';
   const heading =
     request.kind === 'customer'
@@ -121,30 +123,38 @@ function summary({ request, shop, order }: CheckoutView, words: Translations, sh
   return `<header class="summary">
 <p class="shop">${escaped(shopName)}</p>
 ${heading}
-<p id="product" class="product">${escaped(request.kind === 'customer' ? words.page.bindLead : product)}</p>
+<p id="product" class="product">${escaped(request.kind === 'customer' ? bindLead(shown, words) : product)}</p>
 ${isRenamed ? `<p class="payee">${escaped(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
 ${shop?.isTest ? `<p class="test"><span>${escaped(words.page.testMode)}</span></p>` : ''}
 </header>`;
 }
 
+/** Without a sum no card can be saved. */
+function bindLead({ request, shop, verificationMinor }: CheckoutView, { page }: Translations): string {
+  if (!shop || verificationMinor === undefined) return '';
+  const amount = printMoney({ ...shop, amountMinor: verificationMinor }, request.locale);
+  return fill(page.bindLead, { amount });
+}
+
 function cardForm(shown: CheckoutView, words: Translations, shopName: string): string {
-  const { request, order, sendsEmail } = shown;
+  const { request, order } = shown;
   const { page } = words;
   const consent = consentOf(shown, words, shopName);
   const isUnread = request.kind === 'invoice' && order === undefined;
   const isEmailNeeded = request.recurring;
-  const emailLabel = isEmailNeeded ? emailLabelOf(sendsEmail, words) : page.emailOptional;
+  const emailLabel = isEmailNeeded ? page.email : page.emailOptional;
   return `<form id="card-form" novalidate autocomplete="on">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
 ${field('expiry', page.expiry, `<input id="expiry" inputmode="numeric" autocomplete="cc-exp" placeholder="${escaped(page.expiryShape)}" maxlength="12" required aria-describedby="expiry-problem">`)}
-${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="password" ' : ''}inputmode="numeric" autocomplete="cc-csc" placeholder="000" maxlength="4" required aria-describedby="code-hint code-problem"><span id="code-hint" class="off-screen">${escaped(page.codeHint)}</span>`)}
+${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="password" ' : ''}inputmode="numeric" autocomplete="cc-csc" placeholder="000" maxlength="4" required aria-describedby="code-hint code-problem"><p id="code-hint" class="hint">${escaped(page.codeHint)}</p>`)}
 </div>
 ${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
 ${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
 ${consent || isUnread ? consentField(consent) : ''}
 ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${isUnread ? ' aria-disabled="true"' : ''}>${escaped(payLabel(shown, words))}</button>
+${acceptedNetworks}
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
 </form>`;
 }
@@ -159,10 +169,6 @@ function consentOf(
   return consentTextOf({ ...request, ...shop, ...order, shop: shopName }, consent);
 }
 
-function emailLabelOf(sendsEmail: boolean, { page }: Translations): string {
-  return sendsEmail ? page.email : page.emailForShop;
-}
-
 function payLabel({ request, shop, order }: CheckoutView, { page }: Translations): string {
   if (request.payButtonLabel !== undefined) return request.payButtonLabel;
   if (request.kind === 'customer') return page.bind;
@@ -170,6 +176,14 @@ function payLabel({ request, shop, order }: CheckoutView, { page }: Translations
   return fill(request.hold ? page.hold : page.pay, {
     amount: printMoney({ ...shop, ...order }, request.locale),
   });
+}
+
+const acceptedNetworks = `<p class="accepted" role="img" aria-label="${Object.values(networkNames).join(', ')}">${networkLogos(networkNames)}</p>`;
+
+function networkLogos(networks: object): string {
+  return Object.keys(networks)
+    .map((network) => `<svg><use href="#sign-${network}"/></svg>`)
+    .join('');
 }
 
 /** No field has a name, so a browser never submits one. */
@@ -217,7 +231,6 @@ function factsOf(shown: CheckoutView, words: Translations, shopName: string): Ch
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
     hasOpener: rest.hasOpener === true,
-    emailLabel: emailLabelOf(rest.sendsEmail, words),
     words: {
       problems,
       banners,
@@ -227,6 +240,11 @@ function factsOf(shown: CheckoutView, words: Translations, shopName: string): Ch
       challenge,
       consent: sentences,
     },
-    ...defined({ returnTo: rest.returnTo, shopOrigin: rest.shopOrigin, consent }),
+    ...defined({
+      returnTo: rest.returnTo,
+      shopOrigin: rest.shopOrigin,
+      verificationMinor: rest.verificationMinor,
+      consent,
+    }),
   };
 }

@@ -40,6 +40,8 @@ export type ConsentLinkView = {
     readonly shop: string;
     readonly isTest: boolean;
     readonly lastDigits: string;
+    /** The sum that is charged and refunded to check the card, as printed. */
+    readonly verification: string;
     readonly text: ConsentLinkText;
     /** The hash of the evidence: the payer agrees to what this page shows, and to nothing newer. */
     readonly textHash: string;
@@ -75,11 +77,11 @@ export function consentLinkPage({ locale, state, link }: ConsentLinkView, assets
 ${link ? summary(link, words, all) : `<header class="summary"><h1>${escaped(words.title)}</h1></header>`}
 <main>
 ${message(words.noScript, problem === undefined || view !== 'form' ? '' : words[problem])}
-${section('form', view, link ? form(link.text, words) : '')}
+${section('form', view, link ? form(link, words) : '')}
 ${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escaped(waiting.lead)}</p>`)}
 ${section('challenge', view, challenge(all))}
 ${section('left', view, `${head(words.leftHead)}<p>${escaped(words.leftLead)}</p><button id="resume" class="main" type="button">${escaped(bank.resume)}</button>`)}
-${section('done', view, `${mark('tick')}${head(words.doneHead)}<p>${escaped(words.doneLead)}</p>${link ? newTerms(link.text.rows) : ''}${back(link?.returnTo, all)}`)}
+${section('done', view, `${mark('tick')}${head(words.doneHead)}<p>${escaped(fill(words.doneLead, { amount: link?.verification ?? '' }))}</p>${link ? newTerms(link.text.rows) : ''}${back(link?.returnTo, all)}`)}
 ${ending('expired', view, words.expiredHead, words.expiredLead)}
 ${ending('cancelled', view, words.cancelledHead, words.cancelledLead)}
 ${ending('dead', view, words.deadHead, words.deadLead)}
@@ -102,7 +104,10 @@ ${isTest ? `<p class="test"><span>${escaped(testMode)}</span></p>` : ''}
 </header>`;
 }
 
-function form({ rows, text, howToStop }: ConsentLinkText, words: ConsentLinkWords): string {
+function form(
+  { verification, text: { rows, text, howToStop } }: NonNullable<ConsentLinkView['link']>,
+  words: ConsentLinkWords,
+): string {
   const line = ({ name, before, after, isChanged }: TermsRow) =>
     `<tr><th scope="row">${escaped(name)}</th><td>${escaped(before)}</td><td${isChanged ? ' class="changed"' : ''}>${escaped(after)}</td></tr>`;
   return `<form id="consent-form" novalidate>
@@ -112,7 +117,7 @@ function form({ rows, text, howToStop }: ConsentLinkText, words: ConsentLinkWord
 </table>
 ${consentField({ text, howToStop })}
 <button id="agree" class="main" type="submit">${escaped(words.button)}</button>
-<p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(words.check)}</span></p>
+<p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(fill(words.check, { amount: verification }))}</span></p>
 </form>`;
 }
 

@@ -5,7 +5,7 @@ import { asAgreed, type MandateTerms } from '../../receipts/domain/terms.ts';
 import type { Locale } from './checkout-request.ts';
 import { amountText, printedDate, scheduleText } from './consent-text.ts';
 import { consentLinkWords } from './consent-link-words.ts';
-import { printMoney } from './format-money.ts';
+import { printMoney } from '../../receipts/domain/format-money.ts';
 import { fill, wordsIn } from './translations.ts';
 
 export type TermsRow = {

@@ -19,8 +19,7 @@ const english = {
   agree:
     'I agree that {shop} charges my card ending in {digits} on the new terms without asking me each time: {schedule}, {amount}, {until}. They replace the terms I agreed to before.',
   agreeTrial: 'First price: {trial}.',
-  check:
-    'Your bank may ask you to confirm. To check the card we charge a small sum and refund it immediately.',
+  check: 'Your bank may ask you to confirm. To check the card we charge {amount} and refund it immediately.',
   button: 'Agree and confirm',
   consentMissing: 'Tick the box if you agree. Otherwise close this page, and nothing changes',
   declined: 'Your bank did not approve the check. Nothing has changed. Ask your bank, or contact the shop.',
@@ -36,7 +35,7 @@ const english = {
   leftLead:
     'The new terms apply only when you have confirmed them with your bank. Until then nothing changes.',
   doneHead: 'You have agreed to the new terms',
-  doneLead: 'Thank you. The small sum is being refunded to your card.',
+  doneLead: 'Thank you. {amount} is being refunded to your card.',
   expiredHead: 'This link has expired',
   expiredLead: 'Nothing has changed. If you want to agree to the new terms, ask the shop for a new link.',
   cancelledHead: 'There is nothing to agree to any more',
@@ -63,10 +62,9 @@ const russian: ConsentLinkWords = {
   trialThen: 'до {date}, затем {amount}',
   trialUntil: 'до {date}',
   agree:
-    'Я согласен, чтобы {shop} списывал деньги с моей карты, номер которой заканчивается на {digits}, на новых условиях, не спрашивая меня каждый раз: {schedule}, {amount}, {until}. Они заменяют прежние условия.',
+    'Даю согласие {shop} на списание денег с моей карты, номер которой заканчивается на {digits}, на новых условиях без отдельного запроса каждый раз: {schedule}, {amount}, {until}. Они заменяют прежние условия.',
   agreeTrial: 'Первая цена: {trial}.',
-  check:
-    'Банк может попросить подтверждение. Чтобы проверить карту, мы спишем небольшую сумму и сразу её вернём.',
+  check: 'Банк может попросить подтверждение. Чтобы проверить карту, мы спишем {amount} и сразу вернём.',
   button: 'Согласиться и подтвердить',
   consentMissing: 'Поставьте отметку, если согласны. Если нет, закройте страницу: ничего не изменится',
   declined: 'Банк не одобрил проверку карты. Ничего не изменилось. Спросите в банке или в магазине.',
@@ -81,7 +79,7 @@ const russian: ConsentLinkWords = {
   leftLead:
     'Новые условия начнут действовать, когда вы подтвердите их в банке. До этого ничего не изменится.',
   doneHead: 'Вы согласились на новые условия',
-  doneLead: 'Спасибо. Небольшая сумма уже возвращается на карту.',
+  doneLead: 'Спасибо. Проверочная сумма {amount} уже возвращается на карту.',
   expiredHead: 'Срок ссылки истёк',
   expiredLead: 'Ничего не изменилось. Если вы хотите согласиться, попросите у магазина новую ссылку.',
   cancelledHead: 'Соглашаться больше не на что',

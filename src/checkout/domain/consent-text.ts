@@ -3,14 +3,14 @@
 import { scheduleInWords } from '../../receipts/domain/schedule-words.ts';
 import { asAgreed, type AmountRule, type MandateTerms } from '../../receipts/domain/terms.ts';
 import type { CheckoutRequest, Locale } from './checkout-request.ts';
-import { printMoney } from './format-money.ts';
+import { printMoney } from '../../receipts/domain/format-money.ts';
 import { fill } from './translations.ts';
 import type { Translations } from './translations.en.ts';
 
 export type ConsentText = {
   readonly text: string;
   readonly howToStop: string;
-  /** How much, how often and until when, as the page's receipt repeats it. */
+  /** How much, how often and until when, as the page's receipt tells the payer. */
   readonly terms: string;
 };
 
@@ -36,15 +36,17 @@ export function consentTextOf(asked: Asked, words: Words): ConsentText {
   const { amountRule, schedule: agreed = asAgreed, validUntil } = terms;
   const money = (amountMinor: number) => printMoney({ ...asked, amountMinor }, locale);
   const schedule = scheduleText(agreed, locale, words);
-  const until =
-    validUntil === undefined ? words.until : fill(words.untilDate, { date: printedDate(validUntil, locale) });
+  const lastDay =
+    validUntil === undefined ? undefined : fill(words.untilDate, { date: printedDate(validUntil, locale) });
   const amount = amountRule && amountText(amountRule, money, words);
   // An amount and a period are one phrase: RUB 299.00 every month.
   const isPhrase = amountRule?.kind !== 'variable' && agreed !== asAgreed && agreed !== schedule;
   const often = amount === undefined ? schedule : `${amount}${isPhrase ? '' : ','} ${schedule}`;
-  const inWords = `${often}, ${until}`;
   const sentences = [
-    fill(kind === 'customer' ? words.bind : words.recurring, { shop, terms: inWords }),
+    fill(kind === 'customer' ? words.bind : words.recurring, {
+      shop,
+      terms: `${often}, ${lastDay ?? words.until}`,
+    }),
     ...(amount === undefined
       ? [paid === undefined ? words.later : fill(words.now, { amount: money(paid) })]
       : []),
@@ -54,7 +56,7 @@ export function consentTextOf(asked: Asked, words: Words): ConsentText {
     // A Russian date ends with a full stop of its own.
     text: sentences.map((sentence) => (sentence.endsWith('.') ? sentence : `${sentence}.`)).join(' '),
     howToStop: fill(words.stop, { shop }),
-    terms: inWords,
+    terms: `${often}, ${lastDay ?? words.untilYou}`,
   };
 }
 

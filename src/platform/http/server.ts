@@ -62,6 +62,8 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   maxConnections: number;
   /** Of a request without an ID. Without it, such a request is refused. */
   newRequestId: (() => string) | undefined;
+  /** The response to a browser that asks for an address that does not exist. */
+  sendNotFoundPage: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 }): FastifyInstance {
   const { pipeline, endpoints, log, metrics } = options;
   // Redaction by field name is off: it takes more time than the rest of the line, and every field is listed below. Card numbers are
@@ -136,7 +138,12 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 
-  app.setNotFoundHandler((_request, reply) => void reply.code(404).send({ message: 'Not found' }));
+  app.setNotFoundHandler((request, reply) => {
+    const { accept = '' } = request.headers;
+    const isBrowser = request.method === 'GET' && accept.includes('text/html');
+    reply.code(404);
+    return isBrowser ? options.sendNotFoundPage(request, reply) : reply.send({ message: 'Not found' });
+  });
   app.setErrorHandler((error, request, reply) => answerFault(error, request, reply));
 
   function answerFault(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

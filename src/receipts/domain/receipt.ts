@@ -3,6 +3,7 @@
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import type { Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
+import { printMoney } from './format-money.ts';
 import { asAgreedIn, scheduleInWords } from './schedule-words.ts';
 import type { MandateTerms } from './terms.ts';
 
@@ -144,18 +145,19 @@ ${rows.join('\n')}
 function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[] {
   const { merchant, amount, at, mandate, card, approvalCode } = facts;
   const { validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
-  const after = amountAfterTrialMinor === undefined ? undefined : textOfMinor(amountAfterTrialMinor, amount);
+  const money = (minor: number) => moneyText({ ...amount, minor: BigInt(minor) }, facts.language);
+  const after = amountAfterTrialMinor === undefined ? undefined : money(amountAfterTrialMinor);
   const trial = trialEnd === undefined ? [] : ([['trial', said.trial(trialEnd, after)]] as const);
   const later =
     amountRule === undefined
       ? []
       : amountRule.kind === 'variable'
         ? ([['later', shown(amountRule.text, said)]] as const)
-        : ([['later', laterAmount(amountRule, amount, said)]] as const);
+        : ([['later', laterAmount(amountRule, money, said)]] as const);
   const lines: (readonly [Label, string])[] = [
     ['schedule', shown(scheduleInWords(mandate.schedule, facts.language), said)],
     ['lifetime', validUntil === undefined ? said.untilCancelled : said.until(validUntil)],
-    ['amount', moneyText(amount)],
+    ['amount', moneyText(amount, facts.language)],
     ...later,
     ...trial,
     ['date', `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`],
@@ -175,22 +177,15 @@ function shown(agreed: string, said: Words): string {
 
 function laterAmount(
   rule: { readonly kind: 'fixed' | 'upTo'; readonly amountMinor: number },
-  { currency }: Money,
+  money: (minor: number) => string,
   said: Words,
 ): string {
-  const text = textOfMinor(rule.amountMinor, { currency });
+  const text = money(rule.amountMinor);
   return rule.kind === 'fixed' ? text : said.upTo(text);
 }
 
-function textOfMinor(minor: number, { currency }: Pick<Money, 'currency'>): string {
-  return moneyText({ minor: BigInt(minor), currency });
-}
-
-export function moneyText({ minor, currency }: Money): string {
-  const decimals = decimalsOf(currency);
-  const digits = String(minor).padStart(decimals + 1, '0');
-  if (decimals === 0) return `${digits} ${currency}`;
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)} ${currency}`;
+export function moneyText({ minor, currency }: Money, language: ReceiptLanguage): string {
+  return printMoney({ amountMinor: Number(minor), currency, minorDigits: decimalsOf(currency) }, language);
 }
 
 /** The problems of a receipt, in its text and in its HTML. */

@@ -119,14 +119,14 @@ function termRows({ mandate, endsAt }: SeriesTerms): Row[] {
       'After the trial',
       amountAfterTrialMinor === undefined
         ? undefined
-        : moneyText({ minor: BigInt(amountAfterTrialMinor), currency }),
+        : moneyText({ minor: BigInt(amountAfterTrialMinor), currency }, 'en'),
     ],
   ];
 }
 
 function amountsInWords(rule: AmountRule, currency: Currency): string {
   if (rule.kind === 'variable') return rule.text;
-  const amount = moneyText({ minor: BigInt(rule.amountMinor), currency });
+  const amount = moneyText({ minor: BigInt(rule.amountMinor), currency }, 'en');
   return rule.kind === 'fixed' ? amount : `up to ${amount}`;
 }
 
@@ -156,7 +156,7 @@ function paymentRows({ kind, root, mandate, consentedAt }: SeriesTerms): Row[] {
     [kind === 'parent' ? 'Invoice / payment' : 'Customer / binding', `${root.invoiceId} / ${root.paymentId}`],
     ['Made', moment(createdAt)],
     ['Approved, payer present', moment(consentedAt)],
-    ['Amount', moneyText({ minor: BigInt(amountMinor), currency })],
+    ['Amount', moneyText({ minor: BigInt(amountMinor), currency }, 'en')],
     ['Reference', [reference, approvalCode].filter(Boolean).join(' / ')],
     ['Authentication (ECI)', eci],
     ['Network transaction', networkTransactionId],
@@ -169,7 +169,7 @@ function wordsOf(fact: SeriesFact): [what: string, details: string] {
       return ['Consent given', ''];
     case 'recurring_charge_started': {
       const { amount, isRetry, packs } = fact;
-      const money = amount && moneyText({ minor: BigInt(amount.minor), currency: amount.currency });
+      const money = amount && moneyText({ minor: BigInt(amount.minor), currency: amount.currency }, 'en');
       const details = [`${fact.invoiceId} / ${fact.paymentId}`, money, `under ${packs.join(', ')}`];
       return [isRetry ? 'Charge retried' : 'Charge started', details.filter(Boolean).join('; ')];
     }

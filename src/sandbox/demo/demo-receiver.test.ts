@@ -75,6 +75,18 @@ test('a repeated webhook event is kept once, and one of another order is not kep
   expect([hearing.knows('I2'), hearing.after('I2', 0)]).toEqual([false, []]);
 });
 
+test('an event of a series is kept with the order or the customer that began it', () => {
+  const hearing = new Hearing(10);
+  const roots = [{ rootPayment: { invoiceID: 'I1' } }, { rootBinding: { customerID: 'C1' } }, {}];
+  for (const id of ['I1', 'C1']) hearing.attend(id);
+  for (const [at, root] of roots.entries())
+    hearing.keep(
+      '/webhooks',
+      delivered({ eventType: 'ConsentWithdrawn', series: root }, { id: `evt_${at}` }),
+    );
+  expect(['I1', 'C1'].map((id) => hearing.after(id, 0).length)).toEqual([1, 1]);
+});
+
 test('the oldest orders are dropped above the limit', () => {
   const hearing = new Hearing(2);
   for (const id of ['I1', 'I2', 'I3']) hearing.attend(id);

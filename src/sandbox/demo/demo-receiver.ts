@@ -74,8 +74,7 @@ export class Hearing {
 
   keep(path: string, delivered: Delivered): void {
     const body = JSON.parse(delivered.raw.toString()) as Heard['body'];
-    const [about] = [body['invoice'], body['customer']].filter(Boolean) as { id: string }[];
-    const heard = this.#heard.get(about?.id ?? '');
+    const heard = this.#heard.get(subjectOf(body) ?? '');
     const headers = Object.fromEntries(shownHeaders.map((name) => [name, header(delivered, name)]));
     const isRepeat = heard?.some((one) => one.headers['webhook-id'] === headers['webhook-id']);
     if (!isRepeat) heard?.push({ path, headers, body });
@@ -84,4 +83,17 @@ export class Hearing {
   after(id: string, count: number): readonly Heard[] {
     return this.#heard.get(id)?.slice(count) ?? [];
   }
+}
+
+/** The order or the customer that an event is about; of a series the one that began it. */
+function subjectOf(body: Heard['body']): string | undefined {
+  const { invoice, customer, series } = body as Heard['body'] & {
+    readonly invoice?: { readonly id: string };
+    readonly customer?: { readonly id: string };
+    readonly series?: {
+      readonly rootPayment?: { readonly invoiceID: string };
+      readonly rootBinding?: { readonly customerID: string };
+    };
+  };
+  return invoice?.id ?? customer?.id ?? series?.rootPayment?.invoiceID ?? series?.rootBinding?.customerID;
 }

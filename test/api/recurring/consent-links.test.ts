@@ -240,8 +240,8 @@ describe('a payer who agrees', () => {
     });
     for (const line of [
       'Schedule: every month',
-      'Amount: 0.00 RUB',
-      'Later amounts: 599.00 RUB',
+      'Amount: RUB 0.00',
+      'Later amounts: RUB 599.00',
       '/recurring/withdraw/',
     ])
       expect(email.text).toContain(line);

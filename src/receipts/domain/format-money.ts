@@ -1,4 +1,4 @@
-// Prints an amount. Server and page both use it, so that they print the same.
+// Prints an amount for payers. Pages and receipts all use it, so that they print the same.
 
 export type PrintedMoney = {
   readonly amountMinor: number;
@@ -15,9 +15,4 @@ export function printMoney({ amountMinor, currency, minorDigits }: PrintedMoney,
     minimumFractionDigits: minorDigits,
     maximumFractionDigits: minorDigits,
   }).format(amountMinor / 10 ** minorDigits);
-}
-
-/** The text size at which the amount fits one line above the form. */
-export function sizeOfPrinted(text: string): 'large' | 'middle' | 'small' {
-  return text.length <= 9 ? 'large' : text.length <= 13 ? 'middle' : 'small';
 }
