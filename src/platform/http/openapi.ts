@@ -276,11 +276,16 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
 
 function refusedWith(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
   return {
-    description: codes
-      .map((code) => `\`${code}\`: ${errorCatalogue[code].message.replace(/\.$/, '')}.`)
-      .join('\n\n'),
+    description: codes.map(sentenceOf).join('\n\n'),
     ...schemaOfError(family, status, codes),
   };
+}
+
+/** Without the message if the code has the same words: the document is downloaded whole. */
+function sentenceOf(code: ErrorCode): string {
+  const message = errorCatalogue[code].message.replace(/\.$/, '');
+  const isSaidByCode = message.replaceAll(' ', '').toLowerCase() === code.toLowerCase();
+  return isSaidByCode ? `\`${code}\`.` : `\`${code}\`: ${message}.`;
 }
 
 const referToResponse = (name: keyof typeof sharedResponses) => ({ $ref: `#/components/responses/${name}` });
