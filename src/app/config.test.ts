@@ -39,6 +39,17 @@ test.each(['http://127.0.0.1:9000', 'https://bank.example/mandate/'])('BANK_URL=
   expect(read({ BANK_URL: url })).not.toThrow();
 });
 
+test.each(['a b', 'user@host'])('HOST=%s is refused: no address can be made of it', (host) => {
+  expect(refusalOf({ HOST: host })).toContain(`HOST is "${host}".`);
+  expect(read({ HOST: host, PUBLIC_URL: 'https://pay.example' })).not.toThrow();
+});
+
+test('a master key that cannot be read is not called missing', () => {
+  const refusal = refusalOf({ MANDATE_MODE: 'live', MANDATE_MASTER_KEY: 'short' });
+  expect(refusal).toContain('MANDATE_MASTER_KEY is not 32 bytes');
+  expect(refusal).not.toContain('MANDATE_MASTER_KEY is not set');
+});
+
 describe('DATABASE_URL', () => {
   test.each(['postgres://me:hush@db:port/mandate', 'postgres://me:hu/sh@db/mandate'])(
     'that cannot be parsed is refused without repeating it: %s',

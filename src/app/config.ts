@@ -2,7 +2,7 @@
 import { mailServerIn } from '../platform/mail/mail-settings.ts';
 import { isUnverified, liveModeFaults } from './settings/live-mode-faults.ts';
 import { misspeltSettings, type MisspeltSetting } from './settings/misspelt-settings.ts';
-import type { Mode, Setting, ValueOf } from './settings/setting.ts';
+import { addressFault, type Mode, type Setting, type ValueOf } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
 
 /** The values that the settings lead to. */
@@ -51,15 +51,21 @@ export function readConfig(environment: Environment, workingFolder: string) {
   const usualHost = environment['PGHOST'];
   const rejectUnauthorized = environment['NODE_TLS_REJECT_UNAUTHORIZED'];
   if (mode === 'live')
-    faults.push(...missingInLive(values), ...liveModeFaults({ ...values, usualHost, rejectUnauthorized }));
+    faults.push(
+      ...missingInLive(environment),
+      ...liveModeFaults({ ...values, usualHost, rejectUnauthorized }),
+    );
   // If it were ignored, cards would be charged amounts that the operator did not choose.
   if ('BINDING_TEST_CHARGES' in environment)
     faults.push('BINDING_TEST_CHARGES is now called BINDING_VERIFICATION_CHARGES. Rename it.');
   const mail = mailServerIn({ url: values.smtpUrl, from: values.smtpFrom, timeoutMs: values.smtpTimeoutMs });
   if (mail && 'fault' in mail) faults.push(mail.fault);
 
-  if (faults.length > 0) throw new ConfigurationFault(faults, misspeltIn(environment).map(textOfMisspelt));
   const publicUrl = values.publicUrl ?? `http://${reachable(values.host)}:${values.port}`;
+  if (values.publicUrl === undefined && addressFault(publicUrl) !== undefined)
+    faults.push(`HOST is "${values.host}". Use the address or the name of an interface of this machine.`);
+
+  if (faults.length > 0) throw new ConfigurationFault(faults, misspeltIn(environment).map(textOfMisspelt));
   return {
     ...values,
     isDatabaseUnverified: isUnverified(values.databaseUrl, usualHost),
@@ -68,12 +74,13 @@ export function readConfig(environment: Environment, workingFolder: string) {
   };
 }
 
-function missingInLive({ databaseUrl, masterKey }: Values): string[] {
+function missingInLive(environment: Environment): string[] {
+  const isMissing = (setting: Setting<unknown>) => !environment[setting.name];
   return [
-    ...(databaseUrl === undefined
+    ...(isMissing(settings.databaseUrl)
       ? ['DATABASE_URL is not set. Live mode requires one: the private PostgreSQL is for the sandbox.']
       : []),
-    ...(masterKey === undefined
+    ...(isMissing(settings.masterKey)
       ? [
           'MANDATE_MASTER_KEY is not set. Live mode requires it: create one with `openssl rand -base64 32`, and keep it apart from the backups.',
         ]

@@ -46,6 +46,8 @@ export async function serve(): Promise<void> {
         nowMs: Date.now,
       });
     }
+    // So that the first request is not taken for a bank that cannot do it. The loop asks again.
+    await service.learnAbilities().catch(() => undefined);
     const address = await listen(service, config);
     // With PORT=0 the address is known only after listening.
     if (new URL(publicUrl).port === '0') publicUrl = address;

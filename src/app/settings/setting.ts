@@ -113,15 +113,19 @@ export function address(described: Described & { readonly byDefault: string }): 
   return {
     ...described,
     read(text, { addFault }) {
-      if (text === undefined) return undefined;
-      if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
-        addFault(`${described.name} is not a valid http or https address. Write it as https://host:port.`);
-      else if (new URL(text).username !== '' || new URL(text).password !== '')
-        addFault(`${described.name} contains a user name or password. Remove them.`);
+      const fault = text && addressFault(text);
+      if (fault) addFault(`${described.name} ${fault}`);
       return text;
     },
     shown: (value) => value && withoutSecrets(value),
   };
+}
+
+export function addressFault(text: string): string | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    return 'is not a valid http or https address. Write it as https://host:port.';
+  const { username, password } = new URL(text);
+  return username === '' && password === '' ? undefined : 'contains a user name or password. Remove them.';
 }
 
 /** Neither user, password nor parameters, which may contain a password too. */

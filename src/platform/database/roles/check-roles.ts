@@ -100,6 +100,7 @@ const rulesOfEveryRole: readonly Rule[] = [
     sql: `${heldRoles}
           select ${withRole("proname || '()'")} from held, pg_proc
           where prosecdef and pronamespace <> 'pg_catalog'::regnamespace
+            and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')
             and has_function_privilege(id, pg_proc.oid, 'execute') group by proname order by 1`,
   },
   {
