@@ -51,12 +51,8 @@ export function openPayoutRouting(
       const row = firstOf(able);
       if (row) return accept(routeFrom(row));
       if (missing !== undefined) return refuse('noPayoutTerminal', { hint: notDeclared(missing) });
-      return noPayoutTerminal(
-        largestLimitOf(
-          rows.map(({ terms }) => terms),
-          wanted.currency,
-        ),
-      );
+      const terms = rows.map((one) => one.terms);
+      return noPayoutTerminal(largestLimitOf(terms, wanted.currency));
     },
     /** The next one after that terminal by priority, at another bank that is not away and whose terms suit. */
     async nextPayoutRoute(
