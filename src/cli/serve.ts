@@ -46,8 +46,8 @@ export async function serve(): Promise<void> {
         nowMs: Date.now,
       });
     }
-    // So that the first request is not taken for a bank that cannot do it. The loop asks again.
-    await service.learnAbilities().catch(() => undefined);
+    // So that the first request is not taken for a bank that cannot do it. The bank of a sandbox starts later.
+    if (config.mode === 'live') await service.learnAbilities().catch(() => undefined);
     const address = await listen(service, config);
     // With PORT=0 the address is known only after listening.
     if (new URL(publicUrl).port === '0') publicUrl = address;
