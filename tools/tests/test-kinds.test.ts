@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { kindOf, testsByKind } from './test-kinds.ts';
+import { kindOf, readingOf, testsByKind } from './test-kinds.ts';
 
 const files: Record<string, string> = {
   'src/a/pure.test.ts': "import { expect } from 'vitest';\nimport { sum } from './pure.ts';",
@@ -20,7 +20,7 @@ const files: Record<string, string> = {
     "import { often } from '../support/service/campaign.ts';\nimport { start } from '../support/program.ts';",
   'tools/script.test.ts': "import { execFile } from 'node:child_process';",
 };
-const textOf = (file: string) => files[file];
+const read = (file: string) => (files[file] === undefined ? undefined : readingOf(files[file]));
 
 describe('what a test file needs follows from its imports', () => {
   test.each([
@@ -34,7 +34,7 @@ describe('what a test file needs follows from its imports', () => {
     ['as much as it asks for', 'test/process/crashes.test.ts', 'campaign'],
     ['processes of its own', 'tools/script.test.ts', 'process'],
   ])('%s', (_, file, kind) => {
-    expect(kindOf(file, textOf)).toBe(kind);
+    expect(kindOf(file, read)).toBe(kind);
   });
 });
 

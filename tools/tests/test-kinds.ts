@@ -14,18 +14,25 @@ const folders = ['src', 'test', 'tools', 'simulation'];
 const imported = /^(?:(?:import|export) (?!type )(?:[^'"`;]* from )?|.*\bawait import\()'([^']+)'/gm;
 /** With `inject` a test gets what the global set-up provides. */
 const importsInject = /^import \{[^}]*\binject\b[^}]*\} from 'vitest'/m;
-const asksForProgram = /\binject\('(?:builtProgram|plainSources)'\)/;
+const asksForBuiltProgram = /\binject\('(?:builtProgram|plainSources)'\)/;
 const reachesProcesses = new Set(['node:child_process', 'node:cluster']);
 /** A test that imports it takes an amount of work. */
 const campaigns = 'test/support/service/campaign.ts';
 const reachesOut = new Set([...reachesProcesses, 'playwright-core', 'pg']);
 
+/** What a file says about itself. It is read once, though many tests import it. */
+type Reading = {
+  readonly imports: readonly string[];
+  readonly asks: boolean;
+  readonly asksForProgram: boolean;
+};
+
 /** The test files of a checkout, by kind, with paths relative to it. */
 export function testsByKind(repository: string): Record<TestKind, string[]> {
   const byKind: Record<TestKind, string[]> = { unit: [], database: [], process: [], campaign: [] };
-  const textOf = textsIn(repository);
+  const read = readingsIn(repository);
   for (const file of folders.flatMap((folder) => testFilesIn(repository, folder)).sort()) {
-    byKind[kindOf(file, textOf)].push(file);
+    byKind[kindOf(file, read)].push(file);
   }
   return byKind;
 }
@@ -33,16 +40,18 @@ export function testsByKind(repository: string): Record<TestKind, string[]> {
 /**
  * Reads the file and its support files, but not src: src uses a database or starts a process only if a test makes it.
  */
-export function kindOf(file: string, textOf: (file: string) => string | undefined): TestKind {
+export function kindOf(file: string, read: (file: string) => Reading | undefined): TestKind {
   const ownPackages = new Set<string>();
   const packages = new Set<string>();
-  const asking: string[] = [];
+  let asks = false;
+  let asksForProgram = false;
   const seen = new Set([file]);
   for (const each of seen) {
-    const text = textOf(each);
-    if (text === undefined) continue;
-    if (importsInject.test(text)) asking.push(text);
-    for (const [, name = ''] of text.matchAll(imported)) {
+    const reading = read(each);
+    if (reading === undefined) continue;
+    asks ||= reading.asks;
+    asksForProgram ||= reading.asksForProgram;
+    for (const name of reading.imports) {
       const path = join(dirname(each), name);
       if (each === file && path === campaigns) return 'campaign';
       if (!name.startsWith('.')) packages.add(name);
@@ -51,9 +60,17 @@ export function kindOf(file: string, textOf: (file: string) => string | undefine
     }
   }
   const isAboutProcesses = [...reachesProcesses].some((name) => ownPackages.has(name));
-  if (isAboutProcesses || asking.some((text) => asksForProgram.test(text))) return 'process';
-  const asks = asking.length > 0 || [...reachesOut].some((name) => packages.has(name));
-  return asks ? 'database' : 'unit';
+  if (isAboutProcesses || asksForProgram) return 'process';
+  return asks || [...reachesOut].some((name) => packages.has(name)) ? 'database' : 'unit';
+}
+
+export function readingOf(text: string): Reading {
+  const asks = importsInject.test(text);
+  return {
+    imports: Array.from(text.matchAll(imported), ([, name = '']) => name),
+    asks,
+    asksForProgram: asks && asksForBuiltProgram.test(text),
+  };
 }
 
 function testFilesIn(repository: string, folder: string): string[] {
@@ -62,18 +79,18 @@ function testFilesIn(repository: string, folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-function textsIn(repository: string): (file: string) => string | undefined {
-  const known = new Map<string, string | undefined>();
+function readingsIn(repository: string): (file: string) => Reading | undefined {
+  const known = new Map<string, Reading | undefined>();
   return (file) => {
-    if (!known.has(file)) known.set(file, readText(join(repository, file)));
+    if (!known.has(file)) known.set(file, readFile(join(repository, file)));
     return known.get(file);
   };
 }
 
-function readText(path: string): string | undefined {
+function readFile(path: string): Reading | undefined {
   if (!path.endsWith('.ts')) return undefined;
   try {
-    return readFileSync(path, 'utf8');
+    return readingOf(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }
