@@ -267,13 +267,18 @@ function withSuggestion(refusal: Refusal<ErrorCode>, unknown: Unknown): Refusal<
   return { ...refusal, hint: refusal.hint === undefined ? suggestion : `${refusal.hint} ${suggestion}` };
 }
 
+type Serializer = ReturnType<FastifyReply['compileSerializationSchema']>;
 type ResponseWriter = (value: unknown, reply: FastifyReply) => string;
+
+/** By schema, because several services in one process have the same ones. */
+const serializers = new WeakMap<object, Serializer>();
 
 /** Writes the declared fields and drops all others. Compiled on first use, because compiling all operations slowed the start. */
 function responseWriter({ response }: AnyEndpoint): ResponseWriter {
-  let serialize: ReturnType<FastifyReply['compileSerializationSchema']> | undefined;
+  const schema = response ?? {};
   return (value, reply) => {
-    serialize ??= reply.compileSerializationSchema(response as Record<string, unknown>);
+    const serialize = serializers.get(schema) ?? reply.compileSerializationSchema(schema);
+    serializers.set(schema, serialize);
     return serialize(value as Record<string, unknown>);
   };
 }
