@@ -43,24 +43,24 @@ function isWrittenAsSealed(bundle: Bundle, file: string): boolean {
   return text === (text.includes('\n') ? JSON.stringify(bundle, null, 2) : JSON.stringify(bundle));
 }
 
-/** The seal must be by one of the `sealedBy` public keys. Without any, every signer is accepted. */
+/** The seal must be by one of the `sealedBy` public keys. Without any, every signer is accepted. The chain names the changed entry. */
 export function verifyBundle(file: string, sealedBy: readonly string[] = []): Verified {
   const bundle = parsed(file);
   if (!bundle) return no('The file is not a consent bundle.');
   if (!isWrittenAsSealed(bundle, file)) return no('The file is not formatted as it was sealed.');
   if (sealedBy.length > 0 && !sealedBy.includes(bundle.publicKey))
     return no('The bundle is sealed with another key.');
-  const { signature, ...signed } = bundle;
-  const key = publicKeyOf(bundle.publicKey);
-  const bytes = Buffer.from(signature, 'base64url');
-  if (!key || bytes.toString('base64url') !== signature) return no('The seal is unreadable.');
-  if (!verify(null, textOf(signed), key, bytes)) return no('The seal does not match the content.');
   let before = '';
   for (const [place, entry] of bundle.entries.entries()) {
     before = linkOf(before, entry);
     if (entry.sequence !== place + 1 || entry.hash !== before)
       return no(`Entry ${place + 1} breaks the hash chain.`);
   }
+  const { signature, ...signed } = bundle;
+  const key = publicKeyOf(bundle.publicKey);
+  const bytes = Buffer.from(signature, 'base64url');
+  if (!key || bytes.toString('base64url') !== signature) return no('The seal is unreadable.');
+  if (!verify(null, textOf(signed), key, bytes)) return no('The seal does not match the content.');
   return { ok: true, bundle };
 }
 
