@@ -301,9 +301,10 @@ test('a service that charges and refunds during the run causes no difference', a
     }
   };
   const shoppers = [shopper(true), shopper(false), shopper(false)];
+  const rounds = 6;
   const found: string[] = [];
   let lines = 0;
-  for (let times = 0; times < 12; times++) {
+  for (let times = 0; times < rounds; times++) {
     // At least one sale for each run, however slow they are.
     await Promise.race([new Promise<void>((resolve) => (tellSale = resolve)), ...shoppers]);
     const reader = world.openBook();
@@ -317,7 +318,7 @@ test('a service that charges and refunds during the run causes no difference', a
   await Promise.all(shoppers);
   await service.jobs.whenIdle();
   // The operations recorded under another bank.
-  expect(found).toEqual(Array.from({ length: 12 }, () => 'wrong_bank'));
-  expect(sold).toBeGreaterThan(10);
+  expect(found).toEqual(Array.from({ length: rounds }, () => 'wrong_bank'));
+  expect(sold).toBeGreaterThanOrEqual(rounds);
   expect(lines).toBeGreaterThan(clean.length);
 }, 120_000);
