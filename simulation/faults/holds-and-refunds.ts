@@ -141,7 +141,7 @@ const changeInvoiceRow =`,
     does: 'The card number is stored with the client information.',
     edits: [
       {
-        within: 'openVault',
+        within: 'openTokenising',
         replace: 'client_info: given.clientInfo,',
         by: 'client_info: { ...given.clientInfo, fingerprint: card.number },',
       },

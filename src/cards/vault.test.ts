@@ -11,7 +11,8 @@ import { localMasterKey } from '../platform/keys/master-key.ts';
 import { cardMatchHash, numberHash } from './card-hash.ts';
 import { cardIdOf } from './domain/payment-resource.ts';
 import { removeRetained } from './store/retained-cards.ts';
-import { openVault, type NewCard, type Vault } from './vault.ts';
+import type { NewCard } from './tokenise.ts';
+import { openVault, type Vault } from './vault.ts';
 import { defined } from '../defined.ts';
 
 const minute = 60_000;
@@ -162,6 +163,28 @@ describe('a security code', () => {
       Array.from({ length: 10 }, (_, each) => nodes[each % 2]!.detokenise(card)),
     );
     expect(revealed.filter(({ securityCode }) => securityCode !== undefined)).toHaveLength(1);
+  });
+
+  test('is taken out with the value of an authentication in one statement, and both are returned', async () => {
+    const card = await tokenise();
+    const authentication = await vault.cards.keepAuthentication(db.database, 'P', card.token, 'a value');
+    const asked: string[] = [];
+    const counting = {
+      ...db.database,
+      run: ((statement, values) => {
+        asked.push(statement.name);
+        return db.database.run(statement, values);
+      }) as Database['run'],
+    };
+    const own = openVault({ db: counting, keyring, masterKey, clock, ids: randomIds });
+    const both = { securityCode: '737', authenticationValue: 'a value' };
+    const taken = await own.detokenise({ ...card, authentication });
+    expect(taken).toMatchObject(both);
+    expect(asked.filter((name) => name.startsWith('take_'))).toHaveLength(1);
+    expect(await codesLeft()).toBe(0);
+    await taken.returnCode?.();
+    expect(await vault.detokenise({ token: card.token, authentication })).not.toHaveProperty('securityCode');
+    expect(await vault.detokenise(card)).toMatchObject({ securityCode: '737' });
   });
 
   test('that was returned by the caller is available again, once, for the rest of its time', async () => {

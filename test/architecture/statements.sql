@@ -4372,13 +4372,16 @@ select json_build_array(withdrawal_id) as key, party_id, stuck_at, stuck_reason 
 where stuck_at is not null order by stuck_at limit 1000;
 
 -- take_card_and_security_code
-with taken as (
+with code as (
 delete from security_code where session_id = $1::text and card_id = $2::text
-returning half_hour, ciphertext, expires_at
-)
+returning session_id, half_hour, ciphertext, expires_at
+), authentication as (
+delete from security_code where session_id = $3::text and card_id = $2::text
+returning session_id, half_hour, ciphertext, expires_at
+), taken as (select * from code union all select * from authentication)
 select party_id, purpose, retained_for, card.ciphertext, key_version,
-case when session_id = $1::text then client_info -> 'browser' end as browser, half_hour, wrapped as wrapped_key,
-taken.ciphertext as code_ciphertext, expires_at
+case when card.session_id = $1::text then client_info -> 'browser' end as browser,
+taken.session_id as taken_id, half_hour, wrapped as wrapped_key, taken.ciphertext as code_ciphertext, expires_at
 from card left join (taken join security_code_key using (half_hour)) on true
 where card_id = $2::text;
 

@@ -103,10 +103,10 @@ const keepCardAlone = statement({
   text: `with asked as (select) ${retainCard('asked')}`,
 });
 
-/** Reads the encrypted card and its waiting security code, and deletes the code. */
+/** Reads the encrypted card and what waits for its next message, and deletes that. One row for each secret, or one without any. */
 const takeOut = statement({
   name: 'take_card_and_security_code',
-  parameters: { card_id: 'text', session_id: 'text?' },
+  parameters: { card_id: 'text', session_id: 'text?', authentication_id: 'text?' },
   row: {
     party_id: 'text',
     purpose: columns.purpose,
@@ -114,16 +114,20 @@ const takeOut = statement({
     ciphertext: 'bytea',
     key_version: 'int4',
     browser: stored('json?', browserFacts),
+    taken_id: 'text?',
     ...codeParameters,
   },
   text: `
-    with taken as (
+    with code as (
       delete from security_code where session_id = :session_id and card_id = :card_id
-      returning half_hour, ciphertext, expires_at
-    )
+      returning session_id, half_hour, ciphertext, expires_at
+    ), authentication as (
+      delete from security_code where session_id = :authentication_id and card_id = :card_id
+      returning session_id, half_hour, ciphertext, expires_at
+    ), taken as (select * from code union all select * from authentication)
     select party_id, purpose, retained_for, card.ciphertext, key_version,
-           case when session_id = :session_id then client_info -> 'browser' end as browser, half_hour, wrapped as wrapped_key,
-           taken.ciphertext as code_ciphertext, expires_at
+           case when card.session_id = :session_id then client_info -> 'browser' end as browser,
+           taken.session_id as taken_id, half_hour, wrapped as wrapped_key, taken.ciphertext as code_ciphertext, expires_at
     from card left join (taken join security_code_key using (half_hour)) on true
     where card_id = :card_id`,
 });
@@ -195,6 +199,9 @@ export async function markRetained(
   return rows.length > 0;
 }
 
+/** Names of what was stored for the next message with a card. */
+export type Waiting = { readonly session?: string; readonly authentication?: string };
+
 export type TakenOut = {
   readonly partyId: string;
   readonly purpose: Purpose;
@@ -202,6 +209,7 @@ export type TakenOut = {
   readonly ciphertext: Buffer;
   readonly keyVersion: number;
   readonly code?: EncryptedCode;
+  readonly authentication?: EncryptedCode;
   /** Of the session in which the card was entered. */
   readonly browser?: BrowserFacts;
 };
@@ -209,23 +217,39 @@ export type TakenOut = {
 export async function takeCardOut(
   db: Database,
   cardId: string,
-  sessionId: string | undefined,
+  { session, authentication }: Waiting = {},
 ): Promise<TakenOut | undefined> {
-  const [row] = await db.run(takeOut, { card_id: cardId, session_id: sessionId ?? null });
+  const names = { session_id: session ?? null, authentication_id: authentication ?? null };
+  const rows = await db.run(takeOut, { card_id: cardId, ...names });
+  const [row] = rows;
   if (!row) return undefined;
-  const { half_hour: halfHour, wrapped_key: wrappedKey, code_ciphertext, expires_at: expiresAt } = row;
-  const code =
-    halfHour === null || !wrappedKey || !code_ciphertext || !expiresAt
-      ? undefined
-      : { halfHour, wrappedKey, ciphertext: code_ciphertext, expiresAt };
+  const secretOf = (name: string | undefined) => {
+    const taken = rows.find(({ taken_id }) => taken_id !== null && taken_id === name);
+    return taken && codeOf(taken);
+  };
   return {
     partyId: row.party_id,
     purpose: row.purpose,
     retainedFor: row.retained_for ?? [],
     ciphertext: row.ciphertext,
     keyVersion: row.key_version,
-    ...defined({ code, browser: row.browser }),
+    ...defined({
+      code: secretOf(session),
+      authentication: secretOf(authentication),
+      browser: row.browser,
+    }),
   };
+}
+
+function codeOf(row: Values<typeof codeParameters>): EncryptedCode | undefined {
+  const {
+    half_hour: halfHour,
+    wrapped_key: wrappedKey,
+    code_ciphertext: ciphertext,
+    expires_at: expiresAt,
+  } = row;
+  const isWhole = halfHour !== null && wrappedKey && ciphertext && expiresAt;
+  return isWhole ? { halfHour, wrappedKey, ciphertext, expiresAt } : undefined;
 }
 
 const maxRemoved = 1_000;

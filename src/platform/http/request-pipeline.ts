@@ -277,7 +277,8 @@ const serializers = new WeakMap<object, Serializer>();
 function responseWriter({ response }: AnyEndpoint): ResponseWriter {
   const schema = response ?? {};
   return (value, reply) => {
-    const serialize = serializers.get(schema) ?? reply.compileSerializationSchema(schema);
+    const serialize =
+      serializers.get(schema) ?? reply.compileSerializationSchema(schema as Record<string, unknown>);
     serializers.set(schema, serialize);
     return serialize(value as Record<string, unknown>);
   };
