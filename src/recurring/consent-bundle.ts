@@ -43,7 +43,7 @@ function isWrittenAsSealed(bundle: Bundle, file: string): boolean {
   return text === (text.includes('\n') ? JSON.stringify(bundle, null, 2) : JSON.stringify(bundle));
 }
 
-/** The seal must be by one of the `sealedBy` public keys. Without any, every signer is accepted. The chain names the changed entry. */
+/** Sealed by one of the `sealedBy` keys, by any signer if there are none. The chain is checked first, because it names the changed entry. */
 export function verifyBundle(file: string, sealedBy: readonly string[] = []): Verified {
   const bundle = parsed(file);
   if (!bundle) return no('The file is not a consent bundle.');
