@@ -17,9 +17,9 @@ import { consentWarnings } from '../../recurring/domain/mandate.ts';
 import { accept, refuse, type Outcome, type Warning } from '../../refusal.ts';
 import { cardSourceOf, type CardSource, type CardSourceDeps, type SelectedCard } from '../card-source.ts';
 import {
-  decideStart,
   recurrenceOf,
   requirePayable,
+  startedBy,
   type PayableInvoice,
   type Recurrence,
   type StartPayment,
@@ -254,13 +254,13 @@ async function storePayment(
   const { payer, withPayment } = taken.value;
   const flow = await flowWithDays(invoice, made.command, taken.value, banks);
   const authenticated = await kept(cards, db, body.authenticated, { partyId: invoice.partyId, payer });
-  const decision = decideStart(invoice, { ...made.command, ...defined({ authenticated }), flow, payer }, now);
-  if (!decision.ok) return decision;
-  const stored = await storeNewPayment(db, decision.value, {
+  const command = { ...made.command, ...defined({ authenticated }), flow, payer };
+  const started = startedBy(command, invoice, now);
+  const stored = await storeNewPayment(db, started, {
     invoiceVersion,
     fingerprint: made.command.externalId === undefined ? null : made.fingerprint,
     claim: initialClaim(now),
-    withPayment: withPayment(decision.value.terms),
+    withPayment: withPayment(started.terms),
   });
   if (stored === 'versionConflict') return stored;
   return 'why' in stored ? payerAttempts.refusalOf(db, stored) : accept(stored);
