@@ -9,7 +9,7 @@ import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fr
 import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
-import { approvedAlone, type SeriesEffect } from './domain/series-effects.ts';
+import { approvedAlone, type SeriesEffects } from './domain/series-effects.ts';
 
 export type SeriesWriteDeps = {
   readonly recurring: Recurring;
@@ -19,47 +19,44 @@ export type SeriesWriteDeps = {
 /** Undefined if there is nothing to write. */
 export function seriesWriteOf(
   payment: Payment,
-  effects: readonly SeriesEffect[],
+  effects: SeriesEffects,
   now: Instant,
   deps: SeriesWriteDeps,
 ): ((tx: Database) => Promise<void>) | undefined {
-  if (effects.length === 0) return undefined;
-  return async (tx) => {
-    for (const effect of effects) await write(tx, payment, effect, now, deps);
-  };
+  if (Object.keys(effects).length === 0) return undefined;
+  return (tx) => write(tx, payment, effects, now, deps);
 }
 
 async function write(
   tx: Database,
   payment: Payment,
-  effect: SeriesEffect,
+  { chargeEnded, cardDeclined, terminalPaused, holdEnded, parentMade: approval, receiptDue }: SeriesEffects,
   now: Instant,
   { recurring, pauseTerminal }: SeriesWriteDeps,
 ): Promise<void> {
   const member = { invoiceId: payment.invoiceId, paymentId: payment.id };
-  switch (effect.effect) {
-    case 'chargeEnded':
-      return recurring.recordOutcome(tx, effect.seriesId, member, effect.ending, now);
-    case 'holdEnded':
-      return recurring.holdEnded(tx, effect.seriesId, member, effect.isCaptured ? now : undefined);
-    case 'cardDeclined':
-      return recurring.recordDecline(tx, { ...payment, ...member, token: effect.token }, effect.answer, now);
-    case 'terminalPaused': {
-      const operationId = operationIdOf(payment, 'authorise');
-      return pauseTerminal(tx, payment, payment.terminal, { operationId, ...effect.answer }, now);
-    }
-    case 'parentMade':
-      return parentMade(tx, payment, member, effect.approval, now, recurring);
-    case 'receiptDue':
-      return recurring.queueReceipt(tx, effect.seriesId, effect.receipt, now);
+  if (chargeEnded) await recurring.recordOutcome(tx, chargeEnded.seriesId, member, chargeEnded.ending, now);
+  if (cardDeclined) {
+    const declined = { ...payment, ...member, token: cardDeclined.token };
+    await recurring.recordDecline(tx, declined, cardDeclined.answer, now);
   }
+  if (terminalPaused) {
+    const operationId = operationIdOf(payment, 'authorise');
+    await pauseTerminal(tx, payment, payment.terminal, { operationId, ...terminalPaused }, now);
+  }
+  if (holdEnded) {
+    const capturedAt = holdEnded.isCaptured ? now : undefined;
+    await recurring.holdEnded(tx, holdEnded.seriesId, member, capturedAt);
+  }
+  if (approval) await parentMade(tx, payment, member, approval, now, recurring);
+  if (receiptDue) await recurring.queueReceipt(tx, receiptDue.seriesId, receiptDue.receipt, now);
 }
 
 /** The parameters of the statement that changes the payment, if only the approval of a charge follows. */
 export async function successOf(
   { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
   { invoiceId, id: paymentId }: Payment,
-  effects: readonly SeriesEffect[],
+  effects: SeriesEffects,
   charge: PendingCharge | undefined,
   now: Instant,
 ): Promise<ApprovedCharge | undefined> {
