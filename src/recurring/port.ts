@@ -19,7 +19,7 @@ import type {
   SeriesFact,
   Revocation,
 } from './domain/series.ts';
-import type { SeriesWithSettings, StoredSeries } from './store/series.ts';
+import type { StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './domain/settings.ts';
 import type { WrittenReceipt } from './write-receipt.ts';
 
@@ -47,9 +47,8 @@ export type Evaluation = {
   /** The token of the card to charge. */
   readonly token: string;
   readonly verdict: ChargeDecision;
-  /** The series as it was evaluated, and the shop's settings. */
+  /** The series as it was evaluated. */
   readonly stored: StoredSeries;
-  readonly settings: RecurringSettings;
   /** How many stops of its card had reached the series. */
   readonly cardStops: number;
 };
@@ -158,7 +157,7 @@ export type Recurring = {
   /** The receipt in the payer's language, unless another is given. Undefined if there is no such series. */
   receipt(
     db: Database,
-    series: string | SeriesWithSettings,
+    series: string | StoredSeries,
     paid: Paid,
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined>;

@@ -210,7 +210,7 @@ export function openRecurring({
       return verdictOn(db, asked.seriesId, asked, now);
     },
 
-    chargeStarted({ stored, settings, cardStops, verdict }, { invoiceId, paymentId, amount }, now) {
+    chargeStarted({ stored, cardStops, verdict }, { invoiceId, paymentId, amount }, now) {
       if (!verdict.may) throw new Error('A charge was started that is not allowed.');
       const { isRetry, packs, warnings } = verdict;
       const fact = {
@@ -222,7 +222,7 @@ export function openRecurring({
         packs,
         warnings,
       } as const;
-      return startedChargeOf({ stored, settings, cardStops }, fact, amount, now);
+      return startedChargeOf({ stored, cardStops }, fact, amount, now);
     },
 
     async chargeApproved(db, { seriesId, preloaded, ...member }, { ending, receipt }, now) {
@@ -352,11 +352,11 @@ async function verdictOn(
 ): Promise<Evaluation | undefined> {
   const found = await readChargeHistory(db, seriesId, charge, laterBy(now, -declinesCountMs));
   if (!found) return undefined;
-  const { stored, standing, settings, cardStops } = found;
-  const { enforceMaxGap, enforceAmount, periodRule } = settings;
+  const { stored, standing, cardStops } = found;
+  const { enforceMaxGap, enforceAmount, periodRule } = stored.settings;
   const rules = defined({ enforceMaxGap, enforceAmount, periodRule });
   const verdict = mayCharge(standing, { ...charge, ...rules }, now);
-  return { series: stored.series, token: stored.handles.token, verdict, stored, settings, cardStops };
+  return { series: stored.series, token: stored.handles.token, verdict, stored, cardStops };
 }
 
 /** Whether the payer or their bank has decided something else since the payer agreed. */
@@ -373,7 +373,7 @@ function isOverriddenSince(
 
 /** An event of a series is never earlier than the one before. */
 function endOf(
-  { stored: { series, changedAt }, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
+  { stored: { series, changedAt }, attempt }: PendingCharge,
   ending: ChargeOutcome,
   now: Instant,
 ) {

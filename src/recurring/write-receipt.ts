@@ -7,7 +7,7 @@ import { defined } from '../defined.ts';
 import type { Mandate } from './domain/mandate.ts';
 import type { Series } from './domain/series.ts';
 import { seriesFact } from './store/codec.ts';
-import { findSeriesWithSettings, readSeriesEvents, type SeriesWithSettings } from './store/series.ts';
+import { findSeries, readSeriesEvents, type StoredSeries } from './store/series.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
@@ -45,11 +45,11 @@ export function openReceipts({
   /** In the given language, else in the one used for email. Undefined if there is no such series. */
   return async function writeReceipt(
     db: Database,
-    asked: string | SeriesWithSettings,
+    asked: string | StoredSeries,
     paid: Paid,
     language?: ReceiptLanguage,
   ): Promise<WrittenReceipt | undefined> {
-    const found = typeof asked === 'string' ? await findSeriesWithSettings(db, asked) : asked;
+    const found = typeof asked === 'string' ? await findSeries(db, asked) : asked;
     const shop = found && (await merchants.shop(found.series.partyId, found.series.shopId));
     if (!shop) return undefined;
     const { series, settings } = found;

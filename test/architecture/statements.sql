@@ -3102,7 +3102,9 @@ select from ledger_balance where account_id = $1::text and shard = 0 for no key 
 select party_id from party where party_id = $1::text for no key update;
 
 -- lock_series
-select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at from series where series_id = $1::text for update;
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text for update;
 
 -- lock_webhook_feed
 select seen, mismatch_since from webhook_feed for update skip locked;
@@ -3697,7 +3699,8 @@ select terminal_id, bank_id, merchant_id, descriptor, terms, retired_at is not n
 where party_id = $1::text order by priority, terminal_id;
 
 -- read_pending_charge
-select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at, (select settings from recurring_settings as wish
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
 where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, created_at, amount_minor, currency, is_retry
 from series join series_attempt as attempt on attempt.series_id = series.series_id
 where series.series_id = $1::text and invoice_id = $2::text and payment_id = $3::text
@@ -3754,7 +3757,9 @@ select retained_for, valid_until from card where card_id = $1::text and is_retai
 select wrapped from security_code_key where half_hour = $1::int4;
 
 -- read_series
-select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at from series where series_id = $1::text;
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text;
 
 -- read_series_charge
 select is_retry, packs, outcome, network, code, advice, effect, rule, pack from series_attempt
@@ -3766,9 +3771,9 @@ where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3
 
 -- read_series_standing
 select
-series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at, card_stops,
+series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
 (select settings from recurring_settings as wish
-where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings,
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
 (select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent'
 and decline_class is distinct from 'configuration') as last_attempt_at,
 others.captured_at as last_captured_at, others.held_until,
@@ -3801,10 +3806,6 @@ select max(captured_at) as captured_at, max(held_until) as held_until from serie
 where series_id = $1::text and invoice_id is distinct from $5::text
 ) as others on true
 where series_id = $1::text;
-
--- read_series_with_settings
-select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, (select settings from recurring_settings as wish
-where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text;
 
 -- read_server_state
 select current_setting('transaction_read_only') = 'on' as is_read_only,

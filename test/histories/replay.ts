@@ -233,7 +233,7 @@ async function replaySeries(history: History): Promise<Comparison[]> {
     }
   }
 
-  const found = await findSeries(databaseOf([ownRow(history)]), history.id);
+  const found = await findSeries(databaseOf([{ ...ownRow(history), settings: null }]), history.id);
   return [
     {
       of: 'the series',

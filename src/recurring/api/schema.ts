@@ -243,8 +243,8 @@ export const RecurringSchema = Type.Object(
 export function recurringBody({
   series,
   verdict,
-  settings: { enforceAmount },
-}: Pick<Evaluation, 'series' | 'verdict' | 'settings'>): Static<typeof RecurringSchema> {
+  stored: { settings },
+}: Pick<Evaluation, 'series' | 'verdict' | 'stored'>): Static<typeof RecurringSchema> {
   const { root, latest, card, mandate, failingSince, declineClass } = series;
   return {
     mayCharge: verdict.may,
@@ -270,7 +270,7 @@ export function recurringBody({
     terms: { schedule: mandate.schedule, ...termsBody(mandate) },
     seriesID: series.id,
     consentEvidence: mandate.evidence,
-    amountBinds: series.bindsAmount ?? enforceAmount ?? false,
+    amountBinds: series.bindsAmount ?? settings.enforceAmount ?? false,
     consentedAt: series.consentedAt,
     lastSuccessAt: series.lastSuccessAt,
     ...defined({ failingSince, declineClass }),

@@ -9,8 +9,7 @@ import type { PayerEmail, ReceiptRequest } from '../../receipts/domain/payer-ema
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
 import { payerEmailOf, payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
 import { declineClass } from './codec.ts';
-import { changeOf, seriesChange, type SeriesWithSettings, type StoredSeries } from './series.ts';
-import type { RecurringSettings } from '../domain/settings.ts';
+import { changeOf, seriesChange, type StoredSeries } from './series.ts';
 
 /** The statement also has `:invoice_id`, `:payment_id` and the amount. */
 export const startedCharge = {
@@ -64,14 +63,12 @@ export const approvedCharge = {
   text: `${endedCharge.text}, ${payerEmailOf('held', ':email_claimed_until')}`,
 } as const;
 
-type Charged = { readonly stored: StoredSeries; readonly settings: RecurringSettings };
-
 /** A charge that has not ended, with its series at that time. */
-export type PendingCharge = Charged & { readonly attempt: Attempt };
+export type PendingCharge = { readonly stored: StoredSeries; readonly attempt: Attempt };
 
 export type StartedCharge = Values<typeof startedCharge.parameters>;
 /** A receipt as the node has just written it, with what it knows of the series. */
-export type PreloadedEmail = PayerEmail & { readonly series: SeriesWithSettings };
+export type PreloadedEmail = PayerEmail & { readonly series: StoredSeries };
 
 /** The node that writes the receipt sends it and has claimed it. */
 export type ApprovedCharge = {
@@ -81,7 +78,7 @@ export type ApprovedCharge = {
 };
 
 export function startedChargeOf(
-  { stored, settings, cardStops }: Charged & { readonly cardStops: number },
+  { stored, cardStops }: { readonly stored: StoredSeries; readonly cardStops: number },
   fact: SeriesFact & { type: 'recurring_charge_started' },
   amount: Money,
   now: Instant,
@@ -92,14 +89,13 @@ export function startedChargeOf(
     written: { ...values, series_card_stops: cardStops, is_retry: isRetry, packs: packs.join(' ') },
     charge: {
       stored: after,
-      settings,
       attempt: { invoiceId, paymentId, createdAt: after.changedAt, amount, isRetry },
     },
   };
 }
 
 export function endedChargeOf(
-  { stored, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
+  { stored, attempt }: PendingCharge,
   { ending, facts, stop, notBefore, declineClass: helper }: ChargeEnd,
   now: Instant,
 ): Values<typeof endedCharge.parameters> {
@@ -128,9 +124,8 @@ export function approvedChargeOf(
   receipt: ReceiptRequest | undefined,
   now: Instant,
 ): ApprovedCharge {
-  const { series } = charge.stored;
-  const { settings } = charge;
-  const { id: seriesId, partyId } = series;
+  const { stored: series } = charge;
+  const { id: seriesId, partyId } = series.series;
   return {
     written: {
       ...endedChargeOf(charge, end, now),
@@ -143,7 +138,7 @@ export function approvedChargeOf(
       seriesId,
       createdAt: now,
       status: 'waiting',
-      series: { series, settings },
+      series,
     },
   };
 }

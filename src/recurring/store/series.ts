@@ -29,10 +29,9 @@ export type StoredSeries = {
   readonly chain: string;
   /** The time of the latest event. The chain covers times, so the next event's time is fixed before it is written. */
   readonly changedAt: Instant;
+  /** Of its shop. */
+  readonly settings: RecurringSettings;
 };
-
-/** With the shop's settings. */
-export type SeriesWithSettings = { readonly series: Series; readonly settings: RecurringSettings };
 
 export const seriesColumns = {
   series_id: 'text',
@@ -102,29 +101,26 @@ const changeSeries = statement({
     select version from held`,
 });
 
+/** What a statement returns of a series that it reads, with the settings of its shop. */
+export const storedSeries = {
+  row: { ...seriesColumns, settings: settingsColumn },
+  columns: `${columnList(seriesColumns, 'series')},
+       (select settings from recurring_settings as wish
+        where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings`,
+} as const;
+
 const readSeries = statement({
   name: 'read_series',
   parameters: { series_id: 'text' },
-  row: seriesColumns,
-  text: `select ${columnList(seriesColumns)} from series where series_id = :series_id`,
-});
-
-/** A column for statements that read `series`. */
-export const settingsOfSeries = `(select settings from recurring_settings as wish
-       where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings`;
-
-const readSeriesWithSettings = statement({
-  name: 'read_series_with_settings',
-  parameters: { series_id: 'text' },
-  row: { ...seriesColumns, settings: settingsColumn },
-  text: `select ${columnList(seriesColumns)}, ${settingsOfSeries} from series where series_id = :series_id`,
+  row: storedSeries.row,
+  text: `select ${storedSeries.columns} from series where series_id = :series_id`,
 });
 
 const lockSeriesRow = statement({
   name: 'lock_series',
   parameters: { series_id: 'text' },
-  row: seriesColumns,
-  text: `select ${columnList(seriesColumns)} from series where series_id = :series_id for update`,
+  row: storedSeries.row,
+  text: `select ${storedSeries.columns} from series where series_id = :series_id for update`,
 });
 
 const rescheduleSeries = rescheduleStatement('series', ['series_id'], 'restart');
@@ -189,15 +185,6 @@ export async function findSeries(db: Database, seriesId: string): Promise<Stored
   return row && seriesFromRow(row);
 }
 
-export async function findSeriesWithSettings(
-  db: Database,
-  seriesId: string,
-): Promise<SeriesWithSettings | undefined> {
-  const [row] = await db.run(readSeriesWithSettings, { series_id: seriesId });
-  if (!row) return undefined;
-  return { series: seriesFromRow(row).series, settings: row.settings ?? {} };
-}
-
 /** Locks the row until the transaction ends. */
 export async function lockSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
   const [row] = await db.run(lockSeriesRow, { series_id: seriesId });
@@ -212,7 +199,13 @@ function wakeOf(series: Series): Instant | null {
   return nextAdvanceNotice(series)?.at ?? null;
 }
 
-function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Values<typeof seriesColumns> {
+function rowOf({
+  series,
+  version,
+  handles,
+  chain,
+  changedAt,
+}: Omit<StoredSeries, 'settings'>): Values<typeof seriesColumns> {
   const {
     id,
     partyId,
@@ -251,13 +244,14 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
   };
 }
 
-export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
+export function seriesFromRow(row: Values<typeof storedSeries.row>): StoredSeries {
   const { series_id: id, party_id: partyId, shop_id: shopId, terms, state } = row;
   return {
     version: row.version,
     handles: { token: row.card_token, key: row.card_key },
     chain: row.chain,
     changedAt: row.changed_at,
+    settings: row.settings ?? {},
     series: { ...terms, ...state, id, partyId, shopId },
   };
 }

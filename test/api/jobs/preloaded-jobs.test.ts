@@ -6,7 +6,7 @@ import { loadPayment, type NewPayment } from '../../../src/payments/store/paymen
 import { findPendingCharge } from '../../../src/recurring/store/attempts.ts';
 import type { PreloadedEmail } from '../../../src/recurring/store/charge-fragments.ts';
 import { findPayerEmail } from '../../../src/receipts/store/payer-emails.ts';
-import { findSeriesWithSettings } from '../../../src/recurring/store/series.ts';
+import { findSeries } from '../../../src/recurring/store/series.ts';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { findWithdrawal } from '../../../src/payouts/store/withdrawals.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -73,7 +73,7 @@ test('a receipt is passed on as read', async () => {
   const { series, ...email } = known as PreloadedEmail;
   expect(email).toStrictEqual(await findPayerEmail(database, { invoiceId, paymentId }));
   // Its consent and its card: only the series has changed by the charge.
-  const read = await findSeriesWithSettings(database, email.seriesId);
+  const read = await findSeries(database, email.seriesId);
   expect(series.settings).toStrictEqual(read?.settings);
   expect(series.series.mandate).toStrictEqual(read?.series.mandate);
   expect(series.series.card).toStrictEqual(read?.series.card);
