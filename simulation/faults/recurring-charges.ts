@@ -94,11 +94,11 @@ export const faultsOfRecurringCharges: Faults = {
     edits: [
       {
         within: 'openRecurring',
-        replace: `await storeRenewal(tx, stored, terms, now);
+        replace: `const renewed = await storeRenewal(tx, stored, terms, now);
       const`,
         by: `const { mandate: before } = stored.series;
       const { consent: given } = terms.mandate;
-      await storeRenewal(tx, stored, { ...terms, mandate: { ...before, ...(given ? { consent: given } : {}) } }, now);
+      const renewed = await storeRenewal(tx, stored, { ...terms, mandate: { ...before, ...(given ? { consent: given } : {}) } }, now);
       const`,
       },
     ],

@@ -13,6 +13,7 @@ import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { JobRows } from './job-handlers.ts';
 import type { Merchants } from '../merchants/merchants.ts';
+import type { Receipts } from '../receipts/receipts.ts';
 import type { Recurring } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
 import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
@@ -35,6 +36,7 @@ export type AppContext = {
   readonly bindingRules: BindingRules;
   /** Whether a recurring charge is allowed, and its outcome. */
   readonly recurring: Recurring;
+  readonly receipts: Receipts;
   /** The pages on which payers agree to new terms. */
   readonly consentLinks: ConsentLinks;
   /** Limits, fees and providers of payouts. */

@@ -74,6 +74,8 @@ import { addBankCallbackRoutes, callbackLimit, callbackUrlOf } from '../acquirin
 import { addPaymentReturn } from '../payments/payer-return.ts';
 import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
 import { customersTopic } from '../customers/webhook-events.ts';
+import { openReceipts } from '../receipts/receipts.ts';
+import { openConsentSeals } from '../recurring/consent-seal.ts';
 import { openRecurring } from '../recurring/recurring.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
 import { addWithdrawPage } from '../recurring/revoke-page.ts';
@@ -286,7 +288,9 @@ export function buildService(
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};
   const mailServer = config.mailServer && openMail(config.mailServer);
   const sendsEmail = config.mode === 'sandbox' || mailServer !== undefined;
-  const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, sendsEmail });
+  const seals = openConsentSeals(keyring, publicUrl);
+  const receipts = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf, sendsEmail });
+  const recurring = openRecurring({ cards: vault.cards, seals, receipts });
   const payouts = openPayoutRules({
     lookups: database.lookups,
     livemode: livemodeOf(config.mode),
@@ -334,6 +338,7 @@ export function buildService(
       clock,
       banks,
       recurring,
+      receipts,
       mailServer,
       payouts,
       log,
@@ -412,6 +417,7 @@ export function buildService(
     customers,
     bindingRules,
     recurring,
+    receipts,
     consentLinks,
     payouts,
     jobs,
@@ -534,6 +540,7 @@ export function buildService(
     merchants,
     payouts,
     recurring,
+    receipts,
     cards: vault.cards,
     purgeAttempts: () => purgeAttempts(database, clock.now()),
     guardShops: () => guardShops(database, clock.now(), log),

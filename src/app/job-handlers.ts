@@ -18,8 +18,9 @@ import type { NewPayment } from '../payments/store/payments.ts';
 import { returnUrlOf } from '../payments/payer-return.ts';
 import type { Logger } from '../platform/log.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
-import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
-import { runPayerEmailJob } from '../recurring/receipt-worker.ts';
+import type { PayerEmail } from '../receipts/domain/payer-email.ts';
+import type { Receipts } from '../receipts/receipts.ts';
+import { runPayerEmailJob, type PayerEmailJobDeps } from '../receipts/worker.ts';
 import type { Recurring } from '../recurring/port.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { runDestinationJob } from '../payouts/destination-worker.ts';
@@ -35,7 +36,7 @@ const maxEmails = 4;
 export type JobRows = Record<'invoice' | 'card' | 'series' | 'destination', never> & {
   readonly payment: NewPayment;
   readonly binding: StoredBinding;
-  readonly payer_email: PreloadedEmail;
+  readonly payer_email: PayerEmail;
   readonly withdrawal: StoredWithdrawal;
 };
 
@@ -44,6 +45,7 @@ export function jobHandlers({
   clock,
   banks,
   recurring,
+  receipts,
   mailServer,
   payouts,
   log,
@@ -54,6 +56,7 @@ export function jobHandlers({
   clock: Clock;
   banks: Banks;
   recurring: Recurring;
+  receipts: Receipts;
   mailServer: MailServer | undefined;
   payouts: PayoutRules;
   log: Logger;
@@ -94,7 +97,12 @@ export function jobHandlers({
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
   const needs = cardNeeds(recurring);
-  const emailDeps = { db: database, recurring, mailServer };
+  const emailDeps: PayerEmailJobDeps = {
+    db: database,
+    receipts,
+    sourceOf: (db, { seriesId, paid }) => recurring.receiptSource(db, seriesId, paid),
+    mailServer,
+  };
   const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
   return {
     invoice: {

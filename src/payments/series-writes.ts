@@ -3,7 +3,7 @@
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { Recurring, StoredSeries } from '../recurring/port.ts';
 import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
 import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
@@ -35,7 +35,9 @@ async function write(
   { recurring, pauseTerminal }: SeriesWriteDeps,
 ): Promise<void> {
   const member = { invoiceId: payment.invoiceId, paymentId: payment.id };
-  if (chargeEnded) await recurring.recordOutcome(tx, chargeEnded.seriesId, member, chargeEnded.ending, now);
+  let series: StoredSeries | undefined;
+  if (chargeEnded)
+    series = await recurring.recordOutcome(tx, chargeEnded.seriesId, member, chargeEnded.ending, now);
   if (cardDeclined) {
     const declined = { ...payment, ...member, token: cardDeclined.token };
     await recurring.recordDecline(tx, declined, cardDeclined.answer, now);
@@ -46,10 +48,10 @@ async function write(
   }
   if (holdEnded) {
     const capturedAt = holdEnded.isCaptured ? now : undefined;
-    await recurring.holdEnded(tx, holdEnded.seriesId, member, capturedAt);
+    series = await recurring.holdEnded(tx, holdEnded.seriesId, member, capturedAt);
   }
-  if (approval) await parentMade(tx, payment, member, approval, now, recurring);
-  if (receiptDue) await recurring.queueReceipt(tx, receiptDue.seriesId, receiptDue.receipt, now);
+  if (approval) series = await parentMade(tx, payment, member, approval, now, recurring);
+  if (receiptDue && series) await recurring.queueReceipt(tx, series, receiptDue, now);
 }
 
 /** The parameters of the statement that changes the payment, if only the approval of a charge follows. */
@@ -74,11 +76,11 @@ async function parentMade(
   approval: Approval,
   now: Instant,
   recurring: Recurring,
-): Promise<void> {
+): Promise<StoredSeries> {
   const { payer, partyId, shopId, livemode, recurrentTerms, amount, createdAt } = payment;
   if ('seriesId' in payer) return recurring.addParent(tx, payer.seriesId, member, now);
   const { ip, fingerprint, url } = payer.clientInfo;
-  await recurring.start(
+  return recurring.start(
     tx,
     {
       ...member,

@@ -17,7 +17,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Recurring } from '../recurring/port.ts';
-import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
+import type { PayerEmail } from '../receipts/domain/payer-email.ts';
 import {
   interpret,
   interpretStanding,
@@ -54,7 +54,7 @@ export type PaymentJobDeps = {
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
   /** Does not block. The email is already claimed by this node. */
-  readonly sendPayerEmail: (payerEmail: PreloadedEmail, now: Instant) => void;
+  readonly sendPayerEmail: (payerEmail: PayerEmail, now: Instant) => void;
 };
 
 /** A payment with what this node knows of its creation, until that may have changed. */

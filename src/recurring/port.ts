@@ -6,10 +6,9 @@ import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
 import type { Bundle } from './consent-bundle.ts';
-import type { PayerEmail, Paid, ReceiptRequest } from '../receipts/domain/payer-email.ts';
+import type { Paid, ReceiptRequest, ReceiptSource } from '../receipts/domain/payer-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';
 import type { Charge, ChargeDecision } from '../retry-rules/domain/may-charge.ts';
-import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import type {
   BindingRef,
   ChargeOutcome,
@@ -21,7 +20,8 @@ import type {
 } from './domain/series.ts';
 import type { StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './domain/settings.ts';
-import type { WrittenReceipt } from './write-receipt.ts';
+
+export type { StoredSeries };
 
 /** The payment with which a payer, present and authenticated, allowed later charges of their card. */
 export type Consent = {
@@ -63,7 +63,7 @@ export type CardNeeded = {
 
 export type Recurring = {
   /** The series of a parent payment is named after that payment. */
-  start(tx: Database, consent: Consent & PaymentRef, now: Instant): Promise<void>;
+  start(tx: Database, consent: Consent & PaymentRef, now: Instant): Promise<StoredSeries>;
   /** Starts the series of a bound card, or renews its consent. Returns the ID of the series. */
   startForBinding(tx: Database, consent: Consent & BindingRef, now: Instant): Promise<string>;
   /**
@@ -87,7 +87,7 @@ export type Recurring = {
   renew(tx: Database, seriesId: string, consent: Consent & BindingRef, now: Instant): Promise<boolean>;
   find(db: Database, seriesId: string): Promise<StoredSeries | undefined>;
   /** Adds a captured charge of the series that can be a parent. */
-  addParent(tx: Database, seriesId: string, member: PaymentRef, now: Instant): Promise<void>;
+  addParent(tx: Database, seriesId: string, member: PaymentRef, now: Instant): Promise<StoredSeries>;
   /** Undefined if there is no such series. Without `isLocked`, `chargeStarted` may hit a version conflict. */
   evaluate(
     db: Database,
@@ -118,14 +118,14 @@ export type Recurring = {
     member: PaymentRef,
     ending: ChargeOutcome,
     now: Instant,
-  ): Promise<void>;
+  ): Promise<StoredSeries>;
   /** A charge that was held has taken its money at that time, or has let it go. */
   holdEnded(
     tx: Database,
     seriesId: string,
     member: PaymentRef,
     capturedAt: Instant | undefined,
-  ): Promise<void>;
+  ): Promise<StoredSeries | undefined>;
   /** A decline with the payer present. Networks count these too; a final one stops charges of the card as well. */
   recordDecline(
     tx: Database,
@@ -154,17 +154,10 @@ export type Recurring = {
   events(db: Database, seriesId: string, after: number, limit: number): Promise<LoggedEvent<SeriesFact>[]>;
   /** The sealed consent bundle. */
   bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
-  /** The receipt in the payer's language, unless another is given. Undefined if there is no such series. */
-  receipt(
-    db: Database,
-    series: string | StoredSeries,
-    paid: Paid,
-    language?: ReceiptLanguage,
-  ): Promise<WrittenReceipt | undefined>;
+  /** What the receipt of a payment says. Undefined if there is no such series. */
+  receiptSource(db: Database, seriesId: string, paid: Paid): Promise<ReceiptSource | undefined>;
   /** Queues the receipt as an email, if the payer has an address and this service sends emails. */
-  queueReceipt(tx: Database, seriesId: string, receipt: ReceiptRequest, now: Instant): Promise<void>;
-  /** The email of a payment's receipt, with its status. */
-  payerEmail(db: Database, payment: PaymentRef): Promise<PayerEmail | undefined>;
+  queueReceipt(tx: Database, series: StoredSeries, receipt: ReceiptRequest, now: Instant): Promise<void>;
   verifyRevokeLink(seriesId: string, secret: string): Promise<boolean>;
   /** The secret in the address of a consent link. */
   consentLinkSecret(linkId: string): string;

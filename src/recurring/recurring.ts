@@ -4,7 +4,6 @@ import { seriesFact } from './store/codec.ts';
 import { createHash } from 'node:crypto';
 import { latest, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Keyring } from '../platform/keys/keyring.ts';
 import { endOfCard, endOfDay } from '../retry-rules/domain/calendar.ts';
 import {
   findPendingAttempt,
@@ -18,9 +17,10 @@ import {
 } from './store/attempts.ts';
 import { approvedChargeOf, startedChargeOf, type PendingCharge } from './store/charge-fragments.ts';
 import { linkOf } from './consent-bundle.ts';
-import { openConsentSeals } from './consent-seal.ts';
-import type { ReceiptRequest } from '../receipts/domain/payer-email.ts';
-import { findPayerEmail, storePayerEmail } from '../receipts/store/payer-emails.ts';
+import type { ConsentSeals } from './consent-seal.ts';
+import type { Paid, ReceiptRequest } from '../receipts/domain/payer-email.ts';
+import type { Receipts } from '../receipts/receipts.ts';
+import { storePayerEmail } from '../receipts/store/payer-emails.ts';
 import { mandateOf } from './domain/mandate.ts';
 import {
   canNeverCharge,
@@ -55,32 +55,26 @@ import {
 import { findSettings } from './store/settings.ts';
 import { timeZoneOf } from './domain/settings.ts';
 import type { Evaluation, Consent, Recurring } from './port.ts';
-import { openReceipts } from './write-receipt.ts';
+import { receiptSourceOf } from './receipt-source.ts';
 import { defined } from '../defined.ts';
 import type { Cards } from '../cards/vault.ts';
-import type { Merchants } from '../merchants/merchants.ts';
 
 /** Longer than the window of any counter. */
 const declinesCountMs = 31 * 24 * 3_600_000;
 
 export function openRecurring({
   cards,
-  merchants,
-  keyring,
-  publicUrl,
-  sendsEmail,
+  seals,
+  receipts,
 }: {
   readonly cards: Pick<Cards, 'credential' | 'expedite'>;
-  readonly merchants: Pick<Merchants, 'shop'>;
-  readonly keyring: Pick<Keyring, 'find' | 'newest'>;
-  readonly publicUrl: () => string;
-  /** False in live mode without a mail server, where an email would be neither sent nor seen. */
-  readonly sendsEmail: boolean;
+  readonly seals: Omit<ConsentSeals, 'revokeUrlOf'>;
+  readonly receipts: Pick<Receipts, 'emailOf'>;
 }): Recurring {
-  const seals = openConsentSeals(keyring, publicUrl);
-  const writeReceipt = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf });
-
-  const mailed = (receipt: ReceiptRequest | undefined) => (sendsEmail ? receipt : undefined);
+  async function queueReceipt(tx: Database, stored: StoredSeries, request: ReceiptRequest, now: Instant) {
+    const email = receipts.emailOf(await receiptSourceOf(tx, stored, request.paid), request);
+    if (email) await storePayerEmail(tx, email, now);
+  }
 
   async function credentialOf(
     tx: Database,
@@ -103,7 +97,7 @@ export function openRecurring({
     tx: Database,
     consent: Consent & (PaymentRef | BindingRef),
     now: Instant,
-  ): Promise<{ readonly terms: SeriesTerms; readonly key: Buffer }> {
+  ): Promise<{ readonly terms: SeriesTerms } & Pick<StoredSeries, 'handles' | 'settings'>> {
     const { partyId, shopId, livemode, card, given, evidence } = consent;
     const root = rootOf(consent);
     const { key, expiry } = await mustHave(tx, { partyId, livemode, token: card.token });
@@ -130,28 +124,27 @@ export function openRecurring({
       }),
       bindsAmount: true,
     };
-    return { terms, key };
+    return { terms, handles: { token: card.token, key }, settings };
   }
 
-  /** Unless `isNew`, the series existed already, and these are the terms it would have started with. */
+  /** Without `started`, the series existed already, and these are the terms it would have started with. */
   async function beginSeries(
     tx: Database,
     consent: Consent & (PaymentRef | BindingRef),
     now: Instant,
-  ): Promise<{ readonly isNew: boolean; readonly terms: SeriesTerms }> {
-    const { terms, key } = await termsOf(tx, consent, now);
-    const { token } = consent.card;
-    const isNew = await storeNewSeries(tx, { type: 'series_started', terms }, { token, key }, now);
-    return { isNew, terms };
+  ): Promise<{ readonly terms: SeriesTerms; readonly started: StoredSeries | undefined }> {
+    const { terms, ...kept } = await termsOf(tx, consent, now);
+    return { terms, started: await storeNewSeries(tx, { type: 'series_started', terms }, kept, now) };
   }
 
   async function storeRenewal(tx: Database, stored: StoredSeries, terms: SeriesTerms, now: Instant) {
     const { card, endsAt, trialEndsAt, mandate } = terms;
     const lasts = defined({ endsAt, trialEndsAt });
     const renewed = { type: 'consent_renewed', card, mandate, bindsAmount: true, ...lasts } as const;
-    await storeFacts(tx, stored, [renewed], now);
+    const after = await storeFacts(tx, stored, [renewed], now);
     // The job of the first card waits for the old end of the series, and the new end may be earlier.
     await cards.expedite(tx, stored.handles.token, now);
+    return after;
   }
 
   /** The card of a series that began with a payment may have been deleted since the payer agreed. A customer's can be bound again. */
@@ -162,12 +155,13 @@ export function openRecurring({
 
   return {
     async start(tx, consent, now) {
-      await beginSeries(tx, consent, now);
+      const { terms, started } = await beginSeries(tx, consent, now);
+      return started ?? held(tx, terms.id);
     },
 
     async startForBinding(tx, consent, now) {
-      const { isNew, terms } = await beginSeries(tx, consent, now);
-      if (!isNew) await storeRenewal(tx, await held(tx, terms.id), terms, now);
+      const { started, terms } = await beginSeries(tx, consent, now);
+      if (!started) await storeRenewal(tx, await held(tx, terms.id), terms, now);
       return terms.id;
     },
 
@@ -177,19 +171,18 @@ export function openRecurring({
       const cardStop = (await readChargeHistory(tx, seriesId, {}, now))?.standing.cardStop;
       if (isOverriddenSince(consent.evidence.payment.createdAt, stored.series, cardStop)) return false;
       if (!(await mayStillCharge(tx, stored))) return false;
-      await storeRenewal(tx, stored, terms, now);
+      const renewed = await storeRenewal(tx, stored, terms, now);
       const { payment } = consent.evidence;
       const amount = { minor: 0n, currency: payment.currency };
       const { reference } = payment;
-      const paid = {
+      const paid: Paid = {
         ...rootOf(consent),
         at: now,
         amount,
         reference,
         ...defined({ approvalCode: payment.approvalCode }),
       };
-      const confirmation = mailed({ paid });
-      if (confirmation) await storePayerEmail(tx, seriesId, confirmation, now);
+      await queueReceipt(tx, renewed, { paid }, now);
       return true;
     },
 
@@ -201,7 +194,7 @@ export function openRecurring({
 
     async addParent(tx, seriesId, { invoiceId, paymentId }, now) {
       const stored = await held(tx, seriesId);
-      await storeFacts(tx, stored, [{ type: 'parent_added', invoiceId, paymentId }], now);
+      return storeFacts(tx, stored, [{ type: 'parent_added', invoiceId, paymentId }], now);
     },
 
     async evaluate(db, asked, now, isLocked) {
@@ -229,13 +222,15 @@ export function openRecurring({
       const found = preloaded ?? (await findPendingCharge(db, seriesId, member));
       const end = found && endOf(found, ending, now);
       if (!end || end.isDecline || end.cardStop) return undefined;
-      return approvedChargeOf(found, end, mailed(receipt), now);
+      const email =
+        receipt && receipts.emailOf(await receiptSourceOf(db, found.stored, receipt.paid), receipt);
+      return approvedChargeOf(found, end, email, now);
     },
 
     async recordOutcome(tx, seriesId, member, ending, now) {
       const stored = await held(tx, seriesId);
       const attempt = await findPendingAttempt(tx, seriesId, member, ending.outcome === 'approved');
-      if (!attempt) return;
+      if (!attempt) return stored;
       const charge = { stored, attempt };
       const end = endOf(charge, ending, now);
       await storeChargeEnd(tx, charge, end, now);
@@ -248,6 +243,7 @@ export function openRecurring({
         await storeCardStop(tx, stored.handles.key, by, end.cardStop, at);
       }
       if (end.stop && end.stop.scope !== 'charge') await cards.expedite(tx, stored.handles.token, now);
+      return stored;
     },
 
     holdEnded: storeHoldEnd,
@@ -305,13 +301,11 @@ export function openRecurring({
       return seals.seal({ format, seriesId, partyId, shopId, sealedAt: now, entries });
     },
 
-    receipt: writeReceipt,
-    payerEmail: findPayerEmail,
-
-    async queueReceipt(tx, seriesId, receipt, now) {
-      const request = mailed(receipt);
-      if (request) await storePayerEmail(tx, seriesId, request, now);
+    async receiptSource(db, seriesId, paid) {
+      const stored = await findSeries(db, seriesId);
+      return stored && receiptSourceOf(db, stored, paid);
     },
+    queueReceipt,
 
     verifyRevokeLink: seals.isLink,
     consentLinkSecret: seals.consentLinkSecret,
@@ -321,7 +315,7 @@ export function openRecurring({
       const stored = await lockSeries(tx, seriesId);
       if (!stored || stored.series.state.name === 'withdrawn') return stored?.series;
       await cards.expedite(tx, stored.handles.token, now);
-      return storeFacts(tx, stored, [{ type: 'consent_withdrawn', ...how }], now);
+      return (await storeFacts(tx, stored, [{ type: 'consent_withdrawn', ...how }], now)).series;
     },
 
     async runSeriesJob(db, seriesId, now) {

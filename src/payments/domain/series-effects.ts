@@ -25,7 +25,8 @@ export type SeriesEffects = {
   readonly holdEnded?: { readonly seriesId: string; readonly isCaptured: boolean };
   /** The payment can now be a parent, which starts or continues a series. */
   readonly parentMade?: Approval;
-  readonly receiptDue?: { readonly seriesId: string; readonly receipt: ReceiptRequest };
+  /** Of the charge, the hold or the parent above. */
+  readonly receiptDue?: ReceiptRequest;
 };
 
 /** `answer` is the bank's response that led to the change, if any. */
@@ -68,18 +69,17 @@ function effectsOfCapture(payment: Payment, amount: Money, isHeld: boolean): Ser
   if (seriesId === undefined) return {};
   const approval = approvalIn(payment);
   const email = receiptAddressOf(payer);
-  const receipt = { paid: paidOf(payment, amount, approval), ...defined({ email }) };
   return {
     ...('seriesId' in payer && isHeld ? { holdEnded: { seriesId, isCaptured: true } } : {}),
     ...(makeRecurrent ? { parentMade: approval } : {}),
-    receiptDue: { seriesId, receipt },
+    receiptDue: { paid: paidOf(payment, amount, approval), ...defined({ email }) },
   };
 }
 
 /** The approved charge and its receipt, if nothing else follows. */
 export function approvedAlone({ chargeEnded, receiptDue, ...more }: SeriesEffects) {
   if (chargeEnded?.ending.outcome !== 'approved' || Object.keys(more).length > 0) return undefined;
-  return { ...chargeEnded, receipt: receiptDue?.receipt };
+  return { ...chargeEnded, receipt: receiptDue };
 }
 
 /** Undefined means the address of the consent. */

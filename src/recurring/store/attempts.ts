@@ -108,9 +108,12 @@ const endCharge = statement({
 const endHold = statement({
   name: 'end_hold_of_charge',
   parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text', captured_at: 'timestamptz?' },
-  row: {},
-  text: `update series_attempt set captured_at = :captured_at, held_until = null
-         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and captured_at is null`,
+  row: storedSeries.row,
+  text: `with ended as (
+           update series_attempt set captured_at = :captured_at, held_until = null
+           where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and captured_at is null
+         )
+         select ${storedSeries.columns} from series where series_id = :series_id`,
 });
 
 const readPendingAttempt = statement({
@@ -307,14 +310,16 @@ export async function storeChargeEnd(
   mustBeHeld(charge.stored, await db.run(endCharge, endedChargeOf(charge, end, now)));
 }
 
-/** A hold is captured or released later than it is approved. */
+/** A hold is captured or released later than it is approved. Returns its series. */
 export async function storeHoldEnd(
   db: Database,
   seriesId: string,
   member: PaymentRef,
   capturedAt: Instant | undefined,
-): Promise<void> {
-  await db.run(endHold, { ...memberColumns(seriesId, member), captured_at: capturedAt ?? null });
+): Promise<StoredSeries | undefined> {
+  const ended = { ...memberColumns(seriesId, member), captured_at: capturedAt ?? null };
+  const [row] = await db.run(endHold, ended);
+  return row && seriesFromRow(row);
 }
 
 export async function storeDecline(

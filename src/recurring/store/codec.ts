@@ -15,8 +15,7 @@ import {
   type Codec,
 } from '../../platform/database/codec.ts';
 import { declineClasses } from '../../acquiring/domain/decline-class.ts';
-import { receiptLanguages } from '../../receipts/domain/receipt.ts';
-import type { AmountRule, MandateTerms } from '../../receipts/domain/terms.ts';
+import { agreed, mandateTerms, receiptLanguage } from '../../receipts/store/codec.ts';
 import type { ConsentGiven, Mandate, MandateGiven, ContactInfo } from '../domain/mandate.ts';
 import type {
   AdvanceNotice,
@@ -29,11 +28,6 @@ import type {
 } from '../domain/series.ts';
 import type { RecurringSettings } from '../domain/settings.ts';
 
-const amountRule: Codec<AmountRule> = variants<AmountRule, 'kind'>('kind', {
-  fixed: { amountMinor: wholeNumber },
-  upTo: { amountMinor: wholeNumber },
-  variable: { text },
-});
 export const contactInfo = object<ContactInfo>({
   email: optional(text),
   phoneNumber: optional(text),
@@ -57,13 +51,6 @@ const consentGiven: Codec<ConsentGiven> = object({
   receivedAt: optional(instant),
   userAgent: optional(text),
 });
-const agreed = {
-  schedule: optional(text),
-  validUntil: optional(text),
-  amountRule: optional(amountRule),
-  trialEnd: optional(text),
-  amountAfterTrialMinor: optional(wholeNumber),
-};
 const consent = optional(consentGiven);
 export const mandateGiven: Codec<MandateGiven> = object({ ...agreed, consent });
 const mandate: Codec<Mandate> = object({
@@ -180,7 +167,6 @@ export const seriesFact = variants<SeriesFact, 'type'>('type', {
   notice_due: { notice },
 });
 
-export const mandateTerms: Codec<MandateTerms> = object(agreed);
 export const recurringSettings: Codec<RecurringSettings> = object({
   terms: optional(mandateTerms),
   timeZone: optional(text),
@@ -190,5 +176,5 @@ export const recurringSettings: Codec<RecurringSettings> = object({
   requireConsentEvidence: optional(flag),
   needsApiKey: optional(flag),
   contact: optional(text),
-  language: optional(oneOf(...receiptLanguages)),
+  language: optional(receiptLanguage),
 });

@@ -86,7 +86,7 @@ export const seriesChange = {
           ${terms === 'terms' ? 'terms = :series_terms, ' : ''}changed_at = :series_changed_at, wake_at = :series_wake_at,
           attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :series_version${guard ? ` and ${guard}` : ''}
-      returning series_id, party_id, terms, version, changed_at
+      returning series_id, party_id, version, changed_at
     ), noted as (
       ${appendEvent('series', 'series_id', { from: 'held', facts: ':series_facts' })}
     )`,
@@ -125,21 +125,22 @@ const lockSeriesRow = statement({
 
 const rescheduleSeries = rescheduleStatement('series', ['series_id'], 'restart');
 
-/** False if the series exists already. */
+/** Undefined if the series exists already. */
 export async function storeNewSeries(
   db: Database,
   started: SeriesFact & { type: 'series_started' },
-  handles: CardRef,
+  { handles, settings }: Pick<StoredSeries, 'handles' | 'settings'>,
   now: Instant,
-): Promise<boolean> {
+): Promise<StoredSeries | undefined> {
   const series = evolve(undefined, started, now);
   const chain = linkOf('', { sequence: 1, at: now, facts: [started] });
+  const stored: StoredSeries = { series, version: 1, handles, chain, changedAt: now, settings };
   const rows = await db.run(insertSeries, {
-    ...rowOf({ series, version: 1, handles, chain, changedAt: now }),
+    ...rowOf(stored),
     wake_at: wakeOf(series),
     facts: [started],
   });
-  return rows.length > 0;
+  return rows.length > 0 ? stored : undefined;
 }
 
 /** The caller must hold a lock on the row. A version conflict is therefore a bug and rolls back. */
@@ -148,10 +149,10 @@ export async function storeFacts(
   stored: StoredSeries,
   facts: readonly SeriesFact[],
   now: Instant,
-): Promise<Series> {
+): Promise<StoredSeries> {
   const { after, values } = changeOf(stored, facts, now);
   mustBeHeld(after, await db.run(changeSeries, values));
-  return after.series;
+  return after;
 }
 
 export function mustBeHeld({ series }: StoredSeries, changed: readonly unknown[]): void {
@@ -199,13 +200,7 @@ function wakeOf(series: Series): Instant | null {
   return nextAdvanceNotice(series)?.at ?? null;
 }
 
-function rowOf({
-  series,
-  version,
-  handles,
-  chain,
-  changedAt,
-}: Omit<StoredSeries, 'settings'>): Values<typeof seriesColumns> {
+function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Values<typeof seriesColumns> {
   const {
     id,
     partyId,

@@ -1,0 +1,54 @@
+// What receipts of a series say: the terms that the payer had agreed to with a payment, the card, and the wishes of the shop.
+import { laterBy } from '../clock.ts';
+import { defined } from '../defined.ts';
+import type { Database } from '../platform/database/database.ts';
+import { languageOf, type Paid, type ReceiptSource } from '../receipts/domain/payer-email.ts';
+import type { Mandate } from './domain/mandate.ts';
+import type { Series } from './domain/series.ts';
+import { seriesFact } from './store/codec.ts';
+import { readSeriesEvents, type StoredSeries } from './store/series.ts';
+
+/** The clocks of two nodes differ by less. */
+const clockDifferenceMs = 10_000;
+const allEvents = 2 ** 31 - 1;
+
+export async function receiptSourceOf(
+  db: Database,
+  { series, settings }: StoredSeries,
+  paid: Paid,
+): Promise<ReceiptSource> {
+  const { id: seriesId, partyId, shopId } = series;
+  const { paymentSystem, lastDigits } = series.card;
+  const mandate = await mandateOf(db, series, paid);
+  const { schedule, validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
+  return {
+    partyId,
+    seriesId,
+    content: {
+      shopId,
+      language: languageOf(mandate, settings.language),
+      ...defined({ contact: settings.contact }),
+      mandate: { schedule, ...defined({ validUntil, amountRule, trialEnd, amountAfterTrialMinor }) },
+      card: { paymentSystem, lastDigits },
+    },
+    ...defined({ email: series.mandate.payer.contactInfo.email }),
+  };
+}
+
+/** What the payer had agreed to with the payment. They may have agreed to other terms since. */
+async function mandateOf(db: Database, series: Series, paid: Paid): Promise<Mandate> {
+  const isWith = ({ payment }: Mandate) => payment.reference === paid.reference;
+  const isLatest = laterBy(series.consentedAt, clockDifferenceMs) < paid.at || isWith(series.mandate);
+  if (isLatest) return series.mandate;
+  let mandate = series.mandate;
+  for (const event of await readSeriesEvents(db, series.id, 0, allEvents)) {
+    for (const fact of seriesFact.known(event.facts)) {
+      if (fact.type === 'series_started') mandate = fact.terms.mandate;
+      if (fact.type === 'consent_renewed') mandate = fact.mandate ?? mandate;
+      const isOf =
+        'paymentId' in fact && fact.paymentId === paid.paymentId && fact.invoiceId === paid.invoiceId;
+      if (isOf || isWith(mandate)) return mandate;
+    }
+  }
+  return series.mandate;
+}
