@@ -76,7 +76,8 @@ import { openMailServer, type OpenMailServer } from '../platform/mail/mail-serve
 import { customersTopic } from '../customers/webhook-events.ts';
 import { openReceipts } from '../receipts/receipts.ts';
 import { openConsentSeals } from '../recurring/consent-seal.ts';
-import { openRecurring } from '../recurring/recurring.ts';
+import { openCharging } from '../recurring/charging.ts';
+import { openConsents } from '../recurring/consents.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
 import { addWithdrawPage } from '../recurring/revoke-page.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
@@ -290,7 +291,8 @@ export function buildService(
   const sendsEmail = config.mode === 'sandbox' || mailServer !== undefined;
   const seals = openConsentSeals(keyring, publicUrl);
   const receipts = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf, sendsEmail });
-  const recurring = openRecurring({ cards: vault.cards, seals, receipts });
+  const charging = openCharging({ cards: vault.cards, receipts });
+  const consents = openConsents({ cards: vault.cards, seals, receipts });
   const payouts = openPayoutRules({
     lookups: database.lookups,
     livemode: livemodeOf(config.mode),
@@ -336,8 +338,10 @@ export function buildService(
     handlers: jobHandlers({
       database,
       clock,
+      cards: vault.cards,
       banks,
-      recurring,
+      charging,
+      consents,
       receipts,
       mailServer,
       payouts,
@@ -402,7 +406,7 @@ export function buildService(
   const { cards } = vault;
   const { ids } = ports;
   const confirming = { db: database, ids, merchants, cards, banks, jobs, bindingRules, payerAttempts };
-  const consentLinks = openConsentLinks({ ...confirming, recurring, publicUrl });
+  const consentLinks = openConsentLinks({ ...confirming, consents, publicUrl });
   const context: AppContext = {
     db: database,
     clock,
@@ -416,7 +420,8 @@ export function buildService(
     handOnFault: handOnFaults(banks.settingsOf, ports.network?.openLink),
     customers,
     bindingRules,
-    recurring,
+    charging,
+    consents,
     receipts,
     consentLinks,
     payouts,
@@ -503,7 +508,7 @@ export function buildService(
   addBindingReturn(app, returns);
   addWithdrawPage(app, {
     db: database,
-    recurring,
+    consents,
     customers,
     merchants,
     browserLanguage: (acceptLanguage) => localeOf(undefined, acceptLanguage),
@@ -517,7 +522,7 @@ export function buildService(
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
-    termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
+    termsOf: async (shop) => (await consents.settings(database.lookups, shop)).terms,
   });
   addConsentLinkRoutes(app, {
     mode: config.mode,
@@ -539,7 +544,8 @@ export function buildService(
     webhooks,
     merchants,
     payouts,
-    recurring,
+    charging,
+    consents,
     receipts,
     cards: vault.cards,
     purgeAttempts: () => purgeAttempts(database, clock.now()),

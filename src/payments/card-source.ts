@@ -17,7 +17,7 @@ import { findPayment, type WithPayment } from './store/payments.ts';
 import { presentPayerOf } from './api/payer-present.ts';
 import type { PaymentParams } from './api/schema.ts';
 import { defined } from '../defined.ts';
-import type { Evaluation, Recurring } from '../recurring/port.ts';
+import type { Charging, Consents, Evaluation } from '../recurring/port.ts';
 import type { ChargeableCustomers } from './port.ts';
 import type { Cards } from '../cards/vault.ts';
 import type { PayerAttempts } from '../cards/payer-attempts.ts';
@@ -25,7 +25,8 @@ import type { PayerAttempts } from '../cards/payer-attempts.ts';
 export type CardSourceDeps = {
   readonly db: Database;
   readonly customers: ChargeableCustomers;
-  readonly recurring: Recurring;
+  readonly charging: Charging;
+  readonly consents: Consents;
   readonly cards: Cards;
   readonly payerAttempts: PayerAttempts;
   readonly banks: Pick<Banks, 'pausedUntil'>;
@@ -188,7 +189,7 @@ async function savedCardOf(
 
 function fromParent(
   { caller, payer, now }: AskedOf<'RecurrentPayer'>,
-  { recurring, banks }: Pick<CardSourceDeps, 'recurring' | 'banks'>,
+  { charging, banks }: Pick<CardSourceDeps, 'charging' | 'banks'>,
 ): CardSource {
   const { partyId } = caller;
   const { invoiceID: invoiceId, paymentID: paymentId } = payer.recurrentParentPayment;
@@ -198,7 +199,7 @@ function fromParent(
     async pick(db, invoice, isLocked) {
       const { shopId } = invoice;
       const askFor = (seriesId: string) =>
-        recurring.evaluate(db, { seriesId, parent, ...chargeOf(invoice) }, now, isLocked);
+        charging.evaluate(db, { seriesId, parent, ...chargeOf(invoice) }, now, isLocked);
       // A payment that started a series can always be its parent. For any other payment, read its series from the payment.
       let admission = await askFor(seriesIdOf(parent));
       let previous = admission?.series.rootNetworkTransactionId;
@@ -230,7 +231,7 @@ function fromParent(
           ...contactOf(payer),
         },
         paymentSystem: series.card.paymentSystem,
-        withPayment: charging(recurring, admission),
+        withPayment: startedCharge(charging, admission),
       });
     },
   };
@@ -238,7 +239,7 @@ function fromParent(
 
 function fromCustomer(
   { caller, payer, now }: AskedOfCustomer,
-  { customers, recurring, cards, banks }: Omit<CardSourceDeps, 'db'>,
+  { customers, charging, consents, cards, banks }: Omit<CardSourceDeps, 'db'>,
 ): CardSource {
   const { partyId } = caller;
   const { customerID: customerId, sessionInfo } = payer;
@@ -251,8 +252,8 @@ function fromCustomer(
       const { card, contactInfo } = found.value;
       const { bindingId, token, details, livemode, networkTransactionId: root } = card;
       const of = { named: card.seriesId, customerId, partyId, livemode, token };
-      const seriesId = await recurring.seriesOfCustomer(tx, of);
-      const admission = await recurring.evaluate(tx, { seriesId, ...chargeOf(invoice) }, now, true);
+      const seriesId = await consents.seriesOfCustomer(tx, of);
+      const admission = await charging.evaluate(tx, { seriesId, ...chargeOf(invoice) }, now, true);
       if (!admission) throw new Error(`Customer ${customerId} is ready but has no series.`);
       const verdict = unlessPaused(admission.verdict, await banks.pausedUntil(invoice, now));
       if (!verdict.may) return validationRefusal(verdict, caller);
@@ -272,7 +273,7 @@ function fromCustomer(
           ...defined({ redirectUrl: sessionInfo?.redirectUrl }),
         },
         paymentSystem: details.paymentSystem,
-        withPayment: charging(recurring, admission),
+        withPayment: startedCharge(charging, admission),
       });
     },
   };
@@ -295,9 +296,9 @@ function chargeOf({ id: invoiceId, createdAt: invoiceCreatedAt, amount }: Payabl
   return { invoiceId, invoiceCreatedAt, amount };
 }
 
-function charging(recurring: Recurring, admission: Evaluation): SelectedCard['withPayment'] {
+function startedCharge(charging: Charging, admission: Evaluation): SelectedCard['withPayment'] {
   return ({ invoiceId, id: paymentId, amount, createdAt }) => ({
-    charges: recurring.chargeStarted(admission, { invoiceId, paymentId, amount }, createdAt),
+    charges: charging.chargeStarted(admission, { invoiceId, paymentId, amount }, createdAt),
   });
 }
 

@@ -3,7 +3,7 @@
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Recurring, StoredSeries } from '../recurring/port.ts';
+import type { Charging, Consents, StoredSeries } from '../recurring/port.ts';
 import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
 import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
@@ -12,7 +12,8 @@ import { operationIdOf, type Payment } from './domain/payment.ts';
 import { approvedAlone, type SeriesEffects } from './domain/series-effects.ts';
 
 export type SeriesWriteDeps = {
-  readonly recurring: Recurring;
+  readonly charging: Charging;
+  readonly consents: Pick<Consents, 'start' | 'addParent'>;
   readonly pauseTerminal: Banks['pauseTerminal'];
 };
 
@@ -32,15 +33,15 @@ async function write(
   payment: Payment,
   { chargeEnded, cardDeclined, terminalPaused, holdEnded, parentMade: approval, receiptDue }: SeriesEffects,
   now: Instant,
-  { recurring, pauseTerminal }: SeriesWriteDeps,
+  { charging, consents, pauseTerminal }: SeriesWriteDeps,
 ): Promise<void> {
   const member = { invoiceId: payment.invoiceId, paymentId: payment.id };
   let series: StoredSeries | undefined;
   if (chargeEnded)
-    series = await recurring.recordOutcome(tx, chargeEnded.seriesId, member, chargeEnded.ending, now);
+    series = await charging.recordOutcome(tx, chargeEnded.seriesId, member, chargeEnded.ending, now);
   if (cardDeclined) {
     const declined = { ...payment, ...member, token: cardDeclined.token };
-    await recurring.recordDecline(tx, declined, cardDeclined.answer, now);
+    await charging.recordDecline(tx, declined, cardDeclined.answer, now);
   }
   if (terminalPaused) {
     const operationId = operationIdOf(payment, 'authorise');
@@ -48,15 +49,15 @@ async function write(
   }
   if (holdEnded) {
     const capturedAt = holdEnded.isCaptured ? now : undefined;
-    series = await recurring.holdEnded(tx, holdEnded.seriesId, member, capturedAt);
+    series = await charging.holdEnded(tx, holdEnded.seriesId, member, capturedAt);
   }
-  if (approval) series = await parentMade(tx, payment, member, approval, now, recurring);
-  if (receiptDue && series) await recurring.queueReceipt(tx, series, receiptDue, now);
+  if (approval) series = await parentMade(tx, payment, member, approval, now, consents);
+  if (receiptDue && series) await charging.queueReceipt(tx, series, receiptDue, now);
 }
 
 /** The parameters of the statement that changes the payment, if only the approval of a charge follows. */
 export async function successOf(
-  { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
+  { db, charging }: { readonly db: Database; readonly charging: Charging },
   { invoiceId, id: paymentId }: Payment,
   effects: SeriesEffects,
   charge: PendingCharge | undefined,
@@ -66,7 +67,7 @@ export async function successOf(
   if (!approved) return undefined;
   const { seriesId, ...what } = approved;
   const name = { seriesId, invoiceId, paymentId, ...defined({ preloaded: charge }) };
-  return recurring.chargeApproved(db, name, what, now);
+  return charging.chargeApproved(db, name, what, now);
 }
 
 async function parentMade(
@@ -75,12 +76,12 @@ async function parentMade(
   member: PaymentRef,
   approval: Approval,
   now: Instant,
-  recurring: Recurring,
+  consents: SeriesWriteDeps['consents'],
 ): Promise<StoredSeries> {
   const { payer, partyId, shopId, livemode, recurrentTerms, amount, createdAt } = payment;
-  if ('seriesId' in payer) return recurring.addParent(tx, payer.seriesId, member, now);
+  if ('seriesId' in payer) return consents.addParent(tx, payer.seriesId, member, now);
   const { ip, fingerprint, url } = payer.clientInfo;
-  return recurring.start(
+  return consents.start(
     tx,
     {
       ...member,

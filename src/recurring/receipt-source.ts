@@ -1,8 +1,15 @@
 // What receipts of a series say: the terms that the payer had agreed to with a payment, the card, and the wishes of the shop.
-import { laterBy } from '../clock.ts';
+import { laterBy, type Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
-import { languageOf, type Paid, type ReceiptSource } from '../receipts/domain/payer-email.ts';
+import {
+  languageOf,
+  type Paid,
+  type ReceiptRequest,
+  type ReceiptSource,
+} from '../receipts/domain/payer-email.ts';
+import type { Receipts } from '../receipts/receipts.ts';
+import { storePayerEmail } from '../receipts/store/payer-emails.ts';
 import type { Mandate } from './domain/mandate.ts';
 import type { Series } from './domain/series.ts';
 import { seriesFact } from './store/codec.ts';
@@ -33,6 +40,18 @@ export async function receiptSourceOf(
     },
     ...defined({ email: series.mandate.payer.contactInfo.email }),
   };
+}
+
+/** As an email, if the payer has an address and this service sends emails. */
+export async function queueReceipt(
+  receipts: Pick<Receipts, 'emailOf'>,
+  tx: Database,
+  stored: StoredSeries,
+  request: ReceiptRequest,
+  now: Instant,
+): Promise<void> {
+  const email = receipts.emailOf(await receiptSourceOf(tx, stored, request.paid), request);
+  if (email) await storePayerEmail(tx, email, now);
 }
 
 /** What the payer had agreed to with the payment. They may have agreed to other terms since. */

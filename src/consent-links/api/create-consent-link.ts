@@ -11,7 +11,7 @@ import { instantOf } from '../../platform/http/schemas.ts';
 import { mandateGiven, termsProblem } from '../../recurring/api/schema.ts';
 import type { Series } from '../../recurring/domain/series.ts';
 import { timeZoneOf, type RecurringSettings } from '../../recurring/domain/settings.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { Consents } from '../../recurring/port.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { endOfDay } from '../../retry-rules/domain/calendar.ts';
 import {
@@ -29,7 +29,7 @@ type Deps = {
   readonly db: Database;
   readonly ids: Ids;
   readonly merchants: Merchants;
-  readonly recurring: Pick<Recurring, 'find'>;
+  readonly consents: Pick<Consents, 'find'>;
   readonly consentLinks: ConsentLinks;
 };
 
@@ -57,10 +57,10 @@ export const createConsentLink = endpoint({
     ...tradingRefusals,
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, { db, ids, merchants, recurring, consentLinks }: Deps) => {
+  handle: async ({ caller, body, now }, { db, ids, merchants, consents, consentLinks }: Deps) => {
     const { partyId } = caller;
     const fingerprint = requestFingerprint([body.seriesID, body.terms, body.redirectUrl]);
-    const stored = await recurring.find(db, body.seriesID);
+    const stored = await consents.find(db, body.seriesID);
     if (stored?.series.partyId !== partyId) return refuse('seriesNotFound');
     const { series, handles } = stored;
     return createIdempotently({

@@ -294,11 +294,11 @@ async function allowedByShop(
   { partyId, id: shopId }: Shop,
   { caller, body }: PaymentRequest,
   { makeRecurrent, recurrentTerms }: Recurrence,
-  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
+  { db, consents }: Pick<Deps, 'db' | 'consents'>,
 ): Promise<Outcome<Warning[], 'operationNotPermitted'>> {
   const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
   if (isCharge ? caller.kind === 'apiKey' : !makeRecurrent) return accept([]);
-  const settings = await recurring.settings(db, { partyId, shopId });
+  const settings = await consents.settings(db, { partyId, shopId });
   if (isCharge && settings.needsApiKey)
     return refuse('operationNotPermitted', {
       message: 'This shop accepts recurring charges only with an API key',

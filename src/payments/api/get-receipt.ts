@@ -14,11 +14,11 @@ import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Receipts } from '../../receipts/receipts.ts';
 import { findPayerEmail } from '../../receipts/store/payer-emails.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { Consents } from '../../recurring/port.ts';
 
 type Deps = {
   readonly db: Database;
-  readonly recurring: Pick<Recurring, 'receiptSource'>;
+  readonly consents: Pick<Consents, 'receiptSource'>;
   readonly receipts: Receipts;
 };
 
@@ -69,7 +69,7 @@ export const getReceipt = endpoint({
   status: 200,
   response: Receipt,
   errors: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
-  handle: async ({ caller, params, query }, { db, recurring, receipts }: Deps) => {
+  handle: async ({ caller, params, query }, { db, consents, receipts }: Deps) => {
     const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, { partyId: caller.partyId, ...name });
     if (!found.ok) return found;
@@ -79,7 +79,7 @@ export const getReceipt = endpoint({
 
     const seriesId = 'seriesId' in payer ? payer.seriesId : seriesIdOf(name);
     const paid = paidOf(stored.payment, state.amount, state.approval);
-    const source = await recurring.receiptSource(db, seriesId, paid);
+    const source = await consents.receiptSource(db, seriesId, paid);
     const receipt = source && (await receipts.write(source, paid, query.language));
     if (!receipt) return refuse('recurringNotFound');
     const payerEmail = await findPayerEmail(db, name);

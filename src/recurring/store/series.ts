@@ -192,6 +192,12 @@ export async function lockSeries(db: Database, seriesId: string): Promise<Stored
   return row && seriesFromRow(row);
 }
 
+export async function mustLockSeries(db: Database, seriesId: string): Promise<StoredSeries> {
+  const stored = await lockSeries(db, seriesId);
+  if (!stored) throw new Error(`Series ${seriesId} not found.`);
+  return stored;
+}
+
 export async function reschedule(db: Database, stored: StoredSeries, at: Instant | null): Promise<void> {
   await db.run(rescheduleSeries, { series_id: stored.series.id, version: stored.version, wake_at: at });
 }

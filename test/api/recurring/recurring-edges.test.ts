@@ -431,7 +431,7 @@ test('a sent email is not sent again when its job runs once more', async () => {
 test('the text of an email follows from its row, and of one that an older node stored from its series', async () => {
   const { invoiceID: invoiceId, paymentID: paymentId } = await parentOf();
   await world.later(0);
-  const { database: db, receipts, recurring: rules, clock } = world.service;
+  const { database: db, receipts, consents, clock } = world.service;
   const textOf = async () => {
     const [row] = await sql<{ text_body: string | null }>(
       'select text_body from payer_email where invoice_id = $1',
@@ -452,7 +452,7 @@ test('the text of an email follows from its row, and of one that an older node s
   expect(text).toContain('recurring transaction');
   expect(await textAgain('', () => Promise.reject(new Error('the row has all of it')))).toBe(text);
   const ofSeries: PayerEmailJobDeps['sourceOf'] = (on, { seriesId, paid }) =>
-    rules.receiptSource(on, seriesId, paid);
+    consents.receiptSource(on, seriesId, paid);
   expect(await textAgain(', content = null', ofSeries)).toBe(text);
 });
 
