@@ -9,8 +9,8 @@ import { canNeverCharge, mayCharge, type Charge } from '../retry-rules/domain/ma
 import { credentialOf } from './card-credential.ts';
 import {
   applyOutcome,
-  rootOf,
   stopOfDecline,
+  storedRef,
   type ChargeOutcome,
   type NetworkDecline,
   type PaymentRef,
@@ -143,7 +143,7 @@ async function recordDecline(
 ): Promise<void> {
   const credential = await credentialOf(cards, tx, charge);
   if (!credential) return;
-  const declined = { ...charge, ...rootOf(charge), createdAt: now };
+  const declined = { ...charge, ...storedRef(charge), createdAt: now };
   await storeDecline(tx, credential.key, declined, false);
   const stop = stopOfDecline(answer, now);
   // The verification charge of a binding has no invoice that could be charged again.

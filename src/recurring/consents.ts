@@ -13,9 +13,9 @@ import type { ConsentSeals } from './consent-seal.ts';
 import { cardNeededUntil } from './domain/card-retention.ts';
 import { mandateOf } from './domain/mandate.ts';
 import {
-  rootOf,
   seriesIdOf,
   seriesIdOfCustomer,
+  storedRef,
   type BindingRef,
   type PaymentRef,
   type Series,
@@ -120,7 +120,6 @@ async function termsOf(
   now: Instant,
 ): Promise<{ readonly terms: SeriesTerms } & Pick<StoredSeries, 'handles' | 'settings'>> {
   const { partyId, shopId, livemode, card, given, evidence } = consent;
-  const root = rootOf(consent);
   const { key, expiry } = await mustHaveCredential(cards, tx, { partyId, livemode, token: card.token });
   const settings = await findSettings(tx, consent);
   const mandate = mandateOf(given, settings.terms ?? {}, evidence);
@@ -130,11 +129,9 @@ async function termsOf(
     date === undefined ? undefined : endOfDay(date, timeZoneOf(settings, currency));
   const { paymentSystem, lastDigits } = card;
   const terms: SeriesTerms = {
-    id: 'bindingId' in consent ? seriesIdOfCustomer(consent.customerId, key) : seriesIdOf(root),
+    ...beginning(consent, key),
     partyId,
     shopId,
-    kind: 'bindingId' in consent ? 'customer' : 'parent',
-    root,
     card: { paymentSystem, lastDigits, endsAt: endOfCard(expiry) },
     mandate,
     consentedAt: now,
@@ -146,6 +143,15 @@ async function termsOf(
     bindsAmount: true,
   };
   return { terms, handles: { token: card.token, key }, settings };
+}
+
+function beginning(ref: PaymentRef | BindingRef, cardKey: Buffer): Pick<SeriesTerms, 'id' | 'kind' | 'root'> {
+  if ('invoiceId' in ref) {
+    const { invoiceId, paymentId } = ref;
+    return { id: seriesIdOf(ref), kind: 'parent', root: { invoiceId, paymentId } };
+  }
+  const { customerId, bindingId } = ref;
+  return { id: seriesIdOfCustomer(customerId, cardKey), kind: 'customer', root: { customerId, bindingId } };
 }
 
 async function storeRenewal(
@@ -180,7 +186,7 @@ async function renew(
   const renewed = await storeRenewal(deps, tx, stored, terms, now);
   const { currency, reference, approvalCode } = payment;
   const paid: Paid = {
-    ...rootOf(consent),
+    ...storedRef(consent),
     at: now,
     amount: { minor: 0n, currency },
     reference,

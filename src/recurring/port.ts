@@ -174,7 +174,7 @@ export type ConsentFollowers = {
   /** Revokes the bindings of its card. A customer without another card becomes unready. */
   onConsentRevoked(
     tx: Database,
-    series: Pick<Series, 'id' | 'partyId' | 'kind' | 'root'>,
+    series: Pick<Series, 'id' | 'partyId' | 'root'>,
     consents: Pick<Consents, 'seriesOfCustomer' | 'revoke'>,
     now: Instant,
   ): Promise<void>;

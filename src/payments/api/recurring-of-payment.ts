@@ -14,6 +14,7 @@ import {
   recurringEventBody,
   RecurringSchema,
 } from '../../recurring/api/schema.ts';
+import { readBundle } from '../../recurring/store/codec.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { Payment } from '../domain/payment.ts';
 import { findPayment } from '../store/payments.ts';
@@ -134,7 +135,7 @@ export const getConsentSheet = endpoint({
     const bundle = await deps.consents.bundle(deps.db, seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
     const shop = await deps.merchants.shop(payment.partyId, payment.shopId);
-    return accept({ html: consentSheet(bundle, shop && { name: shop.name, site: shop.url }) });
+    return accept({ html: consentSheet(readBundle(bundle), shop && { name: shop.name, site: shop.url }) });
   },
 });
 

@@ -10,7 +10,7 @@ import { scheduleProblem, type MandateGiven } from '../domain/mandate.ts';
 import { chargeWarnings } from '../../retry-rules/domain/may-charge.ts';
 import { declineClasses } from '../../acquiring/domain/decline-class.ts';
 import type { Evaluation } from '../port.ts';
-import { seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
+import { beginningOf, seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
 import type { SeriesFact } from '../domain/series.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
@@ -245,7 +245,7 @@ export function recurringBody({
   verdict,
   stored: { settings },
 }: Pick<Evaluation, 'series' | 'verdict' | 'stored'>): Static<typeof RecurringSchema> {
-  const { root, latest, card, mandate, failingSince, declineClass } = series;
+  const { card, mandate, failingSince, declineClass } = series;
   return {
     mayCharge: verdict.may,
     ...(verdict.may
@@ -260,12 +260,7 @@ export function recurringBody({
         }),
     warnings: verdict.may ? [...verdict.warnings] : [],
     status: series.state.name,
-    ...(series.kind === 'customer'
-      ? { rootBinding: { customerID: root.invoiceId, customerBindingID: root.paymentId } }
-      : {
-          rootPayment: { invoiceID: root.invoiceId, paymentID: root.paymentId },
-          latestParent: { invoiceID: latest.invoiceId, paymentID: latest.paymentId },
-        }),
+    ...beginningOf(series),
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
     terms: { schedule: mandate.schedule, ...termsBody(mandate) },
     seriesID: series.id,

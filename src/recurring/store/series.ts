@@ -2,7 +2,7 @@
 // series wait for each other here.
 import { latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { anything, list, oneOf } from '../../platform/database/codec.ts';
+import { anything, list, oneOf, written } from '../../platform/database/codec.ts';
 import {
   columnList,
   parameterList,
@@ -14,7 +14,7 @@ import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { appendEvent } from '../../platform/events/log.ts';
 import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
-import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
+import { evolve, storedRef, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
 import { rowState, rowTerms, seriesFact, type RowTerms } from './codec.ts';
 import type { RecurringSettings } from '../domain/settings.ts';
 import { settingsColumn } from './settings.ts';
@@ -133,7 +133,7 @@ export async function storeNewSeries(
   now: Instant,
 ): Promise<StoredSeries | undefined> {
   const series = evolve(undefined, started, now);
-  const chain = linkOf('', { sequence: 1, at: now, facts: [started] });
+  const chain = linkAfter('', { sequence: 1, at: now, facts: [started] });
   const stored: StoredSeries = { series, version: 1, handles, chain, changedAt: now, settings };
   const rows = await db.run(insertSeries, {
     ...rowOf(stored),
@@ -164,7 +164,7 @@ export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now
   const changedAt = latest(now, stored.changedAt);
   const version = stored.version + 1;
   const series = facts.reduce((before, fact) => evolve(before, fact, changedAt), stored.series);
-  const chain = linkOf(stored.chain, { sequence: version, at: changedAt, facts });
+  const chain = linkAfter(stored.chain, { sequence: version, at: changedAt, facts });
   const after: StoredSeries = { ...stored, series, version, chain, changedAt };
   const { status, terms, state } = rowOf(after);
   const values = {
@@ -179,6 +179,13 @@ export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now
     series_facts: facts,
   };
   return { after, values };
+}
+
+function linkAfter(
+  before: string,
+  { facts, ...entry }: { sequence: number; at: Instant; facts: readonly SeriesFact[] },
+): string {
+  return linkOf(before, { ...entry, facts: facts.map((fact) => written(seriesFact, fact)) });
 }
 
 export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
@@ -220,6 +227,7 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     endsAt,
     trialEndsAt,
     bindsAmount,
+    latest = storedRef(root),
     ...state
   } = series;
   const terms: RowTerms = {
@@ -240,20 +248,22 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     card_token: handles.token,
     chain,
     terms,
-    state,
+    state: { ...state, latest },
     changed_at: changedAt,
   };
 }
 
 export function seriesFromRow(row: Values<typeof storedSeries.row>): StoredSeries {
-  const { series_id: id, party_id: partyId, shop_id: shopId, terms, state } = row;
+  const { series_id: id, party_id: partyId, shop_id: shopId, terms } = row;
+  const { latest, ...state } = row.state;
+  const parent = terms.kind === 'parent' ? { latest } : {};
   return {
     version: row.version,
     handles: { token: row.card_token, key: row.card_key },
     chain: row.chain,
     changedAt: row.changed_at,
     settings: row.settings ?? {},
-    series: { ...terms, ...state, id, partyId, shopId },
+    series: { ...terms, ...state, ...parent, id, partyId, shopId },
   };
 }
 
