@@ -39,8 +39,8 @@ const mayImport = {
   merchants: ground,
   cards: [...ground, 'acquiring'],
   'retry-rules': ['acquiring', 'cards'],
-  receipts: [...ground, 'cards'],
-  recurring: [...ground, 'platform/mail', 'acquiring', 'merchants', 'cards', 'retry-rules', 'receipts'],
+  receipts: [...ground, 'platform/mail', 'merchants', 'cards'],
+  recurring: [...ground, 'acquiring', 'merchants', 'cards', 'retry-rules', 'receipts'],
   invoices: [...ground, 'merchants', 'receipts', 'recurring'],
   payments: [
     ...ground,
@@ -121,7 +121,7 @@ const sharedStores = [
   'cards/store/attempt-counting.ts',
   'recurring/store/charge-fragments.ts',
   'receipts/store/payer-emails.ts',
-  '(acquiring|cards|identities|invoices|payments|platform/ledger|recurring)/store/codec.ts',
+  '(acquiring|cards|identities|invoices|payments|platform/ledger|receipts|recurring)/store/codec.ts',
   'identities/store/(sql-fragments|reads|identities).ts',
   'wallets/store/(turnover|wallets).ts',
   // The sandbox creates its first merchant.
@@ -149,6 +149,7 @@ const services = [
   'cards/vault.ts',
   'merchants/api-keys.ts',
   'merchants/merchants.ts',
+  'receipts/receipts.ts',
 ];
 
 const vagueNames = ['util', 'helper', 'common', 'shared', 'misc', 'index', 'manager'];

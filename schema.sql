@@ -806,6 +806,7 @@ create table payer_email (
   attempts integer default 0 not null,
   stuck_at timestamp with time zone,
   stuck_reason text,
+  content json,
   constraint payer_email_pkey primary key (invoice_id, payment_id),
   constraint payer_email_check check ((status = 'waiting'::text) = (ended_at is null)),
   constraint payer_email_check1 check (status = 'waiting'::text or text_body is not null),

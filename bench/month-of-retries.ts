@@ -140,12 +140,13 @@ function rulesAlone(): { readonly tookMs: number; readonly counts: string } {
   const counts = new Map<string, number>();
   for (const name of range(seriesCount)) {
     const consentedAt = '2026-11-01T10:00:00.000000Z' as Instant;
+    const root = { invoiceId: `invoice${name}`, paymentId: '1' };
     const terms: SeriesTerms = {
       id: `series${name}`,
       partyId,
       shopId: 'SHOP',
       kind: 'parent',
-      root: { invoiceId: `invoice${name}`, paymentId: '1' },
+      root,
       card: {
         paymentSystem: 'mastercard',
         lastDigits: '4444',
@@ -175,7 +176,7 @@ function rulesAlone(): { readonly tookMs: number; readonly counts: string } {
       counts.set(what, (counts.get(what) ?? 0) + 1);
       if (!decision.may) continue;
       const amount = { minor: BigInt(declined), currency: 'RUB' as Currency };
-      const attempt = { ...terms.root, createdAt: now, amount, isRetry: decision.isRetry };
+      const attempt = { ...root, createdAt: now, amount, isRetry: decision.isRetry };
       const outcome = { outcome: 'declined', network: 'mastercard', code: '51' } as const;
       for (const fact of applyOutcome(series, attempt, outcome, now).facts)
         series = evolve(series, fact, now);

@@ -93,13 +93,10 @@ export const faultsOfRecurringCharges: Faults = {
     does: 'A consent that the payer renews by a link keeps its old terms.',
     edits: [
       {
-        within: 'openRecurring',
-        replace: `await storeRenewal(tx, stored, terms, now);
-      const`,
-        by: `const { mandate: before } = stored.series;
-      const { consent: given } = terms.mandate;
-      await storeRenewal(tx, stored, { ...terms, mandate: { ...before, ...(given ? { consent: given } : {}) } }, now);
-      const`,
+        within: 'renew',
+        replace: 'await storeRenewal(deps, tx, stored, terms, now);',
+        by: `await storeRenewal(deps, tx, stored, { ...terms, mandate: { ...stored.series.mandate,
+      ...(terms.mandate.consent ? { consent: terms.mandate.consent } : {}) } }, now);`,
       },
     ],
   },

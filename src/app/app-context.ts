@@ -13,7 +13,8 @@ import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { JobRows } from './job-handlers.ts';
 import type { Merchants } from '../merchants/merchants.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { Receipts } from '../receipts/receipts.ts';
+import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
 import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
@@ -34,7 +35,9 @@ export type AppContext = {
   readonly customers: Customers;
   readonly bindingRules: BindingRules;
   /** Whether a recurring charge is allowed, and its outcome. */
-  readonly recurring: Recurring;
+  readonly charging: Charging;
+  readonly consents: Consents;
+  readonly receipts: Receipts;
   /** The pages on which payers agree to new terms. */
   readonly consentLinks: ConsentLinks;
   /** Limits, fees and providers of payouts. */

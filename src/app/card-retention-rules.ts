@@ -7,14 +7,14 @@ import { loadBinding } from '../customers/store/bindings.ts';
 import type { Database } from '../platform/database/database.ts';
 import { retentionNeed as needOfPayment } from '../payments/domain/payer/card-retention.ts';
 import { loadPayment } from '../payments/store/payments.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { Consents } from '../recurring/port.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';
 import { findDestination } from '../payouts/store/destinations.ts';
 import { defined } from '../defined.ts';
 
 const needed: RetentionNeed = { until: 'unknown' };
 
-export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
+export function cardNeeds(consents: Pick<Consents, 'cardNeeds'>): CardNeeds {
   async function needOfSeries(
     db: Database,
     seriesId: string | undefined,
@@ -23,7 +23,7 @@ export function cardNeeds(recurring: Pick<Recurring, 'cardNeeds'>): CardNeeds {
   ): Promise<RetentionNeed> {
     // The card was bound before its series was recorded, so nothing can tell when the need ends.
     if (seriesId === undefined) return needed;
-    const { isCharging, neededUntil, token } = await recurring.cardNeeds(db, seriesId, now, options.isLocked);
+    const { isCharging, neededUntil, token } = await consents.cardNeeds(db, seriesId, now, options.isLocked);
     if (isCharging) return needed;
     if (!options.newCharges || neededUntil === undefined) return 'no';
     // The end of a series expedites only the card that the series began with. The same card bound again is another row.

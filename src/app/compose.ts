@@ -74,7 +74,10 @@ import { addBankCallbackRoutes, callbackLimit, callbackUrlOf } from '../acquirin
 import { addPaymentReturn } from '../payments/payer-return.ts';
 import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
 import { customersTopic } from '../customers/webhook-events.ts';
-import { openRecurring } from '../recurring/recurring.ts';
+import { openReceipts } from '../receipts/receipts.ts';
+import { openConsentSeals } from '../recurring/consent-seal.ts';
+import { openCharging } from '../recurring/charging.ts';
+import { openConsents } from '../recurring/consents.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
 import { addWithdrawPage } from '../recurring/revoke-page.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
@@ -286,7 +289,10 @@ export function buildService(
   const { openMailServer: openMail = openMailServer } = ports.network ?? {};
   const mailServer = config.mailServer && openMail(config.mailServer);
   const sendsEmail = config.mode === 'sandbox' || mailServer !== undefined;
-  const recurring = openRecurring({ cards: vault.cards, merchants, keyring, publicUrl, sendsEmail });
+  const seals = openConsentSeals(keyring, publicUrl);
+  const receipts = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf, sendsEmail });
+  const charging = openCharging({ cards: vault.cards, receipts });
+  const consents = openConsents({ cards: vault.cards, seals, receipts });
   const payouts = openPayoutRules({
     lookups: database.lookups,
     livemode: livemodeOf(config.mode),
@@ -332,8 +338,11 @@ export function buildService(
     handlers: jobHandlers({
       database,
       clock,
+      cards: vault.cards,
       banks,
-      recurring,
+      charging,
+      consents,
+      receipts,
       mailServer,
       payouts,
       log,
@@ -397,7 +406,7 @@ export function buildService(
   const { cards } = vault;
   const { ids } = ports;
   const confirming = { db: database, ids, merchants, cards, banks, jobs, bindingRules, payerAttempts };
-  const consentLinks = openConsentLinks({ ...confirming, recurring, publicUrl });
+  const consentLinks = openConsentLinks({ ...confirming, consents, publicUrl });
   const context: AppContext = {
     db: database,
     clock,
@@ -411,7 +420,9 @@ export function buildService(
     handOnFault: handOnFaults(banks.settingsOf, ports.network?.openLink),
     customers,
     bindingRules,
-    recurring,
+    charging,
+    consents,
+    receipts,
     consentLinks,
     payouts,
     jobs,
@@ -497,7 +508,7 @@ export function buildService(
   addBindingReturn(app, returns);
   addWithdrawPage(app, {
     db: database,
-    recurring,
+    consents,
     customers,
     merchants,
     browserLanguage: (acceptLanguage) => localeOf(undefined, acceptLanguage),
@@ -511,7 +522,7 @@ export function buildService(
     merchants,
     invoiceOf: (id) => loadInvoice(database.lookups, id),
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
-    termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
+    termsOf: async (shop) => (await consents.settings(database.lookups, shop)).terms,
   });
   addConsentLinkRoutes(app, {
     mode: config.mode,
@@ -533,7 +544,9 @@ export function buildService(
     webhooks,
     merchants,
     payouts,
-    recurring,
+    charging,
+    consents,
+    receipts,
     cards: vault.cards,
     purgeAttempts: () => purgeAttempts(database, clock.now()),
     guardShops: () => guardShops(database, clock.now(), log),

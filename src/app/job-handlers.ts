@@ -2,6 +2,7 @@
 import type { Banks } from '../acquiring/banks.ts';
 import { wantedVerification } from '../acquiring/domain/missing-ability.ts';
 import { cardNeeds } from './card-retention-rules.ts';
+import type { Cards } from '../cards/vault.ts';
 import { runCardJob } from '../cards/worker.ts';
 import type { Clock } from '../clock.ts';
 import { runBindingJob, type BindingJobDeps } from '../customers/worker.ts';
@@ -18,9 +19,11 @@ import type { NewPayment } from '../payments/store/payments.ts';
 import { returnUrlOf } from '../payments/payer-return.ts';
 import type { Logger } from '../platform/log.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
-import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
-import { runPayerEmailJob } from '../recurring/receipt-worker.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { PayerEmail } from '../receipts/domain/payer-email.ts';
+import type { Receipts } from '../receipts/receipts.ts';
+import { runPayerEmailJob, type PayerEmailJobDeps } from '../receipts/worker.ts';
+import type { Charging, Consents } from '../recurring/port.ts';
+import { runSeriesJob } from '../recurring/worker.ts';
 import { destinationOfOperation } from '../payouts/domain/destination.ts';
 import { runDestinationJob } from '../payouts/destination-worker.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
@@ -35,15 +38,18 @@ const maxEmails = 4;
 export type JobRows = Record<'invoice' | 'card' | 'series' | 'destination', never> & {
   readonly payment: NewPayment;
   readonly binding: StoredBinding;
-  readonly payer_email: PreloadedEmail;
+  readonly payer_email: PayerEmail;
   readonly withdrawal: StoredWithdrawal;
 };
 
 export function jobHandlers({
   database,
   clock,
+  cards,
   banks,
-  recurring,
+  charging,
+  consents,
+  receipts,
   mailServer,
   payouts,
   log,
@@ -52,8 +58,11 @@ export function jobHandlers({
 }: {
   database: DatabasePool;
   clock: Clock;
+  cards: Cards;
   banks: Banks;
-  recurring: Recurring;
+  charging: Charging;
+  consents: Consents;
+  receipts: Receipts;
   mailServer: MailServer | undefined;
   payouts: PayoutRules;
   log: Logger;
@@ -65,7 +74,8 @@ export function jobHandlers({
     db: database,
     nodeClock: clock,
     log,
-    recurring,
+    charging,
+    consents,
     bankOf: (payment) => banks.bankOf(payment.terminal),
     alternateTerminal: (payment, now) =>
       banks.alternateTerminal(payment, {
@@ -87,14 +97,20 @@ export function jobHandlers({
   const bindingDeps: BindingJobDeps = {
     db: database,
     nodeClock: clock,
-    recurring,
+    charging,
+    consents,
     bankOf: (binding) => banks.bankOf(binding.terminal),
     alternateTerminal: (binding) =>
       banks.alternateTerminal(binding, { wanted: wantedVerification(binding.amount.currency) }),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
-  const needs = cardNeeds(recurring);
-  const emailDeps = { db: database, recurring, mailServer };
+  const needs = cardNeeds(consents);
+  const emailDeps: PayerEmailJobDeps = {
+    db: database,
+    receipts,
+    sourceOf: (db, { seriesId, paid }) => consents.receiptSource(db, seriesId, paid),
+    mailServer,
+  };
   const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };
   return {
     invoice: {
@@ -106,7 +122,7 @@ export function jobHandlers({
     card: { keys: ['card_id'], step: ({ key, clock }) => runCardJob(database, needs, key, clock.now()) },
     series: {
       keys: ['series_id'],
-      step: ({ key: [id = ''], clock }) => recurring.runSeriesJob(database, id, clock.now()),
+      step: ({ key: [id = ''], clock }) => runSeriesJob({ db: database, cards }, id, clock.now()),
     },
     payer_email: {
       keys: ['invoice_id', 'payment_id'],

@@ -9,7 +9,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import { retryOnConflict, type Database } from '../platform/database/database.ts';
 import type { MandateGiven } from '../recurring/domain/mandate.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { Consents } from '../recurring/port.ts';
 import { statusOf, type ConsentLink, type Standing } from './domain/consent-link.ts';
 import type { Agreement, ConsentLinks } from './port.ts';
 import { loadLink, lockLink, storeAttempt } from './store/consent-links.ts';
@@ -20,7 +20,7 @@ const consentPath = '/consent';
 export type ConsentLinkDeps = ConfirmTermsDeps & {
   readonly cards: Pick<Cards, 'tokeniseAgain'>;
   readonly merchants: Merchants;
-  readonly recurring: Pick<Recurring, 'find' | 'consentLinkSecret' | 'verifyConsentLink'>;
+  readonly consents: Pick<Consents, 'find' | 'consentLinkSecret' | 'verifyConsentLink'>;
   readonly publicUrl: () => string;
 };
 
@@ -36,7 +36,7 @@ class RollBack extends Error {
 }
 
 export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
-  const { db, merchants, recurring, publicUrl } = deps;
+  const { db, merchants, consents, publicUrl } = deps;
 
   async function timeOf({ partyId }: ConsentLink): Promise<Instant> {
     const party = await merchants.party(partyId);
@@ -46,15 +46,15 @@ export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
 
   async function find(on: Database, linkId: string, now?: Instant): Promise<Standing | undefined> {
     const link = await loadLink(on, linkId);
-    return link && standingOf(recurring, on, link, now ?? (await timeOf(link)));
+    return link && standingOf(consents, on, link, now ?? (await timeOf(link)));
   }
 
   return {
-    urlOf: (linkId) => `${publicUrl()}${consentPath}/${linkId}/${recurring.consentLinkSecret(linkId)}`,
+    urlOf: (linkId) => `${publicUrl()}${consentPath}/${linkId}/${consents.consentLinkSecret(linkId)}`,
     find,
-    standingOf: (on, link, now) => standingOf(recurring, on, link, now),
+    standingOf: (on, link, now) => standingOf(consents, on, link, now),
     async open(linkId, secret) {
-      return (await recurring.verifyConsentLink(linkId, secret)) ? find(db, linkId) : undefined;
+      return (await consents.verifyConsentLink(linkId, secret)) ? find(db, linkId) : undefined;
     },
     async agree(standing, agreement) {
       if (standing.status !== 'open') return accept(standing);
@@ -66,12 +66,12 @@ export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
 }
 
 async function standingOf(
-  recurring: Pick<Recurring, 'find'>,
+  consents: Pick<Consents, 'find'>,
   on: Database,
   link: ConsentLink,
   now: Instant,
 ): Promise<Standing> {
-  const stored = await recurring.find(on, link.seriesId);
+  const stored = await consents.find(on, link.seriesId);
   if (!stored) throw new Error(`Consent link ${link.id} names no series.`);
   const { series, handles } = stored;
   const binding = link.attempt && (await loadConfirmation(on, link.attempt))?.binding;
@@ -104,10 +104,10 @@ async function attemptOnce(
   { card, agreement }: { readonly card: PaymentResource; readonly agreement: Agreement },
   now: Instant,
 ): Promise<Begun | 'versionConflict'> {
-  const { db: tx, recurring, publicUrl } = deps;
+  const { db: tx, consents, publicUrl } = deps;
   const link = await lockLink(tx, linkId);
   if (!link) throw new Error(`Consent link ${linkId} not found.`);
-  const before = await standingOf(recurring, tx, link, now);
+  const before = await standingOf(consents, tx, link, now);
   if (before.status !== 'open') return accept(before);
   const confirmation = {
     series: before.series,
@@ -124,7 +124,7 @@ async function attemptOnce(
     throw new RollBack(refuse(code === 'tooManyBindings' ? code : 'operationNotPermitted', more));
   }
   await storeAttempt(tx, linkId, begun.value);
-  return accept(await standingOf(recurring, tx, { ...link, attempt: begun.value }, now));
+  return accept(await standingOf(consents, tx, { ...link, attempt: begun.value }, now));
 }
 
 function agreedTo({ id, terms }: ConsentLink, agreement: Agreement, now: Instant): MandateGiven {

@@ -12,22 +12,22 @@ import {
   type StoredBinding,
 } from './store/bindings.ts';
 import { storeBindingFacts } from './store/binding-changes.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { Consents } from '../recurring/port.ts';
 
-export type SeriesOfCustomers = Pick<Recurring, 'seriesOfCustomer' | 'revoke'>;
+export type SeriesOfCustomers = Pick<Consents, 'seriesOfCustomer' | 'revoke'>;
 type CustomerName = { readonly partyId: string; readonly customerId: string };
 
 /** The series of the customer's bound cards. */
 export async function seriesOfBindings(
   tx: Database,
-  recurring: SeriesOfCustomers,
+  consents: SeriesOfCustomers,
   { customerId }: CustomerName,
 ): Promise<Set<string>> {
   const { named, bindingsWithout } = await findBoundSeries(tx, customerId);
   const series = new Set(named);
   for (const bindingId of bindingsWithout) {
     const stored = await loadBinding(tx, { customerId, bindingId });
-    if (stored) series.add(await seriesOf(tx, recurring, stored));
+    if (stored) series.add(await seriesOf(tx, consents, stored));
   }
   return series;
 }
@@ -35,27 +35,27 @@ export async function seriesOfBindings(
 /** Does nothing while another binding of the customer binds the same card. */
 export async function revokeConsentOf(
   tx: Database,
-  recurring: SeriesOfCustomers,
+  consents: SeriesOfCustomers,
   revoked: StoredBinding,
   how: Revocation,
   now: Instant,
 ): Promise<void> {
-  const its = await seriesOf(tx, recurring, revoked);
-  if (!(await seriesOfBindings(tx, recurring, revoked.binding)).has(its))
-    await recurring.revoke(tx, its, how, now);
+  const its = await seriesOf(tx, consents, revoked);
+  if (!(await seriesOfBindings(tx, consents, revoked.binding)).has(its))
+    await consents.revoke(tx, its, how, now);
 }
 
 /** Revokes the bindings of the card whose consent was revoked. */
 export async function revokeBindingsOf(
   tx: Database,
-  recurring: SeriesOfCustomers,
+  consents: SeriesOfCustomers,
   { seriesId, ...customer }: CustomerName & { readonly seriesId: string },
   now: Instant,
 ): Promise<void> {
   const { customerId } = customer;
   for (const bindingId of await findBindingsOfSeries(tx, { customerId, seriesId })) {
     const stored = await loadBinding(tx, { customerId, bindingId });
-    const its = stored && (await seriesOf(tx, recurring, stored));
+    const its = stored && (await seriesOf(tx, consents, stored));
     if (its === seriesId) await revokeOne(tx, customer, bindingId, now);
   }
 }
@@ -74,9 +74,9 @@ function revokeOne(tx: Database, customer: CustomerName, bindingId: string, now:
 /** Also finds the series of a binding that does not name it. */
 export function seriesOf(
   tx: Database,
-  recurring: Pick<Recurring, 'seriesOfCustomer'>,
+  consents: Pick<Consents, 'seriesOfCustomer'>,
   { binding, seriesId: named }: StoredBinding,
 ): Promise<string> {
   const { customerId, partyId, livemode, card } = binding;
-  return recurring.seriesOfCustomer(tx, { named, customerId, partyId, livemode, token: card.token });
+  return consents.seriesOfCustomer(tx, { named, customerId, partyId, livemode, token: card.token });
 }

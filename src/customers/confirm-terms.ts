@@ -55,13 +55,13 @@ export async function confirmTerms(
 /** A series that began with a payment has no customer: one is created, and stays without a card. */
 async function customerOf(
   { db, ids, merchants }: ConfirmTermsDeps,
-  { kind, root, partyId, shopId, mandate }: Series,
+  { root, partyId, shopId, mandate }: Series,
   earlier: string | undefined,
   now: Instant,
 ): Promise<StoredCustomer | undefined> {
-  const known = kind === 'customer' ? root.invoiceId : earlier;
+  const known = 'customerId' in root ? root.customerId : earlier;
   const found = known === undefined ? undefined : await findCustomer(db, partyId, known);
-  if (found || kind === 'customer') return found;
+  if (found || 'customerId' in root) return found;
   const party = await merchants.party(partyId);
   if (!party) return undefined;
   const { contactInfo } = mandate.payer;
@@ -74,12 +74,12 @@ async function customerOf(
 /** The card that is charged now: of a customer the one bound last, because the first may be gone. */
 export async function tokenOfSeries(
   db: Database,
-  { kind, root, partyId, id }: Series,
+  { root, partyId, id }: Series,
   first: string,
 ): Promise<string> {
-  if (kind !== 'customer') return first;
+  if (!('customerId' in root)) return first;
   const page = { after: 0, limit: 2_147_483_647 };
-  const bindings = (await findBindings(db, { partyId, customerId: root.invoiceId }, page)) ?? [];
+  const bindings = (await findBindings(db, { partyId, customerId: root.customerId }, page)) ?? [];
   const bound = bindings.filter(
     ({ binding, seriesId }) => binding.state.name === 'succeeded' && seriesId === id,
   );

@@ -9,9 +9,9 @@ export type Customers = ChargeableCustomers & ConsentFollowers;
 
 export const customers: Customers = {
   chargeable: lockCustomer,
-  async onConsentRevoked(tx, { id: seriesId, partyId, kind, root }, recurring, now) {
-    if (kind !== 'customer') return;
-    await revokeBindingsOf(tx, recurring, { partyId, customerId: root.invoiceId, seriesId }, now);
+  async onConsentRevoked(tx, { id: seriesId, partyId, root }, consents, now) {
+    if (!('customerId' in root)) return;
+    await revokeBindingsOf(tx, consents, { partyId, customerId: root.customerId, seriesId }, now);
   },
 };
 

@@ -7,16 +7,15 @@ import type { Job } from '../platform/jobs/job-table.ts';
 import { consentRevoked, interpret, nextAction, type BindingChange } from './domain/bank-actions.ts';
 import { chargeOf, giveBackOf } from './domain/bank-operations.ts';
 import { isReturning, sendUntilOf, type Binding } from './domain/binding.ts';
-import { ConsentRevoked, seriesWriteOf, type SeriesOfBindings } from './series-writes.ts';
+import { ConsentRevoked, seriesWriteOf, type SeriesWriteDeps } from './series-writes.ts';
 import { reschedule, storeBindingFacts } from './store/binding-changes.ts';
 import { loadBinding, type StoredBinding } from './store/bindings.ts';
 import { storeReroute } from './store/reroute.ts';
 
-export type BindingJobDeps = {
+export type BindingJobDeps = SeriesWriteDeps & {
   readonly db: Database;
   /** Limits against card testing count by it, because no test clock moves it. */
   readonly nodeClock: Clock;
-  readonly recurring: SeriesOfBindings;
   readonly bankOf: (binding: Binding) => Promise<Bank>;
   /** Another terminal of the shop whose bank is not known to be unavailable. */
   readonly alternateTerminal: (binding: Binding) => Promise<Terminal | undefined>;
@@ -78,7 +77,7 @@ function nextStepOf(
 }
 
 async function write(
-  { db, nodeClock, recurring }: BindingJobDeps,
+  { db, nodeClock, charging, consents }: BindingJobDeps,
   stored: StoredBinding,
   facts: BindingChange['facts'],
   at: Instant,
@@ -86,7 +85,7 @@ async function write(
 ): Promise<StoredBinding | 'over' | 'versionConflict'> {
   if (facts.length === 0) return 'over';
   const store = (those: BindingChange['facts']) => {
-    const alsoWrite = seriesWriteOf(stored.binding, those, answer, at, recurring);
+    const alsoWrite = seriesWriteOf(stored.binding, those, answer, at, { charging, consents });
     return storeBindingFacts(db, stored, those, at, alsoWrite, true, nodeClock.now(), answer);
   };
   const written = await store(facts).catch((error: unknown) => {

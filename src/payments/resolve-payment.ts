@@ -11,13 +11,14 @@ import { seriesEffectsOf } from './domain/series-effects.ts';
 import { loadPayment, reschedule } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
 import { claimStuckJob } from './store/stuck-payments.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { Charging, Consents } from '../recurring/port.ts';
 
 export type ResolutionDeps = {
   readonly db: Database;
   readonly clock: Clock;
   readonly banks: Pick<Banks, 'bankOf' | 'pauseTerminal'>;
-  readonly recurring: Recurring;
+  readonly charging: Charging;
+  readonly consents: Consents;
 };
 
 type Name = { readonly invoiceId: string; readonly paymentId: string };
@@ -80,13 +81,13 @@ async function withClaim(
 }
 
 async function write(
-  { db, recurring, banks: { pauseTerminal } }: ResolutionDeps,
+  { db, charging, consents, banks: { pauseTerminal } }: ResolutionDeps,
   stored: StoredPayment,
   events: PaymentFact[][],
   now: Instant,
 ): Promise<Payment> {
   const effects = seriesEffectsOf(stored.payment, events.flat(), undefined);
-  const alsoWrite = seriesWriteOf(stored.payment, effects, now, { recurring, pauseTerminal });
+  const alsoWrite = seriesWriteOf(stored.payment, effects, now, { charging, consents, pauseTerminal });
   const written = await storeEvents(db, stored, events, now, alsoWrite);
   if (!written) throw new Error('The payment was changed meanwhile. Check it and run the command again.');
   return written;

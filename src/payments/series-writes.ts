@@ -3,63 +3,63 @@
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { Recurring } from '../recurring/port.ts';
+import type { Charging, Consents, StoredSeries } from '../recurring/port.ts';
 import type { PaymentRef } from '../recurring/domain/series.ts';
 import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fragments.ts';
 import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
-import { approvedAlone, type SeriesEffect } from './domain/series-effects.ts';
+import { approvedAlone, type SeriesEffects } from './domain/series-effects.ts';
 
 export type SeriesWriteDeps = {
-  readonly recurring: Recurring;
+  readonly charging: Charging;
+  readonly consents: Pick<Consents, 'start' | 'addParent'>;
   readonly pauseTerminal: Banks['pauseTerminal'];
 };
 
 /** Undefined if there is nothing to write. */
 export function seriesWriteOf(
   payment: Payment,
-  effects: readonly SeriesEffect[],
+  effects: SeriesEffects,
   now: Instant,
   deps: SeriesWriteDeps,
 ): ((tx: Database) => Promise<void>) | undefined {
-  if (effects.length === 0) return undefined;
-  return async (tx) => {
-    for (const effect of effects) await write(tx, payment, effect, now, deps);
-  };
+  if (Object.keys(effects).length === 0) return undefined;
+  return (tx) => write(tx, payment, effects, now, deps);
 }
 
 async function write(
   tx: Database,
   payment: Payment,
-  effect: SeriesEffect,
+  { chargeEnded, cardDeclined, terminalPaused, holdEnded, parentMade: approval, receiptDue }: SeriesEffects,
   now: Instant,
-  { recurring, pauseTerminal }: SeriesWriteDeps,
+  { charging, consents, pauseTerminal }: SeriesWriteDeps,
 ): Promise<void> {
   const member = { invoiceId: payment.invoiceId, paymentId: payment.id };
-  switch (effect.effect) {
-    case 'chargeEnded':
-      return recurring.recordOutcome(tx, effect.seriesId, member, effect.ending, now);
-    case 'holdEnded':
-      return recurring.holdEnded(tx, effect.seriesId, member, effect.isCaptured ? now : undefined);
-    case 'cardDeclined':
-      return recurring.recordDecline(tx, { ...payment, ...member, token: effect.token }, effect.answer, now);
-    case 'terminalPaused': {
-      const operationId = operationIdOf(payment, 'authorise');
-      return pauseTerminal(tx, payment, payment.terminal, { operationId, ...effect.answer }, now);
-    }
-    case 'parentMade':
-      return parentMade(tx, payment, member, effect.approval, now, recurring);
-    case 'receiptDue':
-      return recurring.queueReceipt(tx, effect.seriesId, effect.receipt, now);
+  let series: StoredSeries | undefined;
+  if (chargeEnded)
+    series = await charging.recordOutcome(tx, chargeEnded.seriesId, member, chargeEnded.ending, now);
+  if (cardDeclined) {
+    const declined = { ...payment, ...member, token: cardDeclined.token };
+    await charging.recordDecline(tx, declined, cardDeclined.answer, now);
   }
+  if (terminalPaused) {
+    const operationId = operationIdOf(payment, 'authorise');
+    await pauseTerminal(tx, payment, payment.terminal, { operationId, ...terminalPaused }, now);
+  }
+  if (holdEnded) {
+    const capturedAt = holdEnded.isCaptured ? now : undefined;
+    series = await charging.holdEnded(tx, holdEnded.seriesId, member, capturedAt);
+  }
+  if (approval) series = await parentMade(tx, payment, member, approval, now, consents);
+  if (receiptDue && series) await charging.queueReceipt(tx, series, receiptDue, now);
 }
 
 /** The parameters of the statement that changes the payment, if only the approval of a charge follows. */
 export async function successOf(
-  { db, recurring }: { readonly db: Database; readonly recurring: Recurring },
+  { db, charging }: { readonly db: Database; readonly charging: Charging },
   { invoiceId, id: paymentId }: Payment,
-  effects: readonly SeriesEffect[],
+  effects: SeriesEffects,
   charge: PendingCharge | undefined,
   now: Instant,
 ): Promise<ApprovedCharge | undefined> {
@@ -67,7 +67,7 @@ export async function successOf(
   if (!approved) return undefined;
   const { seriesId, ...what } = approved;
   const name = { seriesId, invoiceId, paymentId, ...defined({ preloaded: charge }) };
-  return recurring.chargeApproved(db, name, what, now);
+  return charging.chargeApproved(db, name, what, now);
 }
 
 async function parentMade(
@@ -76,12 +76,12 @@ async function parentMade(
   member: PaymentRef,
   approval: Approval,
   now: Instant,
-  recurring: Recurring,
-): Promise<void> {
+  consents: SeriesWriteDeps['consents'],
+): Promise<StoredSeries> {
   const { payer, partyId, shopId, livemode, recurrentTerms, amount, createdAt } = payment;
-  if ('seriesId' in payer) return recurring.addParent(tx, payer.seriesId, member, now);
+  if ('seriesId' in payer) return consents.addParent(tx, payer.seriesId, member, now);
   const { ip, fingerprint, url } = payer.clientInfo;
-  await recurring.start(
+  return consents.start(
     tx,
     {
       ...member,

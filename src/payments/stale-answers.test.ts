@@ -61,7 +61,8 @@ const depsWith = (db: unknown, send: (operation: BankOperation) => Promise<BankR
   ({
     db,
     nodeClock: clock,
-    recurring: {},
+    charging: {},
+    consents: {},
     bankOf: () =>
       Promise.resolve({
         ...bankOfVersion1,
@@ -139,8 +140,8 @@ test('the decline of a first charge is not read as that of the second, which ano
     await ended.isOpen;
     return { outcome: 'declined', network: 'visa', code: '1A' };
   });
-  const recurring = { recordDecline: () => Promise.resolve() } as unknown as PaymentJobDeps['recurring'];
+  const charging = { recordDecline: () => Promise.resolve() } as unknown as PaymentJobDeps['charging'];
   ended.open();
-  await runPaymentJob({ ...deps, recurring }, jobOf(1));
+  await runPaymentJob({ ...deps, charging }, jobOf(1));
   expect(row.status).toBe('authorising');
 });

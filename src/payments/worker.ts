@@ -7,7 +7,6 @@ import {
 } from '../acquiring/authorisation/job.ts';
 import { isUndecided } from '../acquiring/authorisation/domain/challenge.ts';
 import { consentOver } from '../acquiring/authorisation/domain/payment-failure.ts';
-import type { Banks } from '../acquiring/banks.ts';
 import type { Bank, Terminal } from '../acquiring/domain/bank-port.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
 import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
@@ -16,8 +15,7 @@ import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
-import type { Recurring } from '../recurring/port.ts';
-import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
+import type { PayerEmail } from '../receipts/domain/payer-email.ts';
 import {
   interpret,
   interpretStanding,
@@ -30,7 +28,7 @@ import { authorisationOf, followUpOf } from './domain/bank-operations.ts';
 import { openExchangeOf } from './domain/exchanges/exchanges.ts';
 import { operationIdOf, sendUntilOf, type Payment } from './domain/payment.ts';
 import { seriesEffectsOf } from './domain/series-effects.ts';
-import { seriesWriteOf, successOf } from './series-writes.ts';
+import { seriesWriteOf, successOf, type SeriesWriteDeps } from './series-writes.ts';
 import { storeApprovedCharge, storeEvents, storeRefundFunding } from './store/payment-changes.ts';
 import { loadPayment, reschedule, type NewPayment } from './store/payments.ts';
 import { storeReroute } from './store/pending/reroute.ts';
@@ -39,22 +37,20 @@ import { doubtBeforeSending, storeUnsent } from './store/pending/unsent.ts';
 import type { StoredPayment } from './store/rows.ts';
 import { firstWaitingRefund, wakeFirstWaitingRefund } from './store/waiting-refunds.ts';
 
-export type PaymentJobDeps = {
+export type PaymentJobDeps = SeriesWriteDeps & {
   readonly db: Database;
   /** Limits against card testing count by it, because no test clock moves it. */
   readonly nodeClock: Clock;
   readonly log: Pick<Logger, 'error'>;
-  readonly recurring: Recurring;
   readonly bankOf: (payment: Payment) => Promise<Bank>;
   /** Another terminal of the shop whose bank is not known to be unavailable. */
   readonly alternateTerminal: (payment: Payment, now: Instant) => Promise<Terminal | undefined>;
-  readonly pauseTerminal: Banks['pauseTerminal'];
   /** For a charge without the payer that another node may have sent. */
   readonly isPaused: (payment: Payment, now: Instant) => Promise<boolean>;
   /** Where the payer's browser returns after a challenge. */
   readonly returnUrlOf: (payment: Payment) => string;
   /** Does not block. The email is already claimed by this node. */
-  readonly sendPayerEmail: (payerEmail: PreloadedEmail, now: Instant) => void;
+  readonly sendPayerEmail: (payerEmail: PayerEmail, now: Instant) => void;
 };
 
 /** A payment with what this node knows of its creation, until that may have changed. */
@@ -121,7 +117,7 @@ function nextStepOf(deps: JobDeps, stored: Loaded, now: Instant): NextStep<Loade
 }
 
 function authorising(deps: JobDeps, { payment, created }: Loaded) {
-  const { db, recurring } = deps;
+  const { db, charging } = deps;
   const { payer, state } = payment;
   const authorisation = {
     charge: payment,
@@ -138,7 +134,7 @@ function authorising(deps: JobDeps, { payment, created }: Loaded) {
     },
     /** Until the bank has the charge, the payer can still revoke their consent. */
     async refuse(now: Instant): Promise<PaymentChange | undefined> {
-      if (await recurring.canNeverCharge(db, payer.seriesId, now))
+      if (await charging.canNeverCharge(db, payer.seriesId, now))
         return { events: [[{ type: 'payment_reversal_started', failure: consentOver }]] };
       if (await deps.isPaused(payment, now)) throw new OutcomeUnknown('the terminal is paused');
       return undefined;
@@ -207,20 +203,21 @@ async function fundRefund(
 }
 
 async function write(
-  { db, recurring, sendPayerEmail, pauseTerminal, nodeClock }: JobDeps,
+  deps: JobDeps,
   stored: Loaded,
   events: PaymentChange['events'],
   at: Instant,
   heard: Heard<Loaded> | undefined,
 ): Promise<Loaded | 'over' | 'versionConflict'> {
+  const { db, sendPayerEmail, nodeClock } = deps;
   const { payment, version, created } = stored;
   const answer = heard && proofOf(heard);
   const effects = seriesEffectsOf(payment, events.flat(), answer);
-  const alsoWrite = seriesWriteOf(payment, effects, at, { recurring, pauseTerminal });
+  const alsoWrite = seriesWriteOf(payment, effects, at, deps);
   const [first] = events.flat();
   if (first?.type === 'payment_stepped_up')
     return (await storeStepUp(db, stored, first, at, alsoWrite, answer)) ?? 'versionConflict';
-  const success = await successOf({ db, recurring }, payment, effects, created?.charge, at);
+  const success = await successOf(deps, payment, effects, created?.charge, at);
   const inOne = success && (await storeApprovedCharge(db, stored, events, success, at, answer));
   if (inOne?.payerEmail) sendPayerEmail(inOne.payerEmail, at);
   const after =

@@ -1,4 +1,4 @@
-// What other modules may use of recurring charges. recurring.ts implements it.
+// What other modules may use of recurring charges.
 import type { CardDetails } from '../cards/domain/card.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -6,10 +6,9 @@ import type { LoggedEvent } from '../platform/events/domain/topic.ts';
 import type { Money } from '../money.ts';
 import type { PendingCharge, StartedCharge, ApprovedCharge } from './store/charge-fragments.ts';
 import type { Bundle } from './consent-bundle.ts';
-import type { PayerEmail, Paid, ReceiptRequest } from '../receipts/domain/payer-email.ts';
+import type { Paid, ReceiptRequest, ReceiptSource } from '../receipts/domain/payer-email.ts';
 import type { Mandate, MandateGiven } from './domain/mandate.ts';
 import type { Charge, ChargeDecision } from '../retry-rules/domain/may-charge.ts';
-import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
 import type {
   BindingRef,
   ChargeOutcome,
@@ -19,9 +18,10 @@ import type {
   SeriesFact,
   Revocation,
 } from './domain/series.ts';
-import type { SeriesWithSettings, StoredSeries } from './store/series.ts';
+import type { StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './domain/settings.ts';
-import type { WrittenReceipt } from './write-receipt.ts';
+
+export type { StoredSeries };
 
 /** The payment with which a payer, present and authenticated, allowed later charges of their card. */
 export type Consent = {
@@ -47,11 +47,19 @@ export type Evaluation = {
   /** The token of the card to charge. */
   readonly token: string;
   readonly verdict: ChargeDecision;
-  /** The series as it was evaluated, and the shop's settings. */
+  /** The series as it was evaluated. */
   readonly stored: StoredSeries;
-  readonly settings: RecurringSettings;
   /** How many stops of its card had reached the series. */
   readonly cardStops: number;
+};
+
+/** A charge with the payer present: a payment, or the verification charge of a binding. */
+export type DeclinedCharge = (PaymentRef | BindingRef) & {
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly livemode: boolean;
+  readonly amount: Money;
+  readonly token: string;
 };
 
 export type CardNeeded = {
@@ -62,33 +70,8 @@ export type CardNeeded = {
   readonly token?: string;
 };
 
-export type Recurring = {
-  /** The series of a parent payment is named after that payment. */
-  start(tx: Database, consent: Consent & PaymentRef, now: Instant): Promise<void>;
-  /** Starts the series of a bound card, or renews its consent. Returns the ID of the series. */
-  startForBinding(tx: Database, consent: Consent & BindingRef, now: Instant): Promise<string>;
-  /**
-   * The series of a customer's card; its ID is stored with the binding, because the card may be deleted. For older bindings
-   * it follows from the card, which stays.
-   */
-  seriesOfCustomer(
-    tx: Database,
-    bound: {
-      named: string | undefined;
-      customerId: string;
-      partyId: string;
-      livemode: boolean;
-      token: string;
-    },
-  ): Promise<string>;
-  /**
-   * Renews the consent of a series of either kind with what the payer agreed to. False if a revocation, a stop or another renewal is
-   * newer than their agreement, or if the series has lost its card.
-   */
-  renew(tx: Database, seriesId: string, consent: Consent & BindingRef, now: Instant): Promise<boolean>;
-  find(db: Database, seriesId: string): Promise<StoredSeries | undefined>;
-  /** Adds a captured charge of the series that can be a parent. */
-  addParent(tx: Database, seriesId: string, member: PaymentRef, now: Instant): Promise<void>;
+/** Charges without the payer present. charging.ts implements it. */
+export type Charging = {
   /** Undefined if there is no such series. Without `isLocked`, `chargeStarted` may hit a version conflict. */
   evaluate(
     db: Database,
@@ -96,6 +79,15 @@ export type Recurring = {
     now: Instant,
     isLocked: boolean,
   ): Promise<Evaluation | undefined>;
+  /** Like `evaluate`, without a lock. */
+  preview(
+    db: Database,
+    seriesId: string,
+    charge: Charge & { invoiceId?: string },
+    now: Instant,
+  ): Promise<Evaluation | undefined>;
+  /** Whether a created charge can no longer be sent, because the consent or card has ended or the network stopped it. */
+  canNeverCharge(db: Database, seriesId: string, now: Instant): Promise<boolean>;
   /** After `evaluate` allowed the charge. Written by the statement that creates the payment. */
   chargeStarted(
     admission: Evaluation,
@@ -119,61 +111,62 @@ export type Recurring = {
     member: PaymentRef,
     ending: ChargeOutcome,
     now: Instant,
-  ): Promise<void>;
+  ): Promise<StoredSeries>;
   /** A charge that was held has taken its money at that time, or has let it go. */
   holdEnded(
     tx: Database,
     seriesId: string,
     member: PaymentRef,
     capturedAt: Instant | undefined,
-  ): Promise<void>;
+  ): Promise<StoredSeries | undefined>;
   /** A decline with the payer present. Networks count these too; a final one stops charges of the card as well. */
-  recordDecline(
+  recordDecline(tx: Database, charge: DeclinedCharge, answer: NetworkDecline, now: Instant): Promise<void>;
+  /** Queues the receipt as an email, if the payer has an address and this service sends emails. */
+  queueReceipt(tx: Database, series: StoredSeries, receipt: ReceiptRequest, now: Instant): Promise<void>;
+};
+
+/** What starts, renews and ends a series, and the evidence of it. consents.ts implements it. */
+export type Consents = {
+  /** The series of a parent payment is named after that payment. */
+  start(tx: Database, consent: Consent & PaymentRef, now: Instant): Promise<StoredSeries>;
+  /** Starts the series of a bound card, or renews its consent. Returns the ID of the series. */
+  startForBinding(tx: Database, consent: Consent & BindingRef, now: Instant): Promise<string>;
+  /**
+   * Renews the consent of a series of either kind with what the payer agreed to. False if a revocation, a stop or another renewal is
+   * newer than their agreement, or if the series has lost its card.
+   */
+  renew(tx: Database, seriesId: string, consent: Consent & BindingRef, now: Instant): Promise<boolean>;
+  /** A repeat changes nothing. */
+  revoke(tx: Database, seriesId: string, how: Revocation, now: Instant): Promise<Series | undefined>;
+  /** Adds a captured charge of the series that can be a parent. */
+  addParent(tx: Database, seriesId: string, member: PaymentRef, now: Instant): Promise<StoredSeries>;
+  find(db: Database, seriesId: string): Promise<StoredSeries | undefined>;
+  /**
+   * The series of a customer's card; its ID is stored with the binding, because the card may be deleted. For older bindings
+   * it follows from the card, which stays.
+   */
+  seriesOfCustomer(
     tx: Database,
-    payment: (PaymentRef | BindingRef) & {
-      readonly partyId: string;
-      readonly shopId: string;
-      readonly livemode: boolean;
-      readonly amount: Money;
-      readonly token: string;
+    bound: {
+      named: string | undefined;
+      customerId: string;
+      partyId: string;
+      livemode: boolean;
+      token: string;
     },
-    answer: NetworkDecline,
-    now: Instant,
-  ): Promise<void>;
-  /** Like `evaluate`, without a lock. */
-  preview(
-    db: Database,
-    seriesId: string,
-    charge: Charge & { invoiceId?: string },
-    now: Instant,
-  ): Promise<Evaluation | undefined>;
-  /** Whether a created charge can no longer be sent, because the consent or card has ended or the network stopped it. */
-  canNeverCharge(db: Database, seriesId: string, now: Instant): Promise<boolean>;
+  ): Promise<string>;
   /** Whether and until when the series needs its card. With `isLocked`, it cannot be renewed until the transaction ends. */
   cardNeeds(db: Database, seriesId: string, now: Instant, isLocked: boolean): Promise<CardNeeded>;
   settings(db: Pick<Database, 'run'>, shop: { partyId: string; shopId: string }): Promise<RecurringSettings>;
   events(db: Database, seriesId: string, after: number, limit: number): Promise<LoggedEvent<SeriesFact>[]>;
   /** The sealed consent bundle. */
   bundle(db: Database, seriesId: string, now: Instant): Promise<Bundle | undefined>;
-  /** The receipt in the payer's language, unless another is given. Undefined if there is no such series. */
-  receipt(
-    db: Database,
-    series: string | SeriesWithSettings,
-    paid: Paid,
-    language?: ReceiptLanguage,
-  ): Promise<WrittenReceipt | undefined>;
-  /** Queues the receipt as an email, if the payer has an address and this service sends emails. */
-  queueReceipt(tx: Database, seriesId: string, receipt: ReceiptRequest, now: Instant): Promise<void>;
-  /** The email of a payment's receipt, with its status. */
-  payerEmail(db: Database, payment: PaymentRef): Promise<PayerEmail | undefined>;
+  /** What the receipt of a payment says. Undefined if there is no such series. */
+  receiptSource(db: Database, seriesId: string, paid: Paid): Promise<ReceiptSource | undefined>;
   verifyRevokeLink(seriesId: string, secret: string): Promise<boolean>;
   /** The secret in the address of a consent link. */
   consentLinkSecret(linkId: string): string;
   verifyConsentLink(linkId: string, secret: string): Promise<boolean>;
-  /** A repeat changes nothing. */
-  revoke(tx: Database, seriesId: string, how: Revocation, now: Instant): Promise<Series | undefined>;
-  /** Runs the job of a series. */
-  runSeriesJob(db: Database, seriesId: string, now: Instant): Promise<void>;
 };
 
 /** What else happens when a consent is revoked, in the same transaction. */
@@ -181,8 +174,8 @@ export type ConsentFollowers = {
   /** Revokes the bindings of its card. A customer without another card becomes unready. */
   onConsentRevoked(
     tx: Database,
-    series: Pick<Series, 'id' | 'partyId' | 'kind' | 'root'>,
-    recurring: Pick<Recurring, 'seriesOfCustomer' | 'revoke'>,
+    series: Pick<Series, 'id' | 'partyId' | 'root'>,
+    consents: Pick<Consents, 'seriesOfCustomer' | 'revoke'>,
     now: Instant,
   ): Promise<void>;
 };

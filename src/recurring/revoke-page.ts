@@ -5,7 +5,7 @@ import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { isStorableText } from '../platform/http/request/json-body.ts';
 import type { ReceiptLanguage } from '../receipts/domain/receipt.ts';
-import type { ConsentFollowers, Recurring } from './port.ts';
+import type { ConsentFollowers, Consents } from './port.ts';
 import { findSeries } from './store/series.ts';
 import type { Series } from './domain/series.ts';
 import type { Merchants } from '../merchants/merchants.ts';
@@ -61,20 +61,20 @@ export function addWithdrawPage(
   app: FastifyInstance,
   {
     db,
-    recurring,
+    consents,
     customers,
     merchants,
     browserLanguage,
   }: {
     db: Database;
-    recurring: Recurring;
+    consents: Consents;
     customers: ConsentFollowers;
     merchants: Pick<Merchants, 'party' | 'timeOf'>;
     browserLanguage: (acceptLanguage: string | undefined) => ReceiptLanguage;
   },
 ): void {
   async function linked({ seriesId, secret }: Link['Params']) {
-    if (!isStorableText(seriesId) || !(await recurring.verifyRevokeLink(seriesId, secret))) return undefined;
+    if (!isStorableText(seriesId) || !(await consents.verifyRevokeLink(seriesId, secret))) return undefined;
     return (await findSeries(db, seriesId))?.series;
   }
 
@@ -110,8 +110,8 @@ export function addWithdrawPage(
     if (!series) return showNoLink(request, reply);
     const now = await timeOf(series);
     await db.transaction(async (tx) => {
-      await recurring.revoke(tx, series.id, { by: 'payer' }, now);
-      await customers.onConsentRevoked(tx, series, recurring, now);
+      await consents.revoke(tx, series.id, { by: 'payer' }, now);
+      await customers.onConsentRevoked(tx, series, consents, now);
     });
     const language = languageOf(request);
     return show(reply, 200, language, words[language].ended(series.card.lastDigits));

@@ -94,20 +94,24 @@ export const recurringTopic: Topic = {
 
 /** No token, and only the card digits that a receipt shows. */
 function seriesPayload(series: Series): Record<string, unknown> {
-  const { id, shopId, kind, root, latest, card, state, failingSince } = series;
+  const { id, shopId, card, state, failingSince } = series;
   return filled({
     id,
     shopID: shopId,
     status: state.name,
-    ...(kind === 'customer'
-      ? { rootBinding: { customerID: root.invoiceId, customerBindingID: root.paymentId } }
-      : { rootPayment: paymentOf(root), latestParent: paymentOf(latest) }),
+    ...beginningOf(series),
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
     consentedAt: series.consentedAt,
     lastSuccessAt: series.lastSuccessAt,
     failingSince,
     chargesMade: series.chargesMade,
   });
+}
+
+export function beginningOf({ root, latest }: Pick<Series, 'root' | 'latest'>) {
+  if ('customerId' in root)
+    return { rootBinding: { customerID: root.customerId, customerBindingID: root.bindingId } };
+  return { rootPayment: paymentOf(root), latestParent: paymentOf(latest ?? root) };
 }
 
 function paymentOf({ invoiceId, paymentId }: PaymentRef) {

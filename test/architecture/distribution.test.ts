@@ -145,7 +145,7 @@ const hot = [
   'change_payment',
   'start_refund',
   'end_refund',
-  'read_series_with_settings',
+  'read_series',
   'read_series_standing',
   'insert_charge',
   'change_charged_payment',

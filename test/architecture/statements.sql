@@ -83,7 +83,7 @@ set version = version + 1, status = $1::text, chain = $2::text, state = $3::json
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
 where series_id = $6::text and version = $7::int4
-returning series_id, party_id, terms, version, changed_at
+returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
 select series_id, version, 'series', party_id, changed_at, $8::json from held
@@ -99,46 +99,44 @@ and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'los
 returning invoice_id
 ), posted as (
 insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
-currency, reference, approval_code, wake_at, attempts)
-select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, address, $22::timestamptz,
-$23::int8, $24::text, $25::text, $26::text, $27::timestamptz, 1
-from held, lateral (
-select coalesce($28::text, terms #>> '{mandate,payer,contactInfo,email}')
-) as its (address)
-where $22::timestamptz is not null and address is not null
+currency, reference, approval_code, content, wake_at, attempts)
+select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8,
+$25::text, $26::text, $27::text, $28::json, $29::timestamptz, 1
+from held
+where $22::text is not null
 on conflict do nothing
-returning recipient
+returning invoice_id
 ), moved as (
 update payment
-set version = payment.version + 1, status = $29::text, captured_minor = $30::int8, refunded_minor = $31::int8,
-state = $32::json, wake_at = $33::timestamptz, attempts = $34::int4, stuck_at = null, stuck_reason = null
+set version = payment.version + 1, status = $30::text, captured_minor = $31::int8, refunded_minor = $32::int8,
+state = $33::json, wake_at = $34::timestamptz, attempts = $35::int4, stuck_at = null, stuck_reason = null
 from held
-where payment.invoice_id = $19::text and payment.payment_id = $20::text and payment.version = $35::int4
+where payment.invoice_id = $19::text and payment.payment_id = $20::text and payment.version = $36::int4
 returning payment.invoice_id
 ), changed as (
 update invoice
-set version = invoice.version + $36::int4, changed_at = greatest(invoice.changed_at, $21::timestamptz),
-status = case when $37::bool then 'paid' else status end,
-payment_in_progress = $38::bool,
-wake_at = case when $38::bool or $37::bool or status <> 'unpaid' then null else due_date end
+set version = invoice.version + $37::int4, changed_at = greatest(invoice.changed_at, $21::timestamptz),
+status = case when $38::bool then 'paid' else status end,
+payment_in_progress = $39::bool,
+wake_at = case when $39::bool or $38::bool or status <> 'unpaid' then null else due_date end
 from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version - json_array_length($39::json) + entry.ordinal::int, 'invoice', party_id,
+select invoice_id, version - json_array_length($40::json) + entry.ordinal::int, 'invoice', party_id,
 changed_at, entry.facts
-from changed, json_array_elements($39::json) with ordinality as entry (facts, ordinal)
+from changed, json_array_elements($40::json) with ordinality as entry (facts, ordinal)
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($40::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($41::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
 select case when exists (select from attempted) and changed.version is not null then changed.version
 else version_conflict() end as version,
-record_journal(changed.invoice_id, $41::text, changed.changed_at, $42::json) as journal,
-(select recipient from posted) as recipient
+record_journal(changed.invoice_id, $42::text, changed.changed_at, $43::json) as journal,
+exists (select from posted) as is_posted
 from held left join changed on true;
 
 -- change_destination
@@ -252,7 +250,7 @@ set version = version + 1, status = $1::text, chain = $2::text, state = $3::json
 terms = $4::json, changed_at = $5::timestamptz, wake_at = $6::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
 where series_id = $7::text and version = $8::int4
-returning series_id, party_id, terms, version, changed_at
+returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
 select series_id, version, 'series', party_id, changed_at, $9::json from held
@@ -1519,7 +1517,7 @@ set version = version + 1, status = $1::text, chain = $2::text, state = $3::json
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
 where series_id = $6::text and version = $7::int4
-returning series_id, party_id, terms, version, changed_at
+returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
 select series_id, version, 'series', party_id, changed_at, $8::json from held
@@ -1541,8 +1539,13 @@ update exchange set state = $1::text, heard_at = $2::timestamptz
 where aggregate_id = $3::text and operation = $4::text and state in ('begun', 'challenged');
 
 -- end_hold_of_charge
+with ended as (
 update series_attempt set captured_at = $1::timestamptz, held_until = null
-where series_id = $2::text and invoice_id = $3::text and payment_id = $4::text and captured_at is null;
+where series_id = $2::text and invoice_id = $3::text and payment_id = $4::text and captured_at is null
+)
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $2::text;
 
 -- end_identity_challenge
 update identity_challenge set status = $1::text, failure_reason = $2::text
@@ -2550,7 +2553,7 @@ set version = version + 1, status = $1::text, chain = $2::text, state = $3::json
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
 where series_id = $6::text and version = $7::int4 and card_stops = $8::int4
-returning series_id, party_id, terms, version, changed_at
+returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
 select series_id, version, 'series', party_id, changed_at, $9::json from held
@@ -2701,21 +2704,11 @@ insert into party (party_id, name, created_at) values ($1::text, $2::text, $3::t
 on conflict do nothing returning party_id;
 
 -- insert_payer_email
-with its_series as (
-select party_id, series_id, terms from series where series_id = $1::text
-), posted as (
 insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
-currency, reference, approval_code, wake_at, attempts)
-select $2::text, $3::text, party_id, series_id, 'waiting', $4::timestamptz, address, $5::timestamptz,
-$6::int8, $7::text, $8::text, $9::text, $4::timestamptz, 0
-from its_series, lateral (
-select coalesce($10::text, terms #>> '{mandate,payer,contactInfo,email}')
-) as its (address)
-where $5::timestamptz is not null and address is not null
-on conflict do nothing
-returning recipient
-)
-select;
+currency, reference, approval_code, content, wake_at, attempts)
+values ($1::text, $2::text, $3::text, $4::text, 'waiting', $5::timestamptz, $6::text, $7::timestamptz, $8::int8,
+$9::text, $10::text, $11::text, $12::json, $5::timestamptz, 0)
+on conflict do nothing;
 
 -- insert_payment
 with payable as (
@@ -3102,7 +3095,9 @@ select from ledger_balance where account_id = $1::text and shard = 0 for no key 
 select party_id from party where party_id = $1::text for no key update;
 
 -- lock_series
-select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at from series where series_id = $1::text for update;
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text for update;
 
 -- lock_webhook_feed
 select seen, mismatch_since from webhook_feed for update skip locked;
@@ -3642,7 +3637,7 @@ and currency = $3::text and amount_minor >= $4::int8
 order by grant_id limit 100;
 
 -- read_outbox
-select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, ended_at, subject, text_body, html_body, refusal from payer_email
+select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, content, ended_at, subject, text_body, html_body, refusal from payer_email
 where party_id = $1::text and ($2::text is null or invoice_id = $2::text)
 order by created_at desc, invoice_id, payment_id limit $3::int4;
 
@@ -3664,7 +3659,7 @@ select subject, json_build_object('open', array(select to_char(at at time zone '
 from payer_attempt where subject in ($1::bytea, $2::bytea);
 
 -- read_payer_email
-select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, ended_at, subject, text_body, html_body, refusal from payer_email where invoice_id = $1::text and payment_id = $2::text;
+select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, content, ended_at, subject, text_body, html_body, refusal from payer_email where invoice_id = $1::text and payment_id = $2::text;
 
 -- read_payment
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, unsent_attempts from payment join invoice using (invoice_id)
@@ -3697,7 +3692,8 @@ select terminal_id, bank_id, merchant_id, descriptor, terms, retired_at is not n
 where party_id = $1::text order by priority, terminal_id;
 
 -- read_pending_charge
-select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at, (select settings from recurring_settings as wish
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
 where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, created_at, amount_minor, currency, is_retry
 from series join series_attempt as attempt on attempt.series_id = series.series_id
 where series.series_id = $1::text and invoice_id = $2::text and payment_id = $3::text
@@ -3754,7 +3750,9 @@ select retained_for, valid_until from card where card_id = $1::text and is_retai
 select wrapped from security_code_key where half_hour = $1::int4;
 
 -- read_series
-select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at from series where series_id = $1::text;
+select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text;
 
 -- read_series_charge
 select is_retry, packs, outcome, network, code, advice, effect, rule, pack from series_attempt
@@ -3766,9 +3764,9 @@ where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3
 
 -- read_series_standing
 select
-series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at, card_stops,
+series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
 (select settings from recurring_settings as wish
-where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings,
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
 (select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent'
 and decline_class is distinct from 'configuration') as last_attempt_at,
 others.captured_at as last_captured_at, others.held_until,
@@ -3801,10 +3799,6 @@ select max(captured_at) as captured_at, max(held_until) as held_until from serie
 where series_id = $1::text and invoice_id is distinct from $5::text
 ) as others on true
 where series_id = $1::text;
-
--- read_series_with_settings
-select series_id, party_id, shop_id, version, status, card_key, card_token, chain, terms, state, changed_at, (select settings from recurring_settings as wish
-where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text;
 
 -- read_server_state
 select current_setting('transaction_read_only') = 'on' as is_read_only,

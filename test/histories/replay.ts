@@ -139,7 +139,10 @@ function emailsOf(history: History, payments: ReadonlyMap<string, Payment>): Pro
   return Promise.all(
     rowsOf(history, 'payer_email').map(async (row) => {
       const paymentId = text(row, 'payment_id');
-      const email = await findPayerEmail(databaseOf([row]), { invoiceId: history.id, paymentId });
+      const email = await findPayerEmail(databaseOf([{ content: null, ...row }]), {
+        invoiceId: history.id,
+        paymentId,
+      });
       const state = payments.get(paymentId)?.state;
       const { amount, reference, approvalCode } = email?.paid ?? {};
       return {
@@ -233,7 +236,7 @@ async function replaySeries(history: History): Promise<Comparison[]> {
     }
   }
 
-  const found = await findSeries(databaseOf([ownRow(history)]), history.id);
+  const found = await findSeries(databaseOf([{ ...ownRow(history), settings: null }]), history.id);
   return [
     {
       of: 'the series',

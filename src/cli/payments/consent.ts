@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { verifyBundle } from '../../recurring/consent-bundle.ts';
 import { sealKeysOf } from '../../recurring/consent-seal.ts';
 import { consentSheet } from '../../recurring/domain/consent-sheet.ts';
+import { readBundle } from '../../recurring/store/codec.ts';
 import { findWithoutEvidence } from '../../recurring/store/missing-evidence.ts';
 import { printTable, requireParty, sentence, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
@@ -12,7 +13,7 @@ type Verifying = { sealedBy?: string[]; sealedHere?: true };
 export async function printConsent(file: string): Promise<void> {
   const verified = verifyBundle(await bundleIn(file));
   if (!verified.ok) throw notVerified(file, verified.why);
-  process.stdout.write(consentSheet(verified.bundle));
+  process.stdout.write(consentSheet(readBundle(verified.bundle)));
 }
 
 /** Opens the database only for --sealed-here. */

@@ -57,12 +57,12 @@ async function recurringOf(foundation: Foundation, { payment, now, invoiceCreate
   const seriesId =
     'seriesId' in payer ? payer.seriesId : makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
   if (seriesId === undefined) return undefined;
-  const { banks, recurring } = buildService(foundation);
+  const { banks, charging } = buildService(foundation);
   try {
     // After a failure the same invoice can be charged again; otherwise the next charge has an invoice of its own.
     const charge =
       state.name === 'failed' ? { invoiceId, invoiceCreatedAt } : ({ invoiceCreatedAt: 'then' } as const);
-    const found = await recurring.preview(foundation.database, seriesId, { ...charge, amount }, now);
+    const found = await charging.preview(foundation.database, seriesId, { ...charge, amount }, now);
     if (!found) return undefined;
     const decided = await findChargeOfSeries(foundation.database, seriesId, { invoiceId, paymentId });
     const verdict = unlessPaused(found.verdict, await banks.pausedUntil(payment, now));

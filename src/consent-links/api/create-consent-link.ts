@@ -10,8 +10,8 @@ import { createIdempotently, requestFingerprint } from '../../platform/http/idem
 import { instantOf } from '../../platform/http/schemas.ts';
 import { mandateGiven, termsProblem } from '../../recurring/api/schema.ts';
 import type { Series } from '../../recurring/domain/series.ts';
-import { timeZoneOf } from '../../recurring/domain/settings.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import { timeZoneOf, type RecurringSettings } from '../../recurring/domain/settings.ts';
+import type { Consents } from '../../recurring/port.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { endOfDay } from '../../retry-rules/domain/calendar.ts';
 import {
@@ -29,7 +29,7 @@ type Deps = {
   readonly db: Database;
   readonly ids: Ids;
   readonly merchants: Merchants;
-  readonly recurring: Pick<Recurring, 'find' | 'settings'>;
+  readonly consents: Pick<Consents, 'find'>;
   readonly consentLinks: ConsentLinks;
 };
 
@@ -57,10 +57,10 @@ export const createConsentLink = endpoint({
     ...tradingRefusals,
     'externalIDConflict',
   ],
-  handle: async ({ caller, body, now }, { db, ids, merchants, recurring, consentLinks }: Deps) => {
+  handle: async ({ caller, body, now }, { db, ids, merchants, consents, consentLinks }: Deps) => {
     const { partyId } = caller;
     const fingerprint = requestFingerprint([body.seriesID, body.terms, body.redirectUrl]);
-    const stored = await recurring.find(db, body.seriesID);
+    const stored = await consents.find(db, body.seriesID);
     if (stored?.series.partyId !== partyId) return refuse('seriesNotFound');
     const { series, handles } = stored;
     return createIdempotently({
@@ -76,7 +76,7 @@ export const createConsentLink = endpoint({
         const renewable = mayRenew(series, now);
         if (!renewable.ok) return renewable;
         const asked = linkOf(body, series, ids.next(), now);
-        const endsAt = await endOfTerms(asked.terms, series, { db, recurring });
+        const endsAt = endOfTerms(asked.terms, stored);
         const problem = dateProblem({ expiresAt: asked.expiresAt, ...defined({ endsAt }) }, now);
         if (problem !== undefined) return refuse('invalidRequest', { message: problem });
         // After their last day, the terms would end a series that can be charged.
@@ -90,14 +90,12 @@ export const createConsentLink = endpoint({
   },
 });
 
-async function endOfTerms(
+function endOfTerms(
   { validUntil }: NewTerms,
-  { partyId, shopId, mandate }: Series,
-  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
-): Promise<Instant | undefined> {
+  { series, settings }: { readonly series: Series; readonly settings: RecurringSettings },
+): Instant | undefined {
   if (validUntil === undefined) return undefined;
-  const settings = await recurring.settings(db, { partyId, shopId });
-  return endOfDay(validUntil, timeZoneOf(settings, mandate.payment.currency));
+  return endOfDay(validUntil, timeZoneOf(settings, series.mandate.payment.currency));
 }
 
 function linkOf(

@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../../platform/database/statement.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
-import { mandateTerms } from '../../recurring/store/codec.ts';
+import { mandateTerms } from '../../receipts/store/codec.ts';
 import type { ConsentLink, NewTerms } from '../domain/consent-link.ts';
 
 const newTerms = mandateTerms as Codec<NewTerms>;

@@ -25,7 +25,7 @@ import type { Merchants } from '../../merchants/merchants.ts';
 import type { PayerAttempts } from '../../cards/payer-attempts.ts';
 import type { Cards } from '../../cards/vault.ts';
 import type { Banks } from '../../acquiring/banks.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { Consents } from '../../recurring/port.ts';
 
 type Deps = {
   readonly db: Database;
@@ -36,7 +36,7 @@ type Deps = {
   readonly jobs: Pick<JobRunner<{ binding: StoredBinding }>, 'run'>;
   readonly bindingRules: BindingRules;
   readonly payerAttempts: PayerAttempts;
-  readonly recurring: Recurring;
+  readonly consents: Consents;
   readonly publicUrl: () => string;
 };
 
@@ -134,10 +134,10 @@ async function startBinding({ caller, params, body, now }: BindingRequest, made:
 async function allowedByShop(
   { partyId, id: shopId }: Shop,
   given: MandateGiven | undefined,
-  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
+  { db, consents }: Pick<Deps, 'db' | 'consents'>,
 ): Promise<Outcome<Warning[], 'operationNotPermitted'>> {
   if (given?.consent && given.amountRule) return accept([]);
-  const { requireConsentEvidence, terms } = await recurring.settings(db, { partyId, shopId });
+  const { requireConsentEvidence, terms } = await consents.settings(db, { partyId, shopId });
   if (given?.consent || !requireConsentEvidence) return accept(consentWarnings(given, terms));
   const message = 'This shop saves no card without consent. Send recurrentTerms.consent.';
   return refuse('operationNotPermitted', { message });

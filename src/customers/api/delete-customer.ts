@@ -8,10 +8,10 @@ import { CustomerPath } from './schema.ts';
 import { tradingRefusals } from '../../merchants/domain/party.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { Consents } from '../../recurring/port.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 
-type Deps = { db: Database; merchants: Merchants; recurring: Recurring; jobs: Pick<JobRunner, 'wake'> };
+type Deps = { db: Database; merchants: Merchants; consents: Consents; jobs: Pick<JobRunner, 'wake'> };
 
 export const deleteCustomer = endpoint({
   operation: 'deleteCustomer',
@@ -25,7 +25,7 @@ export const deleteCustomer = endpoint({
   params: CustomerPath,
   status: 204,
   errors: ['customerNotFound', ...tradingRefusals],
-  handle: ({ caller, params, now }, { db, merchants, recurring, jobs }: Deps) =>
+  handle: ({ caller, params, now }, { db, merchants, consents, jobs }: Deps) =>
     retryOnConflict(`customer ${params.customerID}`, async () => {
       const stored = await findCustomer(db, caller.partyId, params.customerID);
       if (!stored) return refuse('customerNotFound');
@@ -33,10 +33,10 @@ export const deleteCustomer = endpoint({
       if (!trading.ok) return trading;
       const isDone = await db.transaction(async (tx) => {
         const name = { partyId: caller.partyId, customerId: stored.customer.id };
-        const ended = await seriesOfBindings(tx, recurring, name);
+        const ended = await seriesOfBindings(tx, consents, name);
         if (!(await storeDeletion(tx, stored, now))) return false;
         for (const seriesId of [...ended].sort()) {
-          await recurring.revoke(tx, seriesId, { by: 'merchant' }, now);
+          await consents.revoke(tx, seriesId, { by: 'merchant' }, now);
         }
         return true;
       });

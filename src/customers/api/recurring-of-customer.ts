@@ -14,13 +14,14 @@ import { unlessPaused } from '../../retry-rules/domain/may-charge.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 import type { Customers } from '../port.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { Charging, Consents } from '../../recurring/port.ts';
 
 type Deps = {
   db: Database;
   customers: Customers;
   merchants: Merchants;
-  recurring: Recurring;
+  charging: Charging;
+  consents: Consents;
   banks: Banks;
 };
 
@@ -39,7 +40,10 @@ export const getCustomerRecurring = endpoint({
   status: 200,
   response: RecurringSchema,
   errors: ['customerNotFound', 'customerNotReady'],
-  handle: async ({ caller, params, query, now }, { db, customers, merchants, recurring, banks }: Deps) => {
+  handle: async (
+    { caller, params, query, now },
+    { db, customers, merchants, charging, consents, banks }: Deps,
+  ) => {
     const { partyId } = caller;
     const customer = await customers.chargeable(db, partyId, params.customerID);
     if (!customer) return refuse('customerNotFound');
@@ -48,12 +52,12 @@ export const getCustomerRecurring = endpoint({
     const shop = await merchants.shop(partyId, shopId);
     const { token, livemode } = card;
     const of = { named: card.seriesId, customerId, partyId, livemode, token };
-    const seriesId = await recurring.seriesOfCustomer(db, of);
+    const seriesId = await consents.seriesOfCustomer(db, of);
     const amount =
       shop && query.amount !== undefined
         ? { amount: { minor: BigInt(query.amount), currency: shop.currency } }
         : {};
-    const admission = await recurring.preview(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
+    const admission = await charging.preview(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
     if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
     const pausedUntil = await banks.pausedUntil({ partyId, shopId }, now);
     return accept(recurringBody({ ...admission, verdict: unlessPaused(admission.verdict, pausedUntil) }));
@@ -74,7 +78,7 @@ export const getBindingConsent = endpoint({
   status: 200,
   response: ConsentBundle,
   errors: ['customerNotFound', 'bindingNotFound', 'recurringNotFound'],
-  handle: async ({ caller, params, now }, { db, recurring }: { db: Database; recurring: Recurring }) => {
+  handle: async ({ caller, params, now }, { db, consents }: { db: Database; consents: Consents }) => {
     const { partyId } = caller;
     const { customerID: customerId, customerBindingID: bindingId } = params;
     const found = await findBinding(db, { partyId, customerId, bindingId });
@@ -82,7 +86,7 @@ export const getBindingConsent = endpoint({
     if (!found.stored) return refuse('bindingNotFound');
     const { state } = found.stored.binding;
     if (state.name !== 'succeeded' && state.name !== 'withdrawn') return refuse('recurringNotFound');
-    const bundle = await recurring.bundle(db, await seriesOf(db, recurring, found.stored), now);
+    const bundle = await consents.bundle(db, await seriesOf(db, consents, found.stored), now);
     return bundle ? accept(bundleBody(bundle)) : refuse('recurringNotFound');
   },
 });

@@ -10,7 +10,7 @@ import { revokeConsentOf } from '../card-consents.ts';
 import { storeBindingFacts } from '../store/binding-changes.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Cards } from '../../cards/vault.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { Consents } from '../../recurring/port.ts';
 
 export const withdrawBinding = endpoint({
   operation: 'withdrawBinding',
@@ -27,7 +27,7 @@ export const withdrawBinding = endpoint({
   errors: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],
   handle: async (
     { caller, params, now },
-    { db, cards, recurring }: { db: Database; cards: Cards; recurring: Recurring },
+    { db, cards, consents }: { db: Database; cards: Cards; consents: Consents },
   ) => {
     const how = { by: caller.kind === 'apiKey' ? 'merchant' : 'payer' } as const;
     const { customerID: customerId, customerBindingID: bindingId } = params;
@@ -42,7 +42,7 @@ export const withdrawBinding = endpoint({
       if (decision.value.length === 0) return accept(undefined);
       const isDone = await db.transaction(async (tx) => {
         if (!(await storeBindingFacts(tx, stored, decision.value, now))) return false;
-        await revokeConsentOf(tx, recurring, stored, how, now);
+        await revokeConsentOf(tx, consents, stored, how, now);
         // Check now whether the vault can delete the card, instead of at its next turn.
         await cards.expedite(tx, stored.binding.card.token, now);
         return true;

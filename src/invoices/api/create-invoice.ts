@@ -8,7 +8,7 @@ import { tradingRefusals } from '../../merchants/domain/party.ts';
 import { termsIn } from '../../receipts/domain/terms-body.ts';
 import { termsProblem } from '../../recurring/api/schema.ts';
 import { amountWarnings } from '../../recurring/domain/mandate.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { Consents } from '../../recurring/port.ts';
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Warning } from '../../refusal.ts';
 import {
@@ -40,7 +40,7 @@ type Deps = {
   merchants: Merchants;
   tokens: AccessTokens;
   jobs: Pick<JobRunner, 'wake'>;
-  recurring: Pick<Recurring, 'settings'>;
+  consents: Pick<Consents, 'settings'>;
 };
 
 export const createInvoice = endpoint({
@@ -111,10 +111,10 @@ function dueDateWarnings({ dueDate }: InvoiceTerms, now: Instant): Warning[] {
 
 async function consentWarnings(
   { partyId, shopId, recurring: terms }: InvoiceTerms,
-  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
+  { db, consents }: Pick<Deps, 'db' | 'consents'>,
 ): Promise<Warning[]> {
   if (!terms) return [];
-  const settings = terms.amountRule ? {} : await recurring.settings(db, { partyId, shopId });
+  const settings = terms.amountRule ? {} : await consents.settings(db, { partyId, shopId });
   return amountWarnings(terms, settings.terms);
 }
 

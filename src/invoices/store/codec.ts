@@ -15,7 +15,7 @@ import {
   type Kinds,
 } from '../../platform/database/codec.ts';
 import type { Currency } from '../../money.ts';
-import { mandateTerms } from '../../recurring/store/codec.ts';
+import { mandateTerms } from '../../receipts/store/codec.ts';
 import type {
   BankAccount,
   CartLine,

@@ -12,7 +12,7 @@ import {
 } from '../../platform/database/statement.ts';
 import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
 import { anyObject, currency } from '../../platform/database/codec.ts';
-import { mandateTerms } from '../../recurring/store/codec.ts';
+import { mandateTerms } from '../../receipts/store/codec.ts';
 import { bankAccount, cart, clientInfo, invoiceFact, invoiceStatus } from './codec.ts';
 import type { Outcome } from '../../refusal.ts';
 import {

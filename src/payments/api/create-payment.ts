@@ -15,11 +15,20 @@ import type { Shop } from '../../merchants/domain/party.ts';
 import { areSameTerms, mandateGiven, recurrentTermsProblem } from '../../recurring/api/schema.ts';
 import { consentWarnings } from '../../recurring/domain/mandate.ts';
 import { accept, refuse, type Outcome, type Warning } from '../../refusal.ts';
-import { cardSourceOf, type CardSource, type CardSourceDeps, type SelectedCard } from '../card-source.ts';
 import {
-  decideStart,
+  cardSourceOf,
+  identityOf,
+  presentCardOf,
+  selectCard,
+  withPaymentOf,
+  type CardSource,
+  type CardSourceDeps,
+  type SelectedCard,
+} from '../card-source.ts';
+import {
   recurrenceOf,
   requirePayable,
+  startedBy,
   type PayableInvoice,
   type Recurrence,
   type StartPayment,
@@ -137,8 +146,9 @@ export const createPayment = endpoint({
         const trading = await deps.merchants.trading(payment);
         return trading.ok ? accept(paymentBody(payment, caller)) : trading;
       },
-      // After a version conflict, lock the rows read, so that the next attempt succeeds.
-      make: (attempt) => startPayment(request, made, source.value.needsLock ?? attempt > 0, deps),
+      // The choice of a customer's card is only valid in the transaction that creates the payment. After a version conflict, lock the
+      // rows read, so that the next attempt succeeds.
+      make: (attempt) => startPayment(request, made, source.value.from === 'customer' || attempt > 0, deps),
     });
   },
 });
@@ -211,9 +221,9 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   if (!mayStart.ok) return withSince(db, mayStart, payable.invoice.id);
   const allowed = await allowedByShop(shop.value, request, recurrence, deps);
   if (!allowed.ok) return allowed;
-  const presentCard = await made.source.presentCard?.(db, payable.invoice);
-  if (presentCard && !presentCard.ok) return presentCard;
-  const present = presentCard?.value;
+  const presentCard = await presentCardOf(made.source, deps, payable.invoice);
+  if (!presentCard.ok) return presentCard;
+  const present = presentCard.value;
   const refused =
     present && (await deps.payerAttempts.refusalBefore(payable.invoice, present, payable.payerAttempts));
   if (refused) return refused;
@@ -245,25 +255,25 @@ async function storePayment(
   made: NewPayment & {
     readonly command: Command & Pick<StartPayment, 'terminal' | 'livemode' | 'fees' | 'threeDSecure'>;
   },
-  { banks, cards, payerAttempts }: Pick<Deps, 'banks' | 'cards' | 'payerAttempts'>,
+  deps: Deps,
   isLocked: boolean,
   { body, now }: Pick<PaymentRequest, 'body' | 'now'>,
 ) {
-  const taken = await made.source.pick(db, invoice, isLocked);
-  if (!taken.ok) return taken;
-  const { payer, withPayment } = taken.value;
-  const flow = await flowWithDays(invoice, made.command, taken.value, banks);
-  const authenticated = await kept(cards, db, body.authenticated, { partyId: invoice.partyId, payer });
-  const decision = decideStart(invoice, { ...made.command, ...defined({ authenticated }), flow, payer }, now);
-  if (!decision.ok) return decision;
-  const stored = await storeNewPayment(db, decision.value, {
+  const selected = await selectCard(made.source, { ...deps, db }, invoice, isLocked);
+  if (!selected.ok) return selected;
+  const { payer } = selected.value;
+  const flow = await flowWithDays(invoice, made.command, selected.value, deps.banks);
+  const authenticated = await kept(deps.cards, db, body.authenticated, { partyId: invoice.partyId, payer });
+  const command = { ...made.command, ...defined({ authenticated }), flow, payer };
+  const started = startedBy(command, invoice, now);
+  const stored = await storeNewPayment(db, started, {
     invoiceVersion,
     fingerprint: made.command.externalId === undefined ? null : made.fingerprint,
     claim: initialClaim(now),
-    withPayment: withPayment(decision.value.terms),
+    withPayment: withPaymentOf(selected.value, started.terms, deps),
   });
   if (stored === 'versionConflict') return stored;
-  return 'why' in stored ? payerAttempts.refusalOf(db, stored) : accept(stored);
+  return 'why' in stored ? deps.payerAttempts.refusalOf(db, stored) : accept(stored);
 }
 
 async function wishOf(
@@ -294,11 +304,11 @@ async function allowedByShop(
   { partyId, id: shopId }: Shop,
   { caller, body }: PaymentRequest,
   { makeRecurrent, recurrentTerms }: Recurrence,
-  { db, recurring }: Pick<Deps, 'db' | 'recurring'>,
+  { db, consents }: Pick<Deps, 'db' | 'consents'>,
 ): Promise<Outcome<Warning[], 'operationNotPermitted'>> {
   const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
   if (isCharge ? caller.kind === 'apiKey' : !makeRecurrent) return accept([]);
-  const settings = await recurring.settings(db, { partyId, shopId });
+  const settings = await consents.settings(db, { partyId, shopId });
   if (isCharge && settings.needsApiKey)
     return refuse('operationNotPermitted', {
       message: 'This shop accepts recurring charges only with an API key',
@@ -349,13 +359,13 @@ function flowOf(flow: PaymentParams['flow']): WantedFlow {
 }
 
 /** Two requests are the same if these values and their recurrentTerms are equal. Two tokens of one card count as the same card. */
-function fingerprintOf(invoiceId: string, body: PaymentParams, { identity }: CardSource): Buffer {
+function fingerprintOf(invoiceId: string, body: PaymentParams, source: CardSource): Buffer {
   const flow = flowOf(body.flow);
   return requestFingerprint([
     invoiceId,
     flow.type,
     flow.type === 'hold' ? flow.onExpiration : null,
     body.makeRecurrent ?? false,
-    ...identity,
+    ...identityOf(source),
   ]);
 }

@@ -12,7 +12,15 @@ import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
 import { defined } from '../../defined.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Recurring } from '../../recurring/port.ts';
+import type { Receipts } from '../../receipts/receipts.ts';
+import { findPayerEmail } from '../../receipts/store/payer-emails.ts';
+import type { Consents } from '../../recurring/port.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly consents: Pick<Consents, 'receiptSource'>;
+  readonly receipts: Receipts;
+};
 
 const Receipt = Type.Object(
   {
@@ -61,7 +69,7 @@ export const getReceipt = endpoint({
   status: 200,
   response: Receipt,
   errors: ['invoiceNotFound', 'paymentNotFound', 'recurringNotFound'],
-  handle: async ({ caller, params, query }, { db, recurring }: { db: Database; recurring: Recurring }) => {
+  handle: async ({ caller, params, query }, { db, consents, receipts }: Deps) => {
     const name = { invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await findPayment(db, { partyId: caller.partyId, ...name });
     if (!found.ok) return found;
@@ -71,9 +79,10 @@ export const getReceipt = endpoint({
 
     const seriesId = 'seriesId' in payer ? payer.seriesId : seriesIdOf(name);
     const paid = paidOf(stored.payment, state.amount, state.approval);
-    const receipt = await recurring.receipt(db, seriesId, paid, query.language);
+    const source = await consents.receiptSource(db, seriesId, paid);
+    const receipt = source && (await receipts.write(source, paid, query.language));
     if (!receipt) return refuse('recurringNotFound');
-    const payerEmail = await recurring.payerEmail(db, name);
+    const payerEmail = await findPayerEmail(db, name);
     return accept({ ...receipt, ...(payerEmail ? { mail: mailBody(payerEmail) } : {}) });
   },
 });

@@ -14,19 +14,20 @@ import {
   recurringEventBody,
   RecurringSchema,
 } from '../../recurring/api/schema.ts';
+import { readBundle } from '../../recurring/store/codec.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { Payment } from '../domain/payment.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { ConsentFollowers, Recurring } from '../../recurring/port.ts';
+import type { Charging, ConsentFollowers, Consents } from '../../recurring/port.ts';
 import { unlessPaused } from '../../retry-rules/domain/may-charge.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 
 type Deps = {
   readonly db: Database;
-  readonly recurring: Recurring;
+  readonly consents: Consents;
 };
 
 const path = '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring';
@@ -48,7 +49,7 @@ export const getRecurring = endpoint({
   status: 200,
   response: RecurringSchema,
   errors,
-  handle: async (request, deps: Deps & { readonly banks: Banks }) => {
+  handle: async (request, deps: Deps & { readonly charging: Charging; readonly banks: Banks }) => {
     const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { seriesId, payment } = found.value;
@@ -58,7 +59,7 @@ export const getRecurring = endpoint({
       currency: payment.amount.currency,
     };
     const asked = { invoiceCreatedAt: 'then', amount: money } as const;
-    const admission = await deps.recurring.preview(deps.db, seriesId, asked, request.now);
+    const admission = await deps.charging.preview(deps.db, seriesId, asked, request.now);
     if (!admission) return refuse('recurringNotFound');
     const pausedUntil = await deps.banks.pausedUntil(payment, request.now);
     return accept(recurringBody({ ...admission, verdict: unlessPaused(admission.verdict, pausedUntil) }));
@@ -85,7 +86,7 @@ export const listRecurringEvents = endpoint({
     const { query } = request;
     const limit = Math.min(query.limit, maxEvents);
     const after = Math.min(query.eventID ?? 0, 2_147_483_647);
-    const events = await deps.recurring.events(deps.db, found.value.seriesId, after, limit);
+    const events = await deps.consents.events(deps.db, found.value.seriesId, after, limit);
     return accept(events.map(recurringEventBody));
   },
 });
@@ -107,7 +108,7 @@ export const getConsentBundle = endpoint({
   handle: async (request, deps: Deps) => {
     const found = await seriesOf(request, deps);
     if (!found.ok) return found;
-    const bundle = await deps.recurring.bundle(deps.db, found.value.seriesId, request.now);
+    const bundle = await deps.consents.bundle(deps.db, found.value.seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
     return accept(bundleBody(bundle));
   },
@@ -131,10 +132,10 @@ export const getConsentSheet = endpoint({
     const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const { seriesId, payment } = found.value;
-    const bundle = await deps.recurring.bundle(deps.db, seriesId, request.now);
+    const bundle = await deps.consents.bundle(deps.db, seriesId, request.now);
     if (!bundle) return refuse('recurringNotFound');
     const shop = await deps.merchants.shop(payment.partyId, payment.shopId);
-    return accept({ html: consentSheet(bundle, shop && { name: shop.name, site: shop.url }) });
+    return accept({ html: consentSheet(readBundle(bundle), shop && { name: shop.name, site: shop.url }) });
   },
 });
 
@@ -155,10 +156,10 @@ export const withdrawConsent = endpoint({
     const found = await seriesOf(request, deps);
     if (!found.ok) return found;
     const how = { by: 'merchant', reason: request.body.reason } as const;
-    const { db, recurring, customers } = deps;
+    const { db, consents, customers } = deps;
     const withdrawn = await db.transaction(async (tx) => {
-      const series = await recurring.revoke(tx, found.value.seriesId, how, request.now);
-      if (series) await customers.onConsentRevoked(tx, series, recurring, request.now);
+      const series = await consents.revoke(tx, found.value.seriesId, how, request.now);
+      if (series) await customers.onConsentRevoked(tx, series, consents, request.now);
       return series;
     });
     return withdrawn ? accept(undefined) : refuse('recurringNotFound');

@@ -67,16 +67,15 @@ export function requirePayable(
   return accept(undefined);
 }
 
-export function decideStart(
-  invoice: PayableInvoice,
+/** After `requirePayable` accepted the invoice. */
+export function startedBy(
   command: StartPayment,
+  invoice: PayableInvoice,
   now: Instant,
-): Outcome<PaymentFact & { type: 'payment_started' }, RefusalToStart> {
-  const payable = requirePayable(invoice, command, now);
-  if (!payable.ok) return payable;
+): PaymentFact & { type: 'payment_started' } {
   const { id: invoiceId, partyId, shopId, amount } = invoice;
   const { flow } = command;
-  return accept({
+  return {
     type: 'payment_started',
     terms: {
       ...command,
@@ -89,7 +88,7 @@ export function decideStart(
       flow: flow.type === 'hold' ? holdOf(flow, now) : flow,
       deadline: command.deadline ?? laterBy(now, authorisationMs),
     },
-  });
+  };
 }
 
 export type CapturePayment = {

@@ -8,7 +8,8 @@ import { possibleOutcomes } from './resolution.ts';
 import {
   decideCancel,
   decideCapture,
-  decideStart,
+  requirePayable,
+  startedBy,
   type PayableInvoice,
   type StartPayment,
 } from './commands.ts';
@@ -77,11 +78,8 @@ const nothingKnown: BankResponse[] = [
   { outcome: 'pending' },
 ];
 
-const started = (flow: StartPayment['flow'] = { type: 'instant' }): PaymentFact => {
-  const decision = decideStart(invoice, { ...command, flow }, now);
-  if (!decision.ok) throw new Error('The payment was refused.');
-  return decision.value;
-};
+const started = (flow: StartPayment['flow'] = { type: 'instant' }): PaymentFact =>
+  startedBy({ ...command, flow }, invoice, now);
 const hold = { type: 'hold', onExpiration: 'cancel', days: 3 } as const;
 const approval = { reference: '900000000001', approvalCode: '000001' };
 const processed: PaymentFact = { type: 'payment_processed', approval };
@@ -338,22 +336,20 @@ describe('a refund that waits for money', () => {
 
 describe('starting a payment', () => {
   test('sets its number, the amount of the invoice and a deadline of 30 minutes', () => {
-    expect(decideStart({ ...invoice, paymentsMade: 2 }, command, now)).toMatchObject({
-      value: { terms: { id: '3', invoiceId: 'I', amount: rub(6_000n), deadline: laterBy(now, 30 * minute) } },
+    expect(startedBy(command, { ...invoice, paymentsMade: 2 }, now)).toMatchObject({
+      terms: { id: '3', invoiceId: 'I', amount: rub(6_000n), deadline: laterBy(now, 30 * minute) },
     });
   });
   test('is dated no earlier than the invoice’s last event, and its deadline follows the clock', () => {
     const changedAt = laterBy(now, minute);
-    expect(decideStart({ ...invoice, changedAt }, command, now)).toMatchObject({
-      value: { terms: { createdAt: changedAt, deadline: laterBy(now, 30 * minute) } },
+    expect(startedBy(command, { ...invoice, changedAt }, now)).toMatchObject({
+      terms: { createdAt: changedAt, deadline: laterBy(now, 30 * minute) },
     });
-    expect(decideStart(invoice, command, now)).toMatchObject({ value: { terms: { createdAt: now } } });
+    expect(startedBy(command, invoice, now)).toMatchObject({ terms: { createdAt: now } });
   });
   test('with a hold sets heldUntil in whole seconds', () => {
-    expect(decideStart(invoice, { ...command, flow: hold }, now)).toMatchObject({
-      value: {
-        terms: { flow: { type: 'hold', onExpiration: 'cancel', heldUntil: '2026-01-22T10:00:00.000000Z' } },
-      },
+    expect(startedBy({ ...command, flow: hold }, invoice, now)).toMatchObject({
+      terms: { flow: { type: 'hold', onExpiration: 'cancel', heldUntil: '2026-01-22T10:00:00.000000Z' } },
     });
   });
   test.each<[code: string, ofInvoice: Partial<PayableInvoice>, ofCommand: object]>([
@@ -362,7 +358,7 @@ describe('starting a payment', () => {
     ['invalidInvoiceStatus', { dueDate: now }, {}],
     ['invalidProcessingDeadline', { status: 'paid' }, { deadline: now }],
   ])('is refused with %s', (code, ofInvoice, ofCommand) => {
-    expect(decideStart({ ...invoice, ...ofInvoice }, { ...command, ...ofCommand }, now)).toMatchObject({
+    expect(requirePayable({ ...invoice, ...ofInvoice }, { ...command, ...ofCommand }, now)).toMatchObject({
       refusal: { code },
     });
   });

@@ -14,36 +14,41 @@ import {
 import type { Payer } from './payer/payer.ts';
 import { approvalIn, evolve, type Payment, type PaymentFact } from './payment.ts';
 
-export type SeriesEffect =
-  | { readonly effect: 'chargeEnded'; readonly seriesId: string; readonly ending: ChargeOutcome }
-  /** A charge that was held has taken its money, or has let it go. */
-  | { readonly effect: 'holdEnded'; readonly seriesId: string; readonly isCaptured: boolean }
+/** Each at most once, as one change ends a charge or a hold at most once. */
+export type SeriesEffects = {
+  readonly chargeEnded?: { readonly seriesId: string; readonly ending: ChargeOutcome };
   /** A decline with the payer present. Networks count these too, and a final one stops charges of the card. */
-  | { readonly effect: 'cardDeclined'; readonly token: string; readonly answer: NetworkDecline }
+  readonly cardDeclined?: { readonly token: string; readonly answer: NetworkDecline };
   /** A charge without the payer was declined because of a wrong configuration. */
-  | { readonly effect: 'terminalPaused'; readonly answer: NetworkDecline }
+  readonly terminalPaused?: NetworkDecline;
+  /** A charge that was held has taken its money, or has let it go. */
+  readonly holdEnded?: { readonly seriesId: string; readonly isCaptured: boolean };
   /** The payment can now be a parent, which starts or continues a series. */
-  | { readonly effect: 'parentMade'; readonly approval: Approval }
-  | { readonly effect: 'receiptDue'; readonly seriesId: string; readonly receipt: ReceiptRequest };
+  readonly parentMade?: Approval;
+  /** Of the charge, the hold or the parent above. */
+  readonly receiptDue?: ReceiptRequest;
+};
 
-/** In order of occurrence. `answer` is the bank's response that led to the change, if any. */
+/** `answer` is the bank's response that led to the change, if any. */
 export function seriesEffectsOf(
   payment: Payment,
   facts: readonly PaymentFact[],
   answer: BankResponse | undefined,
-): SeriesEffect[] {
-  const effects: SeriesEffect[] = [];
+): SeriesEffects {
+  const { payer } = payment;
+  let effects: SeriesEffects = {};
   let after = payment;
   for (const fact of facts) {
     const ending = endingOf(after, fact, answer, facts);
     after = evolve(after, fact);
-    if (ending) effects.push(...effectsOfEnd(payment.payer, ending));
-    if (isMisconfigured(after) && answer?.outcome === 'declined' && 'seriesId' in payment.payer)
-      effects.push({ effect: 'terminalPaused', answer });
-    if (fact.type === 'payment_cancelled' && 'seriesId' in payment.payer)
-      effects.push({ effect: 'holdEnded', seriesId: payment.payer.seriesId, isCaptured: false });
+    if (ending) effects = { ...effects, ...effectsOfEnd(payer, ending) };
+    if (isMisconfigured(after) && answer?.outcome === 'declined' && 'seriesId' in payer)
+      effects = { ...effects, terminalPaused: answer };
+    if (fact.type === 'payment_cancelled' && 'seriesId' in payer)
+      effects = { ...effects, holdEnded: { seriesId: payer.seriesId, isCaptured: false } };
     const isHeld = facts.every(({ type }) => type !== 'payment_processed');
-    if (fact.type === 'payment_captured') effects.push(...effectsOfCapture(after, fact.amount, isHeld));
+    if (fact.type === 'payment_captured')
+      effects = { ...effects, ...effectsOfCapture(after, fact.amount, isHeld) };
   }
   return effects;
 }
@@ -52,33 +57,29 @@ function isMisconfigured({ state }: Payment): boolean {
   return state.name === 'failed' && state.declineClass === 'configuration';
 }
 
-function effectsOfEnd(payer: Payer, ending: ChargeOutcome): SeriesEffect[] {
-  if ('seriesId' in payer) return [{ effect: 'chargeEnded', seriesId: payer.seriesId, ending }];
-  return isNetworksDecline(ending) ? [{ effect: 'cardDeclined', token: payer.token, answer: ending }] : [];
+function effectsOfEnd(payer: Payer, ending: ChargeOutcome): SeriesEffects {
+  if ('seriesId' in payer) return { chargeEnded: { seriesId: payer.seriesId, ending } };
+  return isNetworksDecline(ending) ? { cardDeclined: { token: payer.token, answer: ending } } : {};
 }
 
-function effectsOfCapture(payment: Payment, amount: Money, isHeld: boolean): SeriesEffect[] {
+function effectsOfCapture(payment: Payment, amount: Money, isHeld: boolean): SeriesEffects {
   const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
   const began = makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
   const seriesId = 'seriesId' in payer ? payer.seriesId : began;
-  if (seriesId === undefined) return [];
+  if (seriesId === undefined) return {};
   const approval = approvalIn(payment);
   const email = receiptAddressOf(payer);
-  const receipt = { paid: paidOf(payment, amount, approval), ...defined({ email }) };
-  return [
-    ...('seriesId' in payer && isHeld ? [{ effect: 'holdEnded', seriesId, isCaptured: true } as const] : []),
-    ...(makeRecurrent ? [{ effect: 'parentMade', approval } as const] : []),
-    { effect: 'receiptDue', seriesId, receipt },
-  ];
+  return {
+    ...('seriesId' in payer && isHeld ? { holdEnded: { seriesId, isCaptured: true } } : {}),
+    ...(makeRecurrent ? { parentMade: approval } : {}),
+    receiptDue: { paid: paidOf(payment, amount, approval), ...defined({ email }) },
+  };
 }
 
 /** The approved charge and its receipt, if nothing else follows. */
-export function approvedAlone(effects: readonly SeriesEffect[]) {
-  const [ended, due, ...more] = effects;
-  if (ended?.effect !== 'chargeEnded' || ended.ending.outcome !== 'approved') return undefined;
-  if ((due && due.effect !== 'receiptDue') || more.length > 0) return undefined;
-  const { seriesId, ending } = ended;
-  return { seriesId, ending, receipt: due?.receipt };
+export function approvedAlone({ chargeEnded, receiptDue, ...more }: SeriesEffects) {
+  if (chargeEnded?.ending.outcome !== 'approved' || Object.keys(more).length > 0) return undefined;
+  return { ...chargeEnded, receipt: receiptDue };
 }
 
 /** Undefined means the address of the consent. */

@@ -27,11 +27,8 @@ import {
   recording,
   recordJournal,
 } from '../../platform/ledger/store/journals.ts';
-import {
-  approvedCharge,
-  type ApprovedCharge,
-  type PreloadedEmail,
-} from '../../recurring/store/charge-fragments.ts';
+import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
+import { approvedCharge, type ApprovedCharge } from '../../recurring/store/charge-fragments.ts';
 import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
 import {
   evolve,
@@ -95,7 +92,7 @@ function changeText(more = '', first = '', alsoSet = ''): string {
         ? `select case when exists (select from attempted) and changed.version is not null then changed.version
                 else version_conflict() end as version,
              ${recordJournal('invoice_id')} as journal,
-             (select recipient from posted) as recipient
+             exists (select from posted) as is_posted
            from held left join changed on true`
         : `select version, ${recordJournal('invoice_id')} as journal from changed`
     }`;
@@ -118,7 +115,7 @@ const changePayment = statement({
 const changeChargedPayment = statement({
   name: 'change_charged_payment',
   parameters: { ...parameters, ...approvedCharge.parameters },
-  row: { version: 'int4?', journal: 'text?', recipient: 'text?' },
+  row: { version: 'int4?', journal: 'text?', is_posted: 'bool' },
   text: changeText('', `${approvedCharge.text}, `),
 });
 
@@ -241,7 +238,7 @@ export async function storeApprovedCharge(
   { written, payerEmail }: ApprovedCharge,
   now: Instant,
   answer: BankResponse | undefined,
-): Promise<{ readonly payment: Payment; readonly payerEmail?: PreloadedEmail } | undefined> {
+): Promise<{ readonly payment: Payment; readonly payerEmail?: PayerEmail } | undefined> {
   const { payment, values, journal } = changeOf(stored, events, now, { keepClaim: true, answer });
   const rows = await recording(db, journal, () =>
     db.run(changeChargedPayment, { ...values, ...written }),
@@ -251,10 +248,7 @@ export async function storeApprovedCharge(
   });
   const [row] = rows === 'insufficient' ? [] : rows;
   if (!row) return undefined;
-  const { recipient } = row;
-  return payerEmail && recipient !== null
-    ? { payment, payerEmail: { ...payerEmail, recipient } }
-    : { payment };
+  return { payment, ...(payerEmail && row.is_posted ? { payerEmail } : {}) };
 }
 
 /** Reserves the money that a refund has waited for. */

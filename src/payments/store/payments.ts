@@ -46,7 +46,7 @@ import { exchangesOfChange } from '../domain/exchanges/exchanges.ts';
 import { evolve, type Payment, type PaymentFact } from '../domain/payment.ts';
 import type { PayableInvoice } from '../domain/commands.ts';
 import { currency } from '../../platform/database/codec.ts';
-import { mandateTerms } from '../../recurring/store/codec.ts';
+import { mandateTerms } from '../../receipts/store/codec.ts';
 import { invoiceLogFact } from './codec.ts';
 import { paymentColumns, rowOf, storedFromRow, type StoredPayment } from './rows.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';

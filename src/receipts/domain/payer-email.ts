@@ -1,7 +1,9 @@
 // A payer email: the receipt of one recurring payment on its way to the payer. New terms have a receipt over nothing.
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
+import type { PaymentSystem } from '../../cards/domain/card.ts';
 import { receiptLanguages, type ReceiptLanguage } from './receipt.ts';
+import type { MandateTerms } from './terms.ts';
 
 export type Paid = {
   readonly invoiceId: string;
@@ -17,11 +19,30 @@ export type ReceiptRequest = { readonly paid: Paid; readonly email?: string };
 
 export type PaymentOfEmail = Pick<Paid, 'invoiceId' | 'paymentId'>;
 
-export type PayerEmail = {
+/** What a receipt says, apart from its payment and the name of the shop. */
+export type ReceiptContent = {
+  readonly shopId: string;
+  /** Unless another is asked for. */
+  readonly language: ReceiptLanguage;
+  readonly contact?: string;
+  readonly mandate: MandateTerms & { readonly schedule: string };
+  readonly card: { readonly paymentSystem: PaymentSystem; readonly lastDigits: string };
+};
+
+export type ReceiptOfSeries = {
   readonly partyId: string;
   readonly seriesId: string;
-  readonly paid: Paid;
-  readonly recipient: string;
+  readonly content: ReceiptContent;
+};
+
+/** With the address of the consent. */
+export type ReceiptSource = ReceiptOfSeries & { readonly email?: string };
+
+export type NewPayerEmail = ReceiptOfSeries & { readonly paid: Paid; readonly recipient: string };
+
+export type PayerEmail = Omit<NewPayerEmail, 'content'> & {
+  /** Older nodes store none. */
+  readonly content?: ReceiptContent;
   readonly createdAt: Instant;
   readonly status: 'waiting' | 'kept' | 'sent' | 'refused';
   /** The content, once it was rendered. */

@@ -3,9 +3,11 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
-import type { PayerEmail, PaymentOfEmail, ReceiptRequest } from '../domain/payer-email.ts';
+import type { NewPayerEmail, PayerEmail, PaymentOfEmail } from '../domain/payer-email.ts';
 import { defined } from '../../defined.ts';
+import { receiptContent } from './codec.ts';
 
+/** Of an email, or all null for none. */
 export const payerEmailParameters = {
   email_recipient: 'text?',
   email_paid_at: 'timestamptz?',
@@ -13,36 +15,34 @@ export const payerEmailParameters = {
   email_currency: stored('text?', currency),
   email_reference: 'text?',
   email_approval_code: 'text?',
+  email_content: stored('json?', receiptContent),
 } as const;
 
-/**
- * The part of a statement that writes the email, for the series in the common table expression `series`. The email is due
- * immediately, or claimed until `claimedUntil`.
- */
-export function payerEmailOf(series: string, claimedUntil?: string): string {
-  return `posted as (
-      insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
-        currency, reference, approval_code, wake_at, attempts)
-      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, address, :email_paid_at,
-        :email_amount_minor, :email_currency, :email_reference, :email_approval_code, ${claimedUntil ?? ':happened_at'}, ${claimedUntil ? 1 : 0}
-      from ${series}, lateral (
-        select coalesce(:email_recipient, terms #>> '{mandate,payer,contactInfo,email}')
-      ) as its (address)
-      where :email_paid_at is not null and address is not null
-      on conflict do nothing
-      returning recipient
-    )`;
-}
+const inserted = `invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
+        currency, reference, approval_code, content, wake_at, attempts`;
+const values = `:email_recipient, :email_paid_at, :email_amount_minor,
+        :email_currency, :email_reference, :email_approval_code, :email_content`;
 
-export function payerEmailValues(request: ReceiptRequest | undefined): Values<typeof payerEmailParameters> {
-  const { email, paid } = request ?? {};
+/** The part of a statement that writes the email for the series `held`, claimed by this node. */
+export const postedEmail = `posted as (
+      insert into payer_email (${inserted})
+      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, ${values}, :email_claimed_until, 1
+      from held
+      where :email_recipient is not null
+      on conflict do nothing
+      returning invoice_id
+    )`;
+
+export function payerEmailValues(email: NewPayerEmail | undefined): Values<typeof payerEmailParameters> {
+  const { recipient, paid, content } = email ?? {};
   return {
-    email_recipient: email ?? null,
+    email_recipient: recipient ?? null,
     email_paid_at: paid?.at ?? null,
     email_amount_minor: paid?.amount.minor ?? null,
     email_currency: paid?.amount.currency ?? null,
     email_reference: paid?.reference ?? null,
     email_approval_code: paid?.approvalCode ?? null,
+    email_content: content ?? null,
   };
 }
 
@@ -51,16 +51,15 @@ const insertPayerEmail = statement({
   parameters: {
     invoice_id: 'text',
     payment_id: 'text',
+    party_id: 'text',
     series_id: 'text',
     happened_at: 'timestamptz',
     ...payerEmailParameters,
   },
   row: {},
-  text: `
-    with its_series as (
-      select party_id, series_id, terms from series where series_id = :series_id
-    ), ${payerEmailOf('its_series')}
-    select`,
+  text: `insert into payer_email (${inserted})
+         values (:invoice_id, :payment_id, :party_id, :series_id, 'waiting', :happened_at, ${values}, :happened_at, 0)
+         on conflict do nothing`,
 });
 
 const columns = {
@@ -76,6 +75,7 @@ const columns = {
   currency: stored('text', currency),
   reference: 'text',
   approval_code: 'text?',
+  content: stored('json?', receiptContent),
   ended_at: 'timestamptz?',
   subject: 'text?',
   text_body: 'text?',
@@ -119,18 +119,14 @@ const endPayerEmailRow = statement({
          where invoice_id = :invoice_id and payment_id = :payment_id and status = 'waiting'`,
 });
 
-export async function storePayerEmail(
-  tx: Database,
-  seriesId: string,
-  request: ReceiptRequest,
-  now: Instant,
-): Promise<void> {
+export async function storePayerEmail(tx: Database, email: NewPayerEmail, now: Instant): Promise<void> {
   await tx.run(insertPayerEmail, {
-    invoice_id: request.paid.invoiceId,
-    payment_id: request.paid.paymentId,
-    series_id: seriesId,
+    invoice_id: email.paid.invoiceId,
+    payment_id: email.paid.paymentId,
+    party_id: email.partyId,
+    series_id: email.seriesId,
     happened_at: now,
-    ...payerEmailValues(request),
+    ...payerEmailValues(email),
   });
 }
 
@@ -187,6 +183,6 @@ function payerEmailFromRow(row: Values<typeof columns>): PayerEmail {
       ...defined({ approvalCode }),
     },
     ...(subject === null || text === null || html === null ? {} : { written: { subject, text, html } }),
-    ...defined({ endedAt: row.ended_at, refusal: row.refusal }),
+    ...defined({ content: row.content, endedAt: row.ended_at, refusal: row.refusal }),
   };
 }

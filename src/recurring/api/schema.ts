@@ -10,7 +10,7 @@ import { scheduleProblem, type MandateGiven } from '../domain/mandate.ts';
 import { chargeWarnings } from '../../retry-rules/domain/may-charge.ts';
 import { declineClasses } from '../../acquiring/domain/decline-class.ts';
 import type { Evaluation } from '../port.ts';
-import { seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
+import { beginningOf, seriesChangeOf, seriesChangeTypes } from '../webhook-events.ts';
 import type { SeriesFact } from '../domain/series.ts';
 import { parseInstant, type Instant } from '../../clock.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
@@ -243,9 +243,9 @@ export const RecurringSchema = Type.Object(
 export function recurringBody({
   series,
   verdict,
-  settings: { enforceAmount },
-}: Pick<Evaluation, 'series' | 'verdict' | 'settings'>): Static<typeof RecurringSchema> {
-  const { root, latest, card, mandate, failingSince, declineClass } = series;
+  stored: { settings },
+}: Pick<Evaluation, 'series' | 'verdict' | 'stored'>): Static<typeof RecurringSchema> {
+  const { card, mandate, failingSince, declineClass } = series;
   return {
     mayCharge: verdict.may,
     ...(verdict.may
@@ -260,17 +260,12 @@ export function recurringBody({
         }),
     warnings: verdict.may ? [...verdict.warnings] : [],
     status: series.state.name,
-    ...(series.kind === 'customer'
-      ? { rootBinding: { customerID: root.invoiceId, customerBindingID: root.paymentId } }
-      : {
-          rootPayment: { invoiceID: root.invoiceId, paymentID: root.paymentId },
-          latestParent: { invoiceID: latest.invoiceId, paymentID: latest.paymentId },
-        }),
+    ...beginningOf(series),
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },
     terms: { schedule: mandate.schedule, ...termsBody(mandate) },
     seriesID: series.id,
     consentEvidence: mandate.evidence,
-    amountBinds: series.bindsAmount ?? enforceAmount ?? false,
+    amountBinds: series.bindsAmount ?? settings.enforceAmount ?? false,
     consentedAt: series.consentedAt,
     lastSuccessAt: series.lastSuccessAt,
     ...defined({ failingSince, declineClass }),

@@ -16,7 +16,7 @@ type ShownBundle = {
   readonly entries: readonly {
     readonly sequence: number;
     readonly at: Instant;
-    readonly facts: readonly unknown[];
+    readonly facts: readonly SeriesFact[];
     readonly hash: string;
   }[];
   readonly publicKey: string;
@@ -29,12 +29,7 @@ export function consentSheet(
   bundle: ShownBundle,
   shop?: { readonly name: string; readonly site: string },
 ): string {
-  const entries = bundle.entries.map(({ sequence, at, facts }) => ({
-    sequence,
-    at,
-    facts: facts as readonly SeriesFact[],
-  }));
-  const started = entries[0]?.facts.find((fact) => fact.type === 'series_started');
+  const started = bundle.entries[0]?.facts.find((fact) => fact.type === 'series_started');
   if (!started) throw new Error(`The bundle of series ${bundle.seriesId} does not start with a consent.`);
   const { terms } = started;
   const title = `Consent to recurring charges ${bundle.seriesId}`;
@@ -60,7 +55,7 @@ ${section('First payment', paymentRows(terms))}
 <table class="log">
 <thead><tr><th>No.</th><th>When</th><th>What</th><th>Details</th></tr></thead>
 <tbody>
-${entries.flatMap(logRows).join('\n')}
+${bundle.entries.flatMap(logRows).join('\n')}
 </tbody>
 </table>
 </section>
@@ -149,11 +144,13 @@ function evidenceRows({ evidence, consent }: Mandate): Row[] {
   ];
 }
 
-function paymentRows({ kind, root, mandate, consentedAt }: SeriesTerms): Row[] {
+function paymentRows({ root, mandate, consentedAt }: SeriesTerms): Row[] {
   const { createdAt, amountMinor, currency, reference, approvalCode, eci, networkTransactionId } =
     mandate.payment;
   return [
-    [kind === 'parent' ? 'Invoice / payment' : 'Customer / binding', `${root.invoiceId} / ${root.paymentId}`],
+    'customerId' in root
+      ? ['Customer / binding', `${root.customerId} / ${root.bindingId}`]
+      : ['Invoice / payment', `${root.invoiceId} / ${root.paymentId}`],
     ['Made', moment(createdAt)],
     ['Approved, payer present', moment(consentedAt)],
     ['Amount', moneyText({ minor: BigInt(amountMinor), currency }, 'en')],

@@ -26,11 +26,11 @@ export type PaymentRef = { readonly invoiceId: string; readonly paymentId: strin
 /** A binding, by its customer and its number there. */
 export type BindingRef = { readonly customerId: string; readonly bindingId: string };
 
-/** What started a series. Facts have stored a binding under the members of a payment since 0.1.0. */
-export function rootOf(began: PaymentRef | BindingRef): PaymentRef {
-  return 'bindingId' in began
-    ? { invoiceId: began.customerId, paymentId: began.bindingId }
-    : { invoiceId: began.invoiceId, paymentId: began.paymentId };
+/** Rows and facts have stored a binding under the members of a payment since 0.1.0. */
+export function storedRef(ref: PaymentRef | BindingRef): PaymentRef {
+  return 'bindingId' in ref
+    ? { invoiceId: ref.customerId, paymentId: ref.bindingId }
+    : { invoiceId: ref.invoiceId, paymentId: ref.paymentId };
 }
 
 /** A series from a parent payment is named after that payment. */
@@ -60,8 +60,7 @@ export type SeriesTerms = {
   readonly shopId: string;
   /** Started by a parent payment, or by a card bound to a customer. */
   readonly kind: 'parent' | 'customer';
-  /** The first payment. For a customer, the customer and their binding. */
-  readonly root: PaymentRef;
+  readonly root: PaymentRef | BindingRef;
   readonly rootNetworkTransactionId?: string;
   readonly card: SeriesCard;
   readonly mandate: Mandate;
@@ -90,8 +89,8 @@ export type Series = SeriesTerms & {
     | { readonly name: 'active' }
     | ({ readonly name: 'stopped'; readonly at: Instant } & Stopped)
     | ({ readonly name: 'withdrawn'; readonly at: Instant } & Revocation);
-  /** The latest payment that can be a parent. */
-  readonly latest: PaymentRef;
+  /** The latest payment that can be a parent. A series of a customer has none. */
+  readonly latest?: PaymentRef;
   /** Since when charges fail. A failure sets it; a success, or the end of the 31 days, clears it. */
   readonly failingSince?: Instant;
   /** Who can help, by the latest charge if it failed. */
@@ -321,7 +320,7 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
     return {
       ...terms,
       state: { name: 'active' },
-      latest: terms.root,
+      ...('invoiceId' in terms.root ? { latest: terms.root } : {}),
       lastSuccessAt: terms.consentedAt,
       chargesMade: 0,
       noticedUntil: now,

@@ -9,10 +9,9 @@ import { endedCharge, endedChargeOf, mayBeApproved, type PendingCharge } from '.
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
 import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';
-import { mustBeHeld, seriesColumns, seriesFromRow, settingsOfSeries, type StoredSeries } from './series.ts';
-import { timeZoneOf, type RecurringSettings } from '../domain/settings.ts';
+import { mustBeHeld, seriesFromRow, storedSeries, type StoredSeries } from './series.ts';
+import { timeZoneOf } from '../domain/settings.ts';
 import { declineClass } from './codec.ts';
-import { settingsColumn } from './settings.ts';
 import { defined } from '../../defined.ts';
 
 const attemptColumns = {
@@ -47,9 +46,8 @@ const readStandingRow = statement({
     declines_after: 'timestamptz',
   },
   row: {
-    ...seriesColumns,
+    ...storedSeries.row,
     card_stops: 'int4',
-    settings: settingsColumn,
     last_attempt_at: 'timestamptz?',
     last_captured_at: 'timestamptz?',
     held_until: 'timestamptz?',
@@ -63,8 +61,7 @@ const readStandingRow = statement({
   },
   text: `
     select
-      ${columnList(seriesColumns, 'series')}, card_stops,
-      ${settingsOfSeries},
+      ${storedSeries.columns}, card_stops,
       (select max(created_at) from series_attempt where series_id = :series_id and outcome <> 'unsent'
          and decline_class is distinct from 'configuration') as last_attempt_at,
       others.captured_at as last_captured_at, others.held_until,
@@ -111,9 +108,12 @@ const endCharge = statement({
 const endHold = statement({
   name: 'end_hold_of_charge',
   parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text', captured_at: 'timestamptz?' },
-  row: {},
-  text: `update series_attempt set captured_at = :captured_at, held_until = null
-         where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and captured_at is null`,
+  row: storedSeries.row,
+  text: `with ended as (
+           update series_attempt set captured_at = :captured_at, held_until = null
+           where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id and captured_at is null
+         )
+         select ${storedSeries.columns} from series where series_id = :series_id`,
 });
 
 const readPendingAttempt = statement({
@@ -222,10 +222,7 @@ export async function readChargeHistory(
   seriesId: string,
   charge: { readonly invoiceId?: string; readonly amount?: Money },
   declinesAfter: Instant,
-): Promise<
-  | { stored: StoredSeries; settings: RecurringSettings; standing: ChargeHistory; cardStops: number }
-  | undefined
-> {
+): Promise<{ stored: StoredSeries; standing: ChargeHistory; cardStops: number } | undefined> {
   const [row] = await db.run(readStandingRow, {
     series_id: seriesId,
     invoice_id: charge.invoiceId ?? null,
@@ -235,14 +232,13 @@ export async function readChargeHistory(
   });
   if (!row) return undefined;
   const stored = seriesFromRow(row);
-  const settings = row.settings ?? {};
   const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack, row.stop_class);
   const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack, row.charge_class);
   const standing: ChargeHistory = {
     series: stored.series,
     isAttemptPending: row.is_pending,
     declines: row.declines ?? [],
-    timeZone: timeZoneOf(settings, stored.series.mandate.payment.currency),
+    timeZone: timeZoneOf(stored.settings, stored.series.mandate.payment.currency),
     ...defined({
       lastAttemptAt: row.last_attempt_at,
       lastCapturedAt: row.last_captured_at,
@@ -251,7 +247,7 @@ export async function readChargeHistory(
     ...(cardStop ? { cardStop } : {}),
     ...(chargeStop ? { chargeStop } : {}),
   };
-  return { stored, settings, standing, cardStops: row.card_stops };
+  return { stored, standing, cardStops: row.card_stops };
 }
 
 function stopOf(
@@ -265,16 +261,12 @@ function stopOf(
     : undefined;
 }
 
-/** A pending charge: the series, the shop's settings and the attempt, as of one instant. */
+/** A pending charge: the series and the attempt, as of one instant. */
 const readPendingCharge = statement({
   name: 'read_pending_charge',
   parameters: { series_id: 'text', invoice_id: 'text', payment_id: 'text' },
-  row: {
-    ...seriesColumns,
-    settings: settingsColumn,
-    ...attemptColumns,
-  },
-  text: `select ${columnList(seriesColumns, 'series')}, ${settingsOfSeries}, ${attemptColumnList}
+  row: { ...storedSeries.row, ...attemptColumns },
+  text: `select ${storedSeries.columns}, ${attemptColumnList}
          from series join series_attempt as attempt on attempt.series_id = series.series_id
          where series.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
            and outcome = 'pending'`,
@@ -288,7 +280,7 @@ export async function findPendingCharge(
 ): Promise<PendingCharge | undefined> {
   const [row] = await db.run(readPendingCharge, memberColumns(seriesId, member));
   if (!row) return undefined;
-  return { stored: seriesFromRow(row), settings: row.settings ?? {}, attempt: attemptFrom(member, row) };
+  return { stored: seriesFromRow(row), attempt: attemptFrom(member, row) };
 }
 
 /** Undefined if the attempt has ended or does not exist. */
@@ -311,21 +303,23 @@ function attemptFrom({ invoiceId, paymentId }: PaymentRef, row: Values<typeof at
 /** The caller must hold a lock on the series. */
 export async function storeChargeEnd(
   db: Database,
-  charge: Pick<PendingCharge, 'stored' | 'attempt'>,
+  charge: PendingCharge,
   end: ChargeEnd,
   now: Instant,
 ): Promise<void> {
   mustBeHeld(charge.stored, await db.run(endCharge, endedChargeOf(charge, end, now)));
 }
 
-/** A hold is captured or released later than it is approved. */
+/** A hold is captured or released later than it is approved. Returns its series. */
 export async function storeHoldEnd(
   db: Database,
   seriesId: string,
   member: PaymentRef,
   capturedAt: Instant | undefined,
-): Promise<void> {
-  await db.run(endHold, { ...memberColumns(seriesId, member), captured_at: capturedAt ?? null });
+): Promise<StoredSeries | undefined> {
+  const ended = { ...memberColumns(seriesId, member), captured_at: capturedAt ?? null };
+  const [row] = await db.run(endHold, ended);
+  return row && seriesFromRow(row);
 }
 
 export async function storeDecline(

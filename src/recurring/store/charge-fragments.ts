@@ -5,12 +5,11 @@ import { oneOf } from '../../platform/database/codec.ts';
 import { stored, type Values } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import type { Money } from '../../money.ts';
-import type { PayerEmail, ReceiptRequest } from '../../receipts/domain/payer-email.ts';
+import type { NewPayerEmail, PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { Attempt, ChargeEnd, ChargeOutcome, SeriesFact } from '../domain/series.ts';
-import { payerEmailOf, payerEmailParameters, payerEmailValues } from '../../receipts/store/payer-emails.ts';
+import { payerEmailParameters, payerEmailValues, postedEmail } from '../../receipts/store/payer-emails.ts';
 import { declineClass } from './codec.ts';
-import { changeOf, seriesChange, type SeriesWithSettings, type StoredSeries } from './series.ts';
-import type { RecurringSettings } from '../domain/settings.ts';
+import { changeOf, seriesChange, type StoredSeries } from './series.ts';
 
 /** The statement also has `:invoice_id`, `:payment_id` and the amount. */
 export const startedCharge = {
@@ -58,30 +57,25 @@ export const endedCharge = {
     )`,
 } as const;
 
-/** If a receipt is to be sent, the row `posted` has its recipient. */
+/** If a receipt is to be sent, there is a row `posted`. */
 export const approvedCharge = {
   parameters: { ...endedCharge.parameters, ...payerEmailParameters, email_claimed_until: 'timestamptz' },
-  text: `${endedCharge.text}, ${payerEmailOf('held', ':email_claimed_until')}`,
+  text: `${endedCharge.text}, ${postedEmail}`,
 } as const;
 
-type Charged = { readonly stored: StoredSeries; readonly settings: RecurringSettings };
-
 /** A charge that has not ended, with its series at that time. */
-export type PendingCharge = Charged & { readonly attempt: Attempt };
+export type PendingCharge = { readonly stored: StoredSeries; readonly attempt: Attempt };
 
 export type StartedCharge = Values<typeof startedCharge.parameters>;
-/** A receipt as the node has just written it, with what it knows of the series. */
-export type PreloadedEmail = PayerEmail & { readonly series: SeriesWithSettings };
 
 /** The node that writes the receipt sends it and has claimed it. */
 export type ApprovedCharge = {
   readonly written: Values<typeof approvedCharge.parameters>;
-  /** The recipient is determined when the statement runs. */
-  readonly payerEmail: Omit<PreloadedEmail, 'recipient'> | undefined;
+  readonly payerEmail: PayerEmail | undefined;
 };
 
 export function startedChargeOf(
-  { stored, settings, cardStops }: Charged & { readonly cardStops: number },
+  { stored, cardStops }: { readonly stored: StoredSeries; readonly cardStops: number },
   fact: SeriesFact & { type: 'recurring_charge_started' },
   amount: Money,
   now: Instant,
@@ -92,14 +86,13 @@ export function startedChargeOf(
     written: { ...values, series_card_stops: cardStops, is_retry: isRetry, packs: packs.join(' ') },
     charge: {
       stored: after,
-      settings,
       attempt: { invoiceId, paymentId, createdAt: after.changedAt, amount, isRetry },
     },
   };
 }
 
 export function endedChargeOf(
-  { stored, attempt }: Pick<PendingCharge, 'stored' | 'attempt'>,
+  { stored, attempt }: PendingCharge,
   { ending, facts, stop, notBefore, declineClass: helper }: ChargeEnd,
   now: Instant,
 ): Values<typeof endedCharge.parameters> {
@@ -125,25 +118,15 @@ export function endedChargeOf(
 export function approvedChargeOf(
   charge: PendingCharge,
   end: ChargeEnd,
-  receipt: ReceiptRequest | undefined,
+  email: NewPayerEmail | undefined,
   now: Instant,
 ): ApprovedCharge {
-  const { series } = charge.stored;
-  const { settings } = charge;
-  const { id: seriesId, partyId } = series;
   return {
     written: {
       ...endedChargeOf(charge, end, now),
-      ...payerEmailValues(receipt),
+      ...payerEmailValues(email),
       email_claimed_until: initialClaim(now).wake_at,
     },
-    payerEmail: receipt && {
-      paid: receipt.paid,
-      partyId,
-      seriesId,
-      createdAt: now,
-      status: 'waiting',
-      series: { series, settings },
-    },
+    payerEmail: email && { ...email, createdAt: now, status: 'waiting' },
   };
 }

@@ -6,6 +6,7 @@ import {
   flag,
   instant,
   list,
+  mapped,
   object,
   oneOf,
   optional,
@@ -15,25 +16,22 @@ import {
   type Codec,
 } from '../../platform/database/codec.ts';
 import { declineClasses } from '../../acquiring/domain/decline-class.ts';
-import { receiptLanguages } from '../../receipts/domain/receipt.ts';
-import type { AmountRule, MandateTerms } from '../../receipts/domain/terms.ts';
+import { agreed, mandateTerms, receiptLanguage } from '../../receipts/store/codec.ts';
+import type { Bundle } from '../consent-bundle.ts';
 import type { ConsentGiven, Mandate, MandateGiven, ContactInfo } from '../domain/mandate.ts';
-import type {
-  AdvanceNotice,
-  NotBefore,
-  PaymentRef,
-  Series,
-  SeriesCard,
-  SeriesFact,
-  SeriesTerms,
+import {
+  storedRef,
+  type AdvanceNotice,
+  type BindingRef,
+  type NotBefore,
+  type PaymentRef,
+  type Series,
+  type SeriesCard,
+  type SeriesFact,
+  type SeriesTerms,
 } from '../domain/series.ts';
 import type { RecurringSettings } from '../domain/settings.ts';
 
-const amountRule: Codec<AmountRule> = variants<AmountRule, 'kind'>('kind', {
-  fixed: { amountMinor: wholeNumber },
-  upTo: { amountMinor: wholeNumber },
-  variable: { text },
-});
 export const contactInfo = object<ContactInfo>({
   email: optional(text),
   phoneNumber: optional(text),
@@ -57,13 +55,6 @@ const consentGiven: Codec<ConsentGiven> = object({
   receivedAt: optional(instant),
   userAgent: optional(text),
 });
-const agreed = {
-  schedule: optional(text),
-  validUntil: optional(text),
-  amountRule: optional(amountRule),
-  trialEnd: optional(text),
-  amountAfterTrialMinor: optional(wholeNumber),
-};
 const consent = optional(consentGiven);
 export const mandateGiven: Codec<MandateGiven> = object({ ...agreed, consent });
 const mandate: Codec<Mandate> = object({
@@ -102,6 +93,7 @@ const helper = { declineClass: optional(declineClass) };
 const stopped = { ...ruled, scope: oneOf('charge', 'cardInShop', 'card', 'series'), ...helper };
 const revocation = { by: oneOf('payer', 'merchant', 'operator'), reason: optional(text) };
 
+type StoredTerms = Omit<SeriesTerms, 'root'> & { readonly root: PaymentRef };
 const termsMembers = {
   kind: oneOf('parent', 'customer'),
   root: paymentRef,
@@ -113,12 +105,27 @@ const termsMembers = {
   trialEndsAt: optional(instant),
   bindsAmount: optional(oneOf(true)),
 };
+type Kept = 'id' | 'partyId' | 'shopId';
 /** Terms without a column of their own. */
-export type RowTerms = Omit<SeriesTerms, 'id' | 'partyId' | 'shopId'>;
-export const rowTerms: Codec<RowTerms> = object(termsMembers);
-const terms: Codec<SeriesTerms> = object({ id: text, partyId: text, shopId: text, ...termsMembers });
+export type RowTerms = Omit<SeriesTerms, Kept>;
+export const rowTerms: Codec<RowTerms> = mapped<Omit<StoredTerms, Kept>, RowTerms>(object(termsMembers), {
+  read: (stored) => ({ ...stored, root: rootOf(stored) }),
+  write: (known) => ({ ...known, root: storedRef(known.root) }),
+});
+const terms: Codec<SeriesTerms> = mapped<StoredTerms, SeriesTerms>(
+  object({ id: text, partyId: text, shopId: text, ...termsMembers }),
+  {
+    read: (stored) => ({ ...stored, root: rootOf(stored) }),
+    write: (known) => ({ ...known, root: storedRef(known.root) }),
+  },
+);
 
-export type RowState = Omit<Series, keyof SeriesTerms>;
+function rootOf({ kind, root }: Pick<StoredTerms, 'kind' | 'root'>): PaymentRef | BindingRef {
+  return kind === 'customer' ? { customerId: root.invoiceId, bindingId: root.paymentId } : root;
+}
+
+/** A series without a parent stores its root as its latest. */
+export type RowState = Omit<Series, keyof SeriesTerms | 'latest'> & { readonly latest: PaymentRef };
 export const rowState: Codec<RowState> = object({
   state: variants<Series['state'], 'name'>('name', {
     active: {},
@@ -148,7 +155,7 @@ const notice: Codec<AdvanceNotice> = object({
   about: instant,
 });
 
-/** Read as stored, because the hash chain covers their text. */
+/** The hash chain covers their text as it is stored. */
 export const seriesFact = variants<SeriesFact, 'type'>('type', {
   series_started: { terms },
   recurring_charge_started: {
@@ -180,7 +187,12 @@ export const seriesFact = variants<SeriesFact, 'type'>('type', {
   notice_due: { notice },
 });
 
-export const mandateTerms: Codec<MandateTerms> = object(agreed);
+/** The bundle with its facts read, for a page about it. */
+export function readBundle(bundle: Bundle) {
+  const entries = bundle.entries.map((entry) => ({ ...entry, facts: seriesFact.known(entry.facts) }));
+  return { ...bundle, entries };
+}
+
 export const recurringSettings: Codec<RecurringSettings> = object({
   terms: optional(mandateTerms),
   timeZone: optional(text),
@@ -190,5 +202,5 @@ export const recurringSettings: Codec<RecurringSettings> = object({
   requireConsentEvidence: optional(flag),
   needsApiKey: optional(flag),
   contact: optional(text),
-  language: optional(oneOf(...receiptLanguages)),
+  language: optional(receiptLanguage),
 });

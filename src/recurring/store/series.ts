@@ -2,7 +2,7 @@
 // series wait for each other here.
 import { latest, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { anything, list, oneOf } from '../../platform/database/codec.ts';
+import { anything, list, oneOf, written } from '../../platform/database/codec.ts';
 import {
   columnList,
   parameterList,
@@ -14,7 +14,7 @@ import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
 import { appendEvent } from '../../platform/events/log.ts';
 import { linkOf } from '../consent-bundle.ts';
 import { nextAdvanceNotice } from '../domain/advance-notices.ts';
-import { evolve, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
+import { evolve, storedRef, type CardRef, type Series, type SeriesFact } from '../domain/series.ts';
 import { rowState, rowTerms, seriesFact, type RowTerms } from './codec.ts';
 import type { RecurringSettings } from '../domain/settings.ts';
 import { settingsColumn } from './settings.ts';
@@ -29,10 +29,9 @@ export type StoredSeries = {
   readonly chain: string;
   /** The time of the latest event. The chain covers times, so the next event's time is fixed before it is written. */
   readonly changedAt: Instant;
+  /** Of its shop. */
+  readonly settings: RecurringSettings;
 };
-
-/** With the shop's settings. */
-export type SeriesWithSettings = { readonly series: Series; readonly settings: RecurringSettings };
 
 export const seriesColumns = {
   series_id: 'text',
@@ -87,7 +86,7 @@ export const seriesChange = {
           ${terms === 'terms' ? 'terms = :series_terms, ' : ''}changed_at = :series_changed_at, wake_at = :series_wake_at,
           attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :series_version${guard ? ` and ${guard}` : ''}
-      returning series_id, party_id, terms, version, changed_at
+      returning series_id, party_id, version, changed_at
     ), noted as (
       ${appendEvent('series', 'series_id', { from: 'held', facts: ':series_facts' })}
     )`,
@@ -102,48 +101,46 @@ const changeSeries = statement({
     select version from held`,
 });
 
+/** What a statement returns of a series that it reads, with the settings of its shop. */
+export const storedSeries = {
+  row: { ...seriesColumns, settings: settingsColumn },
+  columns: `${columnList(seriesColumns, 'series')},
+       (select settings from recurring_settings as wish
+        where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings`,
+} as const;
+
 const readSeries = statement({
   name: 'read_series',
   parameters: { series_id: 'text' },
-  row: seriesColumns,
-  text: `select ${columnList(seriesColumns)} from series where series_id = :series_id`,
-});
-
-/** A column for statements that read `series`. */
-export const settingsOfSeries = `(select settings from recurring_settings as wish
-       where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings`;
-
-const readSeriesWithSettings = statement({
-  name: 'read_series_with_settings',
-  parameters: { series_id: 'text' },
-  row: { ...seriesColumns, settings: settingsColumn },
-  text: `select ${columnList(seriesColumns)}, ${settingsOfSeries} from series where series_id = :series_id`,
+  row: storedSeries.row,
+  text: `select ${storedSeries.columns} from series where series_id = :series_id`,
 });
 
 const lockSeriesRow = statement({
   name: 'lock_series',
   parameters: { series_id: 'text' },
-  row: seriesColumns,
-  text: `select ${columnList(seriesColumns)} from series where series_id = :series_id for update`,
+  row: storedSeries.row,
+  text: `select ${storedSeries.columns} from series where series_id = :series_id for update`,
 });
 
 const rescheduleSeries = rescheduleStatement('series', ['series_id'], 'restart');
 
-/** False if the series exists already. */
+/** Undefined if the series exists already. */
 export async function storeNewSeries(
   db: Database,
   started: SeriesFact & { type: 'series_started' },
-  handles: CardRef,
+  { handles, settings }: Pick<StoredSeries, 'handles' | 'settings'>,
   now: Instant,
-): Promise<boolean> {
+): Promise<StoredSeries | undefined> {
   const series = evolve(undefined, started, now);
-  const chain = linkOf('', { sequence: 1, at: now, facts: [started] });
+  const chain = linkAfter('', { sequence: 1, at: now, facts: [started] });
+  const stored: StoredSeries = { series, version: 1, handles, chain, changedAt: now, settings };
   const rows = await db.run(insertSeries, {
-    ...rowOf({ series, version: 1, handles, chain, changedAt: now }),
+    ...rowOf(stored),
     wake_at: wakeOf(series),
     facts: [started],
   });
-  return rows.length > 0;
+  return rows.length > 0 ? stored : undefined;
 }
 
 /** The caller must hold a lock on the row. A version conflict is therefore a bug and rolls back. */
@@ -152,10 +149,10 @@ export async function storeFacts(
   stored: StoredSeries,
   facts: readonly SeriesFact[],
   now: Instant,
-): Promise<Series> {
+): Promise<StoredSeries> {
   const { after, values } = changeOf(stored, facts, now);
   mustBeHeld(after, await db.run(changeSeries, values));
-  return after.series;
+  return after;
 }
 
 export function mustBeHeld({ series }: StoredSeries, changed: readonly unknown[]): void {
@@ -167,7 +164,7 @@ export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now
   const changedAt = latest(now, stored.changedAt);
   const version = stored.version + 1;
   const series = facts.reduce((before, fact) => evolve(before, fact, changedAt), stored.series);
-  const chain = linkOf(stored.chain, { sequence: version, at: changedAt, facts });
+  const chain = linkAfter(stored.chain, { sequence: version, at: changedAt, facts });
   const after: StoredSeries = { ...stored, series, version, chain, changedAt };
   const { status, terms, state } = rowOf(after);
   const values = {
@@ -184,24 +181,28 @@ export function changeOf(stored: StoredSeries, facts: readonly SeriesFact[], now
   return { after, values };
 }
 
+function linkAfter(
+  before: string,
+  { facts, ...entry }: { sequence: number; at: Instant; facts: readonly SeriesFact[] },
+): string {
+  return linkOf(before, { ...entry, facts: facts.map((fact) => written(seriesFact, fact)) });
+}
+
 export async function findSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
   const [row] = await db.run(readSeries, { series_id: seriesId });
   return row && seriesFromRow(row);
-}
-
-export async function findSeriesWithSettings(
-  db: Database,
-  seriesId: string,
-): Promise<SeriesWithSettings | undefined> {
-  const [row] = await db.run(readSeriesWithSettings, { series_id: seriesId });
-  if (!row) return undefined;
-  return { series: seriesFromRow(row).series, settings: row.settings ?? {} };
 }
 
 /** Locks the row until the transaction ends. */
 export async function lockSeries(db: Database, seriesId: string): Promise<StoredSeries | undefined> {
   const [row] = await db.run(lockSeriesRow, { series_id: seriesId });
   return row && seriesFromRow(row);
+}
+
+export async function mustLockSeries(db: Database, seriesId: string): Promise<StoredSeries> {
+  const stored = await lockSeries(db, seriesId);
+  if (!stored) throw new Error(`Series ${seriesId} not found.`);
+  return stored;
 }
 
 export async function reschedule(db: Database, stored: StoredSeries, at: Instant | null): Promise<void> {
@@ -226,6 +227,7 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     endsAt,
     trialEndsAt,
     bindsAmount,
+    latest = storedRef(root),
     ...state
   } = series;
   const terms: RowTerms = {
@@ -246,19 +248,22 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     card_token: handles.token,
     chain,
     terms,
-    state,
+    state: { ...state, latest },
     changed_at: changedAt,
   };
 }
 
-export function seriesFromRow(row: Values<typeof seriesColumns>): StoredSeries {
-  const { series_id: id, party_id: partyId, shop_id: shopId, terms, state } = row;
+export function seriesFromRow(row: Values<typeof storedSeries.row>): StoredSeries {
+  const { series_id: id, party_id: partyId, shop_id: shopId, terms } = row;
+  const { latest, ...state } = row.state;
+  const parent = terms.kind === 'parent' ? { latest } : {};
   return {
     version: row.version,
     handles: { token: row.card_token, key: row.card_key },
     chain: row.chain,
     changedAt: row.changed_at,
-    series: { ...terms, ...state, id, partyId, shopId },
+    settings: row.settings ?? {},
+    series: { ...terms, ...state, ...parent, id, partyId, shopId },
   };
 }
 

@@ -20,7 +20,7 @@ export type ChargedSeries = Failing &
     readonly endsAt?: Instant;
     /** Absent in series of before 0.3.0, whose amounts bind only if the shop says so. */
     readonly bindsAmount?: true;
-    readonly latest: PaymentName;
+    readonly latest?: PaymentName;
     readonly lastSuccessAt: Instant;
     readonly notBefore?: { readonly at: Instant; readonly rule: string; readonly pack: string };
   };
@@ -324,7 +324,8 @@ function fullUntil(
 
 function warningsOf(series: ChargedSeries, { parent }: Charge, now: Instant): ChargeWarning[] {
   const { latest: last, lastSuccessAt } = series;
-  const isLatest = !parent || (parent.invoiceId === last.invoiceId && parent.paymentId === last.paymentId);
+  const isLatest =
+    !parent || !last || (parent.invoiceId === last.invoiceId && parent.paymentId === last.paymentId);
   return [
     ...(isGapExceeded(lastSuccessAt, now) ? (['recurrentGapExceeded'] as const) : []),
     ...(isLatest ? [] : (['recurrentParentNotLatest'] as const)),

@@ -84,7 +84,8 @@ function nodeWith(answer: (operation: BankOperation) => BankResponse | Promise<B
   const tools: BindingJobDeps = {
     db: service.database,
     nodeClock: service.clock,
-    recurring: service.recurring,
+    charging: service.charging,
+    consents: service.consents,
     bankOf: () => Promise.resolve(bank),
     alternateTerminal: ({ terminal }) => Promise.resolve(terminal.id === first.id ? second : first),
     returnUrlOf: () => 'https://pay.example/return',

@@ -10,8 +10,6 @@ import type { OperationProcessor } from '../../../src/sandbox/bank/operation-pro
 import { runPaymentJob, type PaymentJobDeps } from '../../../src/payments/worker.ts';
 import { deleteBank } from '../../../src/acquiring/store/banks.ts';
 import { statement } from '../../../src/platform/database/statement.ts';
-import { openMerchants } from '../../../src/merchants/merchants.ts';
-import { openRecurring } from '../../../src/recurring/recurring.ts';
 import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from '../../support/worlds/invoices.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
@@ -391,13 +389,8 @@ describe('a job', () => {
       db: still.database,
       nodeClock: still.clock,
       log: { error: () => {} },
-      recurring: openRecurring({
-        cards: still.vault.cards,
-        merchants: openMerchants(still.database.lookups, still.ports.clock, false),
-        keyring: still.keyring,
-        publicUrl: () => '',
-        sendsEmail: true,
-      }),
+      charging: still.charging,
+      consents: still.consents,
       bankOf: () => Promise.resolve(bank),
       pauseTerminal: () => Promise.resolve(),
       isPaused: () => Promise.resolve(false),

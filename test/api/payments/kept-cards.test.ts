@@ -274,10 +274,10 @@ describe('a binding', () => {
       'select series_id from series where series_id like $1',
       [`${customer.id}%`],
     );
-    const { recurring: rules, database: db, clock } = world.service;
+    const { consents, database: db, clock } = world.service;
     await db.transaction(async (tx) => {
-      const ended = await rules.revoke(tx, series!.series_id, { by: 'payer' }, clock.now());
-      await customers.onConsentRevoked(tx, ended!, rules, clock.now());
+      const ended = await consents.revoke(tx, series!.series_id, { by: 'payer' }, clock.now());
+      await customers.onConsentRevoked(tx, ended!, consents, clock.now());
     });
     for (const binding of [first, again]) {
       expect(await world.binding(binding, world.merchant.apiKey)).toHaveProperty('withdrawnAt');

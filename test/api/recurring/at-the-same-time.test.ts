@@ -56,14 +56,14 @@ async function handlesOf({ invoiceID }: Parent): Promise<{ token: string }[]> {
 
 /** A final decline of the card with the payer present. The job of the series has not run yet. */
 async function stopCard(parent: Parent, now = world.service.clock.now()): Promise<void> {
-  const { database, recurring: rules } = world.service;
+  const { database, charging } = world.service;
   const [handles] = await handlesOf(parent);
   const { partyId } = world.merchant;
   const amount = { minor: 100n, currency: 'RUB' as Currency };
   const payment = { invoiceId: `stop ${parent.invoiceID}`, paymentId: '1', partyId, shopId: 'TEST', amount };
   const answer: BankResponse & { outcome: 'declined' } = { outcome: 'declined', network: 'visa', code: '43' };
   await database.transaction((tx) =>
-    rules.recordDecline(tx, { ...payment, livemode: false, token: String(handles?.token) }, answer, now),
+    charging.recordDecline(tx, { ...payment, livemode: false, token: String(handles?.token) }, answer, now),
   );
 }
 
@@ -81,9 +81,9 @@ async function untilItWaits(work: Promise<unknown>): Promise<void> {
 
 /** Renews, and does something else before the renewal is committed. */
 function beforeCommitOfRenewal(alsoDo: () => Promise<void>): void {
-  const { recurring: rules } = world.service;
-  const { renew } = rules;
-  vi.spyOn(rules, 'renew').mockImplementation(async (tx, ...given) => {
+  const { consents } = world.service;
+  const { renew } = consents;
+  vi.spyOn(consents, 'renew').mockImplementation(async (tx, ...given) => {
     const renewed = await renew(tx, ...given);
     await tx.run(stayOpen, {});
     await alsoDo();
@@ -119,9 +119,9 @@ describe('a stop of the card', () => {
     const parent = await parentOf();
     const link = await agreedLink(parent);
     world.service.clock.advance(1_000);
-    const { recurring: rules } = world.service;
-    const { renew } = rules;
-    vi.spyOn(rules, 'renew').mockImplementationOnce(async (tx, ...given) => {
+    const { consents } = world.service;
+    const { renew } = consents;
+    vi.spyOn(consents, 'renew').mockImplementationOnce(async (tx, ...given) => {
       await tx.run(stayOpen, {});
       // The stop is committed, and the job of the series has not written it into its log.
       await stopCard(parent);
@@ -176,11 +176,11 @@ test('the job of a card does not delete it while the consent is renewed', async 
   // By the clock of the node with the job, the consent has ended.
   const ended = laterBy(clock.now(), 5_000);
   const text = 'select card_id from card where retained_for::text like $1';
-  const { database, recurring: rules } = world.service;
+  const { database, consents } = world.service;
   const { rows } = await database.withClient((client) => client.query(text, [`%${parent.invoiceID}%`]));
   let job: Promise<void> | undefined;
   beforeCommitOfRenewal(async () => {
-    job = runCardJob(database, cardNeeds(rules), [rows[0].card_id], ended);
+    job = runCardJob(database, cardNeeds(consents), [rows[0].card_id], ended);
     await untilItWaits(job);
   });
   await links.confirm(link);

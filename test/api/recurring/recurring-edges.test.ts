@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { laterBy, type Instant } from '../../../src/clock.ts';
 import { payerEmailIdOf } from '../../../src/receipts/domain/payer-email.ts';
-import { runPayerEmailJob } from '../../../src/recurring/receipt-worker.ts';
+import { runPayerEmailJob, type PayerEmailJobDeps } from '../../../src/receipts/worker.ts';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
@@ -403,7 +403,7 @@ test('a sent email is not sent again when its job runs once more', async () => {
   const { invoiceID: invoiceId, paymentID: paymentId } = await parentOf();
   await world.later(0);
   const sent: string[] = [];
-  const { database: db, recurring: rules, clock } = world.service;
+  const { database: db, receipts, clock } = world.service;
   const mailServer = {
     send: ({ id }: { id: string }) => {
       sent.push(id);
@@ -412,7 +412,7 @@ test('a sent email is not sent again when its job runs once more', async () => {
   };
   const again = () =>
     runPayerEmailJob(
-      { db, recurring: rules, mailServer: mailServer as never },
+      { db, receipts, sourceOf: () => Promise.resolve(undefined), mailServer: mailServer as never },
       { key: [invoiceId, paymentId], clock, attempt: 1 },
     );
   await again();
@@ -426,6 +426,34 @@ test('a sent email is not sent again when its job runs once more', async () => {
   await again();
   await again();
   expect(sent).toEqual([payerEmailIdOf({ invoiceId, paymentId })]);
+});
+
+test('the text of an email follows from its row, and of one that an older node stored from its series', async () => {
+  const { invoiceID: invoiceId, paymentID: paymentId } = await parentOf();
+  await world.later(0);
+  const { database: db, receipts, consents, clock } = world.service;
+  const textOf = async () => {
+    const [row] = await sql<{ text_body: string | null }>(
+      'select text_body from payer_email where invoice_id = $1',
+      [invoiceId],
+    );
+    return row?.text_body;
+  };
+  const textAgain = async (change: string, sourceOf: PayerEmailJobDeps['sourceOf']) => {
+    await sql(
+      `update payer_email set status = 'waiting', ended_at = null, text_body = null${change} where invoice_id = $1`,
+      [invoiceId],
+    );
+    const job = { key: [invoiceId, paymentId], clock, attempt: 1 };
+    await runPayerEmailJob({ db, receipts, sourceOf, mailServer: undefined }, job);
+    return textOf();
+  };
+  const text = await textOf();
+  expect(text).toContain('recurring transaction');
+  expect(await textAgain('', () => Promise.reject(new Error('the row has all of it')))).toBe(text);
+  const ofSeries: PayerEmailJobDeps['sourceOf'] = (on, { seriesId, paid }) =>
+    consents.receiptSource(on, seriesId, paid);
+  expect(await textAgain(', content = null', ofSeries)).toBe(text);
 });
 
 test('a retry at the same local time is allowed the day after, also when the clocks have gone forward', async () => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { consentSheet } from '../../../src/recurring/domain/consent-sheet.ts';
+import { readBundle } from '../../../src/recurring/store/codec.ts';
 import { verifyBundle } from '../../../src/recurring/consent-bundle.ts';
 import { startCustomerWorld } from '../../support/worlds/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
@@ -34,7 +35,7 @@ test.each(['payment', 'binding'])('the bundle of a %s verifies, and is shown', (
   const { bundle } = verified;
   expect(verifyBundle(file, [bundle.publicKey]).ok).toBe(true);
   expect(verifyBundle(file.replace('2000.00', '9000.00')).ok).toBe(false);
-  const sheet = consentSheet(bundle);
+  const sheet = consentSheet(readBundle(bundle));
   expect(sheet).toContain('up to 2000.00 RUB every month.');
   expect(sheet).toContain(bundle.signature);
 });

@@ -225,9 +225,9 @@ describe('a payment that is stepped up', () => {
   });
 
   test('the networks count the first decline as one of the card', () => {
-    expect(seriesEffectsOf(started(), [steppedUp], softDecline)).toEqual([
-      { effect: 'cardDeclined', token: 'v1.token', answer: softDecline },
-    ]);
+    expect(seriesEffectsOf(started(), [steppedUp], softDecline)).toEqual({
+      cardDeclined: { token: 'v1.token', answer: softDecline },
+    });
   });
 
   test('its operations are both shown', () => {

@@ -4,28 +4,30 @@ import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import { isMailAddress } from '../platform/mail/mail-settings.ts';
-import type { PreloadedEmail } from '../recurring/store/charge-fragments.ts';
-import { payerEmailIdOf } from '../receipts/domain/payer-email.ts';
-import { endPayerEmail, findPayerEmail } from '../receipts/store/payer-emails.ts';
-import type { Recurring } from '../recurring/port.ts';
+import { payerEmailIdOf, type PayerEmail, type ReceiptSource } from './domain/payer-email.ts';
+import type { Receipts } from './receipts.ts';
+import { endPayerEmail, findPayerEmail } from './store/payer-emails.ts';
 
 export type PayerEmailJobDeps = {
   readonly db: Database;
-  readonly recurring: Pick<Recurring, 'receipt'>;
+  readonly receipts: Pick<Receipts, 'write'>;
+  /** For an email without content, which an older node has stored. */
+  readonly sourceOf: (db: Database, email: PayerEmail) => Promise<ReceiptSource | undefined>;
   /** Without a mail server, emails are kept and not sent. */
   readonly mailServer: MailServer | undefined;
 };
 
 export async function runPayerEmailJob(
-  { db, recurring, mailServer }: PayerEmailJobDeps,
-  { key: [invoiceId = '', paymentId = ''], clock, row }: Job<PreloadedEmail>,
+  { db, receipts, sourceOf, mailServer }: PayerEmailJobDeps,
+  { key: [invoiceId = '', paymentId = ''], clock, row }: Job<PayerEmail>,
 ): Promise<void> {
   const now = clock.now();
   const payerEmail = row ?? (await findPayerEmail(db, { invoiceId, paymentId }));
   if (payerEmail?.status !== 'waiting') return;
-  const { paid, seriesId, recipient, createdAt } = payerEmail;
-  const receipt = await recurring.receipt(db, row?.series ?? seriesId, paid);
-  if (!receipt) throw new Error(`Series ${seriesId} not found: its receipt cannot be sent.`);
+  const { paid, partyId, seriesId, recipient, createdAt, content } = payerEmail;
+  const source = content ? { partyId, seriesId, content } : await sourceOf(db, payerEmail);
+  const receipt = source && (await receipts.write(source, paid));
+  if (!receipt) throw new Error(`Series ${seriesId} or its shop not found: its receipt cannot be sent.`);
   const { subject, text, html } = receipt;
   const written = { subject, text, html };
 

@@ -1,0 +1,84 @@
+// Who pays a charge without the payer present, decided on what was read of its series.
+import type { Caller } from '../../../caller.ts';
+import { defined } from '../../../defined.ts';
+import type { PaymentRef, Series } from '../../../recurring/domain/series.ts';
+import { accept, refuse, type Outcome } from '../../../refusal.ts';
+import type { ChargeDecision, ChargeRefusal } from '../../../retry-rules/domain/may-charge.ts';
+import { isTaken, publicStatus, type Payment } from '../payment.ts';
+import type { ChargeableCustomer } from './chargeable-customer.ts';
+import type { Payer } from './payer.ts';
+
+/** The series as it was evaluated, and the last word about the charge. */
+export type EvaluatedSeries = {
+  readonly series: Series;
+  /** The token of its card. */
+  readonly token: string;
+  readonly verdict: ChargeDecision;
+};
+
+export type Contact = Pick<Payer, 'contactInfo' | 'redirectUrl'>;
+
+export function payerOfParent(
+  asked: { readonly caller: Caller; readonly parent: PaymentRef; readonly contact: Contact },
+  { series, token, verdict }: EvaluatedSeries,
+  previousNetworkTransactionId: string | undefined,
+): Outcome<Payer, ChargeRefusal['code']> {
+  const { caller, parent, contact } = asked;
+  if (!verdict.may) return refusalOf(verdict, caller);
+  return accept({
+    type: 'recurrent',
+    token,
+    seriesId: series.id,
+    parent,
+    warnings: verdict.warnings,
+    ...chainOf(series, previousNetworkTransactionId),
+    ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
+    ...contact,
+  });
+}
+
+export function payerOfCustomer(
+  asked: { readonly caller: Caller; readonly customerId: string; readonly contact: Contact },
+  { bindingId, token, details: card, networkTransactionId }: NonNullable<ChargeableCustomer['card']>,
+  { series, verdict }: EvaluatedSeries,
+): Outcome<Payer & { type: 'customer' }, ChargeRefusal['code']> {
+  const { caller, customerId, contact } = asked;
+  if (!verdict.may) return refusalOf(verdict, caller);
+  return accept({
+    type: 'customer',
+    customerId,
+    bindingId,
+    token,
+    card,
+    seriesId: series.id,
+    warnings: verdict.warnings,
+    ...defined({ rootNetworkTransactionId: networkTransactionId }),
+    ...contact,
+  });
+}
+
+/** The series that the payment belongs to, if it can be a parent. A refund does not change that. */
+export function seriesOfParent(payment: Payment): Outcome<string, 'invalidRecurrentParent'> {
+  const { payer, state, makeRecurrent } = payment;
+  if ('seriesId' in payer && makeRecurrent && isTaken(state)) return accept(payer.seriesId);
+  const hint = makeRecurrent
+    ? `The payment is ${publicStatus[state.name]}, not captured.`
+    : 'The payment was created without `makeRecurrent`.';
+  return refuse('invalidRecurrentParent', { hint });
+}
+
+/** A renewed consent has the IDs of another payment. */
+function chainOf(
+  { rootNetworkTransactionId, mandate }: Pick<Series, 'rootNetworkTransactionId' | 'mandate'>,
+  previousNetworkTransactionId: string | undefined,
+) {
+  const { networkTransactionId, networkIds } = mandate.payment;
+  const rootNetworkIds = networkTransactionId === rootNetworkTransactionId ? networkIds : undefined;
+  return defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds });
+}
+
+/** The rule names the bank's code, which would help a card tester. Only merchants see it. */
+function refusalOf({ code, rule, pack, declineClass, retryAfter }: ChargeRefusal, { kind }: Caller) {
+  const why = kind === 'apiKey' ? { rule, rulePack: pack, ...defined({ declineClass }) } : {};
+  return refuse(code, { details: { ...why, ...(retryAfter ? { retryAfter } : {}) } });
+}

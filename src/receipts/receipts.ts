@@ -1,0 +1,47 @@
+// Writes receipts, and says which of them are emailed.
+import { defined } from '../defined.ts';
+import type { Merchants } from '../merchants/merchants.ts';
+import type {
+  NewPayerEmail,
+  Paid,
+  ReceiptOfSeries,
+  ReceiptRequest,
+  ReceiptSource,
+} from './domain/payer-email.ts';
+import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
+
+export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
+
+export type Receipts = {
+  /** In the payer's language, unless another is given. Undefined if there is no such shop. */
+  write(of: ReceiptOfSeries, paid: Paid, language?: ReceiptLanguage): Promise<WrittenReceipt | undefined>;
+  /** Undefined if the payer has no address, or this service sends no emails. */
+  emailOf(source: ReceiptSource, request: ReceiptRequest): NewPayerEmail | undefined;
+};
+
+export function openReceipts({
+  merchants,
+  revokeUrlOf,
+  sendsEmail,
+}: {
+  readonly merchants: Pick<Merchants, 'shop'>;
+  /** The link with which the payer ends the charges. */
+  readonly revokeUrlOf: (seriesId: string) => string;
+  /** False in live mode without a mail server, where an email would be neither sent nor seen. */
+  readonly sendsEmail: boolean;
+}): Receipts {
+  return {
+    async write({ partyId, seriesId, content }, paid, language = content.language) {
+      const { shopId, contact, mandate, card } = content;
+      const shop = await merchants.shop(partyId, shopId);
+      if (!shop) return undefined;
+      const merchant = { name: shop.name, site: shop.url, ...defined({ contact }) };
+      const cancelUrl = revokeUrlOf(seriesId);
+      return { language, ...receiptOf({ ...paid, language, merchant, mandate, card, cancelUrl }) };
+    },
+
+    emailOf({ email: ofConsent, ...of }, { paid, email: recipient = ofConsent }) {
+      return sendsEmail && recipient !== undefined ? { ...of, paid, recipient } : undefined;
+    },
+  };
+}

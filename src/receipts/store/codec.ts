@@ -1,0 +1,40 @@
+// Stored JSON of receipts: the terms that each shows, and what an email says.
+import { paymentSystem } from '../../cards/store/codec.ts';
+import {
+  object,
+  oneOf,
+  optional,
+  text,
+  variants,
+  wholeNumber,
+  type Codec,
+} from '../../platform/database/codec.ts';
+import type { ReceiptContent } from '../domain/payer-email.ts';
+import { receiptLanguages } from '../domain/receipt.ts';
+import type { AmountRule, MandateTerms } from '../domain/terms.ts';
+
+const amountRule: Codec<AmountRule> = variants<AmountRule, 'kind'>('kind', {
+  fixed: { amountMinor: wholeNumber },
+  upTo: { amountMinor: wholeNumber },
+  variable: { text },
+});
+
+/** The members of terms, for everything that has them. */
+export const agreed = {
+  schedule: optional(text),
+  validUntil: optional(text),
+  amountRule: optional(amountRule),
+  trialEnd: optional(text),
+  amountAfterTrialMinor: optional(wholeNumber),
+};
+export const mandateTerms: Codec<MandateTerms> = object(agreed);
+
+export const receiptLanguage = oneOf(...receiptLanguages);
+
+export const receiptContent: Codec<ReceiptContent> = object({
+  shopId: text,
+  language: receiptLanguage,
+  contact: optional(text),
+  mandate: object({ ...agreed, schedule: text }),
+  card: object({ paymentSystem, lastDigits: text }),
+});
