@@ -13,6 +13,7 @@ import { connectCardForm } from './views/card-form.ts';
 import { connectChallenge } from './views/challenge.ts';
 import { follow } from './follow.ts';
 import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progress.ts';
+import { showDetails } from './views/details.ts';
 import { showReceipt } from './views/receipt.ts';
 import { baseUrl, openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
@@ -263,6 +264,7 @@ function showOrder(): void {
   amount.dataset['size'] = sizeOfPrinted(printed);
   const product = existing('product', HTMLElement);
   if (product.textContent === '') product.textContent = order.product;
+  showDetails(order, facts);
   if (facts.payButtonLabel !== undefined) return;
   const label = facts.hold ? words.page.hold : words.page.pay;
   existing('pay', HTMLElement).textContent = fill(label, { amount: printed });

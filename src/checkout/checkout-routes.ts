@@ -6,7 +6,7 @@ import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Customer } from '../customers/domain/customer.ts';
-import type { Invoice } from '../invoices/domain/invoice.ts';
+import { lineCostMinor, type CartLine, type Invoice } from '../invoices/domain/invoice.ts';
 import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
 import { firstStated, type MandateTerms } from '../receipts/domain/terms.ts';
@@ -208,10 +208,15 @@ function viewWithoutToken({ token, shopOrigin }: CheckoutRequest, returned: bool
   return shopOrigin !== undefined && !returned ? 'form' : 'loading';
 }
 
-function orderOf({ amount, product, description, recurring }: Invoice): Order {
+function orderOf({ amount, product, description, cart, recurring }: Invoice): Order {
   return {
     amountMinor: Number(amount.minor),
     product,
-    ...defined({ description, recurring }),
+    ...defined({ description, recurring, cart: cart?.map(cartLineOf) }),
   };
+}
+
+function cartLineOf(line: CartLine) {
+  const { product, quantity } = line;
+  return { product, quantity: Number(quantity), costMinor: Number(lineCostMinor(line)) };
 }

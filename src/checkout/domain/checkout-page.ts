@@ -9,6 +9,7 @@ import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
 import { networkNames } from './network-names.ts';
 import { networkSigns } from './network-logos.ts';
+import { areShort, hasDetails, printedLines, type OrderDetails } from './order-lines.ts';
 import { sizeOfPrinted } from './amount-size.ts';
 import { printMoney } from '../../receipts/domain/format-money.ts';
 import { defined } from '../../defined.ts';
@@ -27,10 +28,9 @@ export const views = [
 export type View = (typeof views)[number];
 
 /** What a payer with the token sees of an invoice. */
-export type Order = {
+export type Order = OrderDetails & {
   readonly amountMinor: number;
   readonly product: string;
-  readonly description?: string;
   /** The merchant wants the card saved, on these terms. */
   readonly recurring?: MandateTerms;
 };
@@ -118,15 +118,31 @@ function summary(shown: CheckoutView, words: Translations, shopName: string): st
       ? `<h1 class="lead">${escaped(words.page.bindHead)}</h1>`
       : `<h1><span class="off-screen">${escaped(words.page.payTitle)} </span><span id="amount" class="amount" data-size="${sizeOfPrinted(amount)}">${escaped(amount)}</span></h1>`;
   const product = request.description ?? order?.product ?? '';
+  const details = request.kind === 'customer' ? '' : orderDetails(shown, words);
   // A shop may show any name, so the page also names the recipient of the money.
   const isRenamed = shop !== undefined && request.name !== undefined && request.name !== shop.name;
   return `<header class="summary">
 <p class="shop">${escaped(shopName)}</p>
 ${heading}
 <p id="product" class="product">${escaped(request.kind === 'customer' ? bindLead(shown, words) : product)}</p>
+${details}
 ${isRenamed ? `<p class="payee">${escaped(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
 ${shop?.isTest ? `<p class="test"><span>${escaped(words.page.testMode)}</span></p>` : ''}
 </header>`;
+}
+
+/** Hidden without any, until the script has read them. */
+function orderDetails({ request, shop, ...shown }: CheckoutView, { page }: Translations): string {
+  const order: OrderDetails = shown.order ?? {};
+  const lines = shop ? printedLines(order, shop, request.locale) : [];
+  const cart = lines.map(
+    ({ product, cost }) => `<li><span>${escaped(product)}</span><span>${escaped(cost)}</span></li>`,
+  );
+  return `<details id="details" class="details"${areShort(order) ? ' open' : ''}${hasDetails(order) ? '' : ' hidden'}>
+<summary>${escaped(page.details)}</summary>
+<p id="description">${escaped(order.description ?? '')}</p>
+<ul id="cart">${cart.join('')}</ul>
+</details>`;
 }
 
 /** Without a sum no card can be saved. */

@@ -7,6 +7,7 @@ export const english = {
     bindTitle: 'Save a card',
     to: 'To {shop}',
     testMode: 'Test mode. No money moves.',
+    details: 'What you pay for',
     number: 'Card number',
     expiry: 'Valid until',
     expiryShape: 'MM / YY',

@@ -7,6 +7,7 @@ export const russian: Translations = {
     bindTitle: 'Привязка карты',
     to: 'Получатель: {shop}',
     testMode: 'Тестовый режим. Деньги не списываются.',
+    details: 'Что вы оплачиваете',
     number: 'Номер карты',
     expiry: 'Действует до',
     expiryShape: 'ММ / ГГ',
