@@ -57,7 +57,7 @@ if (isInFrame) document.documentElement.dataset['framed'] = '';
 tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
-if (hasShopPage(facts)) showCloseButton();
+if (hasShopPage(facts)) connectShopPage();
 // A window that a shop's frame opened for the bank has no token: it only shows that the bank has replied.
 if (session.token === undefined) show(session.returned ? 'heard' : 'dead');
 else if (shown !== 'dead' && shown !== 'cancelled') run(session.token);
@@ -294,7 +294,13 @@ function finish(ending: Ending): void {
   setTimeout(goBack, backAfterMs);
 }
 
-function showCloseButton(): void {
+/** Its page decides where the payer goes next. */
+function connectShopPage(): void {
+  for (const link of document.querySelectorAll('.back'))
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      leave();
+    });
   const button = existing('close', HTMLButtonElement);
   button.hidden = false;
   button.addEventListener('click', leave);

@@ -114,7 +114,7 @@ async function lookAt(
   if (!found || !shop) return { view: { request: wanted, view: 'dead' }, origins: [] };
   // The sandbox serves its demo shop from the same origin.
   const origins = mode === 'sandbox' ? [...shop.origins, ...ownOrigins] : shop.origins;
-  const { token, redirectUrl, shopOrigin } = wanted;
+  const { token, redirectUrl, cancelUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
   const order = isGood ? found.order : undefined;
@@ -130,6 +130,7 @@ async function lookAt(
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
     ...defined({ order, verificationMinor: verificationOf(shop.currency, ports) }),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
+    ...(isReturnAllowed(cancelUrl, origins) ? defined({ cancelTo: cancelUrl }) : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin)
       ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ...ownOrigins].includes(from) }
       : {}),

@@ -50,6 +50,8 @@ export type CheckoutView = {
   /** What is charged and refunded to check a card, if the shop's currency has such a sum. */
   readonly verificationMinor?: number;
   readonly returnTo?: string;
+  /** Where a payer goes who does not pay. */
+  readonly cancelTo?: string;
   /** The shop's page that gets the progress reports. */
   readonly shopOrigin?: string;
   /** The page of that origin opened it, and keeps a handle on it. */
@@ -59,7 +61,7 @@ export type CheckoutView = {
 /** What the page's script reads. */
 export type CheckoutFacts = Omit<
   CheckoutRequest,
-  'token' | 'redirectUrl' | 'shopOrigin' | 'name' | 'description'
+  'token' | 'redirectUrl' | 'cancelUrl' | 'shopOrigin' | 'name' | 'description'
 > & {
   readonly view: View;
   readonly shop: string;
@@ -102,8 +104,8 @@ ${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p i
 ${section('challenge', view, challenge(words))}
 ${section('left', view, `${left(request.kind, words)}<button id="resume" class="main" type="button">${escaped(words.challenge.resume)}</button>`)}
 ${section('done', view, done(words))}
-${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escaped(words.ended.cancelledLead)}</p>`)}
-${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escaped(words.ended.deadLead)}</p>`)}
+${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escaped(words.ended.cancelledLead)}</p>${backLink(shown, words)}`)}
+${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escaped(words.ended.deadLead)}</p>${backLink(shown, words)}`)}
 ${section('heard', view, `${head(words.ended.heardHead)}<p>${escaped(words.ended.heardLead)}</p>`)}
 </main>
 </div>`,
@@ -170,9 +172,16 @@ ${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="emai
 ${consent || isUnread ? consentField(consent) : ''}
 ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${isUnread ? ' aria-disabled="true"' : ''}>${escaped(payLabel(shown, words))}</button>
+${backLink(shown, words)}
 ${acceptedNetworks}
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
 </form>`;
+}
+
+function backLink({ cancelTo }: CheckoutView, { done }: Translations): string {
+  return cancelTo === undefined
+    ? ''
+    : `<p class="row"><a class="quiet back" href="${escaped(cancelTo)}">${escaped(done.back)}</a></p>`;
 }
 
 /** Undefined if no card is saved, or if the order is not known yet. */
@@ -233,6 +242,7 @@ function factsOf(shown: CheckoutView, words: Translations, shopName: string): Ch
   const {
     token: _token,
     redirectUrl: _redirectUrl,
+    cancelUrl: _cancelUrl,
     shopOrigin: _origin,
     name: _name,
     description: _text,
