@@ -18,7 +18,6 @@ import { openVault, type VaultOptions } from '../cards/vault.ts';
 import { handOnFaults } from '../sandbox/fault-orders.ts';
 import { isTestCard, standInNumber, testCards } from '../sandbox/bank/test-cards.ts';
 import { instantAt, laterBy, systemClock, type Clock, type Instant } from '../clock.ts';
-import { localeOf } from '../checkout/domain/checkout-request.ts';
 import { sendNotFoundPage } from '../checkout/not-found-page.ts';
 import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
 import { payersOnward } from '../checkout/send-on.ts';
@@ -76,7 +75,7 @@ import { openMailServer, type OpenMailServer } from '../platform/mail/mail-serve
 import { customersTopic } from '../customers/webhook-events.ts';
 import { openRecurring } from '../recurring/recurring.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
-import { addWithdrawPage } from '../recurring/revoke-page.ts';
+import { addRevocationRoutes } from '../checkout/revocation-routes.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import { webhookBodies } from './webhook-bodies.ts';
@@ -495,13 +494,8 @@ export function buildService(
   const returns = { db: database, clock, jobs, banks, pause: ports.pause ?? realPause, sendOn };
   addPaymentReturn(app, returns);
   addBindingReturn(app, returns);
-  addWithdrawPage(app, {
-    db: database,
-    recurring,
-    customers,
-    merchants,
-    browserLanguage: (acceptLanguage) => localeOf(undefined, acceptLanguage),
-  });
+  const invoiceOf = (id: string) => loadInvoice(database.lookups, id);
+  addRevocationRoutes(app, { db: database, log, recurring, customers, merchants, invoiceOf });
   addCheckoutRoutes(app, {
     mode: config.mode,
     publicUrl,
@@ -509,7 +503,7 @@ export function buildService(
     log,
     tokens,
     merchants,
-    invoiceOf: (id) => loadInvoice(database.lookups, id),
+    invoiceOf,
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
     termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,
   });
