@@ -75,6 +75,8 @@ import { openMailServer, type OpenMailServer } from '../platform/mail/mail-serve
 import { customersTopic } from '../customers/webhook-events.ts';
 import { openRecurring } from '../recurring/recurring.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
+import { brandIn } from '../checkout/brand.ts';
+import { findBranding } from '../merchants/store/branding.ts';
 import { addRevocationRoutes } from '../checkout/revocation-routes.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
@@ -495,7 +497,12 @@ export function buildService(
   addPaymentReturn(app, returns);
   addBindingReturn(app, returns);
   const invoiceOf = (id: string) => loadInvoice(database.lookups, id);
-  addRevocationRoutes(app, { db: database, log, recurring, customers, merchants, invoiceOf });
+  const brandOf = async (shop: { readonly partyId: string; readonly shopId: string }) =>
+    brandIn(
+      await findBranding(database.lookups, shop),
+      (await recurring.settings(database.lookups, shop)).contact,
+    );
+  addRevocationRoutes(app, { db: database, log, recurring, customers, merchants, brandOf, invoiceOf });
   addCheckoutRoutes(app, {
     mode: config.mode,
     publicUrl,
@@ -503,6 +510,7 @@ export function buildService(
     log,
     tokens,
     merchants,
+    brandOf,
     invoiceOf,
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
     termsOf: async (shop) => (await recurring.settings(database.lookups, shop)).terms,

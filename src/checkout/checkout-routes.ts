@@ -14,6 +14,7 @@ import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages } from './challenge-pages.ts';
 import { openerPolicy, policyOf, sendPage, sendSmall, textOf } from './page-response.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
+import { brandedStyle, type Brand } from './domain/page-parts.ts';
 import { needsConsent } from './domain/consent-text.ts';
 import {
   isReturnAllowed,
@@ -37,6 +38,7 @@ export type CheckoutPorts = {
   readonly customerOf: (
     id: string,
   ) => Promise<{ readonly customer: Customer; readonly isBinding: boolean } | undefined>;
+  readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
   /** The shop's standard terms, for links that state none. */
   readonly termsOf: (shop: {
     readonly partyId: string;
@@ -70,11 +72,12 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     const assets = { script: textOf(files.get('checkout.js')), style: textOf(files.get('checkout.css')) };
     try {
       const { view, origins } = await lookAt(wanted ?? { ...nothingWanted, locale }, ports, place);
+      const branded = { ...assets, style: brandedStyle(assets.style, view.brand) };
       reply.code(view.view === 'dead' ? 404 : 200).headers({
-        ...policyOf(assets, origins, ports.mode),
+        ...policyOf(branded, origins, ports.mode),
         ...openerPolicy(view.hasOpener === true),
       });
-      return await sendPage(checkoutPage(view, assets), request, reply);
+      return await sendPage(checkoutPage(view, branded), request, reply);
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
       const { html, contentSecurityPolicy } = awayPage(locale, assets.style);
@@ -127,6 +130,7 @@ async function lookAt(
       currency: shop.currency,
       minorDigits: decimalsOf(shop.currency),
     },
+    brand: await ports.brandOf({ partyId: shop.partyId, shopId: shop.id }),
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
     ...defined({ order, verificationMinor: verificationOf(shop.currency, ports) }),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),

@@ -20,6 +20,7 @@ import {
   type RevocationView,
   type SeriesShown,
 } from './domain/revocation/revocation-page.ts';
+import { brandedStyle, type Brand } from './domain/page-parts.ts';
 import { sendPage, textOf } from './page-response.ts';
 import { sheetPage } from './sheet-page.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
@@ -30,6 +31,7 @@ export type RevocationPorts = {
   readonly recurring: Recurring;
   readonly customers: ConsentFollowers;
   readonly merchants: Pick<Merchants, 'party' | 'shop' | 'timeOf'>;
+  readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
 };
 
@@ -46,8 +48,9 @@ export function addRevocationRoutes(app: FastifyInstance, ports: RevocationPorts
 
   async function show(request: LinkRequest, reply: FastifyReply, view: RevocationView, series?: Series) {
     const locale = languageOf(request);
-    const parts = series ? revocationParts(view, await shownOf(series, ports), locale) : noLinkParts(locale);
-    const style = await styleOf();
+    const shown = series && (await shownOf(series, ports));
+    const parts = shown ? revocationParts(view, shown, locale) : noLinkParts(locale);
+    const style = brandedStyle(await styleOf(), shown?.brand);
     const { html, contentSecurityPolicy } = sheetPage({
       view: 'revoke',
       locale,
@@ -105,13 +108,17 @@ async function timeOf(series: Series, merchants: RevocationPorts['merchants']): 
   return merchants.timeOf(party);
 }
 
-async function shownOf(series: Series, { merchants, invoiceOf }: RevocationPorts): Promise<SeriesShown> {
+async function shownOf(
+  series: Series,
+  { merchants, invoiceOf, brandOf }: RevocationPorts,
+): Promise<SeriesShown> {
   const { partyId, shopId, root, card, mandate } = series;
   const shop = await merchants.shop(partyId, shopId);
   if (!shop) throw new Error(`The shop of series ${series.id} was not found.`);
   return {
     shop: shop.name,
     isTest: !shop.livemode,
+    brand: await brandOf({ partyId, shopId }),
     card,
     terms: mandate,
     currency: mandate.payment.currency,

@@ -4,7 +4,7 @@ import type { MandateTerms } from '../../../receipts/domain/terms.ts';
 import type { Currency } from '../../../money.ts';
 import { printedTerms } from '../consent-link-text.ts';
 import { networkNames } from '../network-names.ts';
-import { mark } from '../page-parts.ts';
+import { mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
 import type { Locale } from '../checkout-request.ts';
 import { revocationWords, type RevocationWords } from './revocation-words.ts';
 import { fill, wordsIn } from '../translations.ts';
@@ -12,6 +12,7 @@ import { fill, wordsIn } from '../translations.ts';
 export type SeriesShown = {
   readonly shop: string;
   readonly isTest: boolean;
+  readonly brand: Brand;
   /** Of the invoice that began it, if one did. */
   readonly product?: string;
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
@@ -41,7 +42,7 @@ ${termsList(series, words, locale)}`,
   return {
     title: `${words.title} · ${shop}`,
     summary: summary(series, view === 'question' ? words.head : words.title, locale),
-    content: content[view],
+    content: content[view] + smallPrint(series.brand, wordsIn(locale)),
   };
 }
 
@@ -53,10 +54,10 @@ export function noLinkParts(locale: Locale): Parts {
   };
 }
 
-function summary({ shop, isTest }: SeriesShown, head: string, locale: Locale): string {
+function summary({ shop, isTest, brand }: SeriesShown, head: string, locale: Locale): string {
   const { testMode } = wordsIn(locale).page;
   return `<header class="summary">
-<p class="shop">${escaped(shop)}</p>
+${shopName(shop, brand)}
 <h1 class="lead">${escaped(fill(head, { shop }))}</h1>
 ${isTest ? `<p class="test"><span>${escaped(testMode)}</span></p>` : ''}
 </header>`;
