@@ -338,6 +338,16 @@ create index binding_of_card on binding using btree (card_fingerprint, created_a
 create index binding_refund_due on binding using btree (refund_due_at) where refund_due_at is not null;
 create index binding_stuck on binding using btree (stuck_at) where stuck_at is not null;
 
+create table branding (
+  party_id id not null,
+  shop_id id not null,
+  accent text,
+  logo bytea,
+  terms_url text,
+  privacy_url text,
+  constraint branding_pkey primary key (party_id, shop_id)
+);
+
 create table card (
   card_id id not null,
   party_id id not null,

@@ -13,6 +13,7 @@ import { connectCardForm } from './views/card-form.ts';
 import { connectChallenge } from './views/challenge.ts';
 import { follow } from './follow.ts';
 import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progress.ts';
+import { showDetails } from './views/details.ts';
 import { showReceipt } from './views/receipt.ts';
 import { baseUrl, openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
@@ -56,7 +57,7 @@ if (isInFrame) document.documentElement.dataset['framed'] = '';
 tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
-if (hasShopPage(facts)) showCloseButton();
+if (hasShopPage(facts)) connectShopPage();
 // A window that a shop's frame opened for the bank has no token: it only shows that the bank has replied.
 if (session.token === undefined) show(session.returned ? 'heard' : 'dead');
 else if (shown !== 'dead' && shown !== 'cancelled') run(session.token);
@@ -263,6 +264,7 @@ function showOrder(): void {
   amount.dataset['size'] = sizeOfPrinted(printed);
   const product = existing('product', HTMLElement);
   if (product.textContent === '') product.textContent = order.product;
+  showDetails(order, facts);
   if (facts.payButtonLabel !== undefined) return;
   const label = facts.hold ? words.page.hold : words.page.pay;
   existing('pay', HTMLElement).textContent = fill(label, { amount: printed });
@@ -292,7 +294,13 @@ function finish(ending: Ending): void {
   setTimeout(goBack, backAfterMs);
 }
 
-function showCloseButton(): void {
+/** Its page decides where the payer goes next. */
+function connectShopPage(): void {
+  for (const link of document.querySelectorAll('.back'))
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      leave();
+    });
   const button = existing('close', HTMLButtonElement);
   button.hidden = false;
   button.addEventListener('click', leave);

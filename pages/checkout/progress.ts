@@ -1,6 +1,7 @@
 // The status of an invoice or a binding, computed from its events in order. Pure: the same events give the same
 // status on every load.
 import type { Order } from '../../src/checkout/domain/checkout-page.ts';
+import { defined } from '../../src/defined.ts';
 import { termsIn, type TermsBody } from '../../src/receipts/domain/terms-body.ts';
 
 export type Interaction = {
@@ -26,7 +27,7 @@ export type Attempt = {
 export type Progress = {
   readonly lastEventId: number;
   /** Of an invoice. */
-  readonly order?: Pick<Order, 'amountMinor' | 'product' | 'recurring'>;
+  readonly order?: Order;
   readonly invoice?: 'unpaid' | 'paid' | 'cancelled';
   /** What the page is about: the latest of an invoice, which has one at a time; of a customer the one that is followed. */
   readonly attempt?: Attempt;
@@ -133,6 +134,8 @@ function ended(change: Change, at: string): Partial<Attempt> {
 type InvoiceBody = {
   readonly amount: number;
   readonly product: string;
+  readonly description?: string;
+  readonly cart?: readonly { readonly product: string; readonly quantity: number; readonly cost: number }[];
   readonly makeRecurrent?: boolean;
   readonly recurrentTerms?: TermsBody;
 };
@@ -140,10 +143,20 @@ type InvoiceBody = {
 function orderOf({
   amount,
   product,
+  description,
+  cart,
   makeRecurrent,
   recurrentTerms = {},
-}: InvoiceBody): Progress['order'] & {} {
-  return { amountMinor: amount, product, ...(makeRecurrent ? { recurring: termsIn(recurrentTerms) } : {}) };
+}: InvoiceBody): Order {
+  return {
+    amountMinor: amount,
+    product,
+    ...defined({
+      description,
+      cart: cart?.map(({ cost, ...line }) => ({ ...line, costMinor: cost })),
+      recurring: makeRecurrent ? termsIn(recurrentTerms) : undefined,
+    }),
+  };
 }
 
 type ToolDetails = { readonly lastDigits?: string; readonly paymentSystem?: string };

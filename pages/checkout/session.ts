@@ -18,7 +18,7 @@ export type Session = {
 /** The maximum length of a return address. */
 const maxReturnUrl = 2_000;
 /** Parameters to drop from a return address that is too long. */
-const dispensable = ['description', 'payButtonLabel', 'name', 'redirectUrl'];
+const dispensable = ['description', 'payButtonLabel', 'name', 'cancelUrl', 'redirectUrl'];
 
 export const baseUrl = new URL('.', location.href).href;
 

@@ -38,7 +38,8 @@ function configure(options: Options): Checkout {
     opened = undefined;
     closing.close();
     options.closed?.();
-    if (isFinished && options.redirectUrl) location.assign(options.redirectUrl);
+    const next = isFinished ? options.redirectUrl : options.cancelUrl;
+    if (next) location.assign(next);
   }
 
   return {

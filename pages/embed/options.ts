@@ -4,6 +4,7 @@
 export type Options = Readonly<Record<string, unknown>> & {
   readonly popupMode?: boolean | string;
   readonly redirectUrl?: string;
+  readonly cancelUrl?: string;
   opened?(): void;
   closed?(): void;
   finished?(): void;
@@ -25,6 +26,7 @@ const shown = [
   'paymentFlowHold',
   'holdExpiration',
   'redirectUrl',
+  'cancelUrl',
   'payButtonLabel',
 ];
 /** Sent behind the #, which reaches no proxy and no access log. */

@@ -18,7 +18,6 @@ import { openVault, type VaultOptions } from '../cards/vault.ts';
 import { handOnFaults } from '../sandbox/fault-orders.ts';
 import { isTestCard, standInNumber, testCards } from '../sandbox/bank/test-cards.ts';
 import { instantAt, laterBy, systemClock, type Clock, type Instant } from '../clock.ts';
-import { localeOf } from '../checkout/domain/checkout-request.ts';
 import { sendNotFoundPage } from '../checkout/not-found-page.ts';
 import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
 import { payersOnward } from '../checkout/send-on.ts';
@@ -79,7 +78,9 @@ import { openConsentSeals } from '../recurring/consent-seal.ts';
 import { openCharging } from '../recurring/charging.ts';
 import { openConsents } from '../recurring/consents.ts';
 import { recurringTopic } from '../recurring/webhook-events.ts';
-import { addWithdrawPage } from '../recurring/revoke-page.ts';
+import { brandIn } from '../checkout/brand.ts';
+import { findBranding } from '../merchants/store/branding.ts';
+import { addRevocationRoutes } from '../checkout/revocation-routes.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
 import { webhookBodies } from './webhook-bodies.ts';
@@ -506,13 +507,13 @@ export function buildService(
   const returns = { db: database, clock, jobs, banks, pause: ports.pause ?? realPause, sendOn };
   addPaymentReturn(app, returns);
   addBindingReturn(app, returns);
-  addWithdrawPage(app, {
-    db: database,
-    consents,
-    customers,
-    merchants,
-    browserLanguage: (acceptLanguage) => localeOf(undefined, acceptLanguage),
-  });
+  const invoiceOf = (id: string) => loadInvoice(database.lookups, id);
+  const brandOf = async (shop: { readonly partyId: string; readonly shopId: string }) =>
+    brandIn(
+      await findBranding(database.lookups, shop),
+      (await consents.settings(database.lookups, shop)).contact,
+    );
+  addRevocationRoutes(app, { db: database, log, consents, customers, merchants, brandOf, invoiceOf });
   addCheckoutRoutes(app, {
     mode: config.mode,
     publicUrl,
@@ -520,7 +521,8 @@ export function buildService(
     log,
     tokens,
     merchants,
-    invoiceOf: (id) => loadInvoice(database.lookups, id),
+    brandOf,
+    invoiceOf,
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
     termsOf: async (shop) => (await consents.settings(database.lookups, shop)).terms,
   });

@@ -16,6 +16,7 @@ export const retention: Readonly<Record<string, string>> = {
   bank: permanently.names,
   report_line: 'for the duration of a reconciliation',
   binding: permanently.consent,
+  branding: permanently.names,
   card: 'retained cards until nothing needs them, others an hour; then the service deletes them',
   card_decline: 'until `mandate retention purge`; the rules need a month',
   card_stop: 'permanently: a card the networks have stopped',

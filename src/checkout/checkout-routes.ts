@@ -6,7 +6,7 @@ import { isStorableText } from '../platform/http/request/json-body.ts';
 import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Customer } from '../customers/domain/customer.ts';
-import type { Invoice } from '../invoices/domain/invoice.ts';
+import { lineCostMinor, type CartLine, type Invoice } from '../invoices/domain/invoice.ts';
 import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
 import { firstStated, type MandateTerms } from '../receipts/domain/terms.ts';
@@ -14,6 +14,7 @@ import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages } from './challenge-pages.ts';
 import { openerPolicy, policyOf, sendPage, sendSmall, textOf } from './page-response.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
+import { brandedStyle, type Brand } from './domain/page-parts.ts';
 import { needsConsent } from './domain/consent-text.ts';
 import {
   isReturnAllowed,
@@ -37,6 +38,7 @@ export type CheckoutPorts = {
   readonly customerOf: (
     id: string,
   ) => Promise<{ readonly customer: Customer; readonly isBinding: boolean } | undefined>;
+  readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
   /** The shop's standard terms, for links that state none. */
   readonly termsOf: (shop: {
     readonly partyId: string;
@@ -70,11 +72,12 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     const assets = { script: textOf(files.get('checkout.js')), style: textOf(files.get('checkout.css')) };
     try {
       const { view, origins } = await lookAt(wanted ?? { ...nothingWanted, locale }, ports, place);
+      const branded = { ...assets, style: brandedStyle(assets.style, view.brand) };
       reply.code(view.view === 'dead' ? 404 : 200).headers({
-        ...policyOf(assets, origins, ports.mode),
+        ...policyOf(branded, origins, ports.mode),
         ...openerPolicy(view.hasOpener === true),
       });
-      return await sendPage(checkoutPage(view, assets), request, reply);
+      return await sendPage(checkoutPage(view, branded), request, reply);
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
       const { html, contentSecurityPolicy } = awayPage(locale, assets.style);
@@ -114,7 +117,7 @@ async function lookAt(
   if (!found || !shop) return { view: { request: wanted, view: 'dead' }, origins: [] };
   // The sandbox serves its demo shop from the same origin.
   const origins = mode === 'sandbox' ? [...shop.origins, ...ownOrigins] : shop.origins;
-  const { token, redirectUrl, shopOrigin } = wanted;
+  const { token, redirectUrl, cancelUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
   const order = isGood ? found.order : undefined;
@@ -127,9 +130,11 @@ async function lookAt(
       currency: shop.currency,
       minorDigits: decimalsOf(shop.currency),
     },
+    brand: await ports.brandOf({ partyId: shop.partyId, shopId: shop.id }),
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
     ...defined({ order, verificationMinor: verificationOf(shop.currency, ports) }),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
+    ...(isReturnAllowed(cancelUrl, origins) ? defined({ cancelTo: cancelUrl }) : {}),
     ...(shopOrigin !== undefined && origins.includes(shopOrigin)
       ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ...ownOrigins].includes(from) }
       : {}),
@@ -208,10 +213,15 @@ function viewWithoutToken({ token, shopOrigin }: CheckoutRequest, returned: bool
   return shopOrigin !== undefined && !returned ? 'form' : 'loading';
 }
 
-function orderOf({ amount, product, description, recurring }: Invoice): Order {
+function orderOf({ amount, product, description, cart, recurring }: Invoice): Order {
   return {
     amountMinor: Number(amount.minor),
     product,
-    ...defined({ description, recurring }),
+    ...defined({ description, recurring, cart: cart?.map(cartLineOf) }),
   };
+}
+
+function cartLineOf(line: CartLine) {
+  const { product, quantity } = line;
+  return { product, quantity: Number(quantity), costMinor: Number(lineCostMinor(line)) };
 }

@@ -5,17 +5,22 @@ import type { Locale } from './domain/checkout-request.ts';
 import { policyHash } from './csp-hash.ts';
 import { wordsIn } from './domain/translations.ts';
 
-/** Any site may frame it, as it may frame the bank's page. `content` is HTML. */
+/**
+ * Any site may frame it, as it may frame the bank's page. If it `isOwn`, no site may, and its form goes to its own address.
+ */
 export function sheetPage(page: {
   readonly view: string;
   readonly locale: Locale;
   readonly style: string;
   readonly title?: string;
+  /** This, `content` and `head` are HTML. */
+  readonly summary?: string;
   readonly content: string;
+  readonly isOwn?: boolean;
   readonly head?: string;
   readonly script?: string;
 }): SmallPage {
-  const { view, locale, style, content, head = '', script } = page;
+  const { view, locale, style, summary = '', content, isOwn = false, head = '', script } = page;
   const { title = wordsIn(locale).page.payTitle } = page;
   const scriptSource = script === undefined ? '' : `script-src ${policyHash(script)}; `;
   return {
@@ -34,6 +39,7 @@ ${head}
 </head>
 <body>
 <div class="sheet">
+${summary}
 <main>
 <section class="view" id="${view}">
 ${content}
@@ -46,6 +52,6 @@ ${script === undefined ? '' : `<script>${script}</script>`}
 `,
     contentSecurityPolicy:
       `default-src 'none'; ${scriptSource}style-src ${policyHash(style)}; img-src data:; ` +
-      "form-action 'none'; base-uri 'none'; frame-ancestors *",
+      `form-action ${isOwn ? "'self'" : "'none'"}; base-uri 'none'; frame-ancestors ${isOwn ? "'none'" : '*'}`,
   };
 }

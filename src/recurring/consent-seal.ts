@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { keyFor } from '../platform/keys/keyring.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { publicKeyTextOf, seal, type Bundle } from './consent-bundle.ts';
-import { revokeUrlOf } from './revoke-page.ts';
+import { revokeUrlOf } from './domain/revoke-link.ts';
 
 export type ConsentSeals = {
   seal(content: Parameters<typeof seal>[1]): Bundle;

@@ -5,6 +5,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   api_key: 'key_id',
   bank: 'bank_id',
   binding: 'customer_id',
+  branding: 'party_id',
   report_line: 'run_id',
   card: 'card_id',
   card_decline: 'card_key',

@@ -3281,6 +3281,13 @@ select aggregate_id, webhook_id from webhook_queue as queue
 where not exists (select from webhook where webhook.webhook_id = queue.webhook_id) limit $1::int4)
 returning aggregate_id;
 
+-- put_branding
+insert into branding (party_id, shop_id, accent, logo, terms_url, privacy_url)
+values ($1::text, $2::text, $3::text, $4::bytea, $5::text, $6::text)
+on conflict (party_id, shop_id) do update set
+accent = excluded.accent, logo = excluded.logo,
+terms_url = excluded.terms_url, privacy_url = excluded.privacy_url;
+
 -- put_payout_terminals_first
 update payout_terminal set priority = case when bank_id = $1::text then $2::int4 else $2::int4 + 1 end
 where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
@@ -3355,6 +3362,9 @@ and (series_id = $2::text or series_id is null);
 -- read_bound_series
 select distinct series_id, case when series_id is null then binding_id end as binding_id
 from binding where customer_id = $1::text and status = 'succeeded';
+
+-- read_branding
+select accent, logo, terms_url, privacy_url from branding where party_id = $1::text and shop_id = $2::text;
 
 -- read_card_by_external_id
 select card.card_id, card.party_id, card.session_id, card.made_for_kind, card.made_for_id, card.purpose, card.valid_until, card.payment_system, card.mask, card.client_info, card.fingerprint, card.fingerprint_key_version, card.match_hash, claim.fingerprint as request_fingerprint

@@ -123,6 +123,12 @@ const rows: [string, string, string, (page: Shown) => void][] = [
     ({ text }) => expect(text).not.toContain('evil.example'),
   ],
   [
+    'data-cancel-url',
+    'cancelUrl',
+    `${shop}/cart?a=1&b=2`,
+    ({ text }) => expect(text).toContain(`href="${shop}/cart?a=1&#38;b=2">Back to the shop</a>`),
+  ],
+  [
     'data-pay-button-label',
     'payButtonLabel',
     'Go',
@@ -172,6 +178,11 @@ describe('a shop that writes', () => {
     // Without a hold there is nothing to end.
     expect((await pageOf({ holdExpiration })).facts.hold).toBeUndefined();
   });
+
+  test.each(['https://evil.example/', 'javascript:alert(1)', '//shop.example/', `${shop}.evil.example/`])(
+    '%s as cancelUrl gets a page without it',
+    async (cancelUrl) => expect((await pageOf({ cancelUrl })).text).not.toContain(`"${cancelUrl}"`),
+  );
 
   test('cannot name another origin than its own', async () => {
     const { facts } = await pageOf({ shopOrigin: 'https://evil.example' });

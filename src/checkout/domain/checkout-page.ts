@@ -4,11 +4,23 @@ import type { Translations } from './translations.en.ts';
 import { fill, wordsIn } from './translations.ts';
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { consentTextOf, needsConsent, type ConsentText } from './consent-text.ts';
-import { challenge, consentField, head, mark, message, page, section } from './page-parts.ts';
+import {
+  challenge,
+  consentField,
+  head,
+  mark,
+  message,
+  page,
+  section,
+  shopName,
+  smallPrint,
+  type Brand,
+} from './page-parts.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
 import { networkNames } from './network-names.ts';
 import { networkSigns } from './network-logos.ts';
+import { areShort, hasDetails, printedLines, type OrderDetails } from './order-lines.ts';
 import { sizeOfPrinted } from './amount-size.ts';
 import { printMoney } from '../../receipts/domain/format-money.ts';
 import { defined } from '../../defined.ts';
@@ -27,10 +39,9 @@ export const views = [
 export type View = (typeof views)[number];
 
 /** What a payer with the token sees of an invoice. */
-export type Order = {
+export type Order = OrderDetails & {
   readonly amountMinor: number;
   readonly product: string;
-  readonly description?: string;
   /** The merchant wants the card saved, on these terms. */
   readonly recurring?: MandateTerms;
 };
@@ -49,7 +60,10 @@ export type CheckoutView = {
   readonly view: View;
   /** What is charged and refunded to check a card, if the shop's currency has such a sum. */
   readonly verificationMinor?: number;
+  readonly brand?: Brand;
   readonly returnTo?: string;
+  /** Where a payer goes who does not pay. */
+  readonly cancelTo?: string;
   /** The shop's page that gets the progress reports. */
   readonly shopOrigin?: string;
   /** The page of that origin opened it, and keeps a handle on it. */
@@ -59,7 +73,7 @@ export type CheckoutView = {
 /** What the page's script reads. */
 export type CheckoutFacts = Omit<
   CheckoutRequest,
-  'token' | 'redirectUrl' | 'shopOrigin' | 'name' | 'description'
+  'token' | 'redirectUrl' | 'cancelUrl' | 'shopOrigin' | 'name' | 'description'
 > & {
   readonly view: View;
   readonly shop: string;
@@ -80,37 +94,38 @@ export type CheckoutFacts = Omit<
 export function checkoutPage(shown: CheckoutView, assets: { script: string; style: string }): string {
   const { request, view } = shown;
   const words = wordsIn(request.locale);
-  const shopName = request.name ?? shown.shop?.name ?? '';
+  const name = request.name ?? shown.shop?.name ?? '';
   const waiting = waitingOf(request.kind, words);
   const title = request.kind === 'invoice' ? words.page.payTitle : words.page.bindTitle;
   return page({
     locale: request.locale,
     theme: request.theme,
     view,
-    title: [title, shopName].filter(Boolean).join(' · '),
+    title: [title, name].filter(Boolean).join(' · '),
     assets,
-    facts: factsOf(shown, words, shopName),
+    facts: factsOf(shown, words, name),
     body: `${networkSigns}
 <div class="sheet">
 <button id="close" class="close" type="button" aria-label="${escaped(words.page.close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>
-${summary(shown, words, shopName)}
+${summary(shown, words, name)}
 <main>
 ${message(words.page.noScript)}
 ${section('loading', view, `<div class="spinner"></div><p class="off-screen">${escaped(words.page.loading)}</p>`)}
-${section('form', view, cardForm(shown, words, shopName))}
+${section('form', view, cardForm(shown, words, name))}
 ${section('waiting', view, `<div class="spinner"></div>${head(waiting.head)}<p id="waiting-lead" aria-live="polite">${escaped(waiting.lead)}</p>`)}
 ${section('challenge', view, challenge(words))}
 ${section('left', view, `${left(request.kind, words)}<button id="resume" class="main" type="button">${escaped(words.challenge.resume)}</button>`)}
 ${section('done', view, done(words))}
-${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escaped(words.ended.cancelledLead)}</p>`)}
-${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escaped(words.ended.deadLead)}</p>`)}
+${section('cancelled', view, `${mark('stop')}${head(words.ended.cancelledHead)}<p>${escaped(words.ended.cancelledLead)}</p>${backLink(shown, words)}`)}
+${section('dead', view, `${mark('stop')}${head(words.ended.deadHead)}<p>${escaped(words.ended.deadLead)}</p>${backLink(shown, words)}`)}
 ${section('heard', view, `${head(words.ended.heardHead)}<p>${escaped(words.ended.heardLead)}</p>`)}
+${smallPrint(shown.brand, words)}
 </main>
 </div>`,
   });
 }
 
-function summary(shown: CheckoutView, words: Translations, shopName: string): string {
+function summary(shown: CheckoutView, words: Translations, name: string): string {
   const { request, shop, order } = shown;
   const amount = order && shop ? printMoney({ ...shop, ...order }, request.locale) : '';
   const heading =
@@ -118,15 +133,31 @@ function summary(shown: CheckoutView, words: Translations, shopName: string): st
       ? `<h1 class="lead">${escaped(words.page.bindHead)}</h1>`
       : `<h1><span class="off-screen">${escaped(words.page.payTitle)} </span><span id="amount" class="amount" data-size="${sizeOfPrinted(amount)}">${escaped(amount)}</span></h1>`;
   const product = request.description ?? order?.product ?? '';
+  const details = request.kind === 'customer' ? '' : orderDetails(shown, words);
   // A shop may show any name, so the page also names the recipient of the money.
   const isRenamed = shop !== undefined && request.name !== undefined && request.name !== shop.name;
   return `<header class="summary">
-<p class="shop">${escaped(shopName)}</p>
+${shopName(name, shown.brand)}
 ${heading}
 <p id="product" class="product">${escaped(request.kind === 'customer' ? bindLead(shown, words) : product)}</p>
+${details}
 ${isRenamed ? `<p class="payee">${escaped(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
 ${shop?.isTest ? `<p class="test"><span>${escaped(words.page.testMode)}</span></p>` : ''}
 </header>`;
+}
+
+/** Hidden without any, until the script has read them. */
+function orderDetails({ request, shop, ...shown }: CheckoutView, { page }: Translations): string {
+  const order: OrderDetails = shown.order ?? {};
+  const lines = shop ? printedLines(order, shop, request.locale) : [];
+  const cart = lines.map(
+    ({ product, cost }) => `<li><span>${escaped(product)}</span><span>${escaped(cost)}</span></li>`,
+  );
+  return `<details id="details" class="details"${areShort(order) ? ' open' : ''}${hasDetails(order) ? '' : ' hidden'}>
+<summary>${escaped(page.details)}</summary>
+<p id="description">${escaped(order.description ?? '')}</p>
+<ul id="cart">${cart.join('')}</ul>
+</details>`;
 }
 
 /** Without a sum no card can be saved. */
@@ -136,10 +167,10 @@ function bindLead({ request, shop, verificationMinor }: CheckoutView, { page }: 
   return fill(page.bindLead, { amount });
 }
 
-function cardForm(shown: CheckoutView, words: Translations, shopName: string): string {
+function cardForm(shown: CheckoutView, words: Translations, name: string): string {
   const { request, order } = shown;
   const { page } = words;
-  const consent = consentOf(shown, words, shopName);
+  const consent = consentOf(shown, words, name);
   const isUnread = request.kind === 'invoice' && order === undefined;
   const isEmailNeeded = request.recurring;
   const emailLabel = isEmailNeeded ? page.email : page.emailOptional;
@@ -154,19 +185,26 @@ ${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="emai
 ${consent || isUnread ? consentField(consent) : ''}
 ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${isUnread ? ' aria-disabled="true"' : ''}>${escaped(payLabel(shown, words))}</button>
+${backLink(shown, words)}
 ${acceptedNetworks}
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
 </form>`;
+}
+
+function backLink({ cancelTo }: CheckoutView, { done }: Translations): string {
+  return cancelTo === undefined
+    ? ''
+    : `<p class="row"><a class="quiet back" href="${escaped(cancelTo)}">${escaped(done.back)}</a></p>`;
 }
 
 /** Undefined if no card is saved, or if the order is not known yet. */
 function consentOf(
   { request, shop, order }: CheckoutView,
   { consent }: Translations,
-  shopName: string,
+  name: string,
 ): ConsentText | undefined {
   if (!shop || !needsConsent(request) || (request.kind === 'invoice' && !order)) return undefined;
-  return consentTextOf({ ...request, ...shop, ...order, shop: shopName }, consent);
+  return consentTextOf({ ...request, ...shop, ...order, shop: name }, consent);
 }
 
 function payLabel({ request, shop, order }: CheckoutView, { page }: Translations): string {
@@ -212,22 +250,23 @@ function done({ done }: Translations): string {
 <p id="back-soon" class="hint" role="status"></p>`;
 }
 
-function factsOf(shown: CheckoutView, words: Translations, shopName: string): CheckoutFacts {
+function factsOf(shown: CheckoutView, words: Translations, name: string): CheckoutFacts {
   const { request, shop, view, ...rest } = shown;
   const {
     token: _token,
     redirectUrl: _redirectUrl,
+    cancelUrl: _cancelUrl,
     shopOrigin: _origin,
-    name: _name,
+    name: _givenName,
     description: _text,
     ...wanted
   } = request;
   const { problems, banners, page, done, challenge, consent: sentences } = words;
-  const consent = consentOf(shown, words, shopName);
+  const consent = consentOf(shown, words, name);
   return {
     ...wanted,
     view,
-    shop: shopName,
+    shop: name,
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
     hasOpener: rest.hasOpener === true,

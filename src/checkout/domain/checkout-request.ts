@@ -29,6 +29,8 @@ export type CheckoutRequest = {
   readonly hold?: 'cancel' | 'capture';
   /** Where to go after success. */
   readonly redirectUrl?: string;
+  /** Where a payer goes who does not pay. */
+  readonly cancelUrl?: string;
   /** The page of the shop that opened this one. */
   readonly shopOrigin?: string;
 };
@@ -48,7 +50,10 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
   const kind = text('invoiceID', maxId) ? 'invoice' : 'customer';
   const id = text(`${kind}ID`, maxId);
   if (id === undefined || !/^[\x21-\x7e]+$/.test(id)) return undefined;
-  const address = text('redirectUrl', 2_000);
+  const address = (name: string) => {
+    const given = text(name, 2_000);
+    return given !== undefined && originOf(given) !== undefined ? given : undefined;
+  };
   const onExpiration = text('holdExpiration') === 'capture' ? 'capture' : 'cancel';
   const hold = isOn('paymentFlowHold') ? onExpiration : undefined;
   return {
@@ -70,7 +75,8 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
       description: text('description'),
       payButtonLabel: text('payButtonLabel', 60),
       hold,
-      redirectUrl: originOf(address ?? '') && address,
+      redirectUrl: address('redirectUrl'),
+      cancelUrl: address('cancelUrl'),
       shopOrigin: originOf(text('shopOrigin') ?? ''),
     }),
   };

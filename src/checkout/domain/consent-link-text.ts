@@ -34,7 +34,7 @@ export type TermsToCompare = {
 export function consentLinkText(terms: TermsToCompare, locale: Locale): ConsentLinkText {
   const { shop, lastDigits, currency } = terms;
   const words = consentLinkWords[locale];
-  const [before, after] = [terms.before, terms.after].map((side) => printed(side, currency, locale));
+  const [before, after] = [terms.before, terms.after].map((side) => printedTerms(side, currency, locale));
   if (!before || !after) throw new Error('Terms have two sides.');
   const names = (['amount', 'schedule', 'until', 'trial'] as const).filter(
     (name) => name !== 'trial' || before.trial !== words.none || after.trial !== words.none,
@@ -57,7 +57,7 @@ export function consentLinkText(terms: TermsToCompare, locale: Locale): ConsentL
   return { rows, text, howToStop, evidence: [text, howToStop, ...compared].join('\n') };
 }
 
-function printed(
+export function printedTerms(
   { schedule, amountRule, validUntil, trialEnd, amountAfterTrialMinor }: MandateTerms,
   currency: Currency,
   locale: Locale,

@@ -1,5 +1,7 @@
 // The parts that the checkout and the page of a consent link share. Script and style are inline and allowed by their hashes, so no
 // other code can run.
+import { tintOf } from '../../merchants/domain/branding.ts';
+import { originOf } from '../../merchants/domain/party.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
 import type { Locale, Theme } from './checkout-request.ts';
 import type { ConsentText } from './consent-text.ts';
@@ -38,6 +40,52 @@ ${body}
 </body>
 </html>
 `;
+}
+
+/** How the pages of a shop look, and what they link to. */
+export type Brand = {
+  readonly accent?: string;
+  /** As a data URL: the page loads nothing. */
+  readonly logo?: string;
+  /** Where payers can ask. */
+  readonly contact?: string;
+  readonly termsUrl?: string;
+  readonly privacyUrl?: string;
+};
+
+/** In the dark only buttons have the colour, because it is dark enough for white text. */
+export function brandedStyle(style: string, { accent }: Brand = {}): string {
+  if (accent === undefined) return style;
+  return `${style}
+@media (prefers-color-scheme:light){:root:root{--accent:${accent};--accent-tint:${tintOf(accent)};--on-accent:#fff}}
+@media (prefers-color-scheme:dark){.main{background:${accent};color:#fff}}`;
+}
+
+export function shopName(name: string, { logo }: Brand = {}): string {
+  const image = logo === undefined ? '' : `<img class="logo" src="${escaped(logo)}" alt="">`;
+  return `<p class="shop">${image}${escaped(name)}</p>`;
+}
+
+/** In windows of their own: the payer does not lose what they entered. */
+export function smallPrint(
+  { contact, termsUrl, privacyUrl }: Brand = {},
+  { page: { ask, terms, privacy } }: Translations,
+): string {
+  const links = [
+    contact === undefined ? '' : `<span>${escaped(ask)} ${contactLink(contact)}</span>`,
+    termsUrl === undefined ? '' : outerLink(termsUrl, terms),
+    privacyUrl === undefined ? '' : outerLink(privacyUrl, privacy),
+  ].filter((link) => link !== '');
+  return links.length === 0 ? '' : `<p class="small-print">${links.join(' ')}</p>`;
+}
+
+function contactLink(contact: string): string {
+  if (originOf(contact) !== undefined) return outerLink(contact, contact);
+  return /^[^\s@]+@[^\s@]+$/.test(contact) ? outerLink(`mailto:${contact}`, contact) : escaped(contact);
+}
+
+function outerLink(url: string, text: string): string {
+  return `<a href="${escaped(url)}" target="_blank" rel="noopener noreferrer">${escaped(text)}</a>`;
 }
 
 /** Where the page reports a problem. `said` is there from the start. */

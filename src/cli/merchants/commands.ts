@@ -108,7 +108,7 @@ function addRecurringSettings(shop: MandateCommand): void {
     .option('--schedule <text>', 'default schedule of a consent: P1M, or words')
     .option('--valid-until <day>', 'default last day of a consent, such as 2030-12-31')
     .option('--amount-rule <rule>', 'default amount: fixed:29900, upTo:100000 or variable:words')
-    .option('--contact <text>', 'where payers can ask, printed on receipts')
+    .option('--contact <text>', 'where payers can ask, on receipts and pages')
     .addOption(
       new Option('--language <name>', 'language of receipts if that of the payer is unknown').choices([
         'en',
@@ -195,6 +195,28 @@ function addThreeDSecure(shop: MandateCommand): void {
     );
 }
 
+function addBranding(shop: MandateCommand): void {
+  shop
+    .subcommand('branding', {
+      summary: 'Show or change how the pages for payers look',
+      details:
+        'It is for the checkout and the page that ends recurring charges. Options that are not given stay as they are; none takes a value away. ' +
+        'Payers can ask at the --contact of mandate shop recurring.',
+      examples: [
+        "mandate shop branding S1 --party P1 --accent '#0b6b5c' --logo logo.png",
+        'mandate shop branding S1 --party P1 --terms https://shop.example/terms --privacy https://shop.example/privacy',
+        'mandate shop branding S1 --party P1 --logo none',
+      ],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .option('--accent <colour>', 'of buttons, such as #0b6b5c; white text on it must be easy to read')
+    .option('--logo <file>', 'PNG, JPEG or WebP, at most 8000 bytes')
+    .option('--terms <url>', 'the terms of the shop')
+    .option('--privacy <url>', 'how the shop handles personal data')
+    .action(async (id: string, options) => (await import('./branding.ts')).shopBranding(id, options));
+}
+
 function addShopSettings(shop: MandateCommand): void {
   shop
     .subcommand('fees', {
@@ -210,6 +232,7 @@ function addShopSettings(shop: MandateCommand): void {
     .action(async (id: string, options) => (await import('./fees.ts')).shopFees(id, options));
   addRefundCommands(shop);
   addThreeDSecure(shop);
+  addBranding(shop);
   shop
     .subcommand('origins', {
       summary: 'Show or change the sites that may embed checkout',

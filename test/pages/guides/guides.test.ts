@@ -49,6 +49,13 @@ describe('the guides', () => {
     expect(all).toContain('guide/quickstart.html');
   });
 
+  test('have no heading twice', () => {
+    for (const [name, html] of pages) {
+      const headings = [...html.matchAll(/<h[12][^>]*>(.*?)<\/h[12]>/g)].map(([, text]) => text);
+      expect(headings, name).toEqual([...new Set(headings)]);
+    }
+  });
+
   test('link to pages and places that exist', () => {
     const lost: string[] = [];
     for (const [name, html] of pages) {

@@ -8,7 +8,7 @@ const documents = new URL('../../../../../docs/', import.meta.url);
 
 /** The list of pages, in this order. A folder below one of these is listed with it. */
 const groups = [
-  { folder: 'guide/', title: 'Guides' },
+  { folder: 'guide/', title: 'Integration' },
   { folder: 'operations/runbooks/', title: 'Runbooks' },
   { folder: 'operations/', title: 'Operations' },
   { folder: 'decisions/', title: 'Decisions' },

@@ -1,0 +1,15 @@
+// The description and the cart of an order that the page's script has read.
+import type { CheckoutFacts, Order } from '../../../src/checkout/domain/checkout-page.ts';
+import { areShort, hasDetails, printedLines } from '../../../src/checkout/domain/order-lines.ts';
+import { existing, h } from '../../docs/elements.ts';
+
+export function showDetails(order: Order, facts: CheckoutFacts): void {
+  const details = existing('details', HTMLDetailsElement);
+  details.hidden = !hasDetails(order);
+  details.open = areShort(order);
+  existing('description', HTMLElement).textContent = order.description ?? '';
+  const lines = printedLines(order, facts, facts.locale);
+  existing('cart', HTMLElement).replaceChildren(
+    ...lines.map(({ product, cost }) => h('li', {}, h('span', {}, product), h('span', {}, cost))),
+  );
+}
