@@ -69,6 +69,7 @@ export function jobHandlers({
     bankOf: (payment) => banks.bankOf(payment.terminal),
     alternateTerminal: (payment, now) =>
       banks.alternateTerminal(payment, {
+        terminal: payment.terminal,
         ...('seriesId' in payment.payer ? { chargedAt: now } : {}),
         ...(carriesNetworkIds(payment) ? { idsOf: payment.terminal } : {}),
         ...(payment.flow.type === 'hold' ? { heldAt: payment.terminal } : {}),
@@ -90,7 +91,10 @@ export function jobHandlers({
     recurring,
     bankOf: (binding) => banks.bankOf(binding.terminal),
     alternateTerminal: (binding) =>
-      banks.alternateTerminal(binding, { wanted: wantedVerification(binding.amount.currency) }),
+      banks.alternateTerminal(binding, {
+        terminal: binding.terminal,
+        wanted: wantedVerification(binding.amount.currency),
+      }),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
   const needs = cardNeeds(recurring);

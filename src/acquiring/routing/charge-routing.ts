@@ -11,6 +11,8 @@ import type { UsableTerminals } from './usable-terminals.ts';
 
 /** What another terminal has to stand in for. */
 type Replaced = {
+  /** It is none of them. */
+  readonly terminal?: Terminal;
   readonly chargedAt?: Instant;
   readonly idsOf?: Terminal;
   readonly heldAt?: Terminal;
@@ -58,8 +60,9 @@ export function openChargeRouting(
      * Undefined when all banks of the shop are unreachable. `chargedAt` is for a charge without the payer, and
      * `idsOf` and `heldAt` are the terminals of one with network IDs, and of a hold.
      */
-    async alternateTerminal(shop: ShopName, { chargedAt, idsOf, heldAt, wanted }: Replaced = {}) {
-      const inTurn = await terminals.inUse(shop);
+    async alternateTerminal(shop: ShopName, { terminal, chargedAt, idsOf, heldAt, wanted }: Replaced = {}) {
+      const all = await terminals.inUse(shop);
+      const inTurn = all.filter(({ terminal_id: id }) => id !== terminal?.id);
       const rows = wanted ? (await ableToCharge(wanted, inTurn)).able : inTurn;
       const days = heldAt ? await terminals.holds(shop) : [];
       const alike = rows.filter(({ terminal_id: id }) => !heldAt || areHoldsAlike(days, id, heldAt.id));

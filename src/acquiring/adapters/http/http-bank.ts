@@ -82,6 +82,7 @@ const notAble = {
   code: 'not-supported',
   by: 'connector',
   class: 'configuration',
+  noBytesSent: true,
 } as const;
 const notHeard = {
   outcome: 'notSent',
