@@ -77,6 +77,7 @@ export function jobHandlers({
           ...payment,
           by: 'seriesId' in payment.payer ? 'merchant' : 'payer',
           currency: payment.amount.currency,
+          ...('card' in payment.payer ? { network: payment.payer.card.paymentSystem } : {}),
         }),
       }),
     pauseTerminal: banks.pauseTerminal,
@@ -93,7 +94,7 @@ export function jobHandlers({
     alternateTerminal: (binding) =>
       banks.alternateTerminal(binding, {
         terminal: binding.terminal,
-        wanted: wantedVerification(binding.amount.currency),
+        wanted: wantedVerification(binding.amount.currency, binding.card.details.paymentSystem),
       }),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };

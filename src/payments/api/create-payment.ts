@@ -223,14 +223,14 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   const { currency } = payable.invoice.amount;
   const by = present ? 'payer' : 'merchant';
   const { authenticated } = request.body;
-  const wanted = wantedCharge({ ...made.command, ...recurrence, ...wish, authenticated, by, currency });
-  const terminal = await (present
-    ? banks.terminalFor(shop.value, wanted)
-    : banks.terminalOfCharge(shop.value, wanted, now));
-  if (!terminal.ok) return terminal;
   const { livemode, fees } = shop.value;
-  const command = { ...made.command, ...recurrence, ...wish, terminal: terminal.value, livemode, fees };
-  const store = (on: Database) => storePayment(on, payable, { ...made, command }, deps, isLocked, request);
+  const command = { ...made.command, ...recurrence, ...wish, livemode, fees };
+  const terminalFor = (network: string) => {
+    const wanted = wantedCharge({ ...command, authenticated, by, currency, network });
+    return present ? banks.terminalFor(shop.value, wanted) : banks.terminalOfCharge(shop.value, wanted, now);
+  };
+  const making = { ...made, command, terminalFor };
+  const store = (on: Database) => storePayment(on, payable, making, deps, isLocked, request);
   const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;
   const { payment } = stored.value.stored;
@@ -243,7 +243,8 @@ async function storePayment(
   db: Database,
   { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
   made: NewPayment & {
-    readonly command: Command & Pick<StartPayment, 'terminal' | 'livemode' | 'fees' | 'threeDSecure'>;
+    readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | 'threeDSecure'>;
+    readonly terminalFor: (network: string) => ReturnType<Banks['terminalFor']>;
   },
   { banks, cards, payerAttempts }: Pick<Deps, 'banks' | 'cards' | 'payerAttempts'>,
   isLocked: boolean,
@@ -251,10 +252,17 @@ async function storePayment(
 ) {
   const taken = await made.source.pick(db, invoice, isLocked);
   if (!taken.ok) return taken;
-  const { payer, withPayment } = taken.value;
-  const flow = await flowWithDays(invoice, made.command, taken.value, banks);
+  const { payer, withPayment, paymentSystem } = taken.value;
+  const found = await made.terminalFor(paymentSystem);
+  if (!found.ok) return found;
+  const terminal = found.value;
+  const flow = await flowWithDays(invoice, { ...made.command, terminal }, taken.value, banks);
   const authenticated = await kept(cards, db, body.authenticated, { partyId: invoice.partyId, payer });
-  const decision = decideStart(invoice, { ...made.command, ...defined({ authenticated }), flow, payer }, now);
+  const decision = decideStart(
+    invoice,
+    { ...made.command, ...defined({ authenticated }), terminal, flow, payer },
+    now,
+  );
   if (!decision.ok) return decision;
   const stored = await storeNewPayment(db, decision.value, {
     invoiceVersion,
