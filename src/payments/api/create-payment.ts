@@ -219,7 +219,9 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   if (refused) return refused;
   const fits = present && (await requireUsable(db, request, payable.invoice, present));
   if (fits && !fits.ok) return fits;
-  const wish = present ? await wishOf(shop.value, request, present, deps) : {};
+  const wished = present ? await wishOf(shop.value, request, present, deps) : accept({});
+  if (!wished.ok) return wished;
+  const wish = wished.value;
   const { currency } = payable.invoice.amount;
   const by = present ? 'payer' : 'merchant';
   const { authenticated } = request.body;
@@ -279,11 +281,17 @@ async function wishOf(
   { body }: PaymentRequest,
   card: CardDetails,
   { payerAttempts }: Deps,
-): Promise<KeptWish> {
-  if (body.authenticated) return {};
+): Promise<Outcome<KeptWish, 'authenticationMismatch'>> {
   const { partyId, id: shopId, threeDSecure } = shop;
   const isChallenged = await payerAttempts.isChallenged({ partyId, shopId }, card);
-  return keptWish({ request: body.threeDSecure, shop: threeDSecure, isChallenged });
+  const wish = keptWish({ request: body.threeDSecure, shop: threeDSecure, isChallenged });
+  if (!body.authenticated) return accept(wish);
+  // An attempt may shift the liability, and does not show who the payer is.
+  if (wish.threeDSecure === 'always' && body.authenticated.status === 'A')
+    return refuse('authenticationMismatch', {
+      hint: 'The shop charges only payers who are authenticated. Send a result with status Y.',
+    });
+  return accept({});
 }
 
 async function flowWithDays(
