@@ -1,5 +1,5 @@
 // Where the card of a new payment comes from: a token of a payer who is present, a parent payment, or a customer.
-import type { SeriesTerms } from '../recurring/domain/series.ts';
+import type { Series, SeriesTerms } from '../recurring/domain/series.ts';
 import type { CardDetails, PaymentSystem } from '../cards/domain/card.ts';
 import type { EnteredWith, PaymentResource } from '../cards/domain/payment-resource.ts';
 import type { Instant } from '../clock.ts';
@@ -11,8 +11,9 @@ import { seriesIdOf } from '../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { PayableInvoice } from './domain/commands.ts';
 import { isTaken, publicStatus, type Payment, type PaymentTerms } from './domain/payment.ts';
+import { agreedAmountOf } from '../receipts/domain/terms.ts';
 import { noSavedCard } from './domain/payer/chargeable-customer.ts';
-import type { Payer } from './domain/payer/payer.ts';
+import type { ChargedAs, Payer } from './domain/payer/payer.ts';
 import { findPayment, type WithPayment } from './store/payments.ts';
 import { presentPayerOf } from './api/payer-present.ts';
 import type { PaymentParams } from './api/schema.ts';
@@ -226,6 +227,7 @@ function fromParent(
           parent,
           warnings: verdict.warnings,
           ...chainOf(series, previous),
+          ...chargedAs(series),
           ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
           ...contactOf(payer),
         },
@@ -268,6 +270,7 @@ function fromCustomer(
           seriesId,
           warnings: verdict.warnings,
           ...defined({ rootNetworkTransactionId: root }),
+          ...chargedAs(admission.series),
           contactInfo,
           ...defined({ redirectUrl: sessionInfo?.redirectUrl }),
         },
@@ -314,6 +317,13 @@ function chainOf(
   const { networkTransactionId, networkIds } = mandate.payment;
   const rootNetworkIds = networkTransactionId === rootNetworkTransactionId ? networkIds : undefined;
   return defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds });
+}
+
+function chargedAs({ mandate, declineClass }: Series): ChargedAs {
+  return defined({
+    agreedAmount: agreedAmountOf(mandate),
+    followsLackOfFunds: declineClass === 'funds' ? (true as const) : undefined,
+  });
 }
 
 function networkTransactionIdOf({ state }: Payment): string | undefined {
