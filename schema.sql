@@ -295,6 +295,7 @@ create table bank (
   stopped_because text,
   confirmed_because text,
   is_shared boolean default false not null,
+  abilities text,
   constraint bank_pkey primary key (bank_id)
 );
 

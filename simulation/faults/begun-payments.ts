@@ -6,7 +6,7 @@ export const faultsOfBegunPayments: Faults = {
     edits: [
       {
         within: 'mayReroute',
-        replace: "const neverSent = answer.outcome === 'notSent' && answer.noBytesSent === true;",
+        replace: 'const neverSent = isNeverSent(answer);',
         by: "const neverSent = answer.outcome === 'notSent' || answer.outcome === 'unknown';",
       },
       {

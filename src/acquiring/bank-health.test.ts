@@ -77,6 +77,13 @@ test('only a response with a proven outcome marks the bank as back', () => {
   expect(health.mayTry('A')).toBe(true);
 });
 
+test('what was not sent to a bank says nothing about it', () => {
+  const { health, said } = opened();
+  said(away);
+  said({ ...declined, noBytesSent: true });
+  expect(health.mayTry('A')).toBe(false);
+});
+
 test('a bank that is slow, busy or refuses requests is not unreachable', () => {
   const { health, said } = opened();
   for (const answer of [silent, busy, declined]) said(answer);

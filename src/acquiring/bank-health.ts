@@ -56,6 +56,8 @@ export function openBankHealth(
   }
 
   function note(bankId: string, asked: Asked, answer: BankResponse, startedMs: number): void {
+    // It was not asked.
+    if (answer.outcome === 'declined' && answer.noBytesSent) return;
     if (answer.outcome === 'unknown') {
       // Nonsense is no silence, and no proof that the bank is back.
       if (answer.isSilence) hearSilence(standingOf(bankId), asked, startedMs, nowMs());

@@ -1,13 +1,15 @@
 // The banks by their ID: rows with encrypted secrets, whose adapters are opened on first use.
 import { epochMsOf, type Clock } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
+import { defined } from '../defined.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
+import type { Values } from '../platform/database/statement.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { BankHealth } from './bank-health.ts';
 import { decryptSecret, encryptSecret, type BankSettings } from './bank-secret.ts';
 import type { Bank, Terminal } from './domain/bank-port.ts';
 import { observed, type Listener } from './observed-bank.ts';
-import { readBank, upsertBank } from './store/banks.ts';
+import { readBank, storeAbilities, upsertBank } from './store/banks.ts';
 
 /** Its exchange log may have lost operations, so nothing is sent until an operator confirms (exchange-log/witness.ts). */
 function stoppedAnswer(id: string) {
@@ -23,8 +25,8 @@ export type BankRegistryOptions = {
   readonly lookups: Pick<Database, 'run'>;
   readonly clock: Clock;
   readonly keyring: Keyring;
-  /** Opens the adapter for a bank's address and secret. */
-  readonly adapterFor: (bank: BankSettings) => Bank;
+  /** Opens the adapter for a bank's address and secret. It calls `onSaid` with what the bank says it can do. */
+  readonly adapterFor: (bank: BankSettings, onSaid: (abilities: string) => Promise<void>) => Bank;
   /** Called after each request to a bank. */
   readonly observe: (bankId: string, ...heard: Parameters<Listener>) => void;
 };
@@ -43,7 +45,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     if (!row) return undefined;
     if (row.is_stopped) stopped.add(id);
     else stopped.delete(id);
-    return { id, url: row.url, secret: await decryptSecret(keyring, id, row) };
+    return settingsFrom(keyring, id, row);
   }
 
   async function bankWith(id: string): Promise<Bank | undefined> {
@@ -79,9 +81,18 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
   };
 }
 
+async function settingsFrom(
+  keyring: Keyring,
+  id: string,
+  row: Values<typeof readBank.row>,
+): Promise<BankSettings> {
+  const secret = await decryptSecret(keyring, id, row);
+  return { id, url: row.url, secret, ...defined({ abilities: row.abilities ?? undefined }) };
+}
+
 /** One adapter for each bank, until its address or its secret changes. */
 function openAdapters(
-  { clock, adapterFor, observe }: BankRegistryOptions,
+  { db, clock, adapterFor, observe }: BankRegistryOptions,
   health: BankHealth,
   isStopped: (bankId: string) => boolean,
 ) {
@@ -93,7 +104,10 @@ function openAdapters(
       if (known?.url === url && known.secret === secret) return known.bank;
       // Requests in progress finish on the old connections.
       void known?.bank.stop();
-      const adapter = adapterFor(settings);
+      const adapter = adapterFor(settings, async (abilities) => {
+        // A row that is not written is written after the next answer, in five minutes.
+        await db.run(storeAbilities, { bank_id: id, url, abilities }).catch(() => undefined);
+      });
       const send: Bank['send'] = (operation) =>
         isStopped(id) ? Promise.resolve(stoppedAnswer(id)) : adapter.send(operation);
       const bank = observed({ ...adapter, send }, (asked, answer, seconds) => {
@@ -101,6 +115,8 @@ function openAdapters(
         observe(id, asked, answer, seconds);
       });
       opened.set(id, { url, secret, bank });
+      // The bank that it replaces was known.
+      if (known) bank.knownAbilities();
       return bank;
     },
     async stop() {

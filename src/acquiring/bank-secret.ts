@@ -4,7 +4,13 @@ import type { Keyring } from '../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../platform/keys/master-key.ts';
 import type { readBank } from './store/banks.ts';
 
-export type BankSettings = { readonly id: string; readonly url: string; readonly secret: string };
+export type BankSettings = {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+  /** What it last said it can do, in its own words. */
+  readonly abilities?: string;
+};
 
 export function encryptSecret(keyring: Keyring, { id, url, secret }: BankSettings) {
   const key = keyring.newest('bank_secret');

@@ -30,14 +30,14 @@ export function openBanks(options: BanksOptions) {
   const registry = openBankRegistry(options, health);
   const usable = openUsableTerminals(registry, health);
   const { inUse, ...terminals } = openShopTerminals(options);
-  const { holds, ...holdDays } = openTerminalHolds(options);
+  const { holdingAlike, ...holdDays } = openTerminalHolds(options, usable);
   const payouts = openPayoutRouting(options, usable);
 
   return {
     ...registry,
     ...terminals,
     ...holdDays,
-    ...openChargeRouting({ inUse, holds }, usable, health),
+    ...openChargeRouting({ inUse, holdingAlike }, usable, health),
     ...payouts,
     /** Whether the bank of an operation that is to begin declares that it can do it. One that was never heard counts as able. */
     async takes(operation: BankOperation): Promise<Outcome<undefined, 'notOfferedByBank'>> {

@@ -258,10 +258,12 @@ export function buildService(
     lookups: database.lookups,
     clock,
     keyring,
-    adapterFor: ({ id, url, secret }) =>
+    adapterFor: ({ id, url, secret, abilities }, onSaid) =>
       openHttpBank({
         url,
         secret,
+        lastSaid: abilities,
+        onSaid,
         clock,
         log,
         detokeniseCard: (card) => vault.detokenise(card),

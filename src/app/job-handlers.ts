@@ -79,6 +79,7 @@ export function jobHandlers({
     bankOf: (payment) => banks.bankOf(payment.terminal),
     alternateTerminal: (payment, now) =>
       banks.alternateTerminal(payment, {
+        terminal: payment.terminal,
         ...('seriesId' in payment.payer ? { chargedAt: now } : {}),
         ...(carriesNetworkIds(payment) ? { idsOf: payment.terminal } : {}),
         ...(payment.flow.type === 'hold' ? { heldAt: payment.terminal } : {}),
@@ -86,6 +87,7 @@ export function jobHandlers({
           ...payment,
           by: 'seriesId' in payment.payer ? 'merchant' : 'payer',
           currency: payment.amount.currency,
+          ...('card' in payment.payer ? { network: payment.payer.card.paymentSystem } : {}),
         }),
       }),
     pauseTerminal: banks.pauseTerminal,
@@ -101,7 +103,10 @@ export function jobHandlers({
     consents,
     bankOf: (binding) => banks.bankOf(binding.terminal),
     alternateTerminal: (binding) =>
-      banks.alternateTerminal(binding, { wanted: wantedVerification(binding.amount.currency) }),
+      banks.alternateTerminal(binding, {
+        terminal: binding.terminal,
+        wanted: wantedVerification(binding.amount.currency, binding.card.details.paymentSystem),
+      }),
     returnUrlOf: (binding) => bindingReturnUrlOf(publicUrl(), binding),
   };
   const needs = cardNeeds(consents);

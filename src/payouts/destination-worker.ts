@@ -22,8 +22,8 @@ export async function runDestinationJob(
   if (!stored) return;
   const { destination } = stored;
   if (destination.state.status !== 'checking') return letRest(db, stored);
-  const { currency } = destination;
-  const found = await banks.payoutRouteOf(destination.partyId, { currency });
+  const { currency, card } = destination;
+  const found = await banks.payoutRouteOf(destination.partyId, { currency, network: card.paymentSystem });
   const route = found.ok ? found.value.route : undefined;
   const bank = route && (await banks.bankNamed(route.bankId));
   if (!bank) throw new CardCheckPending(`no payout terminal of this party serves ${currency}`);

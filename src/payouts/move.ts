@@ -35,7 +35,7 @@ export async function moveWithdrawal(
   if (!route || !sender || network === undefined) return undefined;
   const next = await banks.nextPayoutRoute(
     withdrawal.walletPartyId,
-    amount,
+    { ...amount, network },
     route.terminal,
     (terms) => refreeze(sender, withdrawal.walletId, network, terms).ok,
   );

@@ -3316,7 +3316,7 @@ where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = $1::text;
 
 -- read_bank
-select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped
+select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped, abilities
 from bank where bank_id = $1::text;
 
 -- read_bank_to_watch
@@ -4338,6 +4338,10 @@ select version from changed;
 update bank set stopped_at = $1::timestamptz, stopped_because = $2::text
 where bank_id = $3::text and stopped_at is null returning bank_id;
 
+-- store_abilities
+update bank set abilities = $1::text
+where bank_id = $2::text and url = $3::text and abilities is distinct from $1::text;
+
 -- store_idempotent_answer
 update idempotency_key
 set status = $1::int4, body_ciphertext = $2::bytea, key_version = $3::int4, warnings = $4::text
@@ -4401,7 +4405,7 @@ select set_config('statement_timeout', $1::text, true);
 insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)
 values ($1::text, $2::text, $3::bytea, $4::int4, $5::timestamptz, 0)
 on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
-key_version = excluded.key_version;
+key_version = excluded.key_version, abilities = null;
 
 -- upsert_payout_fee
 insert into payout_fee (party_id, currency, basis_points, fixed_minor)

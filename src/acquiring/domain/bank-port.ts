@@ -228,6 +228,8 @@ export type Declined = {
   readonly text?: string;
   /** Names by which the bank finds what it declined. */
   readonly references?: References;
+  /** It was not sent: the bank declares that it cannot do it. */
+  readonly noBytesSent?: true;
 };
 
 /** What the payer's browser brought back, unchanged. It may be a secret of the bank, so never log it. */

@@ -87,7 +87,7 @@ describe('a charge that is to be created', () => {
   test('is one that every bank can do', () => {
     for (const more of [{}, { isHold: true }, { savesCard: true }, { by: 'merchant' } as const])
       expect(missingForCharge({ ...wanted, ...more }, usual)).toBeUndefined();
-    expect(missingForCharge(wantedVerification('RUB'), usual)).toBeUndefined();
+    expect(missingForCharge(wantedVerification('RUB', 'visa'), usual)).toBeUndefined();
     expect(missingForPayout(wanted, usual)).toBeUndefined();
   });
 
@@ -95,6 +95,7 @@ describe('a charge that is to be created', () => {
     [{}, { kinds: ['capture'] as const }, 'kind authorise'],
     [{ isHold: true }, { kinds: ['authorise'] as const }, 'kind capture'],
     [{}, { currencies: ['EUR'] }, 'currency RUB'],
+    [{ network: 'visa' }, { networks: ['MasterCard'] }, 'network visa'],
     [{}, { initiations: ['recurring'] as const }, 'initiation payer'],
     [{ savesCard: true }, { initiations: ['payer'] as const }, 'initiation recurring'],
     [{ by: 'merchant' as const }, { initiations: ['payer'] as const }, 'initiation recurring'],
@@ -102,6 +103,18 @@ describe('a charge that is to be created', () => {
     [{ authentication: 'hosted' as const }, { authentication: ['given'] as const }, 'authentication hosted'],
   ])('%j is missing at a bank with %j: %s', (more, abilities, missing) => {
     expect(missingForCharge({ ...wanted, ...more }, { ...usual, ...abilities })).toBe(missing);
+  });
+
+  test.each([
+    ['nspkmir', 'MIR'],
+    ['visa', 'Visa'],
+    ['amex', 'American Express'],
+    ['dinersclub', 'diners-club'],
+  ])('with a card of %s is taken where the bank declares %s', (network, declared) => {
+    const abilities = { ...usual, networks: [declared] };
+    expect(missingForCharge({ ...wanted, network }, abilities)).toBeUndefined();
+    expect(missingForPayout({ ...wanted, network }, abilities)).toBeUndefined();
+    expect(missingForPayout({ ...wanted, network: 'jcb' }, abilities)).toBe('network jcb');
   });
 
   test('needs only what it uses', () => {

@@ -2,6 +2,7 @@
 import type { Abilities, AuthenticationAbility, InitiationAbility } from './abilities.ts';
 import type { BankOperation } from './bank-port.ts';
 import type { Initiation } from './initiation.ts';
+import { isAmongNetworks } from './network-names.ts';
 
 function initiationAbilityOf(initiation: Initiation): InitiationAbility {
   if (initiation.by === 'merchant') return initiation.reason;
@@ -38,6 +39,8 @@ export function missingAbility(operation: BankOperation, abilities: Abilities): 
 export type WantedCharge = {
   readonly by: 'payer' | 'merchant';
   readonly currency: string;
+  /** Of the card, where it is known. */
+  readonly network?: string;
   readonly isHold: boolean;
   /** The card is to be charged again without the payer. */
   readonly savesCard: boolean;
@@ -45,28 +48,38 @@ export type WantedCharge = {
 };
 
 /** Of the charge with which a card is saved. */
-export function wantedVerification(currency: string): WantedCharge {
-  return { by: 'payer', currency, isHold: false, savesCard: true, authentication: 'hosted' };
+export function wantedVerification(currency: string, network: string): WantedCharge {
+  return { by: 'payer', currency, network, isHold: false, savesCard: true, authentication: 'hosted' };
 }
 
 /** The same for a charge that is not created yet. */
 export function missingForCharge(wanted: WantedCharge, abilities: Abilities): string | undefined {
-  const { kinds, currencies, initiations, authentication } = abilities;
-  const { by, currency, isHold, savesCard, authentication: way } = wanted;
+  const { kinds, initiations, authentication } = abilities;
+  const { by, isHold, savesCard, authentication: way } = wanted;
   if (!kinds.includes('authorise')) return 'kind authorise';
   if (isHold && !kinds.includes('capture')) return 'kind capture';
-  if (currencies && !currencies.includes(currency)) return `currency ${currency}`;
+  const notTaken = missingMoneyOrNetwork(wanted, abilities);
+  if (notTaken !== undefined) return notTaken;
   if (by === 'payer' && !initiations.includes('payer')) return 'initiation payer';
   if ((by === 'merchant' || savesCard) && !initiations.includes('recurring')) return 'initiation recurring';
   return way && !authentication.includes(way) ? `authentication ${way}` : undefined;
 }
 
 export function missingForPayout(
-  { currency }: { readonly currency: string },
-  { kinds, currencies }: Abilities,
+  wanted: Pick<WantedCharge, 'currency' | 'network'>,
+  abilities: Abilities,
 ): string | undefined {
-  if (!kinds.includes('payout')) return 'kind payout';
-  return currencies && !currencies.includes(currency) ? `currency ${currency}` : undefined;
+  if (!abilities.kinds.includes('payout')) return 'kind payout';
+  return missingMoneyOrNetwork(wanted, abilities);
+}
+
+function missingMoneyOrNetwork(
+  { currency, network }: Pick<WantedCharge, 'currency' | 'network'>,
+  { currencies, networks }: Abilities,
+): string | undefined {
+  if (currencies && !currencies.includes(currency)) return `currency ${currency}`;
+  if (network === undefined || !networks) return undefined;
+  return isAmongNetworks(networks, network) ? undefined : `network ${network}`;
 }
 
 function currencyOf(operation: BankOperation): string | undefined {

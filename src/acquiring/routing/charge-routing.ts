@@ -4,13 +4,15 @@ import { accept } from '../../refusal.ts';
 import type { BankHealth } from '../bank-health.ts';
 import type { Terminal } from '../domain/bank-port.ts';
 import { missingForCharge, type WantedCharge } from '../domain/missing-ability.ts';
-import { areHoldsAlike, type HoldDays } from '../domain/routing/hold-days.ts';
 import type { ShopName, ShopTerminals } from './shop-terminals.ts';
+import type { TerminalHolds } from './terminal-holds.ts';
 import { noTerminal, notPaused, terminalFrom, type TerminalRow } from './terminal-rows.ts';
 import type { UsableTerminals } from './usable-terminals.ts';
 
 /** What another terminal has to stand in for. */
 type Replaced = {
+  /** It is none of them. */
+  readonly terminal?: Terminal;
   readonly chargedAt?: Instant;
   readonly idsOf?: Terminal;
   readonly heldAt?: Terminal;
@@ -20,9 +22,7 @@ type Replaced = {
 type Shop = { readonly partyId: string; readonly id: string };
 
 export function openChargeRouting(
-  terminals: Pick<ShopTerminals, 'inUse'> & {
-    readonly holds: (shop: ShopName) => Promise<readonly HoldDays[]>;
-  },
+  terminals: Pick<ShopTerminals, 'inUse'> & Pick<TerminalHolds, 'holdingAlike'>,
   { notAway, firstOf, takingIdsOf, ableOf }: UsableTerminals,
   health: Pick<BankHealth, 'mayTry'>,
 ) {
@@ -58,11 +58,11 @@ export function openChargeRouting(
      * Undefined when all banks of the shop are unreachable. `chargedAt` is for a charge without the payer, and
      * `idsOf` and `heldAt` are the terminals of one with network IDs, and of a hold.
      */
-    async alternateTerminal(shop: ShopName, { chargedAt, idsOf, heldAt, wanted }: Replaced = {}) {
-      const inTurn = await terminals.inUse(shop);
+    async alternateTerminal(shop: ShopName, { terminal, chargedAt, idsOf, heldAt, wanted }: Replaced = {}) {
+      const all = await terminals.inUse(shop);
+      const inTurn = all.filter(({ terminal_id: id }) => id !== terminal?.id);
       const rows = wanted ? (await ableToCharge(wanted, inTurn)).able : inTurn;
-      const days = heldAt ? await terminals.holds(shop) : [];
-      const alike = rows.filter(({ terminal_id: id }) => !heldAt || areHoldsAlike(days, id, heldAt.id));
+      const alike = heldAt ? await terminals.holdingAlike(shop, heldAt, rows) : rows;
       const open = chargedAt === undefined ? alike : notPaused(alike, chargedAt);
       const row = notAway(idsOf ? await takingIdsOf(idsOf.bankId, open) : open);
       return row && terminalFrom(row);

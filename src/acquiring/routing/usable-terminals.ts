@@ -20,6 +20,8 @@ export function openUsableTerminals(
     notAway,
     /** The first terminal when all banks are unreachable. */
     firstOf: <Row extends TerminalRow>(rows: readonly Row[]): Row | undefined => notAway(rows) ?? rows[0],
+    /** How long the bank declares that it keeps a hold. */
+    holdDaysAt: async (bankId: string) => (await knownOf(bankId))?.holdDays,
     /** Those at other banks that take the network IDs of a series that began at this one. */
     async takingIdsOf<Row extends TerminalRow>(
       bankId: string,

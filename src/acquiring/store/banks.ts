@@ -155,9 +155,24 @@ export const listTerminals = statement({
 export const readBank = statement({
   name: 'read_bank',
   parameters: { bank_id: 'text' },
-  row: { url: 'text', secret_ciphertext: 'bytea', key_version: 'int4', is_stopped: 'bool' },
-  text: `select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped
+  row: {
+    url: 'text',
+    secret_ciphertext: 'bytea',
+    key_version: 'int4',
+    is_stopped: 'bool',
+    abilities: 'text?',
+  },
+  text: `select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped, abilities
          from bank where bank_id = :bank_id`,
+});
+
+/** Of the bank at that address alone: it may have been changed since it was asked. */
+export const storeAbilities = statement({
+  name: 'store_abilities',
+  parameters: { bank_id: 'text', url: 'text', abilities: 'text' },
+  row: {},
+  text: `update bank set abilities = :abilities
+         where bank_id = :bank_id and url = :url and abilities is distinct from :abilities`,
 });
 
 export const listBanks = statement({
@@ -194,7 +209,7 @@ export const upsertBank = statement({
   text: `insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)
          values (:bank_id, :url, :secret_ciphertext, :key_version, :created_at, 0)
          on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
-                                             key_version = excluded.key_version`,
+                                             key_version = excluded.key_version, abilities = null`,
 });
 
 /** Retired terminals count too: a payment through one may still be refunded through it. */

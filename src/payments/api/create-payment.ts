@@ -229,18 +229,20 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   if (refused) return refused;
   const fits = present && (await requireUsable(db, request, payable.invoice, present));
   if (fits && !fits.ok) return fits;
-  const wish = present ? await wishOf(shop.value, request, present, deps) : {};
+  const wished = present ? await wishOf(shop.value, request, present, deps) : accept({});
+  if (!wished.ok) return wished;
+  const wish = wished.value;
   const { currency } = payable.invoice.amount;
   const by = present ? 'payer' : 'merchant';
   const { authenticated } = request.body;
-  const wanted = wantedCharge({ ...made.command, ...recurrence, ...wish, authenticated, by, currency });
-  const terminal = await (present
-    ? banks.terminalFor(shop.value, wanted)
-    : banks.terminalOfCharge(shop.value, wanted, now));
-  if (!terminal.ok) return terminal;
   const { livemode, fees } = shop.value;
-  const command = { ...made.command, ...recurrence, ...wish, terminal: terminal.value, livemode, fees };
-  const store = (on: Database) => storePayment(on, payable, { ...made, command }, deps, isLocked, request);
+  const command = { ...made.command, ...recurrence, ...wish, livemode, fees };
+  const terminalFor = (network: string) => {
+    const wanted = wantedCharge({ ...command, authenticated, by, currency, network });
+    return present ? banks.terminalFor(shop.value, wanted) : banks.terminalOfCharge(shop.value, wanted, now);
+  };
+  const making = { ...made, command, terminalFor };
+  const store = (on: Database) => storePayment(on, payable, making, deps, isLocked, request);
   const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;
   const { payment } = stored.value.stored;
@@ -253,7 +255,8 @@ async function storePayment(
   db: Database,
   { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
   made: NewPayment & {
-    readonly command: Command & Pick<StartPayment, 'terminal' | 'livemode' | 'fees' | 'threeDSecure'>;
+    readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | 'threeDSecure'>;
+    readonly terminalFor: (network: string) => ReturnType<Banks['terminalFor']>;
   },
   deps: Deps,
   isLocked: boolean,
@@ -261,11 +264,13 @@ async function storePayment(
 ) {
   const selected = await selectCard(made.source, { ...deps, db }, invoice, isLocked);
   if (!selected.ok) return selected;
-  const { payer } = selected.value;
-  const flow = await flowWithDays(invoice, made.command, selected.value, deps.banks);
+  const { payer, paymentSystem } = selected.value;
+  const terminal = await made.terminalFor(paymentSystem);
+  if (!terminal.ok) return terminal;
+  const routed = { ...made.command, terminal: terminal.value };
+  const flow = await flowWithDays(invoice, routed, selected.value, deps.banks);
   const authenticated = await kept(deps.cards, db, body.authenticated, { partyId: invoice.partyId, payer });
-  const command = { ...made.command, ...defined({ authenticated }), flow, payer };
-  const started = startedBy(command, invoice, now);
+  const started = startedBy({ ...routed, ...defined({ authenticated }), flow, payer }, invoice, now);
   const stored = await storeNewPayment(db, started, {
     invoiceVersion,
     fingerprint: made.command.externalId === undefined ? null : made.fingerprint,
@@ -281,11 +286,17 @@ async function wishOf(
   { body }: PaymentRequest,
   card: CardDetails,
   { payerAttempts }: Deps,
-): Promise<KeptWish> {
-  if (body.authenticated) return {};
+): Promise<Outcome<KeptWish, 'authenticationMismatch'>> {
   const { partyId, id: shopId, threeDSecure } = shop;
   const isChallenged = await payerAttempts.isChallenged({ partyId, shopId }, card);
-  return keptWish({ request: body.threeDSecure, shop: threeDSecure, isChallenged });
+  const wish = keptWish({ request: body.threeDSecure, shop: threeDSecure, isChallenged });
+  if (!body.authenticated) return accept(wish);
+  // An attempt may shift the liability, and does not show who the payer is.
+  if (wish.threeDSecure === 'always' && body.authenticated.status === 'A')
+    return refuse('authenticationMismatch', {
+      hint: 'The shop charges only payers who are authenticated. Send a result with status Y.',
+    });
+  return accept({});
 }
 
 async function flowWithDays(

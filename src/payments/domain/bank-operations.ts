@@ -4,6 +4,7 @@ import type { BankOperation, CardReference, OriginalOperation } from '../../acqu
 import type { StoredFor } from '../../acquiring/domain/initiation.ts';
 import type { PayerFacts } from '../../acquiring/domain/payer-facts.ts';
 import type { ContactInfo } from '../../recurring/domain/mandate.ts';
+import { agreedAmountOf } from '../../receipts/domain/terms.ts';
 import { defined } from '../../defined.ts';
 import { authenticationOf } from './authentication/three-d-secure.ts';
 import type { NextAction } from './bank-actions.ts';
@@ -25,7 +26,9 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
     attempt: Number(payment.id),
   } as const;
   if ('seriesId' in payer) {
-    const { rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds } = payer;
+    const { rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds, agreedAmount } = payer;
+    // The first attempt to collect an invoice repeats nothing.
+    const isRepeat = payer.followsLackOfFunds && payment.id !== '1';
     return {
       ...common,
       card: { token: payer.token },
@@ -33,6 +36,8 @@ export function authorisationOf(payment: Payment, returnUrl: string): BankOperat
         by: 'merchant',
         reason: 'recurring',
         ...defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds }),
+        ...defined({ amount: agreedAmount }),
+        ...(isRepeat ? { resubmission: true } : {}),
       },
       payer: { ...contact, reference: payer.type === 'customer' ? payer.customerId : payer.seriesId },
     };
@@ -68,9 +73,7 @@ function contactOf({ email, phoneNumber: phone, firstName, lastName }: ContactIn
 
 /** Terms that the payment does not state may come from the shop, so the amount is then not sent. */
 function storedFor({ recurrentTerms }: Payment): StoredFor {
-  const kind = recurrentTerms?.amountRule?.kind;
-  const amount = kind === undefined ? undefined : kind === 'variable' ? 'variable' : 'fixed';
-  return { for: 'recurring', ...defined({ amount }) };
+  return { for: 'recurring', ...defined({ amount: agreedAmountOf(recurrentTerms ?? {}) }) };
 }
 
 /** An original that was never approved has no references. */

@@ -58,6 +58,8 @@ const chain = {
   rootNetworkIds: optional(list(networkId)),
   previousNetworkTransactionId: optional(text),
   warnings: list(text),
+  agreedAmount: optional(oneOf('fixed', 'variable')),
+  followsLackOfFunds: optional(oneOf(true)),
 };
 const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
   resource: {

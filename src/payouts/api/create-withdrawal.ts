@@ -97,7 +97,8 @@ export const createWithdrawal = endpoint({
         // Last: after an outage, the caller that gets the route has to try the bank. The route is the wallet owner's.
         const { amount, walletPartyId, partyId } = decision.value.terms;
         const isOthers = walletPartyId !== partyId;
-        const found = await banks.payoutRouteOf(walletPartyId, amount);
+        const network = context.destination?.card.paymentSystem;
+        const found = await banks.payoutRouteOf(walletPartyId, { ...amount, ...defined({ network }) });
         if (!found.ok) return refusedTo(isOthers, found.refusal);
         const sender = senderOf(body, context, found.value.terms);
         if (!sender.ok) return sender;

@@ -15,6 +15,11 @@ export type MandateTerms = {
   readonly amountAfterTrialMinor?: number;
 };
 
+/** In the words of card networks: whether later charges have the same amount. Undefined if the terms do not say. */
+export function agreedAmountOf({ amountRule }: MandateTerms): 'fixed' | 'variable' | undefined {
+  return amountRule && (amountRule.kind === 'fixed' ? 'fixed' : 'variable');
+}
+
 /** The schedule if the merchant gave none. */
 export const asAgreed = 'as agreed with the merchant';
 

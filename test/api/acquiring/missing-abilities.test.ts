@@ -78,6 +78,7 @@ describe('a payment', () => {
   test.each<[object, AbilitiesAnswer, string]>([
     [{}, { kinds: ['payout', 'verify'] }, 'kind authorise'],
     [{}, { currencies: ['EUR', 'USD'] }, 'currency RUB'],
+    [{}, { networks: ['mir', 'mastercard'] }, 'network visa'],
     [{}, { initiations: ['recurring'] }, 'initiation payer'],
     [hold, { kinds: ['authorise', 'reverse', 'refund'] }, 'kind capture'],
     [{ makeRecurrent: true }, { initiations: ['payer'] }, 'initiation recurring'],
@@ -101,6 +102,13 @@ describe('a payment', () => {
     const { answer } = await pay(merchant, more);
     expect(answer).toMatchObject({ status: 400, body: { code: 'threeDSecureNotOffered' } });
     expect((await pay(merchant)).answer).toMatchObject({ status: 201 });
+  });
+
+  test('is held as long as its bank declares, where the operator has set nothing', async () => {
+    const { merchant } = await merchantAt({ holdDays: { payer: 5 } });
+    const { answer } = await pay(merchant, hold);
+    const { createdAt, flow } = answer.body;
+    expect(Math.round((Date.parse(flow.heldUntil) - Date.parse(createdAt)) / 86_400_000)).toBe(5);
   });
 
   test('is taken at a bank that declares nothing', async () => {
@@ -136,16 +144,19 @@ describe('what follows a payment', () => {
     expect(await paymentsAt(url, merchant)).toMatchObject([{ status: 'captured' }]);
   });
 
-  test('a charge without the payer is refused once the bank declares none', async () => {
+  test.each<[string, AbilitiesAnswer, string]>([
+    ['none', { initiations: ['payer'] }, 'initiation recurring'],
+    ['other networks', { networks: ['Mir'] }, 'network visa'],
+  ])('a charge without the payer is refused once the bank declares %s', async (_what, abilities, missing) => {
     const { merchant, bankId } = await merchantAt();
     const { answer: parent } = await pay(merchant, { makeRecurrent: true });
-    await putBank(bankId, { initiations: ['payer'] });
+    await putBank(bankId, abilities);
     const invoice = await makeInvoice(world.service, merchant);
     const recurrentParentPayment = { invoiceID: parent.body.invoiceID, paymentID: '1' };
     const payer = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo };
     const url = `${invoicesUrl}/${invoice.id}/payments`;
     const charge = () => world.service.call('POST', url, { token: merchant.apiKey, body: { payer } });
-    expect(saidOf(await charge())).toEqual(refused('initiation recurring'));
+    expect(saidOf(await charge())).toEqual(refused(missing));
     expect(await paymentsAt(url, merchant)).toEqual([]);
     await putBank(bankId);
     expect(await charge()).toMatchObject({ status: 201 });
@@ -153,28 +164,32 @@ describe('what follows a payment', () => {
   });
 });
 
-test('a card is not bound where no bank charges it later', async () => {
-  const { merchant } = await merchantAt({ initiations: ['payer'] });
+test.each<[AbilitiesAnswer, string]>([
+  [{ initiations: ['payer'] }, 'initiation recurring'],
+  [{ networks: ['Mir'] }, 'network visa'],
+])('a card is not bound where no bank charges it later: %j', async (abilities, missing) => {
+  const { merchant } = await merchantAt(abilities);
   const body = { shopID: 'TEST', contactInfo, metadata: {} };
   const { body: made } = await world.service.call('POST', customersUrl, { token: merchant.apiKey, body });
   const card = await world.tokenize(good, made.customerAccessToken.payload);
   const paymentResource = { paymentToolToken: card.token, paymentSession: card.session };
   const url = `${customersUrl}/${made.customer.id}/bindings`;
   const options = { token: merchant.apiKey, body: { paymentResource } };
-  expect(saidOf(await world.service.call('POST', url, options))).toEqual(refused('initiation recurring'));
+  expect(saidOf(await world.service.call('POST', url, options))).toEqual(refused(missing));
   expect(await paymentsAt(url, merchant)).toEqual([]);
 });
 
 test.each<[AbilitiesAnswer, string]>([
   [{ kinds: ['authorise'] }, 'kind payout'],
   [{ currencies: ['EUR'] }, 'currency RUB'],
+  [{ networks: ['Mir'] }, 'network visa'],
 ])('no payout is routed to a bank with %j', async (abilities, missing) => {
   const { merchant, bankId } = await merchantAt(abilities);
   const { partyId } = merchant;
   const terminal = { merchantId: 'PAYOUTS', descriptor: 'TEST PAYOUTS', partyId };
   const service = world.service.banks;
   await service.putPayoutTerminal({ ...terminal, id: 'P1', bankId, priority: 1 });
-  const wanted = { currency: 'RUB', minor: 100n };
+  const wanted = { currency: 'RUB', minor: 100n, network: 'visa' };
   expect(await service.payoutRouteOf(partyId, wanted)).toEqual({
     ok: false,
     refusal: { code: 'noPayoutTerminal', hint: refused(missing)[2] },

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Exchange, OpenLink } from '../../../src/acquiring/adapters/http/link.ts';
 import type { BankOperation } from '../../../src/acquiring/domain/bank-port.ts';
 import type { Currency } from '../../../src/money.ts';
+import { buildService } from '../../../src/app/compose.ts';
 import { openDatabase, type DatabasePool } from '../../../src/platform/database/database.ts';
 import { openSender } from '../../../src/webhooks/delivery/http-sender.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
@@ -105,4 +106,38 @@ test('what the bank says later counts from then on', async () => {
   unanswered[0]!({ kind: 'answer', status: 200, headers: {}, body });
   expect(await heard).toMatchObject({ kinds: ['authorise'] });
   expect(await decide()).toMatchObject({ ok: false, refusal: { code: 'noPayoutTerminal' } });
+});
+
+describe('what a bank has said', () => {
+  const bankOn = ({ banks }: Pick<TestService, 'banks'>) => banks.bankNamed(merchant.partyId);
+  const mayPayOut = ({ banks }: Pick<TestService, 'banks'>) =>
+    banks.payoutRouteOf(merchant.partyId, { currency: 'RUB', minor: 1n }).then(({ ok }) => ok);
+
+  async function says(abilities: object): Promise<void> {
+    const heard = bankOn(service).then((bank) => bank?.abilities());
+    await expect.poll(() => unanswered.length).toBe(1);
+    const body = Buffer.from(JSON.stringify(abilities));
+    unanswered[0]!({ kind: 'answer', status: 200, headers: {}, body });
+    await heard;
+  }
+
+  test('counts on a node that starts while the bank is silent', async () => {
+    await says({ kinds: ['authorise'] });
+    const other = buildService(service);
+    try {
+      expect(await mayPayOut(other)).toBe(false);
+      expect(unanswered).toHaveLength(2);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('counts no more once the bank has another address, which is asked at once', async () => {
+    await says({ kinds: ['authorise'] });
+    const secret = 'another secret of the tests that is long enough';
+    await service.banks.putBank({ id: merchant.partyId, url: 'https://other.example', secret });
+    await bankOn(service);
+    expect(unanswered).toHaveLength(2);
+    expect(await mayPayOut(service)).toBe(true);
+  });
 });

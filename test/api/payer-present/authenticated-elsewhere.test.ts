@@ -26,6 +26,7 @@ beforeAll(async () => {
   await banks.putBank({ id: 'UNABLE', url: unable.url, secret });
   await banks.putBank({ id: 'DOWN', url: 'http://127.0.0.1:9', secret });
   await learnAbilities();
+  await banks.putBank({ id: 'UNHEARD', url: unable.url, secret });
   await gone.stop();
 });
 afterAll(async () => {
@@ -253,6 +254,7 @@ describe('on the way to the bank', () => {
   test.each([
     ['was never heard', 'DOWN'],
     ['cannot be reached any more', 'GONE'],
+    ['declares too late that it takes none', 'UNHEARD'],
   ])('it moves with its value from a bank that %s, past one that takes none', async (_what, first) => {
     const { partyId } = world.merchant;
     const put = (bankId: string, priority: number) =>
@@ -267,7 +269,7 @@ describe('on the way to the bank', () => {
       });
     await put('BANK', 5);
     await put('UNABLE', 4);
-    await put('DOWN', 6);
+    for (const id of ['DOWN', 'GONE']) await put(id, 6);
     await put(first, 3);
     const payment = await paid(result());
     await later(minute);

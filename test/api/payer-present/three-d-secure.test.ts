@@ -1,4 +1,5 @@
 // What a shop and a request want of 3-D Secure, and what the bank is asked.
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setThreeDSecure } from '../../../src/merchants/store/parties.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../../src/sandbox/bank/simulated-bank.ts';
@@ -111,18 +112,49 @@ test('a payment that wants it always passes over a bank that cannot when it move
   await putTerminal('BANK', 1);
 });
 
-test('what holds while cards are tested is fixed when the payment is created', async () => {
-  const { database, clock } = world.service;
-  const guard = async (until: string) => {
-    await database.withClient((client) =>
-      client.query(
-        `insert into shop_guard (party_id, shop_id, bin, mode, since, until, approved, declined)
-         values ($1, 'TEST', '', 'challenge', now(), $2, 0, 30) on conflict (party_id, shop_id, bin) do update set until = excluded.until`,
-        [world.merchant.partyId, until],
-      ),
-    );
-    world.service.forgetGuards();
+/** Until then every payer of the shop has to authenticate. */
+async function guard(until: string): Promise<void> {
+  await world.service.database.withClient((client) =>
+    client.query(
+      `insert into shop_guard (party_id, shop_id, bin, mode, since, until, approved, declined)
+       values ($1, 'TEST', '', 'challenge', now(), $2, 0, 30) on conflict (party_id, shop_id, bin) do update set until = excluded.until`,
+      [world.merchant.partyId, until],
+    ),
+  );
+  world.service.forgetGuards();
+}
+
+test.each([
+  ['wants no more', 'whenTheBankSays', false, 'A', 201],
+  ['wants every payer authenticated', 'always', false, 'A', 400],
+  ['wants every payer authenticated', 'always', false, 'Y', 201],
+  ['is guarded against card testing', 'whenTheBankSays', true, 'A', 400],
+  ['is guarded against card testing', 'whenTheBankSays', true, 'Y', 201],
+] as const)('a shop that %s (%s, %s) answers a result with status %s with %i', async (...given) => {
+  const [, shop, isGuarded, status, answer] = given;
+  await guard(isGuarded ? '2999-01-01T00:00:00Z' : '2000-01-01T00:00:00Z');
+  const authenticated = {
+    version: '2.2.0',
+    status,
+    eci: status === 'A' ? '06' : '05',
+    value: Buffer.alloc(20, 1).toString('base64'),
+    dsTransID: randomUUID(),
+    at: world.service.clock.now(),
+    amount: 6_000,
+    currency: shop === 'always' ? 'USD' : 'RUB',
+    card: { bin: '424242', lastDigits: '4242' },
   };
+  const { created } = await world.pay(good, { authenticated }, shopThatWants[shop]);
+  await world.service.jobs.whenIdle();
+  await guard('2000-01-01T00:00:00Z');
+  expect(created, created.text).toMatchObject({
+    status: answer,
+    ...(answer === 400 ? { body: { code: 'authenticationMismatch' } } : {}),
+  });
+});
+
+test('what holds while cards are tested is fixed when the payment is created', async () => {
+  const { clock } = world.service;
   await guard('2999-01-01T00:00:00Z');
   bank.happens('authorise', 'message lost');
   const paid = await world.paid(good, { threeDSecure: 'never' });

@@ -228,6 +228,33 @@ describe('a chain of charges', () => {
   });
 });
 
+describe('what networks ask about a charge', () => {
+  const initiations = () =>
+    wayward.sent.flatMap((sent) => (sent.kind === 'authorise' ? [sent.initiation] : [])) as object[];
+
+  test('is said: whether its amount is fixed, and whether it repeats one that lacked funds', async () => {
+    const recurrentTerms = { schedule: 'P1D', amountRule: { kind: 'upTo', amount: 200_000 } };
+    const started = await world.paid(visa, { makeRecurrent: true, recurrentTerms });
+    const parent = { invoiceID: started.id, paymentID: '1' };
+    const invoice = await recurring.invoice(insufficientFunds);
+    wayward.sent.length = 0;
+    for (const of of [invoice, invoice, 100]) {
+      world.service.clock.advance(25 * hour);
+      await recurring.charge(parent, of);
+      await world.service.jobs.whenIdle();
+    }
+    expect(initiations()).toMatchObject([1, 2, 3].map(() => ({ by: 'merchant', amount: 'variable' })));
+    expect(initiations().map((one) => 'resubmission' in one)).toEqual([false, true, false]);
+  });
+
+  test('is not said where the terms state no amount', async () => {
+    const parent = await parentOf();
+    wayward.sent.length = 0;
+    await charged(parent, 100);
+    expect(initiations()[0]).not.toHaveProperty('amount');
+  });
+});
+
 describe('a charge that waits for its bank', () => {
   const away = ['authorise', 'inquire'] as const;
   const url = ({ invoiceID, paymentID }: Parent) =>

@@ -10,7 +10,7 @@ import type {
   CardReference,
   OperationName,
 } from '../../domain/bank-port.ts';
-import { abilitiesOfVersion1 } from '../../domain/abilities.ts';
+import { abilitiesOfVersion1, type Abilities } from '../../domain/abilities.ts';
 import { messageOf, type ClearCard, type RevealCard } from './build-message.ts';
 import { missingAbility } from '../../domain/missing-ability.ts';
 import { openCircuit, type Circuit } from './circuit.ts';
@@ -57,6 +57,9 @@ export type HttpBankOptions = {
   readonly timeouts?: Timeouts;
   /** Replaced where no message may leave the program. */
   readonly openLink?: OpenLink;
+  /** What the bank last said it can do, and whom to tell when it answers again. */
+  readonly lastSaid?: string | undefined;
+  readonly onSaid?: (abilities: string) => Promise<void>;
   /** For a sandbox whose bank runs in another container. Card numbers go over this link. */
   readonly allowPlainHttp?: true;
 };
@@ -82,16 +85,28 @@ const notAble = {
   code: 'not-supported',
   by: 'connector',
   class: 'configuration',
+  noBytesSent: true,
 } as const;
 const notHeard = {
   outcome: 'notSent',
   why: 'the bank does not say what it can do',
   noBytesSent: true,
 } as const;
+/** As of a bank of the first version, which has no such path. */
+const sayingNothing = Buffer.from('{}');
 const notAnId = { outcome: 'notSent', why: 'the operation ID is not valid in the bank protocol' } as const;
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
-  const { secret, clock, log, detokeniseCard, callbackUrl, timeouts = usualTimeouts } = options;
+  const {
+    secret,
+    clock,
+    log,
+    detokeniseCard,
+    callbackUrl,
+    timeouts = usualTimeouts,
+    lastSaid,
+    onSaid,
+  } = options;
   const url = bankAddress(options);
   const base = url.pathname.replace(/\/$/, '');
   const link = (options.openLink ?? openLink)(url.origin, timeouts.connectMs);
@@ -151,16 +166,19 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     return exchangeOf({ method: 'GET', path, body: noBody, answerMs });
   }
 
-  const known = openKnownAbilities(nowMs, async (before) => {
+  async function askAbilities(before: Abilities | undefined): Promise<Abilities | undefined> {
     const exchange = await lookUp('/abilities', abilitiesMs);
     if (exchange.kind === 'nothing' || exchange.status === 429 || exchange.status >= 500) return undefined;
     // It says only that the signature is wrong or too old, as when a clock was changed meanwhile.
     if (exchange.status === 401) return before ?? abilitiesOfVersion1;
-    if (exchange.status !== 200) return abilitiesOfVersion1;
-    const read = abilitiesOf(parseMessage(exchange.body));
+    const body = exchange.status === 200 ? exchange.body : sayingNothing;
+    const read = abilitiesOf(parseMessage(body));
     if (!read) log.warn({ bank: url.host }, 'abilities of a bank do not match the protocol');
+    await onSaid?.((read ? body : sayingNothing).toString());
     return read ?? abilitiesOfVersion1;
-  });
+  }
+  const before = lastSaid === undefined ? undefined : abilitiesOf(parseMessage(Buffer.from(lastSaid)));
+  const known = openKnownAbilities(nowMs, askAbilities, before);
   const abilities = known.heard;
 
   /** Asks about an operation that the bank may have. */

@@ -8,10 +8,14 @@ const retryMs = 10_000;
 /** It may be one that forgets, so nothing is sent again to it. */
 const unheard: Abilities = { ...abilitiesOfVersion1, repeatableMs: 0 };
 
-/** `ask` gets what is known. It returns undefined when the bank did not answer, and never throws. */
+/**
+ * `ask` gets what is known, returns undefined when the bank did not answer, and never throws. `before` is what another node has heard,
+ * and counts until the bank answers.
+ */
 export function openKnownAbilities(
   nowMs: () => number,
   ask: (known: Abilities | undefined) => Promise<Abilities | undefined>,
+  before?: Abilities,
 ) {
   let known: Abilities | undefined;
   let freshUntilMs = Number.NEGATIVE_INFINITY;
@@ -30,16 +34,16 @@ export function openKnownAbilities(
   }
 
   return {
-    /** Undefined until the bank has answered once. */
+    /** Undefined until the bank has answered a node once. */
     now(): Abilities | undefined {
       void refresh();
-      return known;
+      return known ?? before;
     },
     /** Waits for the first answer, and for no later one. */
     async heard(): Promise<Abilities> {
       const answer = refresh();
       if (!known) await answer;
-      return known ?? unheard;
+      return known ?? before ?? unheard;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { areHoldsAlike, holdDaysOf, longestHoldDays, type HoldDays } from './hold-days.ts';
+import { holdDaysOf, holdTermsOf, longestHoldDays, type HoldDays } from './hold-days.ts';
 
 const row = (terminalId: string, network: string, initiation: HoldDays['initiation'], days: number) => ({
   terminalId,
@@ -29,9 +29,27 @@ test.each([
   },
 );
 
-test('two terminals are alike if their rows are', () => {
+test.each([
+  ['visa', 'payerPresent', { payer: 7, merchant: 2 }, 7],
+  ['visa', 'withoutPayer', { payer: 7, merchant: 2 }, 2],
+  ['visa', 'withoutPayer', { payer: 7 }, 3],
+  ['visa', 'withoutPayer', { merchant: 30 }, 4],
+  ['mastercard', 'payerPresent', { payer: 30 }, 6],
+  ['mastercard', 'payerPresent', { payer: 0 }, 3],
+] as const)(
+  'without a row, a hold of %s %s at a bank that declares %j lasts %i days',
+  (network, initiation, declared, days) =>
+    expect(holdDaysOf(rows, 'T2', network, initiation, declared)).toBe(days),
+);
+
+test('a row of the operator wins over what the bank declares', () =>
+  expect(holdDaysOf(rows, 'T1', 'visa', 'withoutPayer', { merchant: 2 })).toBe(4));
+
+test('two terminals have the same terms if their rows and their banks say the same', () => {
   const same = [row('T2', 'visa', 'payerPresent', 9), row('T2', 'visa', 'withoutPayer', 4)];
-  expect(areHoldsAlike([...rows, ...same], 'T1', 'T2')).toBe(true);
-  expect(areHoldsAlike(rows, 'T1', 'T2')).toBe(false);
-  expect(areHoldsAlike(rows, 'T2', 'T3')).toBe(true);
+  const [first, second, third] = ['T1', 'T2', 'T3'].map((id) => holdTermsOf([...rows, ...same], id));
+  expect(second).toBe(first);
+  expect(third).not.toBe(first);
+  expect(holdTermsOf(rows, 'T2')).toBe(third);
+  expect(holdTermsOf(rows, 'T2', { payer: 7 })).not.toBe(third);
 });

@@ -1,4 +1,6 @@
-// How many days a bank keeps a hold: a terminal's own rows, by card network and initiation, or the usual time.
+// How many days a bank keeps a hold: a terminal's own rows, by card network and initiation. Else what the bank declares, or the usual
+// time.
+import type { Abilities } from '../abilities.ts';
 
 export const initiations = ['payerPresent', 'withoutPayer'] as const;
 export type Initiation = (typeof initiations)[number];
@@ -9,7 +11,7 @@ export type HoldDays = {
   readonly days: number;
 };
 
-/** Shorter than any network allows. A bank that keeps holds longer has rows that say so. */
+/** Shorter than any network allows, for a bank that says nothing. */
 const usualDays = 3;
 
 type Limits = Readonly<Record<Initiation, number>>;
@@ -30,20 +32,25 @@ export function holdDaysOf(
   terminalId: string,
   network: string,
   initiation: Initiation,
+  declared: Abilities['holdDays'] = {},
 ): number {
   const row = rows.find(
     (each) => each.terminalId === terminalId && each.network === network && each.initiation === initiation,
   );
-  return row?.days ?? usualDays;
+  if (row) return row.days;
+  const days = initiation === 'payerPresent' ? declared.payer : declared.merchant;
+  // A hold of no days could not be captured.
+  return days ? Math.min(days, longestHoldDays(network, initiation)) : usualDays;
 }
 
-/** A hold moves only to a terminal with the same rows, because the merchant has seen how long it lasts. */
-export function areHoldsAlike(rows: readonly HoldDays[], terminalId: string, otherId: string): boolean {
-  const textOf = (id: string) =>
-    rows
-      .filter((row) => row.terminalId === id)
-      .map(({ network, initiation, days }) => `${network}.${initiation}=${days}`)
-      .sort()
-      .join();
-  return textOf(terminalId) === textOf(otherId);
+/** A hold moves only to a terminal with the same text, because the merchant has seen how long it lasts. */
+export function holdTermsOf(
+  rows: readonly HoldDays[],
+  terminalId: string,
+  { payer, merchant }: NonNullable<Abilities['holdDays']> = {},
+): string {
+  const own = rows
+    .filter((row) => row.terminalId === terminalId)
+    .map(({ network, initiation, days }) => `${network}.${initiation}=${days}`);
+  return [`${payer}/${merchant}`, ...own.sort()].join();
 }

@@ -28,7 +28,12 @@ export type PayoutTerminalTerms = {
 };
 
 /** Without an amount, any of the currency. */
-export type WantedPayout = { readonly currency: string; readonly minor?: bigint };
+export type WantedPayout = {
+  readonly currency: string;
+  readonly minor?: bigint;
+  /** Of the card. */
+  readonly network?: string;
+};
 
 export function serves({ currencies }: PayoutTerminalTerms, { currency, minor = 0n }: WantedPayout): boolean {
   if (!currencies) return true;

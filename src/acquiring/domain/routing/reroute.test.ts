@@ -8,10 +8,22 @@ const now = '2026-01-19T10:00:00.000000Z' as Instant;
 const until = '2026-01-19T10:30:00.000000Z' as Instant;
 const away: BankResponse = { outcome: 'notSent', why: 'ECONNREFUSED', noBytesSent: true };
 
+const notAble: BankResponse = {
+  outcome: 'declined',
+  network: 'bank',
+  code: 'not-supported',
+  noBytesSent: true,
+};
+
 const inState = (name: PaymentStateName) => ({ state: { name } }) as unknown as Payment;
 
 test('a payment is rerouted when no byte was sent on the first attempt', () =>
   expect(mayReroute(inState('authorising'), away, 1, { now, until })).toBe(true));
+
+test('a payment is rerouted when its bank declares that it cannot do it', () => {
+  expect(mayReroute(inState('authorising'), notAble, 1, { now, until })).toBe(true);
+  expect(mayReroute(inState('authorising'), notAble, 2, { now, until })).toBe(false);
+});
 
 test.each<[string, BankResponse]>([
   ['has approved', { outcome: 'approved', reference: '900000000001' }],
@@ -51,10 +63,12 @@ test.each<PaymentStateName>([
 test('the fact has the new terminal and the reason', () => {
   const terminal = { id: 'T2', bankId: 'BANK2', merchantId: 'M2', descriptor: 'SHOP' };
   expect(rerouted(terminal, away)).toEqual({ terminal, why: 'ECONNREFUSED' });
+  expect(rerouted(terminal, notAble)).toEqual({ terminal, why: 'not-supported' });
 });
 
 test.each<[string, BankResponse, boolean]>([
   ['no byte was sent', away, true],
+  ['the bank declares that it cannot do it', notAble, true],
   ['the bank says that it did nothing', { outcome: 'notSent', why: 'busy', notDone: true }, true],
   ['the bank rejected the signature', { outcome: 'notSent', why: 'the bank rejected the signature' }, false],
   ['the bank does not know it', { outcome: 'notFound' }, false],

@@ -16,7 +16,7 @@ export function mayReroute(
   attempt: number,
   { now, until }: { readonly now: Instant; readonly until: Instant },
 ): boolean {
-  const neverSent = answer.outcome === 'notSent' && answer.noBytesSent === true;
+  const neverSent = isNeverSent(answer);
   // A payment that is stepped up stays with the bank that asked for it.
   if (isSteppedUp) return false;
   return neverSent && attempt === 1 && state.name === 'authorising' && now < until;
@@ -24,12 +24,18 @@ export function mayReroute(
 
 /** What a first send proves: no byte has left, or the bank says that it did nothing. `notFound` proves no such thing. */
 export function isProvedUndone(answer: BankResponse): boolean {
-  return answer.outcome === 'notSent' && (answer.noBytesSent === true || answer.notDone === true);
+  return isNeverSent(answer) || (answer.outcome === 'notSent' && answer.notDone === true);
+}
+
+/** The bank was not reached, or declares that it cannot do it. */
+function isNeverSent(answer: BankResponse): boolean {
+  return 'noBytesSent' in answer;
 }
 
 export function rerouted(
   terminal: Terminal,
   answer: BankResponse,
 ): { readonly terminal: Terminal; readonly why: string } {
-  return { terminal, why: 'why' in answer ? answer.why : answer.outcome };
+  const why = 'why' in answer ? answer.why : 'code' in answer ? answer.code : answer.outcome;
+  return { terminal, why };
 }

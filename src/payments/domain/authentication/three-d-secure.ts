@@ -39,11 +39,12 @@ export function authenticationOf({
 export function wantedCharge({
   by,
   currency,
+  network,
   flow,
   makeRecurrent,
   threeDSecure,
   authenticated,
-}: Pick<WantedCharge, 'by' | 'currency'> &
+}: Pick<WantedCharge, 'by' | 'currency' | 'network'> &
   Pick<PaymentTerms, 'makeRecurrent' | 'threeDSecure'> & {
     readonly flow: Pick<PaymentTerms['flow'], 'type'>;
     readonly authenticated?: object | undefined;
@@ -55,6 +56,6 @@ export function wantedCharge({
     currency,
     isHold: flow.type === 'hold',
     savesCard: makeRecurrent,
-    ...defined({ authentication }),
+    ...defined({ network, authentication }),
   };
 }

@@ -1,12 +1,13 @@
 // Who pays a charge without the payer present, decided on what was read of its series.
 import type { Caller } from '../../../caller.ts';
 import { defined } from '../../../defined.ts';
+import { agreedAmountOf } from '../../../receipts/domain/terms.ts';
 import type { PaymentRef, Series } from '../../../recurring/domain/series.ts';
 import { accept, refuse, type Outcome } from '../../../refusal.ts';
 import type { ChargeDecision, ChargeRefusal } from '../../../retry-rules/domain/may-charge.ts';
 import { isTaken, publicStatus, type Payment } from '../payment.ts';
 import type { ChargeableCustomer } from './chargeable-customer.ts';
-import type { Payer } from './payer.ts';
+import type { ChargedAs, Payer } from './payer.ts';
 
 /** The series as it was evaluated, and the last word about the charge. */
 export type EvaluatedSeries = {
@@ -32,6 +33,7 @@ export function payerOfParent(
     parent,
     warnings: verdict.warnings,
     ...chainOf(series, previousNetworkTransactionId),
+    ...chargedAs(series),
     ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
     ...contact,
   });
@@ -53,6 +55,7 @@ export function payerOfCustomer(
     seriesId: series.id,
     warnings: verdict.warnings,
     ...defined({ rootNetworkTransactionId: networkTransactionId }),
+    ...chargedAs(series),
     ...contact,
   });
 }
@@ -75,6 +78,11 @@ function chainOf(
   const { networkTransactionId, networkIds } = mandate.payment;
   const rootNetworkIds = networkTransactionId === rootNetworkTransactionId ? networkIds : undefined;
   return defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds });
+}
+
+function chargedAs({ mandate, declineClass }: Series): ChargedAs {
+  const followsLackOfFunds = declineClass === 'funds' ? (true as const) : undefined;
+  return defined({ agreedAmount: agreedAmountOf(mandate), followsLackOfFunds });
 }
 
 /** The rule names the bank's code, which would help a card tester. Only merchants see it. */

@@ -3,6 +3,13 @@ import type { NetworkId } from '../../../acquiring/domain/references.ts';
 import type { CardDetails } from '../../../cards/domain/card.ts';
 import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
 
+/** What the payer agreed to, and what came before, when the charge was created. */
+export type ChargedAs = {
+  readonly agreedAmount?: 'fixed' | 'variable';
+  /** The latest charge of the series was declined for lack of funds. */
+  readonly followsLackOfFunds?: true;
+};
+
 export type Payer = {
   /** The card's token in the vault. */
   readonly token: string;
@@ -18,7 +25,7 @@ export type Payer = {
       /** The card is a copy of the one that this customer has saved. No series is charged, and no consent used. */
       readonly savedBy?: { readonly customerId: string; readonly bindingId: string };
     }
-  | {
+  | ({
       /** The payer is absent and consented in an earlier payment. */
       readonly type: 'recurrent';
       /**
@@ -33,8 +40,8 @@ export type Payer = {
       /** All names of the first payment. Networks may give several. */
       readonly rootNetworkIds?: readonly NetworkId[];
       readonly warnings: readonly string[];
-    }
-  | {
+    } & ChargedAs)
+  | ({
       /** The payer is absent and saved a card. The card is chosen when the payment is created. */
       readonly type: 'customer';
       readonly customerId: string;
@@ -46,5 +53,5 @@ export type Payer = {
       /** All names of the first payment. Networks may give several. */
       readonly rootNetworkIds?: readonly NetworkId[];
       readonly warnings: readonly string[];
-    }
+    } & ChargedAs)
 );

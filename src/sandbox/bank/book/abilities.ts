@@ -9,7 +9,6 @@ export const abilities: AbilitiesAnswer = {
   authentication: ['hosted', 'given'],
   initiations: [...initiationAbilities],
   foreignNetworkIds: false,
-  holdDays: { payer: 7, merchant: 7 },
   repeatable: 'always',
   refunds: 'mayFail',
   returns: true,
