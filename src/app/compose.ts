@@ -58,6 +58,7 @@ import { buildServer } from '../platform/http/server.ts';
 import { addSystemRoutes } from '../platform/http/system-routes.ts';
 import { randomIds, type Ids } from '../ids.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
+import { openTemplateTokens } from '../invoices/template-tokens.ts';
 import { accessTokens } from '../platform/keys/access-token.ts';
 import { openKeyring } from '../platform/keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts';
@@ -442,6 +443,7 @@ export function buildService(
       },
       clock,
       apiKeys,
+      templateTokens: openTemplateTokens(database.lookups),
       tokens,
       idempotency: answers,
       publicUrl,

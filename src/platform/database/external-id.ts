@@ -57,12 +57,12 @@ export function findByExternalId<const Row extends Columns, Value>(
   operation: string,
   row: Row,
   valueOf: (row: Values<Row>) => Value,
-  /** For a row with more than the columns of its table. */
-  more: { readonly select?: string; readonly join?: string } = {},
+  /** For a row with more than the columns of its table, or a table that two operations write. */
+  more: { readonly select?: string; readonly join?: string; readonly name?: string } = {},
 ) {
-  const { select = columnList(row, table), join = '' } = more;
+  const { select = columnList(row, table), join = '', name = `read_${table}_by_external_id` } = more;
   const read = readByExternalId({
-    name: `read_${table}_by_external_id`,
+    name,
     operation,
     row,
     select,

@@ -67,9 +67,10 @@ import {
 } from './errors/unauthorized.ts';
 import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
-export type ApiKeyCheck = {
+/** API keys and template tokens, which are looked up in the database. */
+export type SecretCheck = {
   authenticate(text: string): Promise<Caller | RefusedToken | undefined>;
-  /** Whether this node has seen the key work before, from memory alone. The key may have been revoked since. */
+  /** Whether this node has seen it work before, from memory alone. It may have been revoked since. */
   hasWorked(text: string): boolean;
   /** Whether there is a key of this ID, whatever its secret. All made-up keys together cost one read a second. */
   isNamed(text: string): Promise<boolean>;
@@ -83,7 +84,8 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   /** The party's time, which its test clock may have moved; undefined if the party does not exist. */
   readonly timeOf: (partyId: string) => Promise<Instant | undefined>;
   readonly clock: Clock;
-  readonly apiKeys: ApiKeyCheck;
+  readonly apiKeys: SecretCheck;
+  readonly templateTokens: SecretCheck;
   readonly tokens: AccessTokens;
   readonly idempotency: Idempotency;
   readonly callerLimits: CallerLimits;
@@ -103,7 +105,13 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
 
 type AuthenticationDeps = Pick<
   PipelineDeps<{ readonly db: Database }, unknown>,
-  'clock' | 'apiKeys' | 'tokens' | 'callerLimits' | 'failedAuthenticationRate' | 'forwarding'
+  | 'clock'
+  | 'apiKeys'
+  | 'templateTokens'
+  | 'tokens'
+  | 'callerLimits'
+  | 'failedAuthenticationRate'
+  | 'forwarding'
 >;
 
 /** What the first half, before the body is read, passes to the second. */
@@ -306,7 +314,7 @@ async function performOnce<Deps extends { readonly db: Database }>(
  * database.
  */
 async function authenticate(
-  { apiKeys, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,
+  { apiKeys, templateTokens, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,
   header: string | undefined,
   address: string,
 ): Promise<Caller | RefusedToken | { readonly waitSeconds: number } | undefined> {
@@ -319,17 +327,18 @@ async function authenticate(
   const token = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
   if (!token) return tooMany();
   if (!token.startsWith('mandate_')) return counted(await tokens.verify(token));
-  if (apiKeys.hasWorked(token)) return counted(await apiKeys.authenticate(token));
+  const secrets = token.startsWith('mandate_template_') ? templateTokens : apiKeys;
+  if (secrets.hasWorked(token)) return counted(await secrets.authenticate(token));
 
   const refused = tooMany();
   // A flood of made-up keys locks no good key out, also if this node has not seen it since its start.
   if (refused) {
-    const found = (await apiKeys.isNamed(token)) ? await apiKeys.authenticate(token) : undefined;
+    const found = (await secrets.isNamed(token)) ? await secrets.authenticate(token) : undefined;
     return isCaller(found) ? found : refused;
   }
   let hasFailed = false;
   try {
-    const found = await apiKeys.authenticate(token);
+    const found = await secrets.authenticate(token);
     hasFailed = !isCaller(found);
     return found;
   } finally {
