@@ -664,7 +664,6 @@ create table invoice_template (
   invoice_template_id id not null,
   party_id id not null,
   shop_id id not null,
-  access_secret text not null,
   name text,
   description text,
   lifetime json not null,

@@ -12,7 +12,10 @@ export type TokenSubject = {
 };
 
 /** A token that once was good. Its secret matched, so its holder may learn why it is refused. */
-export type RefusedToken = { readonly kind: 'refused'; readonly why: 'expired' | 'otherMode' | 'revoked' };
+export type RefusedToken = {
+  readonly kind: 'refused';
+  readonly why: 'expired' | 'otherMode' | 'revoked' | 'deleted';
+};
 
 export type Caller =
   | {

@@ -9,6 +9,7 @@ import type { ConsentLinks } from '../consent-links/port.ts';
 import type { Customers } from '../customers/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Ids } from '../ids.ts';
+import type { TemplateTokens } from '../invoices/template-tokens.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { JobRows } from './job-handlers.ts';
@@ -24,6 +25,7 @@ export type AppContext = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly tokens: AccessTokens;
+  readonly templateTokens: TemplateTokens;
   readonly merchants: Merchants;
   /** The methods of the vault that return no card number. */
   readonly cards: Cards;

@@ -247,6 +247,7 @@ export function buildService(
   const { clock } = ports;
   const metrics = openMetrics();
   const tokens = accessTokens(keyring, clock);
+  const templateTokens = openTemplateTokens({ lookups: database.lookups, keyring });
   const merchants = openMerchants(database.lookups, clock, livemodeOf(config.mode));
   const answers = idempotency(database, keyring);
 
@@ -404,6 +405,7 @@ export function buildService(
     clock,
     ids,
     tokens,
+    templateTokens,
     merchants,
     cards,
     cardTesting,
@@ -443,7 +445,7 @@ export function buildService(
       },
       clock,
       apiKeys,
-      templateTokens: openTemplateTokens(database.lookups),
+      templateTokens,
       tokens,
       idempotency: answers,
       publicUrl,

@@ -1,34 +1,59 @@
-// The access tokens of templates. Each is looked up: no key has signed it, so none has to be kept for it, and a deletion ends it.
-import { hash, timingSafeEqual } from 'node:crypto';
+// The access tokens of templates: `mandate_template_<template ID>_<key version>_<22 characters, 132 bits>`, short for printed
+// links. A key of the service proves them, no row has a part of one, and a deletion of the template ends them.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { RefusedToken, TokenSubject } from '../caller.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { SecretCheck } from '../platform/http/request-pipeline.ts';
-import { templateTokenParts } from './domain/template.ts';
+import { ttlCache } from '../platform/database/ttl-cache.ts';
+import { templateTokenPrefix } from '../platform/http/request-pipeline.ts';
+import type { DataKey, Keyring } from '../platform/keys/keyring.ts';
 import { loadTemplate } from './store/templates.ts';
 
-const maxWorked = 10_000;
+export type TemplateTokens = {
+  issue(templateId: string): string;
+  verify(token: string): Promise<TokenSubject | RefusedToken | undefined>;
+  /** Of a template that was just deleted. Other nodes take its token for a second at most. */
+  forget(templateId: string): void;
+};
 
-/** `lookups` is the read-only pool, which no transaction holds connections of. */
-export function openTemplateTokens(lookups: Pick<Database, 'run'>): SecretCheck {
-  /** The digests of those that worked on this node, oldest first. */
-  const worked = new Set<string>();
-  const digestOf = (text: string) => hash('sha256', text, 'base64');
+const tokenText = /^(mandate_template_([0-9A-Za-z]{1,40})_(\d{1,9})_)([\w-]{22})$/;
+
+export function openTemplateTokens({
+  lookups,
+  keyring,
+}: {
+  /** The read-only pool, which no transaction holds connections of. */
+  readonly lookups: Pick<Database, 'run'>;
+  readonly keyring: Pick<Keyring, 'newest' | 'find'>;
+}): TemplateTokens {
+  const partyOf = ttlCache({
+    maxAgeMs: 1_000,
+    maxEntries: 10_000,
+    load: async (templateId: string) => (await loadTemplate(lookups, templateId))?.partyId,
+  });
 
   return {
-    async authenticate(text) {
-      const { templateId, secret } = templateTokenParts(text) ?? {};
-      if (templateId === undefined || secret === undefined) return undefined;
-      const template = await loadTemplate(lookups, templateId);
-      if (!template || !timingSafeEqual(Buffer.from(secret), Buffer.from(template.accessSecret)))
-        return undefined;
-      worked.add(digestOf(text));
-      for (const oldest of worked) {
-        if (worked.size <= maxWorked) break;
-        worked.delete(oldest);
-      }
-      return { kind: 'invoice-template', entityId: template.id, partyId: template.partyId };
+    issue(templateId) {
+      const key = keyring.newest('access_token');
+      const named = `${templateTokenPrefix}${templateId}_${key.keyVersion}_`;
+      return named + proofOf(named, key);
     },
-    hasWorked: (text) => worked.has(digestOf(text)),
-    // There may be many templates, so a flood of made-up tokens is not compared with a list of them.
-    isNamed: () => Promise.resolve(false),
+
+    async verify(token) {
+      const [, named, entityId, keyVersion, proof] = tokenText.exec(token) ?? [];
+      if (!named || !entityId || !proof) return undefined;
+      const key = await keyring.find('access_token', Number(keyVersion));
+      // Before anything is read: a made-up token does not reach the database.
+      if (!key || !timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(named, key)))) return undefined;
+      const partyId = await partyOf.get(entityId);
+      if (partyId === undefined) return { kind: 'refused', why: 'deleted' };
+      return { kind: 'invoice-template', entityId, partyId };
+    },
+
+    forget: (templateId) => partyOf.forget(templateId),
   };
+}
+
+/** The signed part of a JSON Web Token has a dot, and this text has none: no signature is good for both. */
+function proofOf(named: string, { secret }: DataKey): string {
+  return createHmac('sha256', secret).update(named).digest('base64url').slice(0, 22);
 }

@@ -2715,8 +2715,8 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 )
-insert into invoice_template (invoice_template_id, party_id, shop_id, access_secret, name, description, lifetime, details, metadata, external_id, created_at)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::text, $9::json, $10::json, $11::json, $2::text, $12::timestamptz from claimed
+insert into invoice_template (invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at)
+select $3::text, $1::text, $5::text, $6::text, $7::text, $8::json, $9::json, $10::json, $2::text, $11::timestamptz from claimed
 returning invoice_template_id;
 
 -- insert_next_webhook_key
@@ -3584,11 +3584,11 @@ where claim.party_id = $1::text and claim.operation = 'createInvoiceWithTemplate
 select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_invoice_template
-select invoice_template_id, party_id, shop_id, access_secret, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
+select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
 where invoice_template_id = $1::text and deleted_at is null;
 
 -- read_invoice_template_by_external_id
-select invoice_template.invoice_template_id, invoice_template.party_id, invoice_template.shop_id, invoice_template.access_secret, invoice_template.name, invoice_template.description, invoice_template.lifetime, invoice_template.details, invoice_template.metadata, invoice_template.external_id, invoice_template.created_at, invoice_template.deleted_at, claim.fingerprint as request_fingerprint
+select invoice_template.invoice_template_id, invoice_template.party_id, invoice_template.shop_id, invoice_template.name, invoice_template.description, invoice_template.lifetime, invoice_template.details, invoice_template.metadata, invoice_template.external_id, invoice_template.created_at, invoice_template.deleted_at, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice_template on invoice_template_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' and claim.external_id = $2::text;
 
@@ -4444,7 +4444,7 @@ set name = coalesce($1::text, name), description = coalesce($2::text, descriptio
 lifetime = coalesce($3::json, lifetime), details = coalesce($4::json, details),
 metadata = coalesce($5::json, metadata)
 where invoice_template_id = $6::text and deleted_at is null
-returning invoice_template_id, party_id, shop_id, access_secret, name, description, lifetime, details, metadata, external_id, created_at;
+returning invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at;
 
 -- upsert_bank
 insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)

@@ -1,6 +1,6 @@
 // POST /v2/processing/invoice-templates: creates an invoice template and its access token, which never expires.
 import { defined } from '../../defined.ts';
-import { randomText, type Ids } from '../../ids.ts';
+import type { Ids } from '../../ids.ts';
 import { tradingRefusals } from '../../merchants/domain/party.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -10,6 +10,7 @@ import { metadataProblem } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { requireTerms } from '../domain/template.ts';
 import { findTemplateByExternalId, storeNewTemplate } from '../store/templates.ts';
+import type { TemplateTokens } from '../template-tokens.ts';
 import {
   detailsIdentity,
   templateAndToken,
@@ -19,7 +20,12 @@ import {
   termsOf,
 } from './template-schema.ts';
 
-type Deps = { readonly db: Database; readonly ids: Ids; readonly merchants: Merchants };
+type Deps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly merchants: Merchants;
+  readonly templateTokens: Pick<TemplateTokens, 'issue'>;
+};
 
 export const createInvoiceTemplate = endpoint({
   operation: 'createInvoiceTemplate',
@@ -36,7 +42,7 @@ export const createInvoiceTemplate = endpoint({
   status: 201,
   response: TemplateAndToken,
   errors: ['invalidPartyID', ...tradingRefusals, 'invalidInvoiceCart', 'externalIDConflict'],
-  handle: async ({ caller, body, now }, { db, ids, merchants }: Deps) => {
+  handle: async ({ caller, body, now }, { db, ids, merchants, templateTokens }: Deps) => {
     const party = await merchants.party(caller.partyId);
     if (!party || (body.partyID ?? party.id) !== party.id) return refuse('invalidPartyID');
     const shop = await merchants.shop(party.id, body.shopID);
@@ -49,7 +55,7 @@ export const createInvoiceTemplate = endpoint({
       respond: async (template) => {
         if (template.isDeleted) return 'otherRequest';
         const trading = await merchants.trading(template);
-        return trading.ok ? accept(templateAndToken(template)) : trading;
+        return trading.ok ? accept(templateAndToken(template, templateTokens)) : trading;
       },
       make: async () => {
         const terms = termsOf(body);
@@ -60,12 +66,11 @@ export const createInvoiceTemplate = endpoint({
           partyId: party.id,
           shopId: body.shopID,
           createdAt: now,
-          accessSecret: randomText(22),
           ...terms,
           ...defined({ externalId: body.externalID }),
         };
         const isStored = await storeNewTemplate(db, template, fingerprint);
-        return isStored ? accept(templateAndToken(template)) : 'externalIdTaken';
+        return isStored ? accept(templateAndToken(template, templateTokens)) : 'externalIdTaken';
       },
     });
   },

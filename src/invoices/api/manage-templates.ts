@@ -10,9 +10,11 @@ import { metadataProblem } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { requireTerms } from '../domain/template.ts';
 import { deleteTemplate, findTemplate, updateTemplate } from '../store/templates.ts';
+import type { TemplateTokens } from '../template-tokens.ts';
 import { templateBody, TemplatePath, TemplateSchema, TemplateUpdate, termsOf } from './template-schema.ts';
 
 type Deps = { readonly db: Database; readonly merchants: Merchants };
+type DeleteDeps = Deps & { readonly templateTokens: Pick<TemplateTokens, 'forget'> };
 
 const path = '/v2/processing/invoice-templates/{invoiceTemplateID}';
 const tag = 'Invoices';
@@ -78,13 +80,15 @@ export const deleteInvoiceTemplate = endpoint({
   params: TemplatePath,
   status: 204,
   errors: ['invoiceTemplateNotFound', ...tradingRefusals],
-  handle: async ({ caller, params, now }, { db, merchants }: Deps) => {
+  handle: async ({ caller, params, now }, { db, merchants, templateTokens }: DeleteDeps) => {
     const template = await findTemplate(db, caller.partyId, params.invoiceTemplateID);
     if (!template) return refuse('invoiceTemplateNotFound');
     const trading = await merchants.trading(template);
     if (!trading.ok) return trading;
     const isDeleted = await deleteTemplate(db, template.id, now);
-    return isDeleted ? accept(undefined) : refuse('invoiceTemplateNotFound');
+    if (!isDeleted) return refuse('invoiceTemplateNotFound');
+    db.afterCommit(() => templateTokens.forget(template.id));
+    return accept(undefined);
   },
 });
 

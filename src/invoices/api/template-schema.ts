@@ -10,7 +10,7 @@ import {
   ExternalID,
 } from '../../platform/http/schemas.ts';
 import type { InvoiceTemplate, TemplateDetails, TemplatePrice, TemplateTerms } from '../domain/template.ts';
-import { tokenOf } from '../domain/template.ts';
+import type { TemplateTokens } from '../template-tokens.ts';
 import { cartBody, cartIdentity, cartOf, CartParams, CartSchema, InvoiceParams, TaxMode } from './schema.ts';
 
 /** With these, a due date stays within the years that can be written. */
@@ -151,10 +151,13 @@ export function templateBody(template: InvoiceTemplate): Static<typeof TemplateS
   };
 }
 
-export function templateAndToken(template: InvoiceTemplate): Static<typeof TemplateAndToken> {
+export function templateAndToken(
+  template: InvoiceTemplate,
+  tokens: Pick<TemplateTokens, 'issue'>,
+): Static<typeof TemplateAndToken> {
   return {
     invoiceTemplate: templateBody(template),
-    invoiceTemplateAccessToken: { payload: tokenOf(template) },
+    invoiceTemplateAccessToken: { payload: tokens.issue(template.id) },
   };
 }
 

@@ -59,23 +59,7 @@ export type InvoiceTemplate = TemplateTerms & {
   readonly shopId: string;
   readonly externalId?: string;
   readonly createdAt: Instant;
-  /** The secret half of its access token. */
-  readonly accessSecret: string;
 };
-
-/** `mandate_template_<template ID>_<22 characters, 131 bits>` */
-export function tokenOf({ id, accessSecret }: Pick<InvoiceTemplate, 'id' | 'accessSecret'>): string {
-  return `mandate_template_${id}_${accessSecret}`;
-}
-
-const tokenText = /^mandate_template_([0-9A-Za-z]{1,40})_([0-9A-Za-z]{22})$/;
-
-export function templateTokenParts(
-  text: string,
-): { readonly templateId: string; readonly secret: string } | undefined {
-  const [, templateId, secret] = tokenText.exec(text) ?? [];
-  return templateId === undefined || secret === undefined ? undefined : { templateId, secret };
-}
 
 export type TermsRefusal = TradingRefusal | 'invalidRequest' | 'invalidInvoiceCart';
 

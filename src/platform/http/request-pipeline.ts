@@ -6,7 +6,6 @@ import { Type, type TSchema } from 'typebox';
 import type { Clock, Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { DatabaseUnavailable, OutcomeUnknown } from '../database/connections/unavailable.ts';
-import type { AccessTokens } from '../keys/access-token.ts';
 import type { Logger } from '../log.ts';
 import { defined } from '../../defined.ts';
 import type { Refusal } from '../../refusal.ts';
@@ -67,14 +66,20 @@ import {
 } from './errors/unauthorized.ts';
 import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
-/** API keys and template tokens, which are looked up in the database. */
-export type SecretCheck = {
+export type ApiKeyCheck = {
   authenticate(text: string): Promise<Caller | RefusedToken | undefined>;
-  /** Whether this node has seen it work before, from memory alone. It may have been revoked since. */
+  /** Whether this node has seen the key work before, from memory alone. The key may have been revoked since. */
   hasWorked(text: string): boolean;
   /** Whether there is a key of this ID, whatever its secret. All made-up keys together cost one read a second. */
   isNamed(text: string): Promise<boolean>;
 };
+
+/** Tokens that a key of the service proves, so a made-up one costs no read. */
+type TokenCheck = {
+  verify(token: string): Promise<Caller | RefusedToken | undefined>;
+};
+
+export const templateTokenPrefix = 'mandate_template_';
 
 export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = {
   /** What endpoints use. A request with an Idempotency-Key gets its transaction as `db`. */
@@ -84,9 +89,9 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   /** The party's time, which its test clock may have moved; undefined if the party does not exist. */
   readonly timeOf: (partyId: string) => Promise<Instant | undefined>;
   readonly clock: Clock;
-  readonly apiKeys: SecretCheck;
-  readonly templateTokens: SecretCheck;
-  readonly tokens: AccessTokens;
+  readonly apiKeys: ApiKeyCheck;
+  readonly tokens: TokenCheck;
+  readonly templateTokens: TokenCheck;
   readonly idempotency: Idempotency;
   readonly callerLimits: CallerLimits;
   readonly forwarding: Forwarding;
@@ -326,19 +331,19 @@ async function authenticate(
     isCaller(found) ? found : (tooMany() ?? found);
   const token = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
   if (!token) return tooMany();
+  if (token.startsWith(templateTokenPrefix)) return counted(await templateTokens.verify(token));
   if (!token.startsWith('mandate_')) return counted(await tokens.verify(token));
-  const secrets = token.startsWith('mandate_template_') ? templateTokens : apiKeys;
-  if (secrets.hasWorked(token)) return counted(await secrets.authenticate(token));
+  if (apiKeys.hasWorked(token)) return counted(await apiKeys.authenticate(token));
 
   const refused = tooMany();
   // A flood of made-up keys locks no good key out, also if this node has not seen it since its start.
   if (refused) {
-    const found = (await secrets.isNamed(token)) ? await secrets.authenticate(token) : undefined;
+    const found = (await apiKeys.isNamed(token)) ? await apiKeys.authenticate(token) : undefined;
     return isCaller(found) ? found : refused;
   }
   let hasFailed = false;
   try {
-    const found = await secrets.authenticate(token);
+    const found = await apiKeys.authenticate(token);
     hasFailed = !isCaller(found);
     return found;
   } finally {

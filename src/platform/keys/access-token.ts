@@ -7,7 +7,7 @@ import type { RefusedToken, TokenSubject } from '../../caller.ts';
 import type { Keyring } from './keyring.ts';
 import { defined } from '../../defined.ts';
 
-/** The token of a template is looked up instead. */
+/** The token of a template is shorter: src/invoices/template-tokens.ts. */
 const signedKinds = ['invoice', 'customer'] as const;
 type SignedSubject = TokenSubject & { readonly kind: (typeof signedKinds)[number] };
 

@@ -1,5 +1,5 @@
 // Invoice templates over the API: what they may say, what the invoices made from them cost, and what their token may do.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setTradingFlag, tradingFlags } from '../../support/worlds/block-merchant.ts';
 import {
   fixedPrice,
@@ -446,41 +446,32 @@ test.each(tradingFlags)('nothing is written while the %s %s', async (of, flag, c
 });
 
 describe('the token of a template', () => {
-  test('works for years, and without the keys that sign other tokens', async () => {
+  test('works for years, and after a rotation of the key', async () => {
     const { id, token } = await makeTemplate(service, merchant);
-    const read = async () => (await service.call('GET', `${templatesUrl}/${id}`, { token })).status;
-    const { invoice, invoiceAccessToken } = (await invoiceFrom(id)).body;
-    vi.spyOn(service.keyring, 'find').mockResolvedValue(undefined);
-    onTestFinished(() => void vi.restoreAllMocks());
-    const signed = { token: invoiceAccessToken.payload };
-    expect((await service.call('GET', `${invoicesUrl}/${invoice.id}`, signed)).status).toBe(401);
+    await service.keyring.rotate('access_token');
     service.clock.advance(20 * 366 * 24 * 3_600_000);
-    expect(await read()).toBe(200);
+    expect((await service.call('GET', `${templatesUrl}/${id}`, { token })).status).toBe(200);
   });
 
-  test('is refused with any character changed, cut short or with more behind it', async () => {
+  test('says why it is refused once its template is deleted', async () => {
     const { id, token } = await makeTemplate(service, merchant);
-    const places = Array.from(token).map((character, at) => {
-      const other = character === 'A' ? 'B' : 'A';
-      return token.slice(0, at) + other + token.slice(at + 1);
+    await service.call('DELETE', `${templatesUrl}/${id}`, asKey());
+    const { status, headers } = await service.call('GET', `${templatesUrl}/${id}`, { token });
+    expect({ status, why: headers['www-authenticate'] }).toEqual({
+      status: 401,
+      why: 'Bearer error="invalid_token", error_description="The invoice template of this token is deleted."',
     });
-    for (const changed of [...places, token.slice(0, -1), `${token}A`, token.slice(0, -22)]) {
-      const answer = await service.call('GET', `${templatesUrl}/${id}`, { token: changed });
-      expect({ changed, status: answer.status }).toEqual({ changed, status: 401 });
-    }
   });
 
-  test('costs the database nothing while made-up tokens come, unless it has worked before', async () => {
+  test('works while failures come from its address, also if this node has not seen it', async () => {
     const guarded = await startTestService({ FAILED_AUTHENTICATIONS_PER_MINUTE: '2' });
     try {
-      const own = await guarded.createMerchant();
-      const [known, fresh] = [await makeTemplate(guarded, own), await makeTemplate(guarded, own)];
-      const read = async ({ id, token }: { id: string; token: string }) =>
-        (await guarded.call('GET', `${templatesUrl}/${id}`, { token })).status;
-      expect(await read(known)).toBe(200);
-      const madeUp = { id: known.id, token: `mandate_template_${known.id}_${'x'.repeat(22)}` };
+      const { id, token } = await makeTemplate(guarded, await guarded.createMerchant());
+      const read = async (sent: string) =>
+        (await guarded.call('GET', `${templatesUrl}/${id}`, { token: sent })).status;
+      const madeUp = `${token.slice(0, -22)}${'x'.repeat(22)}`;
       expect([await read(madeUp), await read(madeUp), await read(madeUp)]).toEqual([401, 401, 429]);
-      expect([await read(known), await read(fresh)]).toEqual([200, 429]);
+      expect([await read(token), await read(token)]).toEqual([200, 200]);
     } finally {
       await guarded.close();
     }

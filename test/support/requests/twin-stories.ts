@@ -308,7 +308,7 @@ async function rowsOf({ service }: PayoutWorld, partyId: string): Promise<string
     const { rows: tables } = await client.query<{ name: string; columns: string }>(
       `select table_name as name, string_agg(quote_ident(column_name), ', ' order by ordinal_position) as columns
        from information_schema.columns
-       where table_schema = current_schema() and data_type not in ('bytea', 'xid8') and column_default is distinct from 'now()' and column_name <> 'access_secret' and table_name in (
+       where table_schema = current_schema() and data_type not in ('bytea', 'xid8') and column_default is distinct from 'now()' and table_name in (
            select table_name from information_schema.columns
            where table_schema = current_schema() and column_name = 'party_id') and table_name <> 'api_key'
        group by table_name`,

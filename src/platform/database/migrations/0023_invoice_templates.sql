@@ -1,10 +1,9 @@
--- An invoice template: what its invoices are for, what they cost and how long they can be paid. Its access token is this row: it needs
--- no key, never expires, and ends with deleted_at.
+-- An invoice template: what its invoices are for, what they cost and how long they can be paid. Its access token never
+-- expires, and ends with deleted_at.
 create table invoice_template (
   invoice_template_id id primary key,
   party_id            id not null,
   shop_id             id not null,
-  access_secret       text not null,
   name                text,
   description         text,
   lifetime            json not null,
