@@ -2685,6 +2685,23 @@ select invoice_id, version, 'invoice', party_id, changed_at, $22::json from chan
 )
 select invoice_id from changed;
 
+-- insert_invoice_by_template_token
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createInvoiceByTemplateToken', $2::text || '/' || $3::text, $4::text, $5::bytea where $3::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $3::text is null or exists (select from claim)
+), changed as (
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
+select $4::text, $1::text, $6::text, $7::int4, $8::text, $9::text, $10::timestamptz, $11::timestamptz, $12::int8, $13::text, $14::text, $15::text, $16::json, $17::json, $18::json, $19::json, $3::text, $2::text, $20::json, $10::timestamptz, $21::timestamptz from claimed
+returning invoice_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
+)
+select invoice_id from changed;
+
 -- insert_invoice_from_template
 with claim as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)

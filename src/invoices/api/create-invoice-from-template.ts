@@ -44,8 +44,10 @@ export const createInvoiceFromTemplate = endpoint({
     if (!template) return refuse('invoiceTemplateNotFound');
     const { amount, currency, metadata, externalID } = body;
     const fingerprint = requestFingerprint([template.id, amount, currency]);
+    // All payers share a token, and what one has made is not for another: to them a repeat is a conflict.
+    const isByToken = caller.kind !== 'apiKey';
     return createIdempotently({
-      externalId: externalID,
+      externalId: isByToken ? undefined : externalID,
       fingerprint,
       order: 'makeFirst',
       find: (externalId) => findInvoiceFromTemplate(db, template.partyId, externalId),
@@ -67,7 +69,9 @@ export const createInvoiceFromTemplate = endpoint({
         };
         const decision = decideFromTemplate(template, trading.value, asked, now);
         if (!decision.ok) return decision;
-        if (!(await storeNewInvoice(db, decision.value, fingerprint))) return 'externalIdTaken';
+        const isStored = await storeNewInvoice(db, decision.value, fingerprint, { isByToken });
+        if (!isStored && isByToken) return refuse('externalIDConflict', { details: defined({ externalID }) });
+        if (!isStored) return 'externalIdTaken';
         return accept(invoiceAndToken(evolve(undefined, decision.value), tokens));
       },
     });

@@ -54,13 +54,13 @@ const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
 const readColumnList = columnList(readColumns);
 
 /** One round trip: the external ID is claimed first, then the invoice and its first event are written. */
-const insertInvoice = (name: string, operation: string) =>
+const insertInvoice = (name: string, claim: string) =>
   statement({
     name,
     parameters: { ...columns, ...createdWith(invoiceFact), wake_at: 'timestamptz?', fingerprint: 'bytea' },
     row: { invoice_id: 'text' },
     text: `
-    with ${claimExternalId(operation, ':invoice_id')}, changed as (
+    with ${claim}, changed as (
       insert into invoice (${columnList(columns)}, changed_at, wake_at)
       select ${parameterList(columns)}, :created_at, :wake_at from claimed
       returning invoice_id, party_id, version, changed_at
@@ -69,9 +69,22 @@ const insertInvoice = (name: string, operation: string) =>
     )
     select invoice_id from changed`,
   });
-const insertPlainInvoice = insertInvoice('insert_invoice', 'createInvoice');
+const insertPlainInvoice = insertInvoice('insert_invoice', claimExternalId('createInvoice', ':invoice_id'));
 /** The external IDs of invoices from templates are apart. */
-const insertFromTemplate = insertInvoice('insert_invoice_from_template', 'createInvoiceWithTemplate');
+const insertFromTemplate = insertInvoice(
+  'insert_invoice_from_template',
+  claimExternalId('createInvoiceWithTemplate', ':invoice_id'),
+);
+/** Those that came with the token of a template are known to that token alone. */
+const insertByToken = insertInvoice(
+  'insert_invoice_by_template_token',
+  claimExternalId(
+    'createInvoiceByTemplateToken',
+    ':invoice_id',
+    ':fingerprint',
+    `:invoice_template_id || '/' || :external_id`,
+  ),
+);
 
 const changeInvoiceRow = statement({
   name: 'change_invoice',
@@ -118,9 +131,11 @@ export async function storeNewInvoice(
   db: Database,
   created: InvoiceFact & { type: 'invoice_created' },
   fingerprint: Buffer,
+  { isByToken = false } = {},
 ): Promise<boolean> {
   const invoice = evolve(undefined, created);
-  const rows = await db.run(invoice.templateId === undefined ? insertPlainInvoice : insertFromTemplate, {
+  const fromTemplate = isByToken ? insertByToken : insertFromTemplate;
+  const rows = await db.run(invoice.templateId === undefined ? insertPlainInvoice : fromTemplate, {
     ...rowOf(invoice, 1),
     fingerprint,
     wake_at: nextAction(invoice)?.at ?? null,

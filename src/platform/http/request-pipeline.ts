@@ -199,8 +199,8 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     if ('refusal' in input) return sendRefusal(family, reply, withSuggestion(input.refusal, unknown));
 
     const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
-    if (key !== undefined && !idempotencyKeyPattern.test(key)) {
-      const description = 'send 1 to 64 of A-Z a-z 0-9 . _ -';
+    const description = key === undefined ? undefined : problemOfKey(key, context.caller);
+    if (description !== undefined) {
       const validationMessage = { where: 'Idempotency-Key', keyword: 'pattern', description };
       return sendRefusal(family, reply, validationRefusal(family, validationMessage));
     }
@@ -243,6 +243,12 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     if (endpoint.status !== 200 && response.status < 300) request.createdId = createdIn(response.body);
     return void reply.type('application/json; charset=utf-8').send(response.body);
   };
+}
+
+function problemOfKey(key: string, { kind }: Caller): string | undefined {
+  // All payers share such a token, and one that guesses a key would get the response to another.
+  if (kind === 'invoice-template') return 'leave it out with the token of a template';
+  return idempotencyKeyPattern.test(key) ? undefined : 'send 1 to 64 of A-Z a-z 0-9 . _ -';
 }
 
 /** A response about a new object begins with its ID, or with the object. It is not parsed for one line of the log. */

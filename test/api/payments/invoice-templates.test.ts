@@ -371,12 +371,12 @@ describe('an invoice from a template', () => {
   });
 
   test('is one under an external ID, which create invoice may use again', async () => {
-    const { id, token } = await makeTemplate(service, merchant, { details: ranged });
+    const { id } = await makeTemplate(service, merchant, { details: ranged });
     const other = await makeTemplate(service, merchant, { details: ranged });
     const body = { externalID: 'one order', amount: 2_000, currency: 'RUB' };
     const answers = await Promise.all([
-      invoiceFrom(id, body, token),
-      invoiceFrom(id, body, token),
+      invoiceFrom(id, body),
+      invoiceFrom(id, body),
       invoiceFrom(id, { ...body, metadata: { not: 'compared' } }),
     ]);
     const invoiceIds = answers.map(({ body: { invoice } }) => invoice.id);
@@ -451,6 +451,56 @@ describe('the token of a template', () => {
     await service.keyring.rotate('access_token');
     service.clock.advance(20 * 366 * 24 * 3_600_000);
     expect((await service.call('GET', `${templatesUrl}/${id}`, { token })).status).toBe(200);
+  });
+
+  test('makes one invoice under an external ID, and returns it to no other payer', async () => {
+    const { id, token } = await makeTemplate(service, merchant);
+    const body = { externalID: 'guessed by another payer' };
+    const answers = await Promise.all([invoiceFrom(id, body, token), invoiceFrom(id, body, token)]);
+    answers.push(await invoiceFrom(id, body, token));
+    const [made, ...repeats] = answers.toSorted((one, other) => one.status - other.status);
+    expect(made).toMatchObject({ status: 201, body: { invoice: body } });
+    const { externalID } = body;
+    const message = "This 'externalID' has been used by another request";
+    for (const repeat of repeats) expect(refused(repeat)).toEqual({ status: 409, externalID, message });
+  });
+
+  test('takes no external ID of its merchant or of another template, and gets nothing by one', async () => {
+    const [one, two] = [await makeTemplate(service, merchant), await makeTemplate(service, merchant)];
+    const first = { externalID: 'first by the merchant' };
+    const byKey = (await invoiceFrom(one.id, first)).body.invoice;
+    const byToken = (await invoiceFrom(one.id, first, one.token)).body.invoice;
+    const byOther = (await invoiceFrom(two.id, first, two.token)).body.invoice;
+    expect(new Set([byKey.id, byToken.id, byOther.id]).size).toBe(3);
+    const last = { externalID: 'first by a payer' };
+    const taken = (await invoiceFrom(one.id, last, one.token)).body.invoice;
+    const kept = (await invoiceFrom(one.id, last)).body.invoice;
+    expect(kept).toMatchObject(last);
+    expect(kept.id).not.toBe(taken.id);
+    expect((await invoiceFrom(one.id, last)).body.invoice).toEqual(kept);
+    const joined = { externalID: `${one.id}/x` };
+    const [ofMerchant, ofPayer] = [
+      await invoiceFrom(one.id, joined),
+      await invoiceFrom(one.id, { externalID: 'x' }, one.token),
+    ];
+    expect([ofMerchant.status, ofPayer.status]).toEqual([201, 201]);
+  });
+
+  test('may not repeat a request by an Idempotency-Key, as an API key may', async () => {
+    const { id, token } = await makeTemplate(service, merchant);
+    const headers = { 'idempotency-key': 'guessed' };
+    const send = (by: string) =>
+      service.call('POST', `${templatesUrl}/${id}/invoices`, { token: by, body: {}, headers });
+    expect(refused(await send(token))).toEqual({
+      status: 400,
+      code: 'invalidRequest',
+      message: expect.stringMatching(
+        /^Request parameter: Idempotency-Key, .*leave it out with the token of a template$/,
+      ),
+    });
+    const [made, repeated] = [await send(merchant.apiKey), await send(merchant.apiKey)];
+    expect(made.status).toBe(201);
+    expect(repeated.body).toEqual(made.body);
   });
 
   test('says why it is refused once its template is deleted', async () => {

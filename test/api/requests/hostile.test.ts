@@ -593,7 +593,8 @@ describe('a fuzz run of hostile requests', () => {
          union all
          select operation || ' ' || external_id from external_id where not exists (
            select from invoice
-             where operation in ('createInvoice', 'createInvoiceWithTemplate') and invoice_id = entity_id
+             where operation in ('createInvoice', 'createInvoiceWithTemplate', 'createInvoiceByTemplateToken')
+               and invoice_id = entity_id
            union all select from invoice_template
              where operation = 'createInvoiceTemplate' and invoice_template_id = entity_id
            union all select from payment
