@@ -406,6 +406,11 @@ export function buildService(
     ids,
     tokens,
     templateTokens,
+    templateInvoiceRate: rateLimit(
+      config.templateInvoicesPerHour / 3_600,
+      config.templateInvoicesPerHour,
+      monotonicMs,
+    ),
     merchants,
     cards,
     cardTesting,

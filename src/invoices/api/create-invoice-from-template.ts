@@ -6,6 +6,8 @@ import type { Merchants } from '../../merchants/merchants.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
+import { networkOf } from '../../platform/http/request/client-address.ts';
+import type { RateLimit } from '../../platform/http/request/rate-limit.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
 import type { AccessTokens } from '../../platform/keys/access-token.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -21,6 +23,7 @@ type Deps = {
   readonly ids: Ids;
   readonly merchants: Merchants;
   readonly tokens: Pick<AccessTokens, 'issue'>;
+  readonly templateInvoiceRate: Pick<RateLimit, 'take'>;
 };
 
 export const createInvoiceFromTemplate = endpoint({
@@ -39,6 +42,11 @@ export const createInvoiceFromTemplate = endpoint({
   status: 201,
   response: InvoiceAndToken,
   errors: ['invoiceTemplateNotFound', ...tradingRefusals, 'externalIDConflict'],
+  // A link with the token may be public, and invoices are kept permanently.
+  limit: ({ caller, countedAs, params }, { templateInvoiceRate }: Deps) =>
+    caller.kind === 'apiKey'
+      ? undefined
+      : templateInvoiceRate.take(`${params.invoiceTemplateID} ${networkOf(countedAs)}`),
   handle: async ({ caller, params, body, now }, { db, ids, merchants, tokens }: Deps) => {
     const template = await findTemplate(db, caller.partyId, params.invoiceTemplateID);
     if (!template) return refuse('invoiceTemplateNotFound');

@@ -13,10 +13,10 @@ import type { InvoiceTemplate, TemplateDetails, TemplatePrice, TemplateTerms } f
 import type { TemplateTokens } from '../template-tokens.ts';
 import { cartBody, cartIdentity, cartOf, CartParams, CartSchema, InvoiceParams, TaxMode } from './schema.ts';
 
-/** With these, a due date stays within the years that can be written. */
+/** An unpaid invoice waits for its due date, so that is not centuries away. */
 const part = (maximum: number) => Type.Integer({ minimum: 0, maximum });
 const Lifetime = Type.Object(
-  { days: part(36_500), months: part(1_200), years: part(100) },
+  { days: part(1_096), months: part(36), years: part(3) },
   {
     title: 'LifetimeInterval',
     description: 'How long an invoice can be paid: calendar years and months, then days.',

@@ -177,7 +177,9 @@ describe('a template', () => {
     ['no lifetime', { lifetime: undefined }],
     ['a lifetime without months', { lifetime: { days: 1, years: 0 } }],
     ['a negative lifetime', { lifetime: { days: 1, months: -1, years: 0 } }],
-    ['a lifetime beyond the calendar', { lifetime: { days: 0, months: 0, years: 101 } }],
+    ['a lifetime of more than three years', { lifetime: { days: 0, months: 0, years: 4 } }],
+    ['a lifetime of more than 36 months', { lifetime: { days: 0, months: 37, years: 0 } }],
+    ['a lifetime of more days than in three years', { lifetime: { days: 1_097, months: 0, years: 0 } }],
     ['no details', { details: undefined }],
     ['an unknown type', { details: { ...multiLine, templateType: 'InvoiceTemplate' } }],
     ['an unknown cost', { details: singleLine({ costType: 'Free' }) }],
@@ -501,6 +503,34 @@ describe('the token of a template', () => {
     const [made, repeated] = [await send(merchant.apiKey), await send(merchant.apiKey)];
     expect(made.status).toBe(201);
     expect(repeated.body).toEqual(made.body);
+  });
+
+  test('makes so many invoices an hour for each address, while others and API keys make more', async () => {
+    const limited = await startTestService({
+      TEMPLATE_INVOICES_PER_HOUR: '2',
+      TRUSTED_PROXIES: '127.0.0.1',
+    });
+    try {
+      const own = await limited.createMerchant();
+      const [one, two] = [await makeTemplate(limited, own), await makeTemplate(limited, own)];
+      const send = async ({ id, token }: { id: string; token: string }, address: string) => {
+        const headers = { 'x-forwarded-for': address };
+        return limited.call('POST', `${templatesUrl}/${id}/invoices`, { token, body: {}, headers });
+      };
+      const statuses = async (template: { id: string; token: string }, addresses: string[]) => {
+        const answers: number[] = [];
+        for (const address of addresses) answers.push((await send(template, address)).status);
+        return answers;
+      };
+      const [here, there] = ['203.0.113.7', '203.0.113.8'];
+      expect(await statuses(one, [here, here, here, there])).toEqual([201, 201, 429, 201]);
+      expect((await send(one, here)).headers['retry-after']).toMatch(/^[1-9]\d{2,3}$/);
+      expect(await statuses(two, [here])).toEqual([201]);
+      const byKey = { id: one.id, token: own.apiKey };
+      expect(await statuses(byKey, [here, here, here])).toEqual([201, 201, 201]);
+    } finally {
+      await limited.close();
+    }
   });
 
   test('says why it is refused once its template is deleted', async () => {
