@@ -41,7 +41,7 @@ const mayImport = {
   'retry-rules': ['acquiring', 'cards'],
   receipts: [...ground, 'platform/mail', 'merchants', 'cards'],
   recurring: [...ground, 'acquiring', 'merchants', 'cards', 'retry-rules', 'receipts'],
-  invoices: [...ground, 'merchants', 'receipts', 'recurring'],
+  invoices: [...ground, 'acquiring', 'merchants', 'cards', 'retry-rules', 'receipts', 'recurring'],
   payments: [
     ...ground,
     'acquiring',

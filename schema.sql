@@ -651,6 +651,7 @@ create table invoice (
   changed_at timestamp with time zone default now() not null,
   payer_attempts integer default 0 not null,
   recurring json,
+  invoice_template_id id,
   constraint invoice_pkey primary key (invoice_id),
   constraint invoice_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),
@@ -668,6 +669,21 @@ create table invoice_stop (
   pack text not null,
   decline_class text,
   constraint invoice_stop_pkey primary key (invoice_id, payment_id)
+);
+
+create table invoice_template (
+  invoice_template_id id not null,
+  party_id id not null,
+  shop_id id not null,
+  name text,
+  description text,
+  lifetime json not null,
+  details json not null,
+  metadata json,
+  external_id text,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint invoice_template_pkey primary key (invoice_template_id)
 );
 
 create table ledger_account (

@@ -1,7 +1,6 @@
 // Who is calling: a merchant's server with an API key, or a browser with an access token for one entity.
 
-export const tokenKinds = ['invoice', 'customer', 'invoice-template'] as const;
-export type TokenKind = (typeof tokenKinds)[number];
+export type TokenKind = 'invoice' | 'customer' | 'invoice-template';
 
 /** What an access token is for. */
 export type TokenSubject = {
@@ -13,7 +12,10 @@ export type TokenSubject = {
 };
 
 /** A token that once was good. Its secret matched, so its holder may learn why it is refused. */
-export type RefusedToken = { readonly kind: 'refused'; readonly why: 'expired' | 'otherMode' | 'revoked' };
+export type RefusedToken = {
+  readonly kind: 'refused';
+  readonly why: 'expired' | 'otherMode' | 'revoked' | 'deleted';
+};
 
 export type Caller =
   | {

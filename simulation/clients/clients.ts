@@ -7,6 +7,7 @@ import { knownTo, type Action, type ClockMove, type Knowledge, type Wish } from 
 import { webhookActions } from './webhooks.ts';
 import { readActions } from './reads.ts';
 import { consentLinkActions } from './consent-links.ts';
+import { templateActions } from './templates.ts';
 import { customerActions } from './customers.ts';
 import { shopActions, smoothShopActions } from './shop.ts';
 import type { Theme } from './themes.ts';
@@ -40,6 +41,7 @@ export const actions: readonly Action[] = [
   ...smoothShopActions,
   ...customerActions,
   ...consentLinkActions,
+  ...templateActions,
   ...walletActions,
   ...webhookActions,
 ];

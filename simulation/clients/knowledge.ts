@@ -16,6 +16,7 @@ export type Knowledge = {
   readonly series: string[];
   /** Their pages are opened by payers, who then know what they show. */
   readonly consentLinks: { id: string; path: string; textHash?: string }[];
+  readonly templates: { id: string; token: string }[];
   readonly customers: { id: string; token: string }[];
   readonly bindings: { customerId: string; id: string }[];
   readonly identities: string[];
@@ -41,7 +42,7 @@ export type Knowledge = {
 export type ClockMove = { readonly fromMs: number; readonly toMs: number };
 
 export type Wish = {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: Record<string, unknown>;
   /** Set where it is not their API key. */
@@ -73,6 +74,7 @@ export function knownTo(partyId: string, apiKey: string): Knowledge {
     cards: [],
     series: [],
     consentLinks: [],
+    templates: [],
     customers: [],
     bindings: [],
     identities: [],

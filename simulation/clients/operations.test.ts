@@ -16,6 +16,7 @@ function knowingAll() {
   known.cards.push({ token: 'card', session: 'session' });
   known.series.push('S');
   known.consentLinks.push({ id: 'L', path: '/consent/L/secret', textHash: 'hash' });
+  known.templates.push({ id: 'T', token: 'token' });
   known.customers.push({ id: 'C', token: 'token' });
   known.bindings.push({ customerId: 'C', id: '1' });
   known.identities.push('identity');

@@ -29,6 +29,7 @@ const config = readConfig(
     REQUESTS_PER_SECOND: '0',
     CARD_TESTING_LIMITS: 'off',
     FAILED_AUTHENTICATIONS_PER_MINUTE: '0',
+    TEMPLATE_INVOICES_PER_HOUR: '0',
     WEBHOOK_ADDRESSES: 'anywhere',
     ...mailSettings,
   },

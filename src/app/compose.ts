@@ -57,6 +57,7 @@ import { buildServer } from '../platform/http/server.ts';
 import { addSystemRoutes } from '../platform/http/system-routes.ts';
 import { randomIds, type Ids } from '../ids.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
+import { openTemplateTokens } from '../invoices/template-tokens.ts';
 import { accessTokens } from '../platform/keys/access-token.ts';
 import { openKeyring } from '../platform/keys/keyring.ts';
 import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts';
@@ -250,6 +251,7 @@ export function buildService(
   const { clock } = ports;
   const metrics = openMetrics();
   const tokens = accessTokens(keyring, clock);
+  const templateTokens = openTemplateTokens({ lookups: database.lookups, keyring });
   const merchants = openMerchants(database.lookups, clock, livemodeOf(config.mode));
   const answers = idempotency(database, keyring);
 
@@ -415,6 +417,12 @@ export function buildService(
     clock,
     ids,
     tokens,
+    templateTokens,
+    templateInvoiceRate: rateLimit(
+      config.templateInvoicesPerHour / 3_600,
+      config.templateInvoicesPerHour,
+      monotonicMs,
+    ),
     merchants,
     cards,
     cardTesting,
@@ -456,6 +464,7 @@ export function buildService(
       },
       clock,
       apiKeys,
+      templateTokens,
       tokens,
       idempotency: answers,
       publicUrl,

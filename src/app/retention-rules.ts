@@ -34,6 +34,7 @@ export const retention: Readonly<Record<string, string>> = {
   identity: permanently.names,
   identity_challenge: permanently.names,
   invoice: permanently.money,
+  invoice_template: permanently.names,
   invoice_stop: 'permanently: an invoice that a payer has stopped',
   ledger_account: permanently.ledger,
   ledger_balance: permanently.ledger,

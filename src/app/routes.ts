@@ -25,6 +25,14 @@ import { createInvoice } from '../invoices/api/create-invoice.ts';
 import { fulfillInvoice, rescindInvoice } from '../invoices/api/end-invoice.ts';
 import { issueInvoiceToken } from '../invoices/api/issue-invoice-token.ts';
 import { findInvoiceByExternalId, getInvoice } from '../invoices/api/read-invoices.ts';
+import { createInvoiceFromTemplate } from '../invoices/api/create-invoice-from-template.ts';
+import { createInvoiceTemplate } from '../invoices/api/create-template.ts';
+import {
+  deleteInvoiceTemplate,
+  getInvoiceTemplate,
+  listTemplatePaymentMethods,
+  updateInvoiceTemplate,
+} from '../invoices/api/manage-templates.ts';
 import { createPayment } from '../payments/api/create-payment.ts';
 import { createRefund } from '../payments/api/create-refund.ts';
 import { cancelPayment, capturePayment } from '../payments/api/capture-and-cancel.ts';
@@ -110,6 +118,13 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   issueInvoiceToken, //       POST /v2/processing/invoices/{invoiceID}/access-tokens
   listInvoiceEvents, //       GET  /v2/processing/invoices/{invoiceID}/events
   listInvoicePaymentMethods, // GET /v2/processing/invoices/{invoiceID}/payment-methods
+
+  createInvoiceTemplate, //   POST /v2/processing/invoice-templates
+  getInvoiceTemplate, //      GET  /v2/processing/invoice-templates/{invoiceTemplateID}
+  updateInvoiceTemplate, //   PUT  /v2/processing/invoice-templates/{invoiceTemplateID}
+  deleteInvoiceTemplate, //   DELETE /v2/processing/invoice-templates/{invoiceTemplateID}
+  createInvoiceFromTemplate, // POST …/invoice-templates/{invoiceTemplateID}/invoices
+  listTemplatePaymentMethods, // GET …/invoice-templates/{invoiceTemplateID}/payment-methods
 
   createPaymentResource, //   POST /v2/processing/payment-resources
 

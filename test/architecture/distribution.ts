@@ -24,6 +24,7 @@ export const distributedBy: Readonly<Record<string, string>> = {
   identity: 'identity_id',
   identity_challenge: 'identity_id',
   invoice: 'invoice_id',
+  invoice_template: 'invoice_template_id',
   invoice_stop: 'invoice_id',
   ledger_account: 'account_id',
   ledger_balance: 'account_id',

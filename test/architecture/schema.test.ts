@@ -63,7 +63,11 @@ test.each([
     'alter table party alter column name set default $$x$$',
     "  name text default 'x'::text not null,",
   ],
-  ['a dropped not-null', 'alter table party alter column name drop not null', '  name text,'],
+  [
+    'a dropped not-null',
+    'alter table party alter column is_blocked drop not null',
+    'is_blocked boolean default false,',
+  ],
   [
     'a check',
     "alter table party add constraint short check (name <> 'A')",

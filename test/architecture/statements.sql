@@ -1421,6 +1421,11 @@ delete from security_code where session_id in
 (select session_id from security_code where expires_at <= $1::timestamptz limit $2::int4 for update skip locked)
 returning session_id;
 
+-- delete_invoice_template
+update invoice_template set deleted_at = $1::timestamptz
+where invoice_template_id = $2::text and deleted_at is null
+returning invoice_template_id;
+
 -- delete_old_payer_attempts
 delete from payer_attempt where subject in (
 select subject from payer_attempt where kept_until < $1::timestamptz order by kept_until limit $2::int4 for update skip locked
@@ -2674,12 +2679,46 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, recurring, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::json, $9::timestamptz, $20::timestamptz from claimed
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $21::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
+)
+select invoice_id from changed;
+
+-- insert_invoice_by_template_token
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createInvoiceByTemplateToken', $2::text || '/' || $3::text, $4::text, $5::bytea where $3::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $3::text is null or exists (select from claim)
+), changed as (
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
+select $4::text, $1::text, $6::text, $7::int4, $8::text, $9::text, $10::timestamptz, $11::timestamptz, $12::int8, $13::text, $14::text, $15::text, $16::json, $17::json, $18::json, $19::json, $3::text, $2::text, $20::json, $10::timestamptz, $21::timestamptz from claimed
+returning invoice_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
+)
+select invoice_id from changed;
+
+-- insert_invoice_from_template
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createInvoiceWithTemplate', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+), changed as (
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
+returning invoice_id, party_id, version, changed_at
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
 )
 select invoice_id from changed;
 
@@ -2687,6 +2726,18 @@ select invoice_id from changed;
 insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
 values ($1::text, $2::text, $3::timestamptz, $4::text, $5::text, $6::text)
 on conflict do nothing;
+
+-- insert_invoice_template
+with claim as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select $1::text, 'createInvoiceTemplate', $2::text, $3::text, $4::bytea where $2::text is not null
+on conflict do nothing returning entity_id
+), claimed as (
+select where $2::text is null or exists (select from claim)
+)
+insert into invoice_template (invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at)
+select $3::text, $1::text, $5::text, $6::text, $7::text, $8::json, $9::json, $10::json, $2::text, $11::timestamptz from claimed
+returning invoice_template_id;
 
 -- insert_next_webhook_key
 with made as (
@@ -3529,10 +3580,10 @@ and ($3::text is null or status = $3::text)
 order by created_at, challenge_id limit 1000;
 
 -- read_invoice
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, recurring, payment_in_progress from invoice where invoice_id = $1::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text;
 
 -- read_invoice_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
 
@@ -3546,8 +3597,22 @@ order by sequence limit $2::int4
 where invoice_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
+-- read_invoice_from_template_by_external_id
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+from external_id as claim join invoice on invoice_id = entity_id 
+where claim.party_id = $1::text and claim.operation = 'createInvoiceWithTemplate' and claim.external_id = $2::text;
+
 -- read_invoice_of_party
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, recurring, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+
+-- read_invoice_template
+select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
+where invoice_template_id = $1::text and deleted_at is null;
+
+-- read_invoice_template_by_external_id
+select invoice_template.invoice_template_id, invoice_template.party_id, invoice_template.shop_id, invoice_template.name, invoice_template.description, invoice_template.lifetime, invoice_template.details, invoice_template.metadata, invoice_template.external_id, invoice_template.created_at, invoice_template.deleted_at, claim.fingerprint as request_fingerprint
+from external_id as claim join invoice_template on invoice_template_id = entity_id 
+where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' and claim.external_id = $2::text;
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
@@ -4400,6 +4465,14 @@ returning withdrawal_id, party_id, wallet_id, destination_id, identity_id, versi
 
 -- take_time
 select set_config('statement_timeout', $1::text, true);
+
+-- update_invoice_template
+update invoice_template
+set name = coalesce($1::text, name), description = coalesce($2::text, description),
+lifetime = coalesce($3::json, lifetime), details = coalesce($4::json, details),
+metadata = coalesce($5::json, metadata)
+where invoice_template_id = $6::text and deleted_at is null
+returning invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at;
 
 -- upsert_bank
 insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)

@@ -46,6 +46,7 @@ export const tablesWithoutLog: Readonly<Record<string, string>> = {
   shop: 'shop_id',
   recurring_settings: 'shop_id',
   consent_link: 'consent_link_id',
+  invoice_template: 'invoice_template_id',
   payout_terminal: 'terminal_id',
 };
 
@@ -100,7 +101,7 @@ const addedLater: Readonly<Record<string, RecordedRow>> = {
   deposit: { reversed_at: null },
   destination: { card_hash: null, returns: 0 },
   identity: { sender: null },
-  invoice: { recurring: null },
+  invoice: { recurring: null, invoice_template_id: null },
   payment: { unsent_attempts: 0 },
   refund: { waits_until: null, rrn: null, arn: null },
   shop: { when_short: 'refuse' },

@@ -169,6 +169,16 @@ export const settings = {
     [0, 1_000_000],
     600,
   ),
+  templateInvoicesPerHour: wholeNumber(
+    {
+      name: 'TEMPLATE_INVOICES_PER_HOUR',
+      meaning:
+        'How many invoices each address (each /64 of IPv6) can make with the token of a template, on each node; 0 for no limit. ' +
+        'Above it the request gets 429. API keys have no such limit.',
+    },
+    [0, 1_000_000],
+    60,
+  ),
   strictRequestId: onOrOff(
     {
       name: 'STRICT_REQUEST_ID',

@@ -1,5 +1,4 @@
 // POST /v2/processing/invoices: creates an invoice and its access token.
-import type { Static } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
@@ -11,19 +10,13 @@ import { amountWarnings } from '../../recurring/domain/mandate.ts';
 import type { Consents } from '../../recurring/port.ts';
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Warning } from '../../refusal.ts';
-import {
-  decideCreate,
-  evolve,
-  type CreateInvoice,
-  type Invoice,
-  type InvoiceTerms,
-} from '../domain/invoice.ts';
+import { decideCreate, evolve, type CreateInvoice, type InvoiceTerms } from '../domain/invoice.ts';
 import { findInvoiceByExternalId, storeNewInvoice } from '../store/invoices.ts';
 import {
   cartIdentity,
   cartOf,
   InvoiceAndToken,
-  invoiceBody,
+  invoiceAndToken,
   invoiceExample,
   InvoiceParams,
 } from './schema.ts';
@@ -85,7 +78,7 @@ export const createInvoice = endpoint({
       find: (externalId) => findInvoiceByExternalId(db, party.id, externalId),
       respond: async (invoice) => {
         const trading = await merchants.trading(invoice);
-        return trading.ok ? accept(bodyOf(invoice, deps)) : trading;
+        return trading.ok ? accept(invoiceAndToken(invoice, deps.tokens)) : trading;
       },
       make: async () => {
         const decision = decideCreate(party, shop, command, now);
@@ -94,16 +87,11 @@ export const createInvoice = endpoint({
         const warnings = [...dueDateWarnings(terms, now), ...(await consentWarnings(terms, deps))];
         if (!(await storeNewInvoice(db, decision.value, fingerprint))) return 'externalIdTaken';
         if (command.dueDate <= now) db.afterCommit(() => deps.jobs.wake());
-        return accept(bodyOf(evolve(undefined, decision.value), deps), warnings);
+        return accept(invoiceAndToken(evolve(undefined, decision.value), deps.tokens), warnings);
       },
     });
   },
 });
-
-function bodyOf(invoice: Invoice, { tokens }: { tokens: AccessTokens }): Static<typeof InvoiceAndToken> {
-  const payload = tokens.issue({ kind: 'invoice', entityId: invoice.id, partyId: invoice.partyId });
-  return { invoice: invoiceBody(invoice), invoiceAccessToken: { payload } };
-}
 
 function dueDateWarnings({ dueDate }: InvoiceTerms, now: Instant): Warning[] {
   return dueDate <= now ? [{ code: 'dueDatePast', field: 'dueDate' }] : [];

@@ -12,6 +12,7 @@ import {
 import {
   lineCostMinor,
   type CartLine,
+  type Invoice,
   type InvoiceFact,
   type InvoiceState,
   type InvoiceTerms,
@@ -19,9 +20,10 @@ import {
 import { termsBody } from '../../receipts/domain/terms-body.ts';
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { InvoiceRecurrentTerms } from '../../recurring/api/schema.ts';
+import type { AccessTokens } from '../../platform/keys/access-token.ts';
 import { defined } from '../../defined.ts';
 
-const TaxMode = Type.Object(
+export const TaxMode = Type.Object(
   {
     type: Type.Enum(['InvoiceLineTaxVAT']),
     rate: Type.String({
@@ -122,6 +124,7 @@ export const InvoiceSchema = Type.Object(
     currency: CurrencyCode,
     product: Type.String(),
     description: Type.Optional(Type.String()),
+    invoiceTemplateID: Type.Optional(EntityID),
     cart: Type.Optional(CartSchema),
     bankAccount: Type.Optional(BankAccount),
     clientInfo: Type.Optional(InvoiceClientInfo),
@@ -185,6 +188,7 @@ export function invoiceBody(invoice: InvoiceTerms & InvoiceState): Static<typeof
     ...defined({
       externalID: invoice.externalId,
       description: invoice.description,
+      invoiceTemplateID: invoice.templateId,
       cart: invoice.cart && cartBody(invoice.cart),
       bankAccount: invoice.bankAccount,
       clientInfo: invoice.clientInfo,
@@ -193,6 +197,14 @@ export function invoiceBody(invoice: InvoiceTerms & InvoiceState): Static<typeof
       reason: 'reason' in invoice ? invoice.reason : undefined,
     }),
   };
+}
+
+export function invoiceAndToken(
+  invoice: Invoice,
+  tokens: Pick<AccessTokens, 'issue'>,
+): Static<typeof InvoiceAndToken> {
+  const payload = tokens.issue({ kind: 'invoice', entityId: invoice.id, partyId: invoice.partyId });
+  return { invoice: invoiceBody(invoice), invoiceAccessToken: { payload } };
 }
 
 /** Undefined if they say nothing. */

@@ -35,6 +35,7 @@ export type InvoiceTerms = {
   readonly clientInfo?: ClientInfo;
   readonly metadata: object;
   readonly externalId?: string;
+  readonly templateId?: string;
   /** Its payment saves the card for later charges, on these terms. If they say nothing, those of the request or the shop apply. */
   readonly recurring?: MandateTerms;
 };
@@ -89,28 +90,39 @@ export function decideCreate(
   if (command.partyId !== undefined && command.partyId !== party.id) return refuse('invalidPartyID');
   const trading = requireTrading(party, shop);
   if (!trading.ok) return trading;
-  const { currency } = trading.value;
-  if (command.currency !== currency)
-    return refuse('invalidRequest', { message: 'Invalid currency', hint: `The shop takes ${currency}.` });
+  if (command.currency !== trading.value.currency) return wrongCurrency(trading.value);
   if (command.allocation !== undefined) return refuse('allocationNotPermitted');
   const cost = costOf(command);
   if (!cost.ok) return cost;
-  const { description, cart, bankAccount, clientInfo, externalId, recurring } = command;
-  // A due date in the past is accepted: the invoice is overdue immediately.
-  return accept({
+  return accept(invoiceCreated(trading.value, command, cost.value, now));
+}
+
+export function wrongCurrency({ currency }: Pick<Shop, 'currency'>) {
+  return refuse('invalidRequest', { message: 'Invalid currency', hint: `The shop takes ${currency}.` });
+}
+
+/** A due date in the past is accepted: the invoice is overdue immediately. */
+export function invoiceCreated(
+  shop: Shop,
+  command: Omit<InvoiceTerms, 'partyId' | 'shopId' | 'createdAt' | 'amount'>,
+  amountMinor: bigint,
+  now: Instant,
+): InvoiceFact & { type: 'invoice_created' } {
+  const { description, cart, bankAccount, clientInfo, externalId, templateId, recurring } = command;
+  return {
     type: 'invoice_created',
     terms: {
       id: command.id,
-      partyId: party.id,
-      shopId: trading.value.id,
+      partyId: shop.partyId,
+      shopId: shop.id,
       createdAt: now,
       dueDate: command.dueDate,
-      amount: { minor: cost.value, currency },
+      amount: { minor: amountMinor, currency: shop.currency },
       product: command.product,
       metadata: command.metadata,
-      ...defined({ description, cart, bankAccount, clientInfo, externalId, recurring }),
+      ...defined({ description, cart, bankAccount, clientInfo, externalId, templateId, recurring }),
     },
-  });
+  };
 }
 
 /** The amount, or the total of the cart. If both are given, they must be equal. */

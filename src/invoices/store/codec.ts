@@ -1,4 +1,4 @@
-// Stored JSON of invoices: cart lines in their column, facts in the log.
+// Stored JSON of invoices and their templates: cart lines in their column, facts in the log.
 import {
   anyObject,
   currency,
@@ -11,6 +11,7 @@ import {
   optional,
   text,
   variants,
+  wholeNumber,
   type Codec,
   type Kinds,
 } from '../../platform/database/codec.ts';
@@ -24,12 +25,17 @@ import type {
   InvoiceStatus,
   InvoiceTerms,
 } from '../domain/invoice.ts';
+import type { Lifetime, TemplateDetails, TemplatePrice } from '../domain/template.ts';
 
+const taxMode: Codec<NonNullable<CartLine['taxMode']>> = object({
+  type: oneOf('InvoiceLineTaxVAT'),
+  rate: text,
+});
 const cartLine: Codec<CartLine> = object({
   product: text,
   quantity: minorUnits,
   priceMinor: minorUnits,
-  taxMode: optional(object({ type: oneOf('InvoiceLineTaxVAT'), rate: text })),
+  taxMode: optional(taxMode),
 });
 export const cart = list(cartLine);
 
@@ -39,6 +45,24 @@ export const bankAccount: Codec<BankAccount> = object({
   bankBik: text,
 });
 export const clientInfo: Codec<ClientInfo> = object({ trustLevel: oneOf('wellKnown', 'unknown') });
+
+export const lifetime: Codec<Lifetime> = object({
+  days: wholeNumber,
+  months: wholeNumber,
+  years: wholeNumber,
+});
+const price: Codec<TemplatePrice> = variants<TemplatePrice, 'costType'>('costType', {
+  InvoiceTemplateLineCostFixed: { currency: text, amountMinor: minorUnits },
+  InvoiceTemplateLineCostRange: { currency: text, lowestMinor: minorUnits, highestMinor: minorUnits },
+  InvoiceTemplateLineCostUnlim: {},
+});
+export const templateDetails: Codec<TemplateDetails> = variants<TemplateDetails, 'templateType'>(
+  'templateType',
+  {
+    InvoiceTemplateSingleLine: { product: text, price, taxMode: optional(taxMode) },
+    InvoiceTemplateMultiLine: { cart, currency: text },
+  },
+);
 
 type StoredTerms = Omit<InvoiceTerms, 'amount'> & {
   readonly amountMinor: bigint;
@@ -61,6 +85,7 @@ const terms: Codec<InvoiceTerms> = mapped(
     clientInfo: optional(clientInfo),
     metadata: anyObject,
     externalId: optional(text),
+    templateId: optional(text),
     recurring: optional(mandateTerms),
   }),
   {

@@ -46,6 +46,7 @@ const columns = {
   client_info: stored('json?', clientInfo),
   metadata: stored('json', anyObject),
   external_id: 'text?',
+  invoice_template_id: 'text?',
   recurring: stored('json?', mandateTerms),
 } as const;
 /** Columns that payments write. */
@@ -53,12 +54,13 @@ const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
 const readColumnList = columnList(readColumns);
 
 /** One round trip: the external ID is claimed first, then the invoice and its first event are written. */
-const insertInvoice = statement({
-  name: 'insert_invoice',
-  parameters: { ...columns, ...createdWith(invoiceFact), wake_at: 'timestamptz?', fingerprint: 'bytea' },
-  row: { invoice_id: 'text' },
-  text: `
-    with ${claimExternalId('createInvoice', ':invoice_id')}, changed as (
+const insertInvoice = (name: string, claim: string) =>
+  statement({
+    name,
+    parameters: { ...columns, ...createdWith(invoiceFact), wake_at: 'timestamptz?', fingerprint: 'bytea' },
+    row: { invoice_id: 'text' },
+    text: `
+    with ${claim}, changed as (
       insert into invoice (${columnList(columns)}, changed_at, wake_at)
       select ${parameterList(columns)}, :created_at, :wake_at from claimed
       returning invoice_id, party_id, version, changed_at
@@ -66,7 +68,23 @@ const insertInvoice = statement({
       ${appendEvent('invoice', 'invoice_id')}
     )
     select invoice_id from changed`,
-});
+  });
+const insertPlainInvoice = insertInvoice('insert_invoice', claimExternalId('createInvoice', ':invoice_id'));
+/** The external IDs of invoices from templates are apart. */
+const insertFromTemplate = insertInvoice(
+  'insert_invoice_from_template',
+  claimExternalId('createInvoiceWithTemplate', ':invoice_id'),
+);
+/** Those that came with the token of a template are known to that token alone. */
+const insertByToken = insertInvoice(
+  'insert_invoice_by_template_token',
+  claimExternalId(
+    'createInvoiceByTemplateToken',
+    ':invoice_id',
+    ':fingerprint',
+    `:invoice_template_id || '/' || :external_id`,
+  ),
+);
 
 const changeInvoiceRow = statement({
   name: 'change_invoice',
@@ -113,9 +131,11 @@ export async function storeNewInvoice(
   db: Database,
   created: InvoiceFact & { type: 'invoice_created' },
   fingerprint: Buffer,
+  { isByToken = false } = {},
 ): Promise<boolean> {
   const invoice = evolve(undefined, created);
-  const rows = await db.run(insertInvoice, {
+  const fromTemplate = isByToken ? insertByToken : insertFromTemplate;
+  const rows = await db.run(invoice.templateId === undefined ? insertPlainInvoice : fromTemplate, {
     ...rowOf(invoice, 1),
     fingerprint,
     wake_at: nextAction(invoice)?.at ?? null,
@@ -147,6 +167,14 @@ export const findInvoiceByExternalId = findByExternalId(
   'createInvoice',
   readColumns,
   (row) => storedFromRow(row).invoice,
+);
+
+export const findInvoiceFromTemplate = findByExternalId(
+  'invoice',
+  'createInvoiceWithTemplate',
+  readColumns,
+  (row) => storedFromRow(row).invoice,
+  { name: 'read_invoice_from_template_by_external_id' },
 );
 
 const changeTries = 10;
@@ -227,6 +255,7 @@ function rowOf(invoice: Invoice, version: number): Values<typeof columns> {
     client_info: invoice.clientInfo ?? null,
     metadata: invoice.metadata,
     external_id: invoice.externalId ?? null,
+    invoice_template_id: invoice.templateId ?? null,
     recurring: invoice.recurring ?? null,
   };
 }
@@ -247,6 +276,7 @@ function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
       bankAccount: row.bank_account,
       clientInfo: row.client_info,
       externalId: row.external_id,
+      templateId: row.invoice_template_id,
       recurring: row.recurring,
     }),
   };

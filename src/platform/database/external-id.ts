@@ -12,10 +12,15 @@ const insertInto = 'insert into external_id (party_id, operation, external_id, e
  * The first common table expressions of a create: they claim the external ID, if the request has one. `claimed` has a row unless
  * the ID is taken; the parameters are :party_id, :external_id and those of the two expressions.
  */
-export function claimExternalId(operation: string, entityId: string, fingerprint = ':fingerprint'): string {
+export function claimExternalId(
+  operation: string,
+  entityId: string,
+  fingerprint = ':fingerprint',
+  externalId = ':external_id',
+): string {
   return `claim as (
       ${insertInto}
-      select :party_id, '${operation}', :external_id, ${entityId}, ${fingerprint} where :external_id is not null
+      select :party_id, '${operation}', ${externalId}, ${entityId}, ${fingerprint} where :external_id is not null
       on conflict do nothing returning entity_id
     ), claimed as (
       select where :external_id is null or exists (select from claim)
@@ -57,12 +62,12 @@ export function findByExternalId<const Row extends Columns, Value>(
   operation: string,
   row: Row,
   valueOf: (row: Values<Row>) => Value,
-  /** For a row with more than the columns of its table. */
-  more: { readonly select?: string; readonly join?: string } = {},
+  /** For a row with more than the columns of its table, or a table that two operations write. */
+  more: { readonly select?: string; readonly join?: string; readonly name?: string } = {},
 ) {
-  const { select = columnList(row, table), join = '' } = more;
+  const { select = columnList(row, table), join = '', name = `read_${table}_by_external_id` } = more;
   const read = readByExternalId({
-    name: `read_${table}_by_external_id`,
+    name,
     operation,
     row,
     select,

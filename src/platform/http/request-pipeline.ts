@@ -6,7 +6,6 @@ import { Type, type TSchema } from 'typebox';
 import type { Clock, Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
 import { DatabaseUnavailable, OutcomeUnknown } from '../database/connections/unavailable.ts';
-import type { AccessTokens } from '../keys/access-token.ts';
 import type { Logger } from '../log.ts';
 import { defined } from '../../defined.ts';
 import type { Refusal } from '../../refusal.ts';
@@ -75,6 +74,13 @@ export type ApiKeyCheck = {
   isNamed(text: string): Promise<boolean>;
 };
 
+/** Tokens that a key of the service proves, so a made-up one costs no read. */
+type TokenCheck = {
+  verify(token: string): Promise<Caller | RefusedToken | undefined>;
+};
+
+export const templateTokenPrefix = 'mandate_template_';
+
 export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = {
   /** What endpoints use. A request with an Idempotency-Key gets its transaction as `db`. */
   readonly endpointDeps: Deps;
@@ -84,7 +90,8 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly timeOf: (partyId: string) => Promise<Instant | undefined>;
   readonly clock: Clock;
   readonly apiKeys: ApiKeyCheck;
-  readonly tokens: AccessTokens;
+  readonly tokens: TokenCheck;
+  readonly templateTokens: TokenCheck;
   readonly idempotency: Idempotency;
   readonly callerLimits: CallerLimits;
   readonly forwarding: Forwarding;
@@ -103,7 +110,13 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
 
 type AuthenticationDeps = Pick<
   PipelineDeps<{ readonly db: Database }, unknown>,
-  'clock' | 'apiKeys' | 'tokens' | 'callerLimits' | 'failedAuthenticationRate' | 'forwarding'
+  | 'clock'
+  | 'apiKeys'
+  | 'templateTokens'
+  | 'tokens'
+  | 'callerLimits'
+  | 'failedAuthenticationRate'
+  | 'forwarding'
 >;
 
 /** What the first half, before the body is read, passes to the second. */
@@ -186,8 +199,8 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     if ('refusal' in input) return sendRefusal(family, reply, withSuggestion(input.refusal, unknown));
 
     const key = takesKey ? headerText(request, 'idempotency-key') : undefined;
-    if (key !== undefined && !idempotencyKeyPattern.test(key)) {
-      const description = 'send 1 to 64 of A-Z a-z 0-9 . _ -';
+    const description = key === undefined ? undefined : problemOfKey(key, context.caller);
+    if (description !== undefined) {
       const validationMessage = { where: 'Idempotency-Key', keyword: 'pattern', description };
       return sendRefusal(family, reply, validationRefusal(family, validationMessage));
     }
@@ -230,6 +243,12 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     if (endpoint.status !== 200 && response.status < 300) request.createdId = createdIn(response.body);
     return void reply.type('application/json; charset=utf-8').send(response.body);
   };
+}
+
+function problemOfKey(key: string, { kind }: Caller): string | undefined {
+  // All payers share such a token, and one that guesses a key would get the response to another.
+  if (kind === 'invoice-template') return 'leave it out with the token of a template';
+  return idempotencyKeyPattern.test(key) ? undefined : 'send 1 to 64 of A-Z a-z 0-9 . _ -';
 }
 
 /** A response about a new object begins with its ID, or with the object. It is not parsed for one line of the log. */
@@ -312,7 +331,7 @@ async function performOnce<Deps extends { readonly db: Database }>(
  * database.
  */
 async function authenticate(
-  { apiKeys, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,
+  { apiKeys, templateTokens, tokens, failedAuthenticationRate: failures }: AuthenticationDeps,
   header: string | undefined,
   address: string,
 ): Promise<Caller | RefusedToken | { readonly waitSeconds: number } | undefined> {
@@ -324,6 +343,7 @@ async function authenticate(
     isCaller(found) ? found : (tooMany() ?? found);
   const token = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
   if (!token) return tooMany();
+  if (token.startsWith(templateTokenPrefix)) return counted(await templateTokens.verify(token));
   if (!token.startsWith('mandate_')) return counted(await tokens.verify(token));
   if (apiKeys.hasWorked(token)) return counted(await apiKeys.authenticate(token));
 

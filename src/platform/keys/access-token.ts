@@ -1,19 +1,23 @@
-// Access tokens, with which a browser may act on one invoice, customer or template and nothing else. They are JSON Web Tokens with a
-// fixed algorithm, HMAC-SHA-256, because only this service verifies them (docs/decisions/0006-access-tokens.md).
+// Access tokens, with which a browser may act on one invoice or customer and nothing else. They are JSON Web Tokens with a fixed
+// algorithm, HMAC-SHA-256, because only this service verifies them (docs/decisions/0006-access-tokens.md).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Clock, epochMsOf } from '../../clock.ts';
 import { randomText } from '../../ids.ts';
-import { tokenKinds, type RefusedToken, type TokenKind, type TokenSubject } from '../../caller.ts';
+import type { RefusedToken, TokenSubject } from '../../caller.ts';
 import type { Keyring } from './keyring.ts';
 import { defined } from '../../defined.ts';
 
+/** The token of a template is shorter: src/invoices/template-tokens.ts. */
+const signedKinds = ['invoice', 'customer'] as const;
+type SignedSubject = TokenSubject & { readonly kind: (typeof signedKinds)[number] };
+
 export type AccessTokens = {
-  issue(subject: TokenSubject): string;
-  verify(token: string): Promise<TokenSubject | RefusedToken | undefined>;
+  issue(subject: SignedSubject): string;
+  verify(token: string): Promise<SignedSubject | RefusedToken | undefined>;
 };
 
-/** Three days, as the contract says. A template's token lives as long as the template. */
-const lifetimeSeconds = { invoice: 259_200, customer: 259_200, 'invoice-template': undefined } as const;
+/** Three days, as the contract says. */
+const lifetimeSeconds = 259_200;
 const maxTokenCharacters = 2_048;
 const audience = 'mandate';
 
@@ -22,7 +26,6 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
     issue(subject) {
       const key = keyring.newest('access_token');
       const issuedAt = Math.floor(epochMsOf(clock.now()) / 1000);
-      const lifetime = lifetimeSeconds[subject.kind];
       const signed =
         encode({ alg: 'HS256', typ: `${subject.kind}+jwt`, kid: String(key.keyVersion) }) +
         '.' +
@@ -32,7 +35,7 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
           party: subject.partyId,
           ...defined({ for: subject.isFor }),
           iat: issuedAt,
-          ...(lifetime === undefined ? {} : { exp: issuedAt + lifetime }),
+          exp: issuedAt + lifetimeSeconds,
           jti: randomText(17),
         });
       return `${signed}.${signatureOf(signed, key.secret).toString('base64url')}`;
@@ -44,7 +47,7 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
       if (!header64 || !claims64 || !signature64 || more.length > 0) return undefined;
       const header = decode(header64);
       if (header?.['alg'] !== 'HS256' || typeof header['kid'] !== 'string') return undefined;
-      const kind = tokenKinds.find((known) => header['typ'] === `${known}+jwt`);
+      const kind = signedKinds.find((known) => header['typ'] === `${known}+jwt`);
       if (!kind || !/^\d{1,9}$/.test(header['kid'])) return undefined;
       const key = await keyring.find('access_token', Number(header['kid']));
       if (!key) return undefined;
@@ -58,19 +61,18 @@ export function accessTokens(keyring: Keyring, clock: Clock): AccessTokens {
 }
 
 function subjectOf(
-  kind: TokenKind,
+  kind: SignedSubject['kind'],
   claims: Record<string, unknown> | undefined,
   nowSeconds: number,
-): TokenSubject | RefusedToken | undefined {
+): SignedSubject | RefusedToken | undefined {
   if (!claims || claims['aud'] !== audience) return undefined;
   const { sub, party, exp, for: isFor } = claims;
   if (typeof sub !== 'string' || typeof party !== 'string') return undefined;
-  const expires = lifetimeSeconds[kind] !== undefined;
-  if (expires && typeof exp !== 'number') return undefined;
+  if (typeof exp !== 'number') return undefined;
   // A restriction that only a newer version knows must not widen what the token allows.
   if (isFor !== undefined && isFor !== 'checkout') return undefined;
-  if (expires && nowSeconds >= Number(exp)) return { kind: 'refused', why: 'expired' };
-  const subject: TokenSubject = { kind, entityId: sub, partyId: party, ...defined({ isFor }) };
+  if (nowSeconds >= exp) return { kind: 'refused', why: 'expired' };
+  const subject: SignedSubject = { kind, entityId: sub, partyId: party, ...defined({ isFor }) };
   return subject;
 }
 

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { reencryptCards } from '../../../src/cards/reencrypt.ts';
-import type { TokenKind } from '../../../src/caller.ts';
+import { makeTemplate } from '../../support/worlds/invoices.ts';
 import { accessTokens } from '../../../src/platform/keys/access-token.ts';
 import { cardBody, paymentResourcesUrl as url, testCards } from '../../support/worlds/cards.ts';
 import { scanDatabase, scanLines, scanValues } from '../../support/checks/pan-scanner.ts';
@@ -30,7 +30,7 @@ const tokenise = (options: CallOptions = {}, on = service) =>
   on.call('POST', url, { token: merchant.apiKey, body: cardBody(), ...options });
 
 /** A token like those of invoices and customers. */
-function accessToken(kind: TokenKind, entityId: string, partyId = merchant.partyId): string {
+function accessToken(kind: 'invoice' | 'customer', entityId: string, partyId = merchant.partyId): string {
   return accessTokens(service.keyring, service.clock).issue({ kind, entityId, partyId });
 }
 
@@ -263,7 +263,7 @@ describe('access to tokenisation', () => {
   test('is denied to all other callers', async () => {
     const scopes = ['invoices:write', 'invoices:read'];
     const narrow = await service.apiKeys.create({ partyId: merchant.partyId, name: 'narrow', scopes });
-    const template = accessToken('invoice-template', 'T');
+    const { token: template } = await makeTemplate(service, merchant);
     const noParty = accessToken('invoice', 'I', 'unknown');
     for (const token of [narrow, template, noParty, 'garbage']) {
       const answer = await tokenise({ token });

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { epochMsOf, laterBy } from '../../../src/clock.ts';
 import { routes, sandboxRoutes } from '../../../src/app/routes.ts';
-import type { TokenKind, TokenSubject } from '../../../src/caller.ts';
+import type { TokenKind } from '../../../src/caller.ts';
 import { accessTokens } from '../../../src/platform/keys/access-token.ts';
 import {
   asset,
@@ -22,7 +22,14 @@ import {
 } from '../../support/requests/access-table.ts';
 import { customersUrl } from '../../support/worlds/customer-world.ts';
 import { forgedTokens } from '../../support/requests/forged-tokens.ts';
-import { invoicesUrl, makeInvoice, makeInvoiceThatIs } from '../../support/worlds/invoices.ts';
+import {
+  fixedPrice,
+  invoicesUrl,
+  makeInvoice,
+  makeInvoiceThatIs,
+  makeTemplate,
+  singleLine,
+} from '../../support/worlds/invoices.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
 import { copyWebhook, makeWebhook, webhooksUrl } from '../../support/receivers/webhooks.ts';
 import type { Answer, Merchant, TestService } from '../../support/service/test-service.ts';
@@ -50,6 +57,10 @@ beforeAll(async () => {
   const foreign = { ...(await ended(other, 'foreign')), webhookId: await webhookOf(other, ownWebhookId) };
 
   const { token: cardToken, session: cardSession } = await world.tokenize('4242424242424242');
+  // Their shop is suspended next, so no template is changed, and none makes an invoice.
+  const inEuro = { shopID: 'TEST_EUR', details: singleLine({ ...fixedPrice, currency: 'EUR' }) };
+  const ownTemplate = await makeTemplate(service, merchant, inEuro);
+  const foreignTemplate = await makeTemplate(service, other, inEuro);
   const [ownCustomer, foreignCustomer] = [
     await withdrawn(merchant, 'own'),
     await withdrawn(other, 'foreign'),
@@ -65,6 +76,7 @@ beforeAll(async () => {
     own: {
       ...payingOut,
       invoiceId: own.id,
+      templateId: ownTemplate.id,
       customerId: ownCustomer.id,
       bindingId: ownCustomer.bindingId,
       webhookId: own.webhookId,
@@ -77,6 +89,7 @@ beforeAll(async () => {
     },
     foreign: {
       invoiceId: foreign.id,
+      templateId: foreignTemplate.id,
       customerId: foreignCustomer.id,
       bindingId: foreignCustomer.bindingId,
       webhookId: foreign.webhookId,
@@ -92,6 +105,7 @@ beforeAll(async () => {
     },
     unknown: {
       invoiceId: '1Cg2mCUVy4m',
+      templateId: '1Cg2mCUVy4n',
       customerId: '1DEpdIW9Y9o',
       bindingId: '1DEpdIW9Y9p',
       webhookId: '107498',
@@ -112,7 +126,7 @@ beforeAll(async () => {
       cardSession,
     },
   };
-  callers = await allCallers({ own, foreign, ownCustomer, foreignCustomer });
+  callers = await allCallers({ own, foreign, ownCustomer, foreignCustomer, ownTemplate, foreignTemplate });
 });
 afterAll(() => world.close());
 
@@ -218,17 +232,21 @@ async function allCallers({
   foreign,
   ownCustomer,
   foreignCustomer,
+  ownTemplate,
+  foreignTemplate,
 }: {
   own: { id: string; token: string };
   foreign: { token: string };
   ownCustomer: { token: string };
   foreignCustomer: { token: string };
+  ownTemplate: { id: string; token: string };
+  foreignTemplate: { token: string };
 }): Promise<Caller[]> {
   const { partyId } = merchant;
   const keyWith = (given: readonly string[]) =>
     service.apiKeys.create({ partyId, name: 'walk', scopes: given });
-  const tokenOf = (subject: Omit<TokenSubject, 'partyId'>) =>
-    accessTokens(service.keyring, service.clock).issue({ ...subject, partyId });
+  const tokenOf = (entityId: string) =>
+    accessTokens(service.keyring, service.clock).issue({ kind: 'customer', entityId, partyId });
   const bearer = (name: string, token: string, who: CallerKind): Caller => ({
     name,
     authorization: `Bearer ${token}`,
@@ -237,6 +255,7 @@ async function allCallers({
   const stranger = { kind: 'stranger', hasToken: true } as const;
   const hasExpired = { ...stranger, says: 'This token has expired.' };
   const tokenless = { kind: 'stranger', hasToken: false } as const;
+  const anotherTemplate = await makeTemplate(service, merchant);
   const sibling = await makeInvoiceThatIs('cancelled', service, merchant);
   const key = merchant.apiKey;
   const revoked = await keyWith(scopes);
@@ -273,22 +292,29 @@ async function allCallers({
       of: 'customer',
       entity: 'foreign',
     }),
-    bearer('a customer token', tokenOf({ kind: 'customer', entityId: 'another' }), {
+    bearer('a customer token', tokenOf('another'), {
       kind: 'token',
       of: 'customer',
     }),
-    bearer('a customer token with the ID of the invoice', tokenOf({ kind: 'customer', entityId: own.id }), {
+    bearer('a customer token with the ID of the invoice', tokenOf(own.id), {
       kind: 'token',
       of: 'customer',
     }),
-    bearer('a template token', tokenOf({ kind: 'invoice-template', entityId: 'some' }), {
+    bearer('the token of its own template', ownTemplate.token, {
       kind: 'token',
       of: 'invoice-template',
+      entity: 'own',
     }),
+    bearer("the token of another's template", foreignTemplate.token, {
+      kind: 'token',
+      of: 'invoice-template',
+      entity: 'foreign',
+    }),
+    bearer('a template token', anotherTemplate.token, { kind: 'token', of: 'invoice-template' }),
     bearer(
-      'a template token with the ID of the invoice',
-      tokenOf({ kind: 'invoice-template', entityId: own.id }),
-      { kind: 'token', of: 'invoice-template' },
+      'a template token with the ID of another',
+      ownTemplate.token.replace(ownTemplate.id, anotherTemplate.id),
+      stranger,
     ),
     bearer('an expired token', accessTokens(service.keyring, threeDaysAgo).issue(invoice), hasExpired),
     ...Object.entries(forged).map(([name, token]) =>

@@ -5,14 +5,21 @@ import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { laterBy } from '../../../src/clock.ts';
 import { scopes } from '../../../src/platform/http/access.ts';
-import type { TokenKind } from '../../../src/caller.ts';
 import { accessTokens } from '../../../src/platform/keys/access-token.ts';
 import { often } from '../../support/service/campaign.ts';
 import { chosenSeed } from '../../support/service/chosen-seed.ts';
 import { answerChecker, type AnswerCheck, type Received } from '../../support/checks/answer-check.ts';
 import { customersUrl } from '../../support/worlds/customer-world.ts';
 import { forgedTokens } from '../../support/requests/forged-tokens.ts';
-import { invoicesUrl, makeInvoice, makeInvoiceThatIs, payInvoice } from '../../support/worlds/invoices.ts';
+import {
+  invoicesUrl,
+  makeInvoice,
+  makeInvoiceThatIs,
+  makeTemplate,
+  payInvoice,
+  rangePrice,
+  singleLine,
+} from '../../support/worlds/invoices.ts';
 import { internalNames } from '../../support/requests/internal-names.ts';
 import { adding, asItIs, runStory, type StoryResult } from '../../support/requests/twin-stories.ts';
 import { operationFinder, type Document } from '../../support/requests/openapi.ts';
@@ -98,6 +105,8 @@ const known = {
   consentLinkID: [] as string[],
   /** Payments that can be parents; filled in once they exist. */
   invoiceID: [] as string[],
+  /** Filled in once they exist. */
+  invoiceTemplateID: [] as string[],
   topic: ['InvoicesTopic', 'InvoicesTopic', 'InvoicesTopic', 'WithdrawalsTopic', 'WithdrawalsTopic'],
   eventTypes: [
     ['InvoicePaid'],
@@ -177,6 +186,13 @@ async function plantInvoices(): Promise<string[]> {
     metadata: { 'MARKED-VALUE': ['MARKED-VALUE'] },
     cart: [{ product: 'MARKED-LINE', price: 100 }],
   };
+  const ofVictim = await makeTemplate(service, victim, {
+    name: 'MARKED-TEXT',
+    description: 'MARKED-TEXT',
+    metadata: { 'MARKED-VALUE': 'MARKED-VALUE' },
+    details: { ...singleLine(rangePrice), product: 'MARKED-PRODUCT' },
+    externalID: 'name-0',
+  });
   const ids: string[] = [];
   for (let number = 0; number < 10; number++) {
     const { id } = await makeInvoice(service, victim, { ...marked, externalID: `name-${number}` });
@@ -193,7 +209,12 @@ async function plantInvoices(): Promise<string[]> {
     const body = { reason: 'MARKED-REASON' };
     await service.call('POST', `${invoicesUrl}/${id}/rescind`, { token: victim.apiKey, body });
   }
-  return [...ids, customer, ...(await plantWallet(victim, { name: 'MARKED-PRODUCT', externalID: 'name-0' }))];
+  return [
+    ...ids,
+    ofVictim.id,
+    customer,
+    ...(await plantWallet(victim, { name: 'MARKED-PRODUCT', externalID: 'name-0' })),
+  ];
 }
 
 /** One of each payout object; returns their IDs. */
@@ -367,8 +388,14 @@ async function makeWorld(): Promise<typeof world> {
   await service.jobs.whenIdle();
   await plantCustomers(third);
   const keyWith = (scope: string) => service.apiKeys.create({ partyId, name: 'narrow', scopes: [scope] });
+  const ofTemplate = await makeTemplate(service, first, { details: singleLine(rangePrice) });
+  const ownTemplates = await Promise.all(
+    [first, third].flatMap((by) =>
+      Array.from({ length: 20 }, () => makeTemplate(service, by, { details: singleLine(rangePrice) })),
+    ),
+  );
+  known.invoiceTemplateID.push(...ownTemplates.map(({ id }) => id), ofTemplate.id);
   const tokens = accessTokens(service.keyring, service.clock);
-  const tokenOf = (kind: TokenKind) => tokens.issue({ kind, entityId: made.id, partyId });
   const past = { now: () => laterBy(service.clock.now(), -4 * 24 * 3_600_000) };
   const bearers = [
     // Most requests come from callers with some access.
@@ -380,8 +407,9 @@ async function makeWorld(): Promise<typeof world> {
     await keyWith('invoices:read'),
     await keyWith('invoices:write'),
     await keyWith('shops:read'),
-    tokenOf('customer'),
-    tokenOf('invoice-template'),
+    tokens.issue({ kind: 'customer', entityId: made.id, partyId }),
+    ofTemplate.token,
+    ofTemplate.token,
     accessTokens(service.keyring, past).issue({ kind: 'invoice', entityId: made.id, partyId }),
     ...Object.values(await forgedTokens(service, { invoiceId: made.id, partyId })).slice(0, 6),
     'garbage',
@@ -564,7 +592,11 @@ describe('a fuzz run of hostile requests', () => {
          having count(sequence) <> version or max(sequence) <> version
          union all
          select operation || ' ' || external_id from external_id where not exists (
-           select from invoice where operation = 'createInvoice' and invoice_id = entity_id
+           select from invoice
+             where operation in ('createInvoice', 'createInvoiceWithTemplate', 'createInvoiceByTemplateToken')
+               and invoice_id = entity_id
+           union all select from invoice_template
+             where operation = 'createInvoiceTemplate' and invoice_template_id = entity_id
            union all select from payment
              where operation = 'createPayment' and invoice_id || '.' || payment_id = entity_id
            union all select from refund

@@ -429,7 +429,7 @@ describe('the log line of a request', () => {
       return status === 200 || !found ? [] : [[operation, [members[0]?.[0], Object.keys(found)[0]]]];
     }),
   )('can read the ID in the response of %s, which begins with it', (_, [first, ofObject]) => {
-    expect(first === 'id' || ['invoice', 'customer'].includes(first ?? '')).toBe(true);
+    expect(first === 'id' || ['invoice', 'customer', 'invoiceTemplate'].includes(first ?? '')).toBe(true);
     expect(ofObject).toBe('id');
   });
 });

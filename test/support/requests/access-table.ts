@@ -5,7 +5,7 @@ import type { TokenKind } from '../../../src/caller.ts';
 import { cardBody, paymentResourcesUrl } from '../worlds/cards.ts';
 import { consentLinksUrl, dearer } from '../worlds/consent-links.ts';
 import { customersUrl } from '../worlds/customer-world.ts';
-import { invoicesUrl, order } from '../worlds/invoices.ts';
+import { invoicesUrl, order, template, templatesUrl } from '../worlds/invoices.ts';
 import { card } from '../worlds/payout-world.ts';
 import { nowhere, webhooksUrl } from '../receivers/webhooks.ts';
 
@@ -28,7 +28,7 @@ export const scopes = [
 ] as const;
 export const entities = ['own', 'foreign', 'unknown'] as const;
 export type Entity = (typeof entities)[number];
-export type Request = { method: 'GET' | 'POST' | 'DELETE'; url: string; body?: unknown };
+export type Request = { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; url: string; body?: unknown };
 /** `status` alone, or with the whole body, or with none. */
 export type Expected = { readonly status: number; readonly body?: unknown; readonly isEmpty?: true };
 
@@ -41,7 +41,7 @@ export type Row = {
   /** With the token of the invoice in the path; absent if an invoice token may not call it (2.2). */
   readonly toItsToken?: { readonly own: Expected; readonly foreign: Expected };
   /** The kind of that token; an invoice's by default. */
-  readonly itsTokenIsOf?: 'customer';
+  readonly itsTokenIsOf?: 'customer' | 'invoice-template';
   /** With any token of that kind, if the request names no entity to compare with the token's own. */
   readonly toTokensOf?: Partial<Record<TokenKind, Expected>>;
   /** To any other access token (2.3). */
@@ -51,6 +51,7 @@ export type Names = Record<
   Entity,
   {
     invoiceId: string;
+    templateId: string;
     customerId: string;
     bindingId: string;
     externalId: string;
@@ -78,6 +79,7 @@ export type Names = Record<
 export const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
 const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
+const noTemplate: Expected = { status: 404, body: { message: 'Invoice template not found' } };
 const noSeries: Expected = {
   status: 404,
   body: { message: 'This payment or binding belongs to no series of recurring charges' },
@@ -124,6 +126,9 @@ const ownAlone = (own: Expected, toOthers: Expected = gone) => ({
 });
 const byInvoice = (own: Expected) => ({ own, foreign: noInvoice, unknown: noInvoice });
 const byCustomer = (own: Expected) => ({ own, foreign: noCustomer, unknown: noCustomer });
+const byTemplate = (own: Expected) => ({ own, foreign: noTemplate, unknown: noTemplate });
+/** The shop of the templates was suspended after they were made. */
+const suspendedShop = refusal('invalidShopStatus', 'Invalid shop status');
 const always = (answer: Expected) => ({ own: answer, foreign: answer, unknown: answer });
 const post = (url: string, body?: unknown): Request => ({ method: 'POST', url, body });
 const remove = (url: string): Request => ({ method: 'DELETE', url });
@@ -373,6 +378,56 @@ export const expectations: Record<string, Row> = {
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/chargebacks/1`),
     toKey: byInvoice({ status: 404, body: { message: 'Invoice payment chargeback not found' } }),
     toOtherTokens: unauthorized,
+  },
+  createInvoiceTemplate: {
+    scope: 'invoices:write',
+    request: ({ shopId }) => post(templatesUrl, { ...template, shopID: shopId }),
+    toKey: {
+      own: { status: 201 },
+      foreign: refusal('invalidShopID', 'Shop not found'),
+      unknown: refusal('invalidShopID', 'Shop not found'),
+    },
+    toOtherTokens: unauthorized,
+  },
+  getInvoiceTemplate: {
+    scope: 'invoices:read',
+    request: ({ templateId }) => get(`${templatesUrl}/${templateId}`),
+    toKey: byTemplate(done),
+    itsTokenIsOf: 'invoice-template',
+    toItsToken: always(done),
+    toOtherTokens: noTemplate,
+  },
+  updateInvoiceTemplate: {
+    scope: 'invoices:write',
+    request: ({ templateId }) => ({
+      method: 'PUT',
+      url: `${templatesUrl}/${templateId}`,
+      body: { name: 'A' },
+    }),
+    toKey: byTemplate(suspendedShop),
+    toOtherTokens: unauthorized,
+  },
+  deleteInvoiceTemplate: {
+    scope: 'invoices:write',
+    request: ({ templateId }) => remove(`${templatesUrl}/${templateId}`),
+    toKey: byTemplate(suspendedShop),
+    toOtherTokens: unauthorized,
+  },
+  createInvoiceWithTemplate: {
+    scope: 'invoices:write',
+    request: ({ templateId }) => post(`${templatesUrl}/${templateId}/invoices`, {}),
+    toKey: byTemplate(suspendedShop),
+    itsTokenIsOf: 'invoice-template',
+    toItsToken: always(suspendedShop),
+    toOtherTokens: unauthorized,
+  },
+  listTemplatePaymentMethods: {
+    scope: 'invoices:read',
+    request: ({ templateId }) => get(`${templatesUrl}/${templateId}/payment-methods`),
+    toKey: byTemplate(done),
+    itsTokenIsOf: 'invoice-template',
+    toItsToken: always(done),
+    toOtherTokens: noTemplate,
   },
   createCustomer: {
     scope: 'customers:write',

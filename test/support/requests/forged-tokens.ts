@@ -45,6 +45,7 @@ export async function forgedTokens(service: TestService, subject: Subject): Prom
     'whose kid is a built-in property': await sign(lasting, { kid: 'constructor' }),
     'without a kid': await sign(lasting, { kid: undefined } as unknown as Partial<Header>),
     'of a kind that is not a token of the service': await sign(lasting, { typ: 'JWT' }),
+    'of a template, whose token is none of these': await sign(lasting, { typ: 'invoice-template+jwt' }),
     'of an unknown kind': await sign(lasting, { typ: 'api-key+jwt' }),
     'for another audience': await sign({ ...lasting, aud: 'elsewhere' }),
     'without an audience': await sign({ ...lasting, aud: undefined }),

@@ -4,7 +4,7 @@ import type { PayoutWorld } from '../worlds/payout-world.ts';
 import type { Answer } from '../service/test-service.ts';
 import { card } from '../worlds/payout-world.ts';
 import { cardBody } from '../worlds/cards.ts';
-import { order } from '../worlds/invoices.ts';
+import { order, rangePrice, singleLine, templatesUrl } from '../worlds/invoices.ts';
 import { nowhere } from '../receivers/webhooks.ts';
 import { withMembers } from './internal-names.ts';
 import { operationFinder, schemaOf, type Document, type Operation } from './openapi.ts';
@@ -64,7 +64,11 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   const answers: string[] = [];
   const secrets = new Set([partyId]);
 
-  async function send(method: 'GET' | 'POST' | 'DELETE', url: string, sent?: unknown): Promise<Answer> {
+  async function send(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    sent?: unknown,
+  ): Promise<Answer> {
     const operation = find(method, url);
     if (typeof operation === 'string')
       throw new Error(`The story calls ${method} ${url}, which does not exist`);
@@ -155,6 +159,19 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   const parentPayer = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo };
   await pay(await invoice(), { payer: parentPayer });
 
+  // Templates.
+  const { invoiceTemplate } = await create(templatesUrl, {
+    shopID: 'TEST',
+    name: 'Tickets',
+    description: 'Two things',
+    lifetime: { days: 1, months: 2, years: 3 },
+    details: { templateType: 'InvoiceTemplateMultiLine', cart, currency: 'RUB' },
+    metadata,
+  });
+  const details = { ...singleLine(rangePrice), taxMode: cart[0]?.taxMode };
+  await send('PUT', `${templatesUrl}/${invoiceTemplate.id}`, { name: 'Others', details });
+  await create(`${templatesUrl}/${invoiceTemplate.id}/invoices`, { ...asset, metadata });
+
   // Customers.
   const { customer } = await create(`${processing}/customers`, { shopID: 'TEST', contactInfo, metadata });
   const customerUrl = `${processing}/customers/${customer.id}`;
@@ -210,6 +227,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     withdrawalID: withdrawal.id,
     w2wTransferID: transfer.id,
     consentLinkID: consentLink.id,
+    invoiceTemplateID: invoiceTemplate.id,
     externalID: 'story-1',
     token,
     eventID: '1',
@@ -255,7 +273,9 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
 }
 
 function idOf(body: any): unknown {
-  return body?.id ?? body?.invoice?.id ?? body?.customer?.id ?? body?.paymentToolToken;
+  return (
+    body?.id ?? body?.invoice?.id ?? body?.invoiceTemplate?.id ?? body?.customer?.id ?? body?.paymentToolToken
+  );
 }
 
 /** IDs of all kinds, what is random, and the bank's numbers. */

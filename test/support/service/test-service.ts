@@ -78,6 +78,7 @@ export async function startTestService(
       REQUESTS_PER_SECOND: '0',
       CARD_TESTING_LIMITS: 'off',
       FAILED_AUTHENTICATIONS_PER_MINUTE: '0',
+      TEMPLATE_INVOICES_PER_HOUR: '0',
       ...environment,
     },
     process.cwd(),

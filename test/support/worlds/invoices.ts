@@ -1,4 +1,4 @@
-// Invoices for the tests of the API: an order that is accepted as it is, and the states an invoice can be brought to.
+// Invoices and their templates for the tests of the API: orders that are accepted as they are, and the states of an invoice.
 import { accept } from '../../../src/refusal.ts';
 import { changeInvoice } from '../../../src/invoices/store/invoices.ts';
 import type { Merchant, TestService } from '../service/test-service.ts';
@@ -61,4 +61,39 @@ async function endInvoice(
   const body = { reason: `to ${how}` };
   const ended = await service.call('POST', `${invoicesUrl}/${id}/${how}`, { token: merchant.apiKey, body });
   if (ended.status !== 204) throw new Error(`invoice ${id} did not ${how}: ${ended.status} ${ended.text}`);
+}
+
+export const templatesUrl = '/v2/processing/invoice-templates';
+
+export const fixedPrice = { costType: 'InvoiceTemplateLineCostFixed', amount: 6_000, currency: 'RUB' };
+export const rangePrice = {
+  costType: 'InvoiceTemplateLineCostRange',
+  currency: 'RUB',
+  range: { lowerBound: 1_000, upperBound: 5_000 },
+};
+export const unlimitedPrice = { costType: 'InvoiceTemplateLineCostUnlim' };
+
+export const singleLine = (price: object) => ({
+  templateType: 'InvoiceTemplateSingleLine',
+  product: 'Ticket',
+  price,
+});
+
+/** A template as a merchant asks for it. */
+export const template = {
+  shopID: 'TEST',
+  lifetime: { days: 3, months: 0, years: 0 },
+  details: singleLine(fixedPrice),
+};
+
+export async function makeTemplate(
+  service: Pick<TestService, 'call'>,
+  { apiKey }: Pick<Merchant, 'apiKey'>,
+  more: Record<string, unknown> = {},
+): Promise<{ readonly id: string; readonly token: string }> {
+  const body = { ...template, ...more };
+  const made = await service.call('POST', templatesUrl, { token: apiKey, body });
+  if (made.status !== 201) throw new Error(`the template was not created: ${made.status} ${made.text}`);
+  const { invoiceTemplate, invoiceTemplateAccessToken } = made.body;
+  return { id: invoiceTemplate.id, token: invoiceTemplateAccessToken.payload };
 }

@@ -268,6 +268,10 @@ export const errorCatalogue = {
       message: 'Invoice not found',
       advice: 'Check the ID, and that the token belongs to the same party or invoice.',
     },
+    invoiceTemplateNotFound: {
+      message: 'Invoice template not found',
+      advice: 'Check the ID, and that the template has not been deleted.',
+    },
     paymentNotFound: {
       message: 'Payment not found',
       advice: 'Check the ID. Payments are numbered within their invoice, from 1.',

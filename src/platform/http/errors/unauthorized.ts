@@ -10,6 +10,7 @@ export const invalidToken = invalidBecause(
 
 export const refusedToken: Readonly<Record<RefusedToken['why'], string>> = {
   revoked: invalidBecause('This API key is revoked. Create another: mandate keys create.'),
+  deleted: invalidBecause('The invoice template of this token is deleted.'),
   expired: invalidBecause('This token has expired. Issue another.'),
   otherMode: invalidBecause(
     'This API key is of the other mode. A sandbox takes test keys, a live service takes live keys.',

@@ -59,6 +59,18 @@ test('tokens of many invoices share the bytes of their address, whatever they ar
   expect(some.take(key('K', '2001:db8::1'))).toBeUndefined();
 });
 
+test('payers of one template share no limit, unless they share an address', () => {
+  const { limits: some } = limits();
+  const payer = (countedAs: string) =>
+    at({ kind: 'invoice-template', entityId: 'T', partyId: 'P' }, countedAs);
+  for (let times = 0; times < 40; times++) expect(some.take(payer('192.0.2.201'))).toBeUndefined();
+  expect(some.take(payer('192.0.2.201'))).toEqual({ waitSeconds: 1, afterMs: 0 });
+  expect(some.take(payer('192.0.2.202'))).toBeUndefined();
+  for (let times = 0; times < 4; times++) some.countUnusable(payer('2001:db8:1::1'), mebibyte / 4);
+  expect(some.take(payer('2001:db8:1::2'))).toMatchObject({ afterMs: 1_000 });
+  expect(some.take(payer('2001:db8:2::1'))).toBeUndefined();
+});
+
 test('without a limit for API keys there is none for what they send', () => {
   const { limits: some } = limits(0);
   for (let times = 0; times < 100; times++) some.countUnusable(key('K'), mebibyte);

@@ -35,7 +35,7 @@ export function callerLimits(
       const { caller } = from;
       const forBodies = namesOf(from).flatMap((name) => unusable.waitSeconds(name) ?? []);
       if (forBodies.length > 0) return { waitSeconds: Math.max(...forBodies), afterMs: heldBackMs };
-      const waitSeconds = (caller.kind === 'apiKey' ? ofKeys : ofTokens).take(nameOf(caller));
+      const waitSeconds = (caller.kind === 'apiKey' ? ofKeys : ofTokens).take(nameOf(from));
       return waitSeconds === undefined ? undefined : { waitSeconds, afterMs: 0 };
     },
     countUnusable(from, bytes) {
@@ -46,11 +46,14 @@ export function callerLimits(
 
 /** Tokens of many invoices are easily had, so what they send counts by address too. Keys may share the address of a proxy. */
 function namesOf({ caller, countedAs }: CallerAt): string[] {
-  return caller.kind === 'apiKey' ? [nameOf(caller)] : [nameOf(caller), `address ${networkOf(countedAs)}`];
+  const name = nameOf({ caller, countedAs });
+  return caller.kind === 'apiKey' ? [name] : [name, `address ${networkOf(countedAs)}`];
 }
 
-function nameOf(caller: Caller): string {
-  return caller.kind === 'apiKey' ? caller.keyId : caller.entityId;
+/** All payers share the token of a template, and none may use up the limit of the others. */
+function nameOf({ caller, countedAs }: CallerAt): string {
+  if (caller.kind === 'apiKey') return caller.keyId;
+  return caller.kind === 'invoice-template' ? `${caller.entityId} ${networkOf(countedAs)}` : caller.entityId;
 }
 
 export const maxBodyBytes = 256 * 1024;
