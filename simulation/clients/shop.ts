@@ -1,5 +1,7 @@
 // Requests of shops: invoices, payments in one step and in two, refunds, recurring charges.
 import type { Chance } from '../world/chance.ts';
+import { silentAbout } from '../world/servers/bank.ts';
+import { greylisted } from '../world/servers/mail.ts';
 import { externalId, recent, type Action, type Knowledge, type Name, type Wish } from './knowledge.ts';
 
 const base = '/v2/processing';
@@ -44,6 +46,9 @@ const amounts = [
   notReversed,
   wantsChallenge,
   holdEnds,
+  silentAbout,
+  silentAbout,
+  silentAbout,
   stopped,
   ...declinedAmounts,
 ];
@@ -117,7 +122,7 @@ function withCard(card: { token: string } | undefined) {
 
 function withoutPayer(parent: Name | undefined) {
   const recurrentParentPayment = { invoiceID: parent?.invoiceId, paymentID: parent?.paymentId };
-  return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: payer };
+  return { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo: { email: greylisted } };
 }
 
 /** A payer with a card that was entered. */
@@ -181,6 +186,7 @@ function payment(
       ...(makeRecurrent ? { makeRecurrent } : {}),
       ...(makeRecurrent && who['payerType'] === 'PaymentResourcePayer' ? terms(chance, now) : {}),
       ...(chance.isTrue(0.3) ? { processingDeadline: chance.oneOf(['1m', '1m', '30m']) } : {}),
+      ...(amount === silentAbout ? { processingDeadline: '1m' } : {}),
       ...externalId(known, chance),
     },
     learn: ({ id }: { id: string }) => {

@@ -24,9 +24,17 @@ import type { Scheduler } from '../scheduler.ts';
 
 export const bankSecret = 'a secret of the simulation that is long enough';
 
+/** A charge of this amount is done, and for two minutes nothing is heard about it: longer than the shortest deadline. */
+export const silentAbout = 199_950;
+const silentMs = 2 * 60_000;
 const awayMs = 60_000;
 /** Long enough that a payer has given up. */
 const hangMs = 5 * 60_000;
+
+function isSilentCharge(body: Buffer | undefined): boolean {
+  const { kind, amount } = JSON.parse(String(body)) as Record<string, unknown>;
+  return kind === 'authorise' && amount === silentAbout;
+}
 
 export type Challenge = { readonly ticket: string; readonly returnUrl?: string };
 
@@ -73,6 +81,8 @@ export async function openWorldBank(options: {
   /** Until then the bank is unreachable, or takes connections and says nothing. */
   let awayUntilMs = 0;
   let hangsUntilMs = 0;
+  /** Until when nothing is heard about an operation, by its target. */
+  const silentUntilMs = new Map<string, number>();
   const memory = openMemory(scheduler, options.forgets);
   const clock: Clock = { now: () => instantAt(scheduler.nowMs()) };
   const challenges = new Map<string, Challenge>();
@@ -167,6 +177,8 @@ export async function openWorldBank(options: {
               const text = Buffer.from(JSON.stringify({ error: 'notDone' }));
               return sendBack({ kind: 'answer', status: 503, headers: { 'retry-after': '1' }, body: text });
             }
+            if (left && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
+              silentUntilMs.set(sent.target, scheduler.nowMs() + silentMs);
             sendBack(await deliver(sent));
           }
           function sendBack(exchange: Exchange): void {
@@ -174,7 +186,8 @@ export async function openWorldBank(options: {
               owner: node,
               what: `hears the bank on ${what}`,
               run() {
-                if (faults.happens('bank reply lost')) return nothing('ECONNRESET');
+                const isSilent = (silentUntilMs.get(sent.target) ?? 0) > scheduler.nowMs();
+                if (isSilent || faults.happens('bank reply lost')) return nothing('ECONNRESET');
                 if (faults.happens('bank answers nonsense')) {
                   return settle({
                     kind: 'answer',

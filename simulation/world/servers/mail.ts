@@ -13,9 +13,13 @@ export type PostOffice = {
 /** The address of the mail server, where nothing listens. */
 export const mailSettings = { SMTP_URL: 'smtps://mail.example', SMTP_FROM: 'receipts@shop.example' };
 
+/** Of a payer whose mail server rejects each email once, as it does with senders it does not know. */
+export const greylisted = 'greylisted@example.com';
+
 export function openPostOffice(options: { scheduler: Scheduler; faults: Faults }): PostOffice {
   const { scheduler, faults } = options;
   const taken: Mail[] = [];
+  const rejected = new Set<string>();
   return {
     taken,
     serverOf:
@@ -34,6 +38,10 @@ export function openPostOffice(options: { scheduler: Scheduler; faults: Faults }
               what: `hands in ${id}`,
               run() {
                 if (scheduler.nowMs() >= hangsUpAtMs) return;
+                if (to === greylisted && !rejected.has(id)) {
+                  rejected.add(id);
+                  return fail('451');
+                }
                 if (faults.happens('mail server fails')) return fail('451');
                 taken.push({ id, to, text });
                 if (faults.happens('mail server takes it and does not answer')) return;
