@@ -117,6 +117,15 @@ test('one bank accepts the same bank again, and another one only for a payout th
   }
 });
 
+test('one kind accepts a repeat, and nothing of another kind under the ID of an operation', async () => {
+  const reversal = { operationId: 'I.1.r', kind: 'reverse', isByPayer: false };
+  const heard = (kind: string) => ({ left: [leaving(reversal), leaving({ ...reversal, kind })] });
+  expect(await found({ heard: heard('reverse') })).toEqual([]);
+  const mixed = await found({ heard: heard('refund') });
+  expect(mixed[0]).toMatchObject({ check: 'one kind', problem: 'it left as refund, and as reverse before' });
+  expect(new Set(mixed.map(({ check }) => check))).toEqual(new Set(['one kind']));
+});
+
 test('in time wants a limit of three minutes for a payer who is present, and for no other', async () => {
   const after = (ms: number) => new Date(Date.parse(started().at) + ms).toISOString();
   const heard = (more: Partial<Left>) => found({ heard: { left: [leaving(more)] } });

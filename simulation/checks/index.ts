@@ -205,11 +205,12 @@ async function hear(
   memory.asked += asked.length;
   const left = (world.left ?? []).slice(memory.left);
   memory.left += left.length;
-  const { moved, late } = await memory.leaving.hear(world.query, left);
+  const { moved, mixed, late } = await memory.leaving.hear(world.query, left);
   const problems = [
     ...named('repeats', memory.repeats.hear(answers)),
     ...named('durable', await tooEarly(world.query, asked)),
     ...named('one bank', moved),
+    ...named('one kind', mixed),
     ...named('in time', late),
     ...named('logged', unlogged(asked)),
     ...named('unavailable', await writtenAnyway(world.query, world.unwritten?.() ?? [])),

@@ -1,35 +1,28 @@
 // What leaves for a bank may be done there: it never leaves for another one, and not long after its payer has acted.
+// Under its ID nothing else leaves, because the bank would take it for a repeat.
 import type { Problem } from '../check.ts';
 import type { CheckWorld, Left } from '../world.ts';
 
 export type Leaving = { hear(query: CheckWorld['query'], left: readonly Left[]): Promise<Problems> };
-type Problems = { readonly moved: Problem[]; readonly late: Problem[] };
+type Problems = { readonly moved: Problem[]; readonly mixed: Problem[]; readonly late: Problem[] };
 
 const patienceMs = 3 * 60_000;
 
 export function openLeaving(): Leaving {
   const before = new Map<string, Left[]>();
 
-  /** A payout may move after an answer that says so; nothing else may, because a proxy could have sent the answer. */
-  function moveOf(left: Left): Problem[] {
+  /** Those that left before under the same ID. */
+  function othersOf(left: Left): readonly Left[] {
     const others = before.get(left.operationId) ?? [];
     before.set(left.operationId, [...others, left]);
-    const stays = others.find(
-      ({ bankId, kind, isRefused }) => bankId !== left.bankId && !(kind === 'payout' && isRefused),
-    );
-    return stays
-      ? [
-          [
-            left.operationId,
-            `it left for bank ${left.bankId}, and may have reached bank ${stays.bankId} before`,
-          ],
-        ]
-      : [];
+    return others;
   }
 
   return {
     async hear(query, left) {
-      const moved = left.flatMap(moveOf);
+      const all = left.map((one) => [one, othersOf(one)] as const);
+      const moved = all.flatMap(([one, others]) => moveOf(one, others));
+      const mixed = all.flatMap(([one, others]) => mixOf(one, others));
       const payers = left.filter(({ kind, isByPayer }) => kind === 'authorise' && isByPayer);
       const acted = payers.length === 0 ? new Map<string, string>() : await timesOf(query, payers);
       const late = payers.flatMap(({ operationId, notAfter }): Problem[] => {
@@ -40,9 +33,23 @@ export function openLeaving(): Leaving {
           ? [[operationId, `the bank may do it until ${notAfter}, and the payer acted at ${actedAt}`]]
           : [];
       });
-      return { moved, late };
+      return { moved, mixed, late };
     },
   };
+}
+
+/** A payout may move after an answer that says so; nothing else may, because a proxy could have sent the answer. */
+function moveOf(left: Left, others: readonly Left[]): Problem[] {
+  const stays = others.find(
+    ({ bankId, kind, isRefused }) => bankId !== left.bankId && !(kind === 'payout' && isRefused),
+  );
+  const why = `it left for bank ${left.bankId}, and may have reached bank ${stays?.bankId} before`;
+  return stays ? [[left.operationId, why]] : [];
+}
+
+function mixOf({ operationId, kind }: Left, others: readonly Left[]): Problem[] {
+  const other = others.find((one) => one.kind !== kind);
+  return other ? [[operationId, `it left as ${kind}, and as ${other.kind} before`]] : [];
 }
 
 /** The payment or binding of an operation. */
