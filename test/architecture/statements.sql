@@ -4405,7 +4405,8 @@ where bank_id = $3::text and stopped_at is null returning bank_id;
 
 -- store_abilities
 update bank set abilities = $1::text
-where bank_id = $2::text and url = $3::text and abilities is distinct from $1::text;
+where bank_id = $2::text and url = $3::text and abilities is distinct from $1::text
+returning bank_id;
 
 -- store_idempotent_answer
 update idempotency_key

@@ -170,9 +170,10 @@ export const readBank = statement({
 export const storeAbilities = statement({
   name: 'store_abilities',
   parameters: { bank_id: 'text', url: 'text', abilities: 'text' },
-  row: {},
+  row: { bank_id: 'text' },
   text: `update bank set abilities = :abilities
-         where bank_id = :bank_id and url = :url and abilities is distinct from :abilities`,
+         where bank_id = :bank_id and url = :url and abilities is distinct from :abilities
+         returning bank_id`,
 });
 
 export const listBanks = statement({

@@ -203,8 +203,8 @@ function addBranding(shop: MandateCommand): void {
         'It is for the checkout and the page that ends recurring charges. Options that are not given stay as they are; none takes a value away. ' +
         'Payers can ask at the --contact of mandate shop recurring.',
       examples: [
-        "mandate shop branding S1 --party P1 --accent '#0b6b5c' --logo logo.png",
         'mandate shop branding S1 --party P1 --terms https://shop.example/terms --privacy https://shop.example/privacy',
+        'mandate shop branding S1 --party P1 --accent "#0b6b5c" --logo logo.png',
         'mandate shop branding S1 --party P1 --logo none',
       ],
     })

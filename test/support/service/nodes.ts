@@ -88,8 +88,8 @@ export async function startNode(
 }
 
 const changes = /\b(insert into|update|delete from)\b/;
-/** The jobs of cards run at no fixed moment, and have their own tests. */
-const besides = /^(claim_due_card(_\d+)?|(reschedule|delete)_retained_card)$/;
+/** Jobs of cards, and what a bank says of itself, come at no fixed moment and have their own tests. */
+const besides = /^(claim_due_card(_\d+)?|(reschedule|delete)_retained_card|store_abilities)$/;
 
 /** A moment after each write, before the caller learns of it. A transaction is one write. */
 function fusedDatabase(database: DatabasePool, fuse: Fuse): DatabasePool {
