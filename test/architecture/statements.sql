@@ -4479,7 +4479,8 @@ returning invoice_template_id, party_id, shop_id, name, description, lifetime, d
 insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)
 values ($1::text, $2::text, $3::bytea, $4::int4, $5::timestamptz, 0)
 on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
-key_version = excluded.key_version, abilities = null;
+key_version = excluded.key_version,
+abilities = case when bank.url = excluded.url then bank.abilities end;
 
 -- upsert_payout_fee
 insert into payout_fee (party_id, currency, basis_points, fixed_minor)

@@ -105,6 +105,17 @@ test('abilities stay known when a clock changes while they are read again', asyn
   expect((await adapter.abilities()).kinds).toEqual(['authorise']);
 });
 
+test('a signature that a bank refuses says nothing of a bank never heard before', async () => {
+  const { bank, adapter, statuses } = await start({ abilities: { repeatable: 'P1D' } as never });
+  const first = adapter.abilities();
+  // Before the bank reads the request, its signature is too old.
+  bank.clock.advance(6 * 60_000);
+  expect((await first).repeatableMs).toBe(0);
+  bank.clock.advance(10_000);
+  expect((await adapter.abilities()).repeatableMs).toBe(24 * 3_600_000);
+  expect(statuses).toEqual([401, 200]);
+});
+
 test('abilities that do not match the protocol count as none, and are logged', async () => {
   const { adapter, warnings } = await start({ abilities: { kinds: 'all' } as never });
   expect(await adapter.abilities()).toEqual(abilitiesOfVersion1);

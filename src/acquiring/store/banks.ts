@@ -210,7 +210,8 @@ export const upsertBank = statement({
   text: `insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)
          values (:bank_id, :url, :secret_ciphertext, :key_version, :created_at, 0)
          on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
-                                             key_version = excluded.key_version, abilities = null`,
+                                             key_version = excluded.key_version,
+                                             abilities = case when bank.url = excluded.url then bank.abilities end`,
 });
 
 /** Retired terminals count too: a payment through one may still be refunded through it. */

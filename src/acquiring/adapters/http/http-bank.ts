@@ -92,8 +92,6 @@ const notHeard = {
   why: 'the bank does not say what it can do',
   noBytesSent: true,
 } as const;
-/** As of a bank of the first version, which has no such path. */
-const sayingNothing = Buffer.from('{}');
 const notAnId = { outcome: 'notSent', why: 'the operation ID is not valid in the bank protocol' } as const;
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
@@ -166,15 +164,15 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     return exchangeOf({ method: 'GET', path, body: noBody, answerMs });
   }
 
-  async function askAbilities(before: Abilities | undefined): Promise<Abilities | undefined> {
+  async function askAbilities(heard: Abilities | undefined): Promise<Abilities | undefined> {
     const exchange = await lookUp('/abilities', abilitiesMs);
     if (exchange.kind === 'nothing' || exchange.status === 429 || exchange.status >= 500) return undefined;
-    // It says only that the signature is wrong or too old, as when a clock was changed meanwhile.
-    if (exchange.status === 401) return before ?? abilitiesOfVersion1;
-    const body = exchange.status === 200 ? exchange.body : sayingNothing;
-    const read = abilitiesOf(parseMessage(body));
-    if (!read) log.warn({ bank: url.host }, 'abilities of a bank do not match the protocol');
-    await onSaid?.((read ? body : sayingNothing).toString());
+    // It says only that the signature is wrong or too old, as when a clock or a secret was changed meanwhile.
+    if (exchange.status === 401) return heard;
+    if (exchange.status !== 200) return abilitiesOfVersion1;
+    const read = abilitiesOf(parseMessage(exchange.body));
+    if (read) await onSaid?.(exchange.body.toString());
+    else log.warn({ bank: url.host }, 'abilities of a bank do not match the protocol');
     return read ?? abilitiesOfVersion1;
   }
   const before = lastSaid === undefined ? undefined : abilitiesOf(parseMessage(Buffer.from(lastSaid)));
