@@ -36,8 +36,8 @@ beforeEach(async () => {
   vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...parameters: any[]) {
     const [first] = parameters;
     const what = typeof first === 'string' ? first : first.name;
-    // A new connection finds out which server it has reached; no request asks for that.
-    if (!String(what).includes('pg_postmaster_start_time')) sent.push(what);
+    // A new connection finds out which server it has reached, and a bank's first words are kept: no request asks for either.
+    if (!/pg_postmaster_start_time|store_abilities/.test(String(what))) sent.push(what);
     return (query as any).apply(this, parameters);
   });
 });
