@@ -9,10 +9,12 @@ import { runBindingJob, type BindingJobDeps } from '../customers/worker.ts';
 import type { StoredBinding } from '../customers/store/bindings.ts';
 import { bindingOfOperation } from '../customers/domain/binding.ts';
 import { bindingReturnUrlOf } from '../customers/payer-return.ts';
+import { defined } from '../defined.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
 import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
 import { runInvoiceJob } from '../invoices/store/invoices.ts';
 import { wantedCharge } from '../payments/domain/authentication/three-d-secure.ts';
+import type { Payer } from '../payments/domain/payer/payer.ts';
 import { carriesNetworkIds, paymentOfOperation } from '../payments/domain/payment.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import type { NewPayment } from '../payments/store/payments.ts';
@@ -87,7 +89,7 @@ export function jobHandlers({
           ...payment,
           by: 'seriesId' in payment.payer ? 'merchant' : 'payer',
           currency: payment.amount.currency,
-          ...('card' in payment.payer ? { network: payment.payer.card.paymentSystem } : {}),
+          ...defined({ network: networkOf(payment.payer) }),
         }),
       }),
     pauseTerminal: banks.pauseTerminal,
@@ -140,6 +142,10 @@ export function jobHandlers({
     },
     withdrawal: { keys: ['withdrawal_id'], step: (job) => runWithdrawalJob(withdrawalDeps, job) },
   };
+}
+
+function networkOf(payer: Payer): string | undefined {
+  return payer.type === 'recurrent' ? payer.paymentSystem : payer.card.paymentSystem;
 }
 
 /** The job that a bank operation belongs to. */

@@ -116,6 +116,19 @@ test('a signature that a bank refuses says nothing of a bank never heard before'
   expect(statuses).toEqual([401, 200]);
 });
 
+test.each([
+  [['visa', 'Elo'], ['visa']],
+  [['Elo'], undefined],
+])('of the networks %j the known ones %j count, and the others are logged once', async (networks, known) => {
+  const abilities = { networks, kinds: ['authorise'] };
+  const { bank, adapter, warnings } = await start({ abilities });
+  expect((await adapter.abilities()).networks).toEqual(known);
+  abilities.kinds = ['refund'];
+  bank.clock.advance(5 * 60_000);
+  await expect.poll(async () => (await adapter.abilities()).kinds).toEqual(['refund']);
+  expect(warnings).toEqual([{ bank: new URL(bank.url).host, networks: ['Elo'] }]);
+});
+
 test('abilities that do not match the protocol count as none, and are logged', async () => {
   const { adapter, warnings } = await start({ abilities: { kinds: 'all' } as never });
   expect(await adapter.abilities()).toEqual(abilitiesOfVersion1);

@@ -107,7 +107,10 @@ describe('a charge that is to be created', () => {
 
   test.each([
     ['nspkmir', 'MIR'],
+    ['nspkmir', 'NSPK'],
     ['visa', 'Visa'],
+    ['visa', 'Visa Electron'],
+    ['mastercard', 'MC'],
     ['amex', 'American Express'],
     ['dinersclub', 'diners-club'],
   ])('with a card of %s is taken where the bank declares %s', (network, declared) => {

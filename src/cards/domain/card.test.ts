@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { testCards } from '../../../test/support/worlds/cards.ts';
+import { isNetwork } from '../../acquiring/domain/network-names.ts';
 import { instantAt, parseInstant, type Instant } from '../../clock.ts';
 import {
   checkCard,
@@ -106,6 +107,10 @@ const edges: Record<PaymentSystem, [leading: string, lengths: number[]]> = {
   discover: ['6011', [16, 17, 18, 19]],
   dankort: ['5019', [16]],
 };
+
+test.each(Object.keys(edges))('a bank can declare that it takes %s', (system) => {
+  expect(isNetwork(system)).toBe(true);
+});
 
 describe('the check of a card', () => {
   test.each(Object.entries(edges))('accepts only the lengths of %s', (system, [leading, lengths]) => {

@@ -190,7 +190,7 @@ function addAddTerminal(terminal: MandateCommand): void {
       summary: 'Add or change a terminal',
       details:
         'Give --shop or --payouts. An existing terminal keeps its bank: use another ID for another bank. ' +
-        'A hold lasts as --hold-days says for the network and payerPresent or withoutPayer, else as the bank declares, or three days.',
+        'A hold lasts as --hold-days says for the network and payerPresent or withoutPayer, else a day less than the bank declares, or three days.',
       examples: [
         'mandate terminal add T1 --party P1 --shop S1 --bank ACME --merchant 000123 --descriptor "EXAMPLE SHOP"',
         'mandate terminal add T2 --party P1 --payouts --bank ACME --merchant 000124 --descriptor EXAMPLE --currencies RUB=60000000,JPY',

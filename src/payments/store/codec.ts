@@ -9,7 +9,7 @@ import {
   networkId,
   terminal,
 } from '../../acquiring/store/codec.ts';
-import { cardDetails, clientInfo } from '../../cards/store/codec.ts';
+import { cardDetails, clientInfo, paymentSystem } from '../../cards/store/codec.ts';
 import { cart, invoiceFacts } from '../../invoices/store/codec.ts';
 import type { Instant } from '../../clock.ts';
 import type { InvoiceFact } from '../../invoices/domain/invoice.ts';
@@ -73,6 +73,7 @@ const payer: Codec<Payer> = variants<Payer, 'type'>('type', {
     ...payerMembers,
     ...chain,
     receiptGoesToConsent: optional(oneOf(true)),
+    paymentSystem: optional(paymentSystem),
     parent: object({ invoiceId: text, paymentId: text }),
   },
   customer: { ...payerMembers, ...chain, customerId: text, bindingId: text, card: cardDetails },

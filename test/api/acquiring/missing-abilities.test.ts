@@ -60,6 +60,20 @@ async function pay(merchant: Merchant, more: object = {}) {
   return { url, answer };
 }
 
+/** A charge of another invoice without the payer. It can be sent more than once. */
+async function chargeOf(merchant: Merchant, parent: Answer) {
+  const invoice = await makeInvoice(world.service, merchant);
+  const recurrentParentPayment = { invoiceID: parent.body.invoiceID, paymentID: '1' };
+  const payer = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo };
+  const url = `${invoicesUrl}/${invoice.id}/payments`;
+  const charge = async () => {
+    const answer = await world.service.call('POST', url, { token: merchant.apiKey, body: { payer } });
+    await world.service.jobs.whenIdle();
+    return answer;
+  };
+  return { url, charge };
+}
+
 async function paymentsAt(url: string, { apiKey }: Merchant): Promise<any[]> {
   return (await world.service.call('GET', url, { token: apiKey })).body;
 }
@@ -104,11 +118,11 @@ describe('a payment', () => {
     expect((await pay(merchant)).answer).toMatchObject({ status: 201 });
   });
 
-  test('is held as long as its bank declares, where the operator has set nothing', async () => {
+  test('is held a day less than its bank declares, where the operator has set nothing', async () => {
     const { merchant } = await merchantAt({ holdDays: { payer: 5 } });
     const { answer } = await pay(merchant, hold);
     const { createdAt, flow } = answer.body;
-    expect(Math.round((Date.parse(flow.heldUntil) - Date.parse(createdAt)) / 86_400_000)).toBe(5);
+    expect(Math.round((Date.parse(flow.heldUntil) - Date.parse(createdAt)) / 86_400_000)).toBe(4);
   });
 
   test('is taken at a bank that declares nothing', async () => {
@@ -151,16 +165,39 @@ describe('what follows a payment', () => {
     const { merchant, bankId } = await merchantAt();
     const { answer: parent } = await pay(merchant, { makeRecurrent: true });
     await putBank(bankId, abilities);
-    const invoice = await makeInvoice(world.service, merchant);
-    const recurrentParentPayment = { invoiceID: parent.body.invoiceID, paymentID: '1' };
-    const payer = { payerType: 'RecurrentPayer', recurrentParentPayment, contactInfo };
-    const url = `${invoicesUrl}/${invoice.id}/payments`;
-    const charge = () => world.service.call('POST', url, { token: merchant.apiKey, body: { payer } });
+    const { url, charge } = await chargeOf(merchant, parent);
     expect(saidOf(await charge())).toEqual(refused(missing));
     expect(await paymentsAt(url, merchant)).toEqual([]);
     await putBank(bankId);
     expect(await charge()).toMatchObject({ status: 201 });
-    await world.service.jobs.whenIdle();
+  });
+
+  test('a charge without the payer whose bank is away passes over one that does not take its network', async () => {
+    const { merchant, bankId } = await merchantAt();
+    const { answer: parent } = await pay(merchant, { makeRecurrent: true });
+    const others = { OTHER: ['Mir'], THIRD: ['Visa'] };
+    for (const [at, [name, networks]] of Object.entries(others).entries()) {
+      await putBank(name, { networks, foreignNetworkIds: true });
+      await putTerminal(merchant, name, at + 2);
+    }
+    // No server listens there.
+    await world.service.banks.putBank({ id: bankId, url: 'http://127.0.0.1:9', secret });
+    const answer = await (await chargeOf(merchant, parent)).charge();
+    const { rows } = await world.service.database.withClient((client) =>
+      client.query(`select terms -> 'terminal' ->> 'bankId' as bank from payment where invoice_id = $1`, [
+        answer.body.invoiceID,
+      ]),
+    );
+    expect(rows).toEqual([{ bank: 'THIRD' }]);
+  });
+
+  test('a charge without the payer goes to the bank where its card was taken, not to the first of the shop', async () => {
+    const { merchant } = await merchantAt({ networks: ['Mir'] });
+    await putTerminal(merchant, 'BANK', 2);
+    const { answer: parent } = await pay(merchant, { makeRecurrent: true });
+    const { url, charge } = await chargeOf(merchant, parent);
+    expect(await charge()).toMatchObject({ status: 201 });
+    expect(await paymentsAt(url, merchant)).toMatchObject([{ status: 'captured' }]);
   });
 });
 

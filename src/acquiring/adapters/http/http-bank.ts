@@ -19,7 +19,7 @@ import { openLink, type Exchange, type Headers, type OpenLink } from './link.ts'
 import { Callback } from './messages.ts';
 import { operationIdPattern } from './fields.ts';
 import { parseMessage } from './responses.ts';
-import { abilitiesOf, updatesOf, updatesOfPage } from './read-capabilities.ts';
+import { abilitiesOf, unknownNetworksIn, updatesOf, updatesOfPage } from './read-capabilities.ts';
 import { complaintOf, readAnswer, type Asked } from './read-response.ts';
 import {
   isSigned,
@@ -170,7 +170,11 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     // It says only that the signature is wrong or too old, as when a clock or a secret was changed meanwhile.
     if (exchange.status === 401) return heard;
     if (exchange.status !== 200) return abilitiesOfVersion1;
-    const read = abilitiesOf(parseMessage(exchange.body));
+    const said = parseMessage(exchange.body);
+    const read = abilitiesOf(said);
+    const networks = unknownNetworksIn(said);
+    if (!heard && networks.length > 0)
+      log.warn({ bank: url.host, networks }, 'unknown networks of a bank ignored');
     if (read) await onSaid?.(exchange.body.toString());
     else log.warn({ bank: url.host }, 'abilities of a bank do not match the protocol');
     return read ?? abilitiesOfVersion1;

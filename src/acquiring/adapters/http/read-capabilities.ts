@@ -10,6 +10,7 @@ import {
   operationKinds,
   type Abilities,
 } from '../../domain/abilities.ts';
+import { isNetwork } from '../../domain/network-names.ts';
 import {
   updateKinds,
   type BankUpdate,
@@ -32,7 +33,8 @@ export const updatesOfPage = 100;
 export function abilitiesOf(body: unknown): Abilities | undefined {
   if (!abilitiesAnswer.Check(body)) return undefined;
   const usual = abilitiesOfVersion1;
-  const { currencies, networks, capture, reverse, holdDays } = body;
+  const { currencies, capture, reverse, holdDays } = body;
+  const networks = body.networks?.filter(isNetwork);
   return {
     kinds: known(operationKinds, body.kinds) ?? usual.kinds,
     capture: { ...usual.capture, ...capture },
@@ -44,8 +46,13 @@ export function abilitiesOf(body: unknown): Abilities | undefined {
     refunds: body.refunds ?? usual.refunds,
     takesReturns: body.returns ?? usual.takesReturns,
     hasUpdates: body.updates ?? usual.hasUpdates,
-    ...defined({ currencies, networks, holdDays }),
+    // A list without a known name would refuse every card.
+    ...defined({ currencies, networks: networks?.length ? networks : undefined, holdDays }),
   };
+}
+
+export function unknownNetworksIn(body: unknown): string[] {
+  return abilitiesAnswer.Check(body) ? (body.networks ?? []).filter((name) => !isNetwork(name)) : [];
 }
 
 function known<T extends string>(words: readonly T[], named?: readonly string[]): readonly T[] | undefined {

@@ -30,11 +30,14 @@ test.each([
 );
 
 test.each([
-  ['visa', 'payerPresent', { payer: 7, merchant: 2 }, 7],
-  ['visa', 'withoutPayer', { payer: 7, merchant: 2 }, 2],
+  ['visa', 'payerPresent', { payer: 7, merchant: 2 }, 6],
+  ['visa', 'withoutPayer', { payer: 7, merchant: 3 }, 2],
   ['visa', 'withoutPayer', { payer: 7 }, 3],
   ['visa', 'withoutPayer', { merchant: 30 }, 4],
   ['mastercard', 'payerPresent', { payer: 30 }, 6],
+  ['visa', 'payerPresent', { payer: 10 }, 9],
+  ['visa', 'payerPresent', { payer: 2 }, 1],
+  ['visa', 'payerPresent', { payer: 1 }, 1],
   ['mastercard', 'payerPresent', { payer: 0 }, 3],
 ] as const)(
   'without a row, a hold of %s %s at a bank that declares %j lasts %i days',

@@ -20,7 +20,7 @@ const visa: Limits = { payerPresent: 10, withoutPayer: 5 };
 /** A final authorisation. */
 const mastercard: Limits = { payerPresent: 7, withoutPayer: 7 };
 const limits: Readonly<Record<string, Limits>> = { mastercard, maestro: mastercard };
-/** Banks let a hold go up to a day before the network's time is over. */
+/** A hold may end up to a day before its time is over, and a capture at its end has to come before. */
 const marginDays = 1;
 
 export function longestHoldDays(network: string, initiation: Initiation): number {
@@ -40,7 +40,7 @@ export function holdDaysOf(
   if (row) return row.days;
   const days = initiation === 'payerPresent' ? declared.payer : declared.merchant;
   // A hold of no days could not be captured.
-  return days ? Math.min(days, longestHoldDays(network, initiation)) : usualDays;
+  return days ? Math.max(1, Math.min(days - marginDays, longestHoldDays(network, initiation))) : usualDays;
 }
 
 /** A hold moves only to a terminal with the same text, because the merchant has seen how long it lasts. */

@@ -30,6 +30,7 @@ export function payerOfParent(
     type: 'recurrent',
     token,
     seriesId: series.id,
+    paymentSystem: series.card.paymentSystem,
     parent,
     warnings: verdict.warnings,
     ...chainOf(series, previousNetworkTransactionId),

@@ -1,6 +1,6 @@
 // Who pays: a payer who is present with a card, or one who has consented to be charged later.
 import type { NetworkId } from '../../../acquiring/domain/references.ts';
-import type { CardDetails } from '../../../cards/domain/card.ts';
+import type { CardDetails, PaymentSystem } from '../../../cards/domain/card.ts';
 import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
 
 /** What the payer agreed to, and what came before, when the charge was created. */
@@ -34,6 +34,8 @@ export type Payer = {
        */
       readonly receiptGoesToConsent?: true;
       readonly seriesId: string;
+      /** Absent in charges of before 0.3.0. */
+      readonly paymentSystem?: PaymentSystem;
       readonly parent: { readonly invoiceId: string; readonly paymentId: string };
       readonly rootNetworkTransactionId?: string;
       readonly previousNetworkTransactionId?: string;
