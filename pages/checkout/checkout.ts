@@ -18,7 +18,7 @@ import { showReceipt } from './views/receipt.ts';
 import { baseUrl, openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
 import { taskOf, type Entered, type Resource } from './task.ts';
-import { viewOf, type Ending } from './view-of.ts';
+import { isPendingView, viewOf, type Ending } from './view-of.ts';
 import { waitInWords } from './views/wait-text.ts';
 
 const backAfterMs = 5_000;
@@ -193,6 +193,7 @@ function run(token: string): void {
     else challenge.hide();
     showOrder();
     form.lock(amount?.textContent === '');
+    tellShop(facts, { type: 'progressed', isPending: isPendingView(view) });
     if (ending) finish(ending);
     if (view === 'form' || view === 'done' || view === 'cancelled') follower.rest();
     show(view);
