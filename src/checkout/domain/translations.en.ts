@@ -129,7 +129,6 @@ export const english = {
   done: {
     paid: 'Paid',
     paidLead: 'Thank you. Your payment is complete.',
-    notified: 'The shop has been notified.',
     held: 'Reserved',
     heldLead: 'Thank you. The sum is reserved on your card. The shop takes it when your order is ready.',
     bound: 'The card is saved',
