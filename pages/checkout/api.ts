@@ -4,7 +4,7 @@ import { baseUrl } from './session.ts';
 export type Answer<Body> =
   | { readonly came: 'body'; readonly body: Body }
   | { readonly came: 'refusal'; readonly code: string; readonly message: string }
-  | { readonly came: 'wait'; readonly seconds: number }
+  | { readonly came: 'wait'; readonly code: string; readonly seconds: number }
   /** The token is no longer good, or never was, for this. */
   | { readonly came: 'stranger' }
   /** The outcome is unknown. */
@@ -57,10 +57,13 @@ async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
   const { status } = response;
   if (response.ok) return { came: 'body', body: (await response.json()) as Body };
   if (status === 401 || status === 404) return { came: 'stranger' };
-  if (status === 429) return { came: 'wait', seconds: Number(response.headers.get('Retry-After')) || 1 };
   if (status >= 500) return { came: 'nothing' };
-  const { code = '', message = '' } = (await response.json()) as { code?: string; message?: string };
-  return { came: 'refusal', code, message };
+  const isWait = status === 429;
+  // A proxy may answer 429 in a form of its own.
+  const body: unknown = isWait ? await response.json().catch(() => ({})) : await response.json();
+  const { code = '', message = '' } = body as { code?: string; message?: string };
+  const seconds = Number(response.headers.get('Retry-After')) || 1;
+  return isWait ? { came: 'wait', code, seconds } : { came: 'refusal', code, message };
 }
 
 /** Two groups of eight digits. */

@@ -18,7 +18,7 @@ import { showReceipt } from './views/receipt.ts';
 import { baseUrl, openSession } from './session.ts';
 import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
 import { taskOf, type Entered, type Resource } from './task.ts';
-import { viewOf, type Ending } from './view-of.ts';
+import { isPendingView, viewOf, type Ending } from './view-of.ts';
 import { waitInWords } from './views/wait-text.ts';
 
 const backAfterMs = 5_000;
@@ -158,8 +158,7 @@ function run(token: string): void {
     const clientInfo = { fingerprint: fingerprint(), url, browser: browserFacts() };
     const made = await api.post<Resource>('payment-resources', { paymentTool, clientInfo });
     if (made.came === 'nothing') return words.banners.unreachable;
-    if (made.came === 'wait')
-      return fill(words.banners.tooMany, { when: waitInWords(made.seconds, facts.locale) });
+    if (made.came === 'wait') return limitSaid(made);
     if (made.came === 'refusal') return words.banners.tryAgain;
     if (made.came === 'stranger') return void show('dead');
 
@@ -176,7 +175,7 @@ function run(token: string): void {
         if (facts.kind === 'customer') session.follow((followed = begun.body.id));
         return undefined;
       }
-      if (begun.came === 'wait' && begun.seconds > maxWaitSeconds) return words.banners.tooManyCards;
+      if (begun.came === 'wait' && begun.seconds > maxWaitSeconds) return limitSaid(begun);
       sayWhileWaiting('unsent');
       const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -193,6 +192,7 @@ function run(token: string): void {
     else challenge.hide();
     showOrder();
     form.lock(amount?.textContent === '');
+    tellShop(facts, { type: 'progressed', isPending: isPendingView(view) });
     if (ending) finish(ending);
     if (view === 'form' || view === 'done' || view === 'cancelled') follower.rest();
     show(view);
@@ -212,6 +212,12 @@ function refusalSaid(code: string): string | undefined {
   const isCard = ['invalidPaymentToolToken', 'invalidPaymentSession'].includes(code);
   if (isCard) return words.banners.tryAgain;
   return facts.kind === 'customer' ? words.banners.shopCannotBind : words.banners.shopCannot;
+}
+
+function limitSaid({ code, seconds }: { readonly code: string; readonly seconds: number }): string {
+  const { shopRefusesCards, tooMany } = words.banners;
+  const said = code === 'shopRefusesCards' ? shopRefusesCards : tooMany;
+  return fill(said, { when: waitInWords(seconds, facts.locale) });
 }
 
 /** Failures of a binding that have a banner of their own. */

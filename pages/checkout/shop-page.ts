@@ -5,6 +5,8 @@ import type { CheckoutFacts } from '../../src/checkout/domain/checkout-page.ts';
 export type Report =
   | { readonly type: 'opened' | 'closed' }
   | { readonly type: 'resized'; readonly height: number }
+  /** While an attempt is pending, closing the page does not end it. */
+  | { readonly type: 'progressed'; readonly isPending: boolean }
   | { readonly type: 'finished'; readonly status: string; readonly [id: `${string}ID`]: string };
 
 const shopWindow: Window | null = window.parent !== window ? window.parent : (window.opener as Window | null);

@@ -35,3 +35,8 @@ export function viewOf(kind: TaskKind, { invoice, attempt }: Progress, doing: Do
   }
   return { view: 'form' };
 }
+
+/** The payer may still have paid, or saved the card, once the attempt ends. */
+export function isPendingView(view: View): boolean {
+  return view === 'waiting' || view === 'challenge' || view === 'left';
+}

@@ -1,10 +1,18 @@
 // The page on which a payer agrees to new terms. Its view follows from the state of the link, so that a page that is reloaded or
 // opened twice shows the current one.
 import type { ConsentFacts, ConsentState, ConsentView } from '../../src/checkout/domain/consent-link-page.ts';
+import { fill } from '../../src/checkout/domain/translations.ts';
 import { existing } from '../docs/elements.ts';
 import { fingerprint } from '../checkout/browser-print.ts';
 import { connectChallenge } from '../checkout/views/challenge.ts';
 import { watchTicks } from '../checkout/views/consent-box.ts';
+import { waitInWords } from '../checkout/views/wait-text.ts';
+
+type Answer = {
+  readonly status: number;
+  /** Of status 429: how long to wait. */
+  readonly state: ConsentState & { readonly waitSeconds?: number };
+};
 
 const soonMs = 300;
 const everyMs = 1_000;
@@ -78,8 +86,7 @@ function run(): void {
     if (answer?.status === 409) return location.reload();
     if (answer?.status === 404) return show('dead');
     show('form');
-    const isLimit = answer?.status === 429;
-    warn(answer === undefined ? words.unreachable : isLimit ? words.tooMany : words.shopCannot);
+    warn(answer === undefined ? words.unreachable : refusalSaid(answer));
     banner.focus();
   }
 
@@ -116,6 +123,11 @@ function run(): void {
   }
 }
 
+function refusalSaid({ status, state: { waitSeconds = 1 } }: Answer): string {
+  if (status !== 429) return words.shopCannot;
+  return fill(words.tooMany, { when: waitInWords(waitSeconds, facts.locale) });
+}
+
 function viewOf({ view }: ConsentState): ConsentView {
   if (view !== 'challenge') return view;
   if (hasConfirmed) return 'waiting';
@@ -127,9 +139,7 @@ function leadOf(isSlow: boolean): string {
 }
 
 /** Undefined if no answer came. */
-async function ask(
-  agreement?: object,
-): Promise<{ readonly status: number; readonly state: ConsentState } | undefined> {
+async function ask(agreement?: object): Promise<Answer | undefined> {
   const what = agreement
     ? { method: 'POST', body: JSON.stringify(agreement), headers: { 'Content-Type': 'application/json' } }
     : {};
@@ -141,7 +151,7 @@ async function ask(
       signal: AbortSignal.timeout(patienceMs),
     });
     if (response.status >= 500) return undefined;
-    return { status: response.status, state: (await response.json()) as ConsentState };
+    return { status: response.status, state: (await response.json()) as Answer['state'] };
   } catch {
     return undefined;
   }

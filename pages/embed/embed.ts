@@ -15,19 +15,24 @@ const submitAfterMs = 5_000;
 function configure(options: Options): Checkout {
   addressOf(options, baseUrl, location.origin); // so that a mistake shows when the page loads, not when a payer wants to pay
   let opened: Opened | undefined;
+  /** Of the last `open`. */
+  let current = options;
   let isFinished = false;
+  /** Kept from one `open` to the next, until the page says otherwise. */
+  let isPending = false;
 
   addEventListener('message', ({ origin, source, data }) => {
     if (origin !== baseUrl.origin || source === null || source !== opened?.window) return;
     if (typeof data !== 'object' || data === null || data.source !== 'mandate-checkout') return;
     if (data.type === 'opened') {
       opened.isThere();
-      options.opened?.();
+      current.opened?.();
     }
     if (data.type === 'resized') opened.resize(Number(data.height));
+    if (data.type === 'progressed') isPending = data.isPending === true;
     if (data.type === 'finished' && !isFinished) {
       isFinished = true;
-      options.finished?.();
+      current.finished?.();
     }
     if (data.type === 'closed') close();
   });
@@ -37,8 +42,9 @@ function configure(options: Options): Checkout {
     const closing = opened;
     opened = undefined;
     closing.close();
-    options.closed?.();
-    const next = isFinished ? options.redirectUrl : options.cancelUrl;
+    current.closed?.();
+    // A payer whose payment is pending may still pay: the shop must not offer them to order again.
+    const next = isFinished ? current.redirectUrl : isPending ? undefined : current.cancelUrl;
     if (next) location.assign(next);
   }
 
@@ -46,7 +52,8 @@ function configure(options: Options): Checkout {
     open(overrides = {}) {
       if (opened?.isOpen()) return;
       isFinished = false;
-      const address = addressOf({ ...options, ...overrides }, baseUrl, location.origin);
+      current = { ...options, ...overrides };
+      const address = addressOf(current, baseUrl, location.origin);
       opened =
         String(options.popupMode) === 'true' || isSmall() ? openWindow(address) : openFrame(address, close);
     },

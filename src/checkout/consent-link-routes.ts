@@ -182,8 +182,8 @@ async function agree(
     clientInfo: { fingerprint: agreed.fingerprint, ip },
   });
   if (begun.ok) return { status: 200, body: stateOf(begun.value) };
-  const { code } = begun.refusal;
-  return { status: code === 'tooManyBindings' ? 429 : 400, body: { code } };
+  const { code, waitSeconds } = begun.refusal;
+  return { status: code === 'tooManyBindings' ? 429 : 400, body: { code, ...defined({ waitSeconds }) } };
 }
 
 /** A payer cannot change what their browser calls itself, so a name that must not be kept is left out. */

@@ -83,7 +83,7 @@ describeInBrowser('the checkout on a site', () => {
       await pay(frame());
       await frame().getByRole('heading', { name: 'Paid' }).waitFor();
       await expect.poll(reported, soon).toEqual(['opened', 'finished']);
-      expect(await frame().locator('#done-lead').textContent()).toContain('The shop has been notified.');
+      expect(await frame().locator('#done-lead').textContent()).toBe('Thank you. Your payment is complete.');
       await frame().getByRole('link', { name: 'Back to the shop' }).click();
       await expect.poll(reported, soon).toEqual(['opened', 'finished', 'closed']);
       expect(await page.locator('dialog').count()).toBe(0);

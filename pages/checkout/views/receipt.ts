@@ -5,7 +5,6 @@ import { fill } from '../../../src/checkout/domain/translations.ts';
 import { existing, h } from '../../docs/elements.ts';
 import { networkName } from './card-form.ts';
 import { agreementOf } from '../agreement.ts';
-import { hasShopPage } from '../shop-page.ts';
 import type { Progress } from '../progress.ts';
 import type { Ending } from '../view-of.ts';
 
@@ -15,9 +14,7 @@ export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, 
   const money = (amountMinor: number | undefined) =>
     amountMinor === undefined ? undefined : printMoney({ ...facts, amountMinor }, facts.locale);
   const lead = fill(done[`${ending}Lead`], { amount: money(facts.verificationMinor) ?? '' });
-  // The shop's page has the report; of any other payment the shop learns in its own time.
-  const isNotified = ending === 'paid' && hasShopPage(facts);
-  existing('done-lead', HTMLElement).textContent = isNotified ? `${lead} ${done.notified}` : lead;
+  existing('done-lead', HTMLElement).textContent = lead;
   const { consent } = agreementOf(facts, order) ?? {};
   const time = attempt?.endedAt ?? attempt?.startedAt;
   const rows: [string, string | undefined][] = [

@@ -25,7 +25,7 @@ const english = {
   declined: 'Your bank did not approve the check. Nothing has changed. Ask your bank, or contact the shop.',
   unconfirmed: 'The new terms were not confirmed with your bank. Nothing has changed. You can try again.',
   timeout: 'The bank did not answer in time. Nothing has changed. You can try again.',
-  tooMany: 'Too many attempts within a day. Nothing has changed. Try again tomorrow.',
+  tooMany: 'Too many attempts. Nothing has changed. Try again {when}.',
   shopCannot:
     'The new terms cannot be confirmed at the moment. Nothing has changed. Please contact the shop.',
   noScript: 'This page needs JavaScript. Switch it on and load the page again. Nothing has changed.',
@@ -70,7 +70,7 @@ const russian: ConsentLinkWords = {
   declined: 'Банк не одобрил проверку карты. Ничего не изменилось. Спросите в банке или в магазине.',
   unconfirmed: 'Новые условия не подтверждены в банке. Ничего не изменилось. Можно попробовать ещё раз.',
   timeout: 'Банк не ответил вовремя. Ничего не изменилось. Можно попробовать ещё раз.',
-  tooMany: 'Слишком много попыток за день. Ничего не изменилось. Попробуйте завтра.',
+  tooMany: 'Слишком много попыток. Ничего не изменилось. Попробуйте ещё раз {when}.',
   shopCannot: 'Сейчас новые условия нельзя подтвердить. Ничего не изменилось. Сообщите об этом магазину.',
   noScript: 'Странице нужен JavaScript. Включите его и обновите страницу. Ничего не изменилось.',
   unreachable: 'Нет связи с платёжным сервисом. Попробуйте ещё раз. Согласие учитывается один раз.',

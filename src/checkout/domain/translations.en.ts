@@ -86,8 +86,9 @@ export const english = {
     bindUnconfirmed: 'The card was not confirmed with your bank and is not saved. You can try again.',
     bindTimeout: 'The bank did not answer in time and the card is not saved. You can try again.',
     shopCannotBind: 'The shop cannot save cards at the moment. Nothing was charged. Please contact the shop.',
-    tooManyCards: 'Too many cards were tried within a day. Nothing was charged. Try again tomorrow.',
     tooMany: 'Too many attempts. Nothing was charged. Try again {when}.',
+    shopRefusesCards:
+      'The shop takes no cards like this one at the moment. Nothing was charged. Try again {when}, or try another card.',
     attemptsExceeded: 'This order takes no more attempts. Nothing was charged. Ask the shop for a new order.',
     shopCannot:
       'The shop cannot take this payment at the moment. Nothing was charged. Please contact the shop.',
@@ -128,7 +129,6 @@ export const english = {
   done: {
     paid: 'Paid',
     paidLead: 'Thank you. Your payment is complete.',
-    notified: 'The shop has been notified.',
     held: 'Reserved',
     heldLead: 'Thank you. The sum is reserved on your card. The shop takes it when your order is ready.',
     bound: 'The card is saved',
