@@ -34,7 +34,8 @@ export const createInvoiceFromTemplate = endpoint({
   tag: 'Invoices',
   summary: 'Create an invoice from a template',
   description:
-    'With `amount` and `currency` if the template leaves them open. `metadata` replace those of the template.',
+    'With `amount` and `currency` if the template leaves them open. `metadata` replace those of the template. With its token they are ' +
+    'only added, and a payer can choose `externalID`: do not trust either, match on `invoiceTemplateID`.',
   params: TemplatePath,
   body: FromTemplateParams,
   validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
@@ -68,6 +69,7 @@ export const createInvoiceFromTemplate = endpoint({
         if (!trading.ok) return trading;
         const asked = {
           id: ids.next(),
+          isByToken,
           ...defined({
             amountMinor: amount === undefined ? undefined : BigInt(amount),
             currency,

@@ -269,6 +269,24 @@ describe('an invoice from a template', () => {
     });
   });
 
+  test('made by a payer keeps every member that the metadata of the template have', async () => {
+    const { id, token } = await makeTemplate(service, merchant, {
+      metadata: { hall: 3, fee: { paid: true } },
+    });
+    const metadata = { hall: 1, fee: {}, seat: 'B4' };
+    expect((await invoiceFrom(id, { metadata }, token)).body.invoice.metadata).toEqual({
+      hall: 3,
+      fee: { paid: true },
+      seat: 'B4',
+    });
+    expect((await invoiceFrom(id, {}, token)).body.invoice.metadata).toEqual({
+      hall: 3,
+      fee: { paid: true },
+    });
+    const open = await makeTemplate(service, merchant);
+    expect((await invoiceFrom(open.id, { metadata }, open.token)).body.invoice.metadata).toEqual(metadata);
+  });
+
   test('has the cart of the template, and is named after its first line', async () => {
     const long = 'é'.repeat(150);
     const lines = [{ ...cart[0], product: long }, cart[1]];
