@@ -32,13 +32,14 @@ export const getInvoiceTemplate = endpoint({
   path,
   tag,
   summary: 'Get an invoice template',
+  description: 'With its token, without `name`, `metadata` and `externalID`.',
   params: TemplatePath,
   status: 200,
   response: TemplateSchema,
   errors: ['invoiceTemplateNotFound'],
   handle: async ({ caller, params }, { db }: Pick<Deps, 'db'>) => {
     const template = await findTemplate(db, caller.partyId, params.invoiceTemplateID);
-    return template ? accept(templateBody(template)) : refuse('invoiceTemplateNotFound');
+    return template ? accept(templateBody(template, caller.kind)) : refuse('invoiceTemplateNotFound');
   },
 });
 
