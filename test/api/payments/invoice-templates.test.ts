@@ -466,7 +466,7 @@ test('the ways to pay are those of the shop', async () => {
 });
 
 test.each(tradingFlags)(
-  'nothing is written while the %s %s',
+  'while the %s %s a template can be deleted, and nothing else is written',
   async (of, flag, code) => {
     const blocked = await service.createMerchant();
     const { id, token } = await makeTemplate(service, blocked);
