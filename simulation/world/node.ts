@@ -30,6 +30,7 @@ const config = readConfig(
     CARD_TESTING_LIMITS: 'off',
     FAILED_AUTHENTICATIONS_PER_MINUTE: '0',
     TEMPLATE_INVOICES_PER_HOUR: '0',
+    TEMPLATE_INVOICES_PER_HOUR_IN_ALL: '0',
     WEBHOOK_ADDRESSES: 'anywhere',
     ...mailSettings,
   },

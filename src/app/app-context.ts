@@ -9,8 +9,8 @@ import type { ConsentLinks } from '../consent-links/port.ts';
 import type { Customers } from '../customers/port.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Ids } from '../ids.ts';
+import type { TemplateLimits } from '../invoices/template-limits.ts';
 import type { TemplateTokens } from '../invoices/template-tokens.ts';
-import type { RateLimit } from '../platform/http/request/rate-limit.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { JobRows } from './job-handlers.ts';
@@ -28,8 +28,7 @@ export type AppContext = {
   readonly ids: Ids;
   readonly tokens: AccessTokens;
   readonly templateTokens: TemplateTokens;
-  /** By template and address. */
-  readonly templateInvoiceRate: RateLimit;
+  readonly templateLimits: TemplateLimits;
   readonly merchants: Merchants;
   /** The methods of the vault that return no card number. */
   readonly cards: Cards;

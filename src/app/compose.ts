@@ -57,6 +57,7 @@ import { buildServer } from '../platform/http/server.ts';
 import { addSystemRoutes } from '../platform/http/system-routes.ts';
 import { randomIds, type Ids } from '../ids.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
+import { templateLimits } from '../invoices/template-limits.ts';
 import { openTemplateTokens } from '../invoices/template-tokens.ts';
 import { accessTokens } from '../platform/keys/access-token.ts';
 import { openKeyring } from '../platform/keys/keyring.ts';
@@ -411,6 +412,7 @@ export function buildService(
   const { cards } = vault;
   const { ids } = ports;
   const confirming = { db: database, ids, merchants, cards, banks, jobs, bindingRules, payerAttempts };
+  const hourly = (most: number) => rateLimit(most / 3_600, most, monotonicMs);
   const consentLinks = openConsentLinks({ ...confirming, consents, publicUrl });
   const context: AppContext = {
     db: database,
@@ -418,11 +420,10 @@ export function buildService(
     ids,
     tokens,
     templateTokens,
-    templateInvoiceRate: rateLimit(
-      config.templateInvoicesPerHour / 3_600,
-      config.templateInvoicesPerHour,
-      monotonicMs,
-    ),
+    templateLimits: templateLimits({
+      ofEach: hourly(config.templateInvoicesPerHour),
+      ofAll: hourly(config.templateInvoicesPerHourInAll),
+    }),
     merchants,
     cards,
     cardTesting,

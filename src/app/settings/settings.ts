@@ -179,6 +179,16 @@ export const settings = {
     [0, 1_000_000],
     60,
   ),
+  templateInvoicesPerHourInAll: wholeNumber(
+    {
+      name: 'TEMPLATE_INVOICES_PER_HOUR_IN_ALL',
+      meaning:
+        'How many invoices all addresses together can make with the token of one template, on each node; 0 for no limit. ' +
+        'Raise it before a sale at which more payers come in an hour.',
+    },
+    [0, 1_000_000],
+    10_000,
+  ),
   strictRequestId: onOrOff(
     {
       name: 'STRICT_REQUEST_ID',

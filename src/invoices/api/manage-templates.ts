@@ -14,7 +14,7 @@ import type { TemplateTokens } from '../template-tokens.ts';
 import { templateBody, TemplatePath, TemplateSchema, TemplateUpdate, termsOf } from './template-schema.ts';
 
 type Deps = { readonly db: Database; readonly merchants: Merchants };
-type DeleteDeps = Deps & { readonly templateTokens: Pick<TemplateTokens, 'forget'> };
+type DeleteDeps = Pick<Deps, 'db'> & { readonly templateTokens: Pick<TemplateTokens, 'forget'> };
 
 const path = '/v2/processing/invoice-templates/{invoiceTemplateID}';
 const tag = 'Invoices';
@@ -32,13 +32,14 @@ export const getInvoiceTemplate = endpoint({
   path,
   tag,
   summary: 'Get an invoice template',
+  description: 'With its token, without `name`, `metadata` and `externalID`.',
   params: TemplatePath,
   status: 200,
   response: TemplateSchema,
   errors: ['invoiceTemplateNotFound'],
   handle: async ({ caller, params }, { db }: Pick<Deps, 'db'>) => {
     const template = await findTemplate(db, caller.partyId, params.invoiceTemplateID);
-    return template ? accept(templateBody(template)) : refuse('invoiceTemplateNotFound');
+    return template ? accept(templateBody(template, caller.kind)) : refuse('invoiceTemplateNotFound');
   },
 });
 
@@ -79,12 +80,10 @@ export const deleteInvoiceTemplate = endpoint({
   description: 'Its access token ends. Its invoices stay.',
   params: TemplatePath,
   status: 204,
-  errors: ['invoiceTemplateNotFound', ...tradingRefusals],
-  handle: async ({ caller, params, now }, { db, merchants, templateTokens }: DeleteDeps) => {
+  errors: ['invoiceTemplateNotFound'],
+  handle: async ({ caller, params, now }, { db, templateTokens }: DeleteDeps) => {
     const template = await findTemplate(db, caller.partyId, params.invoiceTemplateID);
     if (!template) return refuse('invoiceTemplateNotFound');
-    const trading = await merchants.trading(template);
-    if (!trading.ok) return trading;
     const isDeleted = await deleteTemplate(db, template.id, now);
     if (!isDeleted) return refuse('invoiceTemplateNotFound');
     db.afterCommit(() => templateTokens.forget(template.id));

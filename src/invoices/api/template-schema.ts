@@ -1,5 +1,6 @@
 // The shapes of invoice templates in the API.
 import { Type, type Static, type TSchema } from 'typebox';
+import type { Caller } from '../../caller.ts';
 import { defined } from '../../defined.ts';
 import {
   AccessToken,
@@ -139,15 +140,20 @@ export const templateExample = {
   },
 } satisfies TemplateParams;
 
-export function templateBody(template: InvoiceTemplate): Static<typeof TemplateSchema> {
+export function templateBody(
+  template: InvoiceTemplate,
+  readBy: Caller['kind'] = 'apiKey',
+): Static<typeof TemplateSchema> {
   const { name, description, metadata, externalId: externalID } = template;
+  // A link with the token may be public: it shows what payers need, and nothing the merchant keeps for itself.
+  const ofMerchant = readBy === 'apiKey' ? { name, metadata, externalID } : {};
   return {
     id: template.id,
     shopID: template.shopId,
     createdAt: template.createdAt,
     lifetime: template.lifetime,
     details: detailsBody(template.details),
-    ...defined({ name, description, metadata, externalID }),
+    ...defined({ description, ...ofMerchant }),
   };
 }
 

@@ -107,6 +107,8 @@ function currencyOf(details: TemplateDetails): string | undefined {
 
 export type Asked = {
   readonly id: string;
+  /** By the token, which all payers share. */
+  readonly isByToken: boolean;
   readonly amountMinor?: bigint;
   readonly currency?: string;
   readonly metadata?: object;
@@ -131,11 +133,16 @@ export function decideFromTemplate(
       .slice(0, maxProductCharacters)
       .join(''),
     dueDate: dueDateAfter(now, template.lifetime),
-    metadata: asked.metadata ?? template.metadata ?? {},
+    metadata: metadataOf(template, asked),
     cart,
     ...defined({ description, externalId: asked.externalId }),
   };
   return accept(invoiceCreated(shop, terms, cost.value, now));
+}
+
+/** A payer adds members, and the merchant's stay: its programs trust them. */
+function metadataOf(template: InvoiceTemplate, { isByToken, metadata }: Asked): object {
+  return isByToken ? { ...metadata, ...template.metadata } : (metadata ?? template.metadata ?? {});
 }
 
 /** The name of a line may be longer than that of an invoice. */

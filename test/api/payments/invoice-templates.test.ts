@@ -41,7 +41,7 @@ const multiLine = { templateType: 'InvoiceTemplateMultiLine', cart, currency: 'R
 const noTemplate = { status: 404, message: 'Invoice template not found' };
 
 describe('a template', () => {
-  test('is returned with a token, and read the same with either', async () => {
+  test('is returned with a token, which reads what payers need of it', async () => {
     const said = {
       externalID: 'all of it',
       name: 'Tickets',
@@ -62,10 +62,11 @@ describe('a template', () => {
       invoiceTemplateAccessToken: { payload: expect.any(String) },
     });
     const { invoiceTemplate, invoiceTemplateAccessToken } = made.body;
-    for (const token of [merchant.apiKey, invoiceTemplateAccessToken.payload]) {
-      const read = await service.call('GET', `${templatesUrl}/${invoiceTemplate.id}`, { token });
-      expect(refused(read)).toEqual({ status: 200, ...invoiceTemplate });
-    }
+    const url = `${templatesUrl}/${invoiceTemplate.id}`;
+    expect(refused(await service.call('GET', url, asKey()))).toEqual({ status: 200, ...invoiceTemplate });
+    const { name: _name, metadata: _metadata, externalID: _externalID, ...shown } = invoiceTemplate;
+    const token = invoiceTemplateAccessToken.payload;
+    expect(refused(await service.call('GET', url, { token }))).toEqual({ status: 200, ...shown });
   });
 
   test('has the cost of each line of its cart', async () => {
@@ -80,13 +81,13 @@ describe('a template', () => {
   });
 
   test('is changed member by member', async () => {
-    const { id, token } = await makeTemplate(service, merchant, { name: 'Old', metadata: { kept: true } });
+    const { id } = await makeTemplate(service, merchant, { name: 'Old', metadata: { kept: true } });
     const url = `${templatesUrl}/${id}`;
-    const before = (await service.call('GET', url, { token })).body;
+    const before = (await service.call('GET', url, asKey())).body;
     const changes = { name: 'New', details: singleLine(unlimitedPrice) };
     const changed = await service.call('PUT', url, { ...asKey(), body: changes });
     expect(refused(changed)).toEqual({ status: 200, ...before, ...changes });
-    expect((await service.call('GET', url, { token })).body).toEqual(changed.body);
+    expect((await service.call('GET', url, asKey())).body).toEqual(changed.body);
     const rest = { description: 'More', metadata: {}, lifetime: { days: 0, months: 1, years: 0 } };
     expect((await service.call('PUT', url, { ...asKey(), body: rest })).body).toEqual({
       ...changed.body,
@@ -269,6 +270,24 @@ describe('an invoice from a template', () => {
     });
   });
 
+  test('made by a payer keeps every member that the metadata of the template have', async () => {
+    const { id, token } = await makeTemplate(service, merchant, {
+      metadata: { hall: 3, fee: { paid: true } },
+    });
+    const metadata = { hall: 1, fee: {}, seat: 'B4' };
+    expect((await invoiceFrom(id, { metadata }, token)).body.invoice.metadata).toEqual({
+      hall: 3,
+      fee: { paid: true },
+      seat: 'B4',
+    });
+    expect((await invoiceFrom(id, {}, token)).body.invoice.metadata).toEqual({
+      hall: 3,
+      fee: { paid: true },
+    });
+    const open = await makeTemplate(service, merchant);
+    expect((await invoiceFrom(open.id, { metadata }, open.token)).body.invoice.metadata).toEqual(metadata);
+  });
+
   test('has the cart of the template, and is named after its first line', async () => {
     const long = 'é'.repeat(150);
     const lines = [{ ...cart[0], product: long }, cart[1]];
@@ -414,6 +433,21 @@ describe('an invoice from a template', () => {
     expect(created.body.invoice.id).not.toBe(invoiceIds[0]);
   });
 
+  test('is returned to a repeat after its template was deleted, by either kind of key', async () => {
+    const { id } = await makeTemplate(service, merchant);
+    const headers = { 'idempotency-key': 'before-the-end' };
+    const byHeader = () =>
+      service.call('POST', `${templatesUrl}/${id}/invoices`, { ...asKey(), body: {}, headers });
+    const body = { externalID: 'before the end' };
+    const [named, keyed] = [await invoiceFrom(id, body), await byHeader()];
+    expect((await service.call('DELETE', `${templatesUrl}/${id}`, asKey())).status).toBe(204);
+    expect(refused(await invoiceFrom(id, body))).toMatchObject({ status: 201, invoice: named.body.invoice });
+    expect(refused(await byHeader())).toEqual({ status: 201, ...keyed.body });
+    expect(refused(await invoiceFrom(id, { externalID: 'after the end' }))).toEqual(noTemplate);
+    const stranger = await service.createMerchant();
+    expect(refused(await invoiceFrom(id, body, stranger.apiKey))).toEqual(noTemplate);
+  });
+
   test('names its template in the events of the invoice', async () => {
     const { id } = await makeTemplate(service, merchant);
     const { invoice } = (await invoiceFrom(id)).body;
@@ -431,21 +465,25 @@ test('the ways to pay are those of the shop', async () => {
   expect(ofTemplate.body).toEqual(ofInvoice.body);
 });
 
-test.each(tradingFlags)('nothing is written while the %s %s', async (of, flag, code) => {
-  const blocked = await service.createMerchant();
-  const { id, token } = await makeTemplate(service, blocked);
-  await setTradingFlag(service, blocked, { of, flag }, true);
-  const url = `${templatesUrl}/${id}`;
-  const byKey = { token: blocked.apiKey };
-  for (const answer of [
-    await service.call('POST', templatesUrl, { ...byKey, body: template }),
-    await service.call('PUT', url, { ...byKey, body: { name: 'New' } }),
-    await service.call('DELETE', url, byKey),
-    await invoiceFrom(id, {}, token),
-  ])
-    expect(refused(answer)).toMatchObject({ status: 400, code });
-  expect((await service.call('GET', url, { token })).status).toBe(200);
-});
+test.each(tradingFlags)(
+  'while the %s %s a template can be deleted, and nothing else is written',
+  async (of, flag, code) => {
+    const blocked = await service.createMerchant();
+    const { id, token } = await makeTemplate(service, blocked);
+    await setTradingFlag(service, blocked, { of, flag }, true);
+    const url = `${templatesUrl}/${id}`;
+    const byKey = { token: blocked.apiKey };
+    for (const answer of [
+      await service.call('POST', templatesUrl, { ...byKey, body: template }),
+      await service.call('PUT', url, { ...byKey, body: { name: 'New' } }),
+      await invoiceFrom(id, {}, token),
+    ])
+      expect(refused(answer)).toMatchObject({ status: 400, code });
+    expect((await service.call('GET', url, { token })).status).toBe(200);
+    expect((await service.call('DELETE', url, byKey)).status).toBe(204);
+    expect((await invoiceFrom(id, {}, token)).status).toBe(401);
+  },
+);
 
 describe('the token of a template', () => {
   test('works for years, and after a rotation of the key', async () => {
@@ -505,17 +543,18 @@ describe('the token of a template', () => {
     expect(repeated.body).toEqual(made.body);
   });
 
-  test('makes so many invoices an hour for each address, while others and API keys make more', async () => {
+  test('makes so many invoices an hour for each address and in all, and API keys make more', async () => {
     const limited = await startTestService({
       TEMPLATE_INVOICES_PER_HOUR: '2',
+      TEMPLATE_INVOICES_PER_HOUR_IN_ALL: '4',
       TRUSTED_PROXIES: '127.0.0.1',
     });
     try {
       const own = await limited.createMerchant();
       const [one, two] = [await makeTemplate(limited, own), await makeTemplate(limited, own)];
-      const send = async ({ id, token }: { id: string; token: string }, address: string) => {
+      const send = async ({ id, token }: { id: string; token: string }, address: string, body = {}) => {
         const headers = { 'x-forwarded-for': address };
-        return limited.call('POST', `${templatesUrl}/${id}/invoices`, { token, body: {}, headers });
+        return limited.call('POST', `${templatesUrl}/${id}/invoices`, { token, body, headers });
       };
       const statuses = async (template: { id: string; token: string }, addresses: string[]) => {
         const answers: number[] = [];
@@ -528,6 +567,15 @@ describe('the token of a template', () => {
       expect(await statuses(two, [here])).toEqual([201]);
       const byKey = { id: one.id, token: own.apiKey };
       expect(await statuses(byKey, [here, here, here])).toEqual([201, 201, 201]);
+
+      const all = await makeTemplate(limited, own);
+      const refusedOnce = { amount: 1, currency: 'RUB' };
+      for (const address of [here, there, here, there])
+        expect((await send(all, address, refusedOnce)).status).toBe(400);
+      // No address has made its two, and all together have made four.
+      const [near, far] = ['2001:db8:0:1::1', '2001:db8:0:2::1'];
+      expect(await statuses(all, [here, there, near, far, far])).toEqual([201, 201, 201, 201, 429]);
+      expect(await statuses(two, [far, far, far])).toEqual([201, 201, 429]);
     } finally {
       await limited.close();
     }

@@ -29,6 +29,7 @@ import {
   makeInvoiceThatIs,
   makeTemplate,
   singleLine,
+  templatesUrl,
 } from '../../support/worlds/invoices.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
 import { copyWebhook, makeWebhook, webhooksUrl } from '../../support/receivers/webhooks.ts';
@@ -429,27 +430,27 @@ describe.each(operations.map(({ operation }) => operation))('%s', (operation) =>
   });
 });
 
-test('a webhook is deleted only by a key of its own party with the scope for it', async () => {
-  const { own, foreign } = names;
-  const remove = (webhookId: string, authorization: string | undefined) =>
-    call({ method: 'DELETE', url: `${webhooksUrl}/${webhookId}` }, authorization);
-  for (const { name, authorization, ...caller } of callers) {
-    const mayCall = caller.kind === 'key' && caller.scopes.includes('webhooks:write');
-    if (mayCall) continue;
-    expect({ name, status: (await remove(own.webhookId, authorization)).status }).toEqual({
-      name,
-      status: 401,
-    });
-  }
-  const key = `Bearer ${merchant.apiKey}`;
-  expect(await remove(foreign.webhookId, key)).toMatchObject({
-    status: 404,
-    body: { message: 'Webhook not found' },
-  });
-  expect((await remove(own.webhookId, key)).status).toBe(204);
-  expect((await remove(own.webhookId, key)).status).toBe(404);
-  expect((await call(get(`${webhooksUrl}/${own.webhookId}`), key)).status).toBe(404);
-});
+test.each([
+  ['a webhook', webhooksUrl, 'webhookId', 'webhooks:write', 'Webhook not found'],
+  ['a template', templatesUrl, 'templateId', 'invoices:write', 'Invoice template not found'],
+] as const)(
+  '%s is deleted only by a key of its own party with the scope for it',
+  async (_, url, id, scope, message) => {
+    const { own, foreign } = names;
+    const remove = (entityId: string, authorization: string | undefined) =>
+      call({ method: 'DELETE', url: `${url}/${entityId}` }, authorization);
+    for (const { name, authorization, ...caller } of callers) {
+      const mayCall = caller.kind === 'key' && caller.scopes.includes(scope);
+      if (mayCall) continue;
+      expect({ name, status: (await remove(own[id], authorization)).status }).toEqual({ name, status: 401 });
+    }
+    const key = `Bearer ${merchant.apiKey}`;
+    expect(await remove(foreign[id], key)).toMatchObject({ status: 404, body: { message } });
+    expect((await remove(own[id], key)).status).toBe(204);
+    expect((await remove(own[id], key)).status).toBe(404);
+    expect((await call(get(`${url}/${own[id]}`), key)).status).toBe(404);
+  },
+);
 
 test('the scheme may be written in any case', async () => {
   for (const scheme of ['bearer', 'BEARER', 'bEaReR']) {

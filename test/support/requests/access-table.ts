@@ -407,10 +407,11 @@ export const expectations: Record<string, Row> = {
     toKey: byTemplate(suspendedShop),
     toOtherTokens: unauthorized,
   },
+  // Like a webhook.
   deleteInvoiceTemplate: {
     scope: 'invoices:write',
-    request: ({ templateId }) => remove(`${templatesUrl}/${templateId}`),
-    toKey: byTemplate(suspendedShop),
+    request: ({ templateId }) => remove(`${templatesUrl}/${templateId}x`),
+    toKey: always(noTemplate),
     toOtherTokens: unauthorized,
   },
   createInvoiceWithTemplate: {

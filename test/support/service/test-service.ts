@@ -79,6 +79,7 @@ export async function startTestService(
       CARD_TESTING_LIMITS: 'off',
       FAILED_AUTHENTICATIONS_PER_MINUTE: '0',
       TEMPLATE_INVOICES_PER_HOUR: '0',
+      TEMPLATE_INVOICES_PER_HOUR_IN_ALL: '0',
       ...environment,
     },
     process.cwd(),
