@@ -236,11 +236,11 @@ function cardNumbersOf({ mode, bankUrl, realCards }: Config): Pick<VaultOptions,
   return { standIn: (number) => (isTestCard(number) ? undefined : standInNumber) };
 }
 
-/** The token of an object that has ended is still in browsers. */
+/** The token of an object that has ended is still in browsers. An invoice has ended once it takes no more payments. */
 async function hasEnded(db: Pick<Database, 'run'>, { kind, id }: MadeFor): Promise<boolean> {
   if (kind === 'customer') return (await loadCustomerOfPayer(db, id))?.customer.state.name === 'deleted';
   const status = (await loadInvoice(db, id))?.status;
-  return status === 'cancelled' || status === 'fulfilled';
+  return status !== undefined && status !== 'unpaid';
 }
 
 export function buildService(

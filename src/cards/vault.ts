@@ -107,7 +107,7 @@ export type VaultOptions = {
   masterKey: MasterKey;
   clock: Clock;
   ids: Ids;
-  /** Whether an invoice is over or a customer deleted. */
+  /** Whether an invoice takes no more payments, or a customer is deleted. */
   hasEnded?: (db: Database, object: MadeFor) => Promise<boolean>;
   /** The number to keep instead of the entered one, if any. What is shown and compared is that of the entered one. */
   standIn?: (number: string) => string | undefined;

@@ -53,6 +53,20 @@ test('a cancelled invoice', async () => {
   expect(await payAnother(await enter(invoice.token))).toBe('invalidPaymentToolToken');
 });
 
+test('a paid invoice, which takes no more payments', async () => {
+  const invoice = await makeInvoice(world.service, world.merchant);
+  const card = await enter(invoice.token);
+  expect(await payAnother(card)).toBe(201);
+  const payer = { payerType: 'PaymentResourcePayer', ...card, contactInfo: {} };
+  const payment = { flow: { type: 'PaymentFlowInstant' }, payer };
+  const { status } = await call('POST', `${invoicesUrl}/${invoice.id}/payments`, payment, invoice.token);
+  expect(status).toBe(201);
+  await world.service.jobs.whenIdle();
+  expect(await payAnother(card)).toBe('invalidPaymentToolToken');
+  expect(await bindToAnother(card)).toBe('invalidPaymentToolToken');
+  expect(await payAnother(await enter(invoice.token))).toBe('invalidPaymentToolToken');
+});
+
 test('a deleted customer', async () => {
   const { customer, customerAccessToken } = await makeCustomer();
   const card = await enter(customerAccessToken.payload);

@@ -80,6 +80,11 @@ test.each([
   ['forwarded', 'for=made-up, for=192.0.2.60:47011', '192.0.2.60'],
   ['forwarded', 'proto=https;For="[2001:db8:cafe::17]:4711"', '2001:db8:cafe::17'],
   ['forwarded', 'by=10.0.0.7', '10.0.0.7'],
+  ['x-forwarded-for', '203.0.113.9:51234', '203.0.113.9'],
+  ['x-forwarded-for', '[2001:db8:cafe::17]:4711', '2001:db8:cafe::17'],
+  ['x-forwarded-for', '203.0.113.9, 4242424242424242', '10.0.0.7'],
+  ['x-forwarded-for', 'fe80::1%4242424242424242', 'fe80::1'],
+  ['x-real-ip', 'another each time', '10.0.0.7'],
 ])('also by %s: %s', (name, value, expected) => {
   expect(watch(true).countedAs(from('10.0.0.7', { [name]: value }))).toBe(expected);
 });

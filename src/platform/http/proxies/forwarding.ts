@@ -1,5 +1,6 @@
 // Detects a proxy that says for whom it forwards and is not believed, so that its own address stands for every payer's. Either the
 // operator has not declared it, or it sends Forwarded alone.
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../../log.ts';
 import { proxyCheck } from './proxies.ts';
@@ -21,7 +22,8 @@ type Fault = { readonly logged: string; readonly shown: string };
 
 const undeclared: Fault = {
   logged: 'forwarded header ignored; if this peer is your proxy, add it to TRUSTED_PROXIES',
-  shown: 'proxy: forwarded headers come from a peer that is not in TRUSTED_PROXIES',
+  shown:
+    'proxy: forwarded headers come from a peer that is not in TRUSTED_PROXIES; limits may count all its callers as one',
 };
 /** Most proxies that send X-Forwarded-For pass this header on as the caller wrote it, so it is never believed. */
 const forwardedAlone: Fault = {
@@ -33,7 +35,6 @@ const faults = [undeclared, forwardedAlone];
 const warnEveryMs = 60_000;
 const recentlyMs = 600_000;
 const forwardingHeaders = ['x-forwarded-for', 'forwarded', 'x-real-ip'] as const;
-const maxCharacters = 64;
 const privateNetworks = [
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -85,8 +86,7 @@ export function watchForwarding(options: {
       const peer = options.livemode ? undeclaredPeer(request) : undefined;
       // A payer on the internet can write the header too, but does not come from a private network.
       if (peer === undefined || !isPrivate(peer)) return request.ip;
-      const last = lastForwarded(request.headers);
-      return last === '' ? request.ip : last.slice(0, maxCharacters);
+      return lastForwarded(request.headers) ?? request.ip;
     },
     warnings() {
       const since = options.nowMs() - recentlyMs;
@@ -101,15 +101,19 @@ function readRealIp(headers: Received['headers']): void {
   if (realIp !== undefined && !headers['x-forwarded-for']) headers['x-forwarded-for'] = String(realIp);
 }
 
-/** For whom the peer itself forwards: a client can make up what stands further left. */
-function lastForwarded(headers: Received['headers']): string {
+/**
+ * For whom the peer itself forwards: a client can make up what stands further left. What is no address is not taken, as it could be
+ * another with each request, or a card number.
+ */
+function lastForwarded(headers: Received['headers']): string | undefined {
   const lastOf = (name: string) =>
     String(headers[name] ?? '')
       .split(',')
       .at(-1)
       ?.trim() ?? '';
   const forwardedFor = /(?:^|;)\s*for="?([^;"]+)/i.exec(lastOf('forwarded'))?.[1] ?? '';
-  // `for` may have a port, and brackets around an IPv6 address.
-  const address = forwardedFor.replace(/^\[([^\]]*)\].*$|^([^:]+):\d+$/, '$1$2');
-  return lastOf('x-forwarded-for') || address || lastOf('x-real-ip');
+  const named = lastOf('x-forwarded-for') || forwardedFor || lastOf('x-real-ip');
+  // It may have a port, brackets around an IPv6 address, and an interface behind it.
+  const address = named.replace(/^\[([^\]]*)\].*$|^([^:]+):\d+$/, '$1$2').replace(/%.*$/, '');
+  return isIP(address) === 0 ? undefined : address;
 }
