@@ -3367,7 +3367,8 @@ where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = $1::text;
 
 -- read_bank
-select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped, abilities
+select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped,
+case when starts_with(abilities, url || ' ') then substr(abilities, length(url) + 2) end as abilities
 from bank where bank_id = $1::text;
 
 -- read_bank_to_watch
@@ -4404,8 +4405,8 @@ update bank set stopped_at = $1::timestamptz, stopped_because = $2::text
 where bank_id = $3::text and stopped_at is null returning bank_id;
 
 -- store_abilities
-update bank set abilities = $1::text
-where bank_id = $2::text and url = $3::text and abilities is distinct from $1::text
+update bank set abilities = url || ' ' || $1::text
+where bank_id = $2::text and url = $3::text and abilities is distinct from url || ' ' || $1::text
 returning bank_id;
 
 -- store_idempotent_answer
@@ -4479,8 +4480,7 @@ returning invoice_template_id, party_id, shop_id, name, description, lifetime, d
 insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)
 values ($1::text, $2::text, $3::bytea, $4::int4, $5::timestamptz, 0)
 on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
-key_version = excluded.key_version,
-abilities = case when bank.url = excluded.url then bank.abilities end;
+key_version = excluded.key_version;
 
 -- upsert_payout_fee
 insert into payout_fee (party_id, currency, basis_points, fixed_minor)

@@ -162,17 +162,21 @@ export const readBank = statement({
     is_stopped: 'bool',
     abilities: 'text?',
   },
-  text: `select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped, abilities
+  text: `select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped,
+           case when starts_with(abilities, url || ' ') then substr(abilities, length(url) + 2) end as abilities
          from bank where bank_id = :bank_id`,
 });
 
-/** Of the bank at that address alone: it may have been changed since it was asked. */
+/**
+ * With the address that said so, because a program that does not know the column may change the address. Only of the bank at that
+ * address: it may have been changed since it was asked.
+ */
 export const storeAbilities = statement({
   name: 'store_abilities',
   parameters: { bank_id: 'text', url: 'text', abilities: 'text' },
   row: { bank_id: 'text' },
-  text: `update bank set abilities = :abilities
-         where bank_id = :bank_id and url = :url and abilities is distinct from :abilities
+  text: `update bank set abilities = url || ' ' || :abilities
+         where bank_id = :bank_id and url = :url and abilities is distinct from url || ' ' || :abilities
          returning bank_id`,
 });
 
@@ -210,8 +214,7 @@ export const upsertBank = statement({
   text: `insert into bank (bank_id, url, secret_ciphertext, key_version, created_at, report_cursor)
          values (:bank_id, :url, :secret_ciphertext, :key_version, :created_at, 0)
          on conflict (bank_id) do update set url = excluded.url, secret_ciphertext = excluded.secret_ciphertext,
-                                             key_version = excluded.key_version,
-                                             abilities = case when bank.url = excluded.url then bank.abilities end`,
+                                             key_version = excluded.key_version`,
 });
 
 /** Retired terminals count too: a payment through one may still be refunded through it. */

@@ -12,6 +12,7 @@ import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
 
 const unreachable: Exchange = { kind: 'nothing', written: false, why: 'ECONNREFUSED' };
+const otherSecret = 'another secret of the tests that is long enough';
 /** With them, one request at a time has a transaction. */
 const fewestConnections = 3;
 
@@ -119,6 +120,8 @@ describe('what a bank has said', () => {
     const body = Buffer.from(JSON.stringify(abilities));
     unanswered[0]!({ kind: 'answer', status: 200, headers: {}, body });
     await heard;
+    const stored = async () => (await service.banks.settingsOf(merchant.partyId))?.abilities;
+    await expect.poll(stored).toBe(body.toString());
   }
 
   test('counts on a node that starts while the bank is silent', async () => {
@@ -132,10 +135,27 @@ describe('what a bank has said', () => {
     }
   });
 
+  test('counts no more once a program of before has given the bank another address', async () => {
+    await says({ kinds: ['authorise'] });
+    const { partyId: id } = merchant;
+    const query = (text: string, values: unknown[]) =>
+      small.withClient((client) => client.query(text, values));
+    const { rows } = await query('select abilities from bank where bank_id = $1', [id]);
+    await service.banks.putBank({ id, url: 'https://other.example', secret: otherSecret });
+    // It does not know the column, and leaves it as it is.
+    await query('update bank set abilities = $2 where bank_id = $1', [id, rows[0].abilities]);
+    const other = buildService(service);
+    try {
+      expect(await mayPayOut(other)).toBe(true);
+    } finally {
+      await other.stop();
+    }
+  });
+
   test('counts no more once the bank has another address, which is asked at once', async () => {
     await says({ kinds: ['authorise'] });
-    const secret = 'another secret of the tests that is long enough';
-    await service.banks.putBank({ id: merchant.partyId, url: 'https://other.example', secret });
+    const url = 'https://other.example';
+    await service.banks.putBank({ id: merchant.partyId, url, secret: otherSecret });
     await bankOn(service);
     expect(unanswered).toHaveLength(2);
     expect(await mayPayOut(service)).toBe(true);
