@@ -53,6 +53,8 @@ function ofCaptureFailed(
   // A charge that is cancelled may stand after all, if the bank refuses every way back.
   const mayBeCaptured = isUndecided(payment) || state.name === 'capturing' || state.name === 'cancelling';
   if (!types.includes('payment_captured')) return mayBeCaptured ? tooEarly : nothing;
+  // If the refund fails, the shop still has what the bank does not pay.
+  if (state.name === 'refunding') return tooEarly;
   if (state.name !== 'captured' || state.refundedMinor > 0n)
     return contradiction(`the payment is ${state.name}, and money of it was refunded`);
   if (isOther(amount, state.amount)) return contradiction('the amount is not the captured one');
