@@ -248,6 +248,14 @@ describe('a late approval', () => {
   test('contradicts another operation', () => {
     expect(meaning('approvedLate', 'r', [...givenUp, declinedLater])).toMatchObject(contradiction);
   });
+  test('of the declined charge before a challenge is for an operator', () => {
+    const stepUp: PaymentFact = { type: 'payment_stepped_up', network: 'visa', code: '1A' };
+    const [, ...paid] = sold;
+    const why = 'the declined charge before the challenge was approved: the bank has to take it back';
+    for (const facts of [paid, [declinedLater], []])
+      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts])).toEqual({ ...contradiction, why });
+    expect(meaning('approvedLate', 's', [...started, stepUp, declinedLater])).toEqual({ fact: late });
+  });
   test('waits until the outcome of the charge is known', () => {
     for (const facts of [started, challenged, givenUp, refused, [...refused, back]])
       expect(meaning('approvedLate', 'a', facts)).toEqual(tooEarly);

@@ -100,12 +100,18 @@ function ofApprovedLate(
   payment: Payment,
   facts: readonly DatedFact[],
 ): UpdateMeaning {
+  const { invoiceId, id, isSteppedUp } = payment;
+  if (isSteppedUp && operationId === operationIdOf({ invoiceId, id }, 'authorise'))
+    return contradiction(firstIsCharged);
   if (operationId !== operationIdOf(payment, 'authorise'))
     return contradiction('the operation charges nothing');
   if (isUndecided(payment)) return tooEarly;
   if (payment.state.name !== 'failed' || isGivenBack(facts) || isReversedSince(facts, at)) return nothing;
   return { fact: { type: 'payment_approved_late' } };
 }
+
+/** The second charge decides the payment, so only the bank can undo the first. */
+const firstIsCharged = 'the declined charge before the challenge was approved: the bank has to take it back';
 
 /** By an earlier update, or in the place of a refused reversal. The same money is never given back twice. */
 function isGivenBack(facts: readonly DatedFact[]): boolean {
