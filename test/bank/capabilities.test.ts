@@ -116,6 +116,23 @@ test('a signature that a bank refuses says nothing of a bank never heard before'
   expect(statuses).toEqual([401, 200]);
 });
 
+test.each([
+  ['always', 'always'],
+  ['P1W', 7 * 24 * 3_600],
+  ['P1DT30M', 24 * 3_600 + 30 * 60],
+  ['PT3600S', 3_600],
+  ['PT24H30S', 24 * 3_600 + 30],
+  // What cannot be read must not count as always.
+  ['P1M', 0],
+  ['P', 0],
+  ['a week', 0],
+  ['', 0],
+] as const)('repeatable %s is read, and nothing is promised that was not', async (repeatable, seconds) => {
+  const { adapter } = await start({ abilities: { repeatable } as never });
+  const expected = seconds === 'always' ? 'always' : seconds * 1_000;
+  expect((await adapter.abilities()).repeatableMs).toBe(expected);
+});
+
 test('abilities that do not match the protocol count as none, and are logged', async () => {
   const { adapter, warnings } = await start({ abilities: { kinds: 'all' } as never });
   expect(await adapter.abilities()).toEqual(abilitiesOfVersion1);
