@@ -129,6 +129,23 @@ test('a signature that a bank refuses says nothing of a bank never heard before'
 });
 
 test.each([
+  ['always', 'always'],
+  ['P1W', 7 * 24 * 3_600],
+  ['P1DT30M', 24 * 3_600 + 30 * 60],
+  ['PT3600S', 3_600],
+  ['PT24H30S', 24 * 3_600 + 30],
+  // What cannot be read must not count as always.
+  ['P1M', 0],
+  ['P', 0],
+  ['a week', 0],
+  ['', 0],
+] as const)('repeatable %s is read, and nothing is promised that was not', async (repeatable, seconds) => {
+  const { adapter } = await start({ abilities: { repeatable } as never });
+  const expected = seconds === 'always' ? 'always' : seconds * 1_000;
+  expect((await adapter.abilities()).repeatableMs).toBe(expected);
+});
+
+test.each([
   [['visa', 'Elo'], ['visa']],
   [['Elo'], undefined],
 ])('of the networks %j the known ones %j count, and the others are logged once', async (networks, known) => {

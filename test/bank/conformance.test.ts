@@ -385,10 +385,13 @@ describe('the checks detect a bank that', () => {
     );
   });
 
-  test('describes itself otherwise than the protocol does', async () => {
-    const failures = await failuresOf({ abilities: { refunds: 'sometimes' } as never });
-    expect(failures).toContain('declares its abilities as documented, and only with a signature');
-  });
+  test.each([{ refunds: 'sometimes' }, { repeatable: 'a week' }])(
+    'describes itself otherwise than the protocol does: %o',
+    async (abilities) => {
+      const failures = await failuresOf({ abilities: abilities as never });
+      expect(failures).toContain('declares its abilities as documented, and only with a signature');
+    },
+  );
 
   test('has another secret', async () => {
     const failures = await failuresOf({}, { secret: 'not the secret the bank was started with' });

@@ -1,6 +1,7 @@
 // Conformance checks of what a bank declares beyond the first version of the protocol.
 import { Compile } from 'typebox/compile';
 import { AbilitiesAnswer, UpdatePage } from '../adapters/http/capabilities.ts';
+import { abilitiesOf } from '../adapters/http/read-capabilities.ts';
 import type { NetworkId } from '../domain/references.ts';
 import {
   approved,
@@ -34,6 +35,7 @@ export const abilityChecks: readonly Check[] = [
       expect(status === 200, `GET /abilities has status ${status}, not 200`);
       const [first] = abilitiesAnswer.Errors(body);
       expect(!first, `${first?.instancePath.slice(1)} does not match the protocol`);
+      expect(abilitiesOf(body)?.repeatableMs !== 0, 'repeatable is neither always nor a time such as P7D');
       expectError(
         await bank.send('GET', `${bank.base}/abilities`, '', { unsigned: true }),
         401,

@@ -150,12 +150,14 @@ export function interpretStanding(
 ): Exclude<Interpretation, { readonly inquire: unknown }> {
   const { state, flow } = payment;
   if (state.name !== 'reversing' && state.name !== 'cancelling') return { events: [] };
-  if (answer.outcome === 'declined') return one(endOf(state));
   if (state.name === 'cancelling') {
-    if (answer.outcome === 'notFound') return one(endOf(state));
-    if (answer.outcome !== 'approved') return notFinal(answer, now);
-    return one({ type: 'payment_captured', amount: amountAtRisk(payment) });
+    if (answer.outcome === 'approved')
+      return one({ type: 'payment_captured', amount: amountAtRisk(payment) });
+    // The approval of a charge is proved, so a bank that no longer knows it has forgotten. No capture was ever approved.
+    const isOver = flow.type === 'hold' && (answer.outcome === 'declined' || answer.outcome === 'notFound');
+    return isOver ? one(endOf(state)) : notFinal(answer, now);
   }
+  if (answer.outcome === 'declined') return one(endOf(state));
   if (answer.outcome !== 'approved') return notFinal(answer, now);
   if (flow.type === 'hold') return one(endOf(state));
   const processed: PaymentFact = { type: 'payment_processed', approval: approvalOf(answer) };

@@ -138,6 +138,8 @@ describe('the refund in the place of a reversal', () => {
     expect(interpretStanding(unwanted, approved, now)).toEqual({
       events: [[{ type: 'payment_captured', amount: rub(6_000n) }]],
     });
+    for (const answer of [declined, notFound, pending, unknown])
+      expect(interpretStanding(unwanted, answer, now)).not.toHaveProperty('events');
     // No capture was sent, so there is only a hold, which expires.
     expect(interpret(undoing.hold, declined, now)).toEqual({ events: [[{ type: 'payment_cancelled' }]] });
   });

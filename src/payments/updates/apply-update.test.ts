@@ -81,6 +81,22 @@ describe('an update of the bank', () => {
     await isClean();
   });
 
+  test('that a capture failed waits for the end of a refund', async () => {
+    const before = await world.balance();
+    const invoice = await paid();
+    wayward.always('refund', 'message lost');
+    await post(invoice, 'refunds', {});
+    expect(await told(invoice, 'captureFailed', 'a')).toBe('tooEarly');
+    wayward.always('refund', { outcome: 'declined', network: 'bank', code: '12' });
+    expect(await told(invoice, 'captureFailed', 'a')).toBe('tooEarly');
+    wayward.always('refund', undefined);
+    expect((await world.changes(invoice)).at(-1)).toMatchObject({ refundID: '100', status: 'failed' });
+    expect(await told(invoice, 'captureFailed', 'a')).toBe('applied');
+    expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled' });
+    expect(await world.balance()).toEqual(before);
+    await isClean();
+  });
+
   test('that a refund failed gives the money back to the shop, and it can be refunded again', async () => {
     const invoice = await paid();
     const before = await world.balance();

@@ -131,6 +131,7 @@ describe('a capture that failed', () => {
     const failed = { type: 'payment_capture_failed', amount: rub(6_000n), feeMinor: 60n } as const;
     expect(meaning('captureFailed', 'a', [...sold, failed])).toEqual(nothing);
     expect(meaning('captureFailed', 'c', capturing)).toEqual(tooEarly);
+    expect(meaning('captureFailed', 'a', refunding)).toEqual(tooEarly);
     // If the bank refuses to give it back, it counts as captured.
     const cancelling: PaymentFact[] = [
       ...sold.slice(0, 2),
@@ -147,7 +148,6 @@ describe('a capture that failed', () => {
     ['another amount', 'a', sold, { amount: rub(1n) }],
     ['another currency', 'a', sold, { amount: { minor: 6_000n, currency: 'USD' as Currency } }],
     ['refunded money', 'a', refunded, {}],
-    ['a refund in progress', 'a', refunding, {}],
     [
       'a part that was refunded',
       'a',
@@ -247,6 +247,14 @@ describe('a late approval', () => {
   });
   test('contradicts another operation', () => {
     expect(meaning('approvedLate', 'r', [...givenUp, declinedLater])).toMatchObject(contradiction);
+  });
+  test('of the declined charge before a challenge is for an operator', () => {
+    const stepUp: PaymentFact = { type: 'payment_stepped_up', network: 'visa', code: '1A' };
+    const [, ...paid] = sold;
+    const why = 'the declined charge before the challenge was approved: the bank has to take it back';
+    for (const facts of [paid, [declinedLater], []])
+      expect(meaning('approvedLate', 'a', [...started, stepUp, ...facts])).toEqual({ ...contradiction, why });
+    expect(meaning('approvedLate', 's', [...started, stepUp, declinedLater])).toEqual({ fact: late });
   });
   test('waits until the outcome of the charge is known', () => {
     for (const facts of [started, challenged, givenUp, refused, [...refused, back]])

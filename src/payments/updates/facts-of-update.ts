@@ -53,6 +53,8 @@ function ofCaptureFailed(
   // A charge that is cancelled may stand after all, if the bank refuses every way back.
   const mayBeCaptured = isUndecided(payment) || state.name === 'capturing' || state.name === 'cancelling';
   if (!types.includes('payment_captured')) return mayBeCaptured ? tooEarly : nothing;
+  // If the refund fails, the shop still has what the bank does not pay.
+  if (state.name === 'refunding') return tooEarly;
   if (state.name !== 'captured' || state.refundedMinor > 0n)
     return contradiction(`the payment is ${state.name}, and money of it was refunded`);
   if (isOther(amount, state.amount)) return contradiction('the amount is not the captured one');
@@ -98,12 +100,18 @@ function ofApprovedLate(
   payment: Payment,
   facts: readonly DatedFact[],
 ): UpdateMeaning {
+  const { invoiceId, id, isSteppedUp } = payment;
+  if (isSteppedUp && operationId === operationIdOf({ invoiceId, id }, 'authorise'))
+    return contradiction(firstIsCharged);
   if (operationId !== operationIdOf(payment, 'authorise'))
     return contradiction('the operation charges nothing');
   if (isUndecided(payment)) return tooEarly;
   if (payment.state.name !== 'failed' || isGivenBack(facts) || isReversedSince(facts, at)) return nothing;
   return { fact: { type: 'payment_approved_late' } };
 }
+
+/** The second charge decides the payment, so only the bank can undo the first. */
+const firstIsCharged = 'the declined charge before the challenge was approved: the bank has to take it back';
 
 /** By an earlier update, or in the place of a refused reversal. The same money is never given back twice. */
 function isGivenBack(facts: readonly DatedFact[]): boolean {

@@ -42,7 +42,7 @@ export function abilitiesOf(body: unknown): Abilities | undefined {
     authentication: known(['hosted', 'given'] as const, body.authentication) ?? usual.authentication,
     initiations: known(initiationAbilities, body.initiations) ?? usual.initiations,
     foreignNetworkIds: body.foreignNetworkIds ?? usual.foreignNetworkIds,
-    repeatableMs: durationMs(body.repeatable) ?? usual.repeatableMs,
+    repeatableMs: repeatableMs(body.repeatable),
     refunds: body.refunds ?? usual.refunds,
     takesReturns: body.returns ?? usual.takesReturns,
     hasUpdates: body.updates ?? usual.hasUpdates,
@@ -59,14 +59,14 @@ function known<T extends string>(words: readonly T[], named?: readonly string[])
   return named && words.filter((word) => named.includes(word));
 }
 
-const duration = /^P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?)?$/;
+const duration = /^P(?:(\d{1,3})W)?(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,8})S)?)?$/;
+const unitsMs = [7 * 24 * 3_600_000, 24 * 3_600_000, 3_600_000, 60_000, 1_000];
 
-/** Undefined for words it does not know: then the bank promises what version 1 promised. */
-function durationMs(text = 'always'): number | 'always' | undefined {
+/** What cannot be read promises nothing: a repeat to a bank that has forgotten pays twice. */
+function repeatableMs(text = 'always'): number | 'always' {
   if (text === 'always') return 'always';
-  const [, days, hours, minutes] = duration.exec(text) ?? [];
-  const inAll = (Number(days ?? 0) * 24 + Number(hours ?? 0)) * 60 + Number(minutes ?? 0);
-  return inAll > 0 ? inAll * 60_000 : undefined;
+  const [, ...counts] = duration.exec(text) ?? [];
+  return counts.reduce((sum, count, index) => sum + Number(count ?? 0) * (unitsMs[index] ?? 0), 0);
 }
 
 /** Undefined when the body is no page of updates. One that cannot be read does not hide the others. */
