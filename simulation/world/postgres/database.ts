@@ -17,6 +17,8 @@ export type WorldDatabase = {
   endOverdue(): Promise<void>;
   /** A query of an observer, which runs immediately and outside the order of events. */
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** The same for a list that the service reads. */
+  readonly observers: ConnectionPool;
   statements(): number;
   /** Job runs that were started. */
   steps(): number;
@@ -350,10 +352,26 @@ export async function openWorldDatabase(options: {
       const { rows } = await observer.client.query<Record<string, unknown>>(text, values);
       return rows;
     },
+    observers: alwaysGiving(observer.client),
     statements: () => statements,
     steps: () => steps,
     waitsForLock: (name) => [...sessions].some(({ node, waiting }) => node === name && waiting !== undefined),
     end: () => backends.end(),
+  };
+}
+
+function alwaysGiving(client: pg.Client): ConnectionPool {
+  const given = {
+    query: (question: Question) => client.query(question),
+    release: () => undefined,
+  } as unknown as pg.PoolClient;
+  return {
+    connect: () => Promise.resolve(given),
+    renew: () => undefined,
+    end: () => Promise.resolve(),
+    totalCount: 1,
+    idleCount: 0,
+    waitingCount: 0,
   };
 }
 
