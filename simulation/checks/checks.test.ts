@@ -317,6 +317,24 @@ const plants: readonly Plant[] = [
     }),
   ],
   [
+    'a payment that its bank says nothing about, and that no operator sees',
+    ['waiting', 'postings', 'invoices', 'events', 'acknowledged', 'final'],
+    () => ({
+      sql: `update payment set status = 'capturing', version = 9, wake_at = now() where invoice_id = '${world.shipped.id}'`,
+      heard: silentAbout(world.shipped, 65_000),
+    }),
+  ],
+  [
+    'a payment that has ended, and that operators see as waiting',
+    ['waiting'],
+    () => ({
+      heard: {
+        ...silentAbout(world.shipped, 65_000),
+        shownAsWaiting: () => Promise.resolve([`${world.sold.id}.1`]),
+      },
+    }),
+  ],
+  [
     'a retry an hour after a failure',
     ['retries'],
     () => ({
@@ -463,6 +481,15 @@ test.each(plants)('%s is found by %s', async (_what, by, change) => {
   expect(new Set(findings.map(({ check }) => check)), JSON.stringify(findings, null, 1)).toEqual(new Set(by));
 });
 
+test('a short silence says nothing, and neither does one before the last change', async () => {
+  const capturing = `update payment set status = 'capturing', version = 9, wake_at = now() where invoice_id = '${world.shipped.id}'`;
+  for (const change of [
+    { sql: capturing, heard: silentAbout(world.shipped, 64_999) },
+    { sql: capturing.replace('9', '10'), heard: silentAbout(world.shipped, 65_000) },
+  ])
+    expect((await found(change)).filter(({ check }) => check === 'waiting')).toEqual([]);
+});
+
 test('the incremental check finds what changed since the last one and reads nothing else', async () => {
   const { database } = world.service;
   await database.withClient(async (another) => {
@@ -497,6 +524,10 @@ test('the incremental check finds what changed since the last one and reads noth
     });
     await another.query('rollback');
   });
+});
+
+const silentAbout = ({ id }: { readonly id: string }, forMs: number) => ({
+  silences: () => [{ payment: `${id}.1`, as_of: 9, for_ms: forMs }],
 });
 
 /** The facts of an aggregate with another text in them. */

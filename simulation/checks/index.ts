@@ -28,6 +28,7 @@ import { refundQueue } from './states/refund-queue.ts';
 import { retries } from './states/retries.ts';
 import { times } from './events/times.ts';
 import { transfers } from './money/transfers.ts';
+import { shownWrongly } from './states/waiting.ts';
 import { writtenAnyway } from './clients/unavailable.ts';
 import { openQueues, silence, redelivered, type Queues } from './clients/webhooks.ts';
 import type { BankEntry, CheckWorld, Finding } from './world.ts';
@@ -213,6 +214,7 @@ async function hear(
     ...named('one kind', mixed),
     ...named('in time', late),
     ...named('logged', unlogged(asked)),
+    ...named('waiting', await shownWrongly(world)),
     ...named('unavailable', await writtenAnyway(world.query, world.unwritten?.() ?? [])),
   ];
   const fresh = answers.flatMap(assurancesOf);

@@ -26,6 +26,10 @@ export type CheckWorld = {
   readonly left?: readonly Left[];
   /** In the order in which the responses came; grows. */
   readonly acknowledged: readonly Acknowledged[];
+  /** Payments whose bank said nothing when it was last asked, where the world records them. */
+  readonly silences?: () => readonly Silence[];
+  /** The payments that operators are shown as waiting for a bank. */
+  readonly shownAsWaiting?: () => Promise<readonly string[]>;
   /** What requests carried that were all answered 503, where the world records it. */
   readonly unwritten?: () => readonly Unwritten[];
   /** Moves of test clocks that clients have asked for; grows. */
@@ -69,6 +73,15 @@ export type Left = {
   readonly notAfter?: string;
   /** The bank has said that it did nothing. Known later than the rest. */
   isRefused: boolean;
+};
+
+/** A bank has said nothing about a payment for so long. */
+export type Silence = {
+  /** With its invoice. */
+  readonly payment: string;
+  /** The version of the payment when the bank was asked. */
+  readonly as_of: number;
+  readonly for_ms: number;
 };
 
 /** A response that a client of the API received completely. */

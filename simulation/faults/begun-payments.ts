@@ -39,4 +39,14 @@ export const faultsOfBegunPayments: Faults = {
       },
     ],
   },
+  'silence-shown-after-an-hour': {
+    does: 'Operators see a payment as waiting only an hour after its bank was silent.',
+    edits: [
+      {
+        within: 'isWaiting',
+        replace: '(payment.stuck_reason is not null or payment.status in',
+        by: "(payment.stuck_at is not null or invoice.changed_at <= :now - interval '1 hour' and payment.status in",
+      },
+    ],
+  },
 };

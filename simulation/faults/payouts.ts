@@ -61,6 +61,16 @@ export const faultsOfPayouts: Faults = {
       },
     ],
   },
+  'pooler-without-server-is-a-fault': {
+    does: 'A request gets 500 if the pooler had no server for its statement.',
+    edits: [
+      {
+        within: 'isUnavailable',
+        replace: "(code.startsWith('08') && isFatal(error)) ||",
+        by: "(code.startsWith('08') && code === '08006' && isFatal(error)) ||",
+      },
+    ],
+  },
   'payout-through-any-terminal': {
     does: 'A payout goes through the first terminal, whatever its currency.',
     edits: [

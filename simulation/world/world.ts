@@ -2,6 +2,9 @@
 // In each step something that waited happens, a client sends a request, time passes, or a node dies or starts.
 import type { Asked, CheckWorld, Left, Finding } from '../checks/world.ts';
 import { pageFiles } from '../../src/platform/http/pages/pages.ts';
+import { waitingPayments } from '../../src/payments/store/job-overview.ts';
+import { databaseOn } from '../../src/platform/database/database.ts';
+import { instantAt } from '../../src/clock.ts';
 import { openClients } from '../clients/clients.ts';
 import { forgetAddresses } from '../clients/webhooks.ts';
 import { themeOf } from '../clients/themes.ts';
@@ -17,6 +20,7 @@ import { openPostOffice } from './servers/mail.ts';
 import { startNode, type WorldNode } from './node.ts';
 import { quiesce } from './quiesce.ts';
 import { openReceivers } from './servers/receivers.ts';
+import { openSilences } from './servers/silences.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';
 import { openTrace, type Trace } from './trace.ts';
@@ -57,6 +61,9 @@ const leaseMs = 61 * secondMs;
 const askedAt = `select pg_current_snapshot()::text as snapshot,
   exists (select from exchange where aggregate_id || '.' || operation = $1) as is_logged`;
 
+const readVersion = 'select version from payment where invoice_id = $1 and payment_id = $2';
+const everyPayment = { partyId: undefined, shopId: undefined, limit: 10_000 };
+
 /** Another process bundles them, and would finish at a random moment of the world. */
 async function bundlePages(): Promise<void> {
   for (const name of ['checkout', 'consent', 'embed']) await pageFiles(name)();
@@ -71,6 +78,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const faults: Faults = openFaults({ chance: chanceOf(seed, 'faults'), trace, without });
   const { place, drop } = await cluster.newDatabase();
   const database: WorldDatabase = await openWorldDatabase({ place, scheduler, faults, trace });
+  const { observers } = database;
+  const operator = databaseOn({ pool: observers, lookupPool: observers, probePool: observers });
   const clients = openClients({ chance: chanceOf(seed, 'clients'), theme: themeOf(seed), without });
   const addresses = new Map<string, string>();
   async function webhookAt(url: string): Promise<string> {
@@ -96,6 +105,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     return moving.length === 0 ? undefined : chance.oneOf(moving);
   }
 
+  const silences = openSilences({
+    nowMs: scheduler.nowMs,
+    async versionOf(payment) {
+      const [row] = await database.query(readVersion, payment.split('.'));
+      return row && Number(row['version']);
+    },
+  });
   const asked: Asked[] = [];
   const left: Left[] = [];
   const bank: WorldBank = await openWorldBanks({
@@ -110,6 +126,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         isLogged: row?.['is_logged'] === true,
       });
     },
+    asks: silences.asks,
     hasLeft: (message) => void left.push(message),
     callBack(what, path, headers, body) {
       const node = anyNode();
@@ -267,6 +284,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       bankBook: () => bank.book(),
       asked,
       left,
+      silences: silences.open,
+      async shownAsWaiting() {
+        const waiting = await waitingPayments(operator, everyPayment, instantAt(scheduler.nowMs()));
+        return waiting.map(({ payment: { invoiceId, id } }) => `${invoiceId}.${id}`);
+      },
       acknowledged: calls.acknowledged,
       unwritten: calls.unwritten,
       received: receivers.received,

@@ -50,7 +50,8 @@ function addServiceCommands(program: MandateCommand): void {
     .subcommand('sandbox', {
       summary: 'Print the address and API key of the sandbox',
       details:
-        'It reads the data folder, so it also works while no sandbox runs. Live mode keeps no such file.',
+        'It reads `sandbox.json` in the data folder. The last node that stops leaves it there, because the next start uses its API key. ' +
+        'So the command also works while no sandbox runs. Live mode keeps no such file.',
       examples: ['export URL=$(mandate sandbox url)', 'export KEY=$(mandate sandbox apiKey)'],
     })
     .argument('[field]', 'print only this one: url, apiKey, shopID, bankUrl, docsUrl or demoUrl')

@@ -17,6 +17,8 @@ export type WorldDatabase = {
   endOverdue(): Promise<void>;
   /** A query of an observer, which runs immediately and outside the order of events. */
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** The same for a list that the service reads. */
+  readonly observers: ConnectionPool;
   statements(): number;
   /** Job runs that were started. */
   steps(): number;
@@ -48,6 +50,12 @@ const acquireTimeoutMs = 5_000;
 /** The limits that the service sets on its connections, by the clock of the world. */
 const idleInTransactionMs = 5_000;
 const statementMs = 10_000;
+/** What PostgreSQL or PgBouncer says before it has executed anything, and ends the connection. */
+const refusals = [
+  { kind: 'server starts up', code: '57P03', message: 'the database system is starting up' },
+  { kind: 'server has no free connection', code: '53300', message: 'sorry, too many clients already' },
+  { kind: 'pooler has no server', code: '08P01', message: 'query_wait_timeout' },
+] as const;
 /** Polls for due jobs, and which of their parameters is the time. */
 const pollsForDue = /^claim_(?:due_([a-z_]+?)(?:_of_party|_\d+)?|(webhook_queue)s)$/;
 const timeOfPoll = /wake_at <= (?:\(select )?\$(\d+)/;
@@ -189,6 +197,13 @@ export async function openWorldDatabase(options: {
 
   const lost = () => new Error('Connection terminated unexpectedly');
 
+  /** Only what begins something can be refused: a transaction has its server. */
+  function refusalOf({ inTransaction }: Session): Error | undefined {
+    if (inTransaction) return undefined;
+    const found = refusals.find(({ kind }) => faults.happens(kind));
+    return found && Object.assign(new Error(found.message), { code: found.code, severity: 'FATAL' });
+  }
+
   async function answer(session: Session, question: Question): Promise<pg.QueryResult> {
     if (session.broken) throw lost();
     const what = nameOf(question);
@@ -224,6 +239,11 @@ export async function openWorldDatabase(options: {
           if (isLost('before')) {
             await breakOff(session);
             return settle({ error: lost() });
+          }
+          const refused = refusalOf(session);
+          if (refused) {
+            await breakOff(session);
+            return settle({ error: refused });
           }
           const isPoll = pollsForDue.test(what);
           if (isPoll && !dueMs) await readWhatIsDue();
@@ -350,10 +370,26 @@ export async function openWorldDatabase(options: {
       const { rows } = await observer.client.query<Record<string, unknown>>(text, values);
       return rows;
     },
+    observers: alwaysGiving(observer.client),
     statements: () => statements,
     steps: () => steps,
     waitsForLock: (name) => [...sessions].some(({ node, waiting }) => node === name && waiting !== undefined),
     end: () => backends.end(),
+  };
+}
+
+function alwaysGiving(client: pg.Client): ConnectionPool {
+  const given = {
+    query: (question: Question) => client.query(question),
+    release: () => undefined,
+  } as unknown as pg.PoolClient;
+  return {
+    connect: () => Promise.resolve(given),
+    renew: () => undefined,
+    end: () => Promise.resolve(),
+    totalCount: 1,
+    idleCount: 0,
+    waitingCount: 0,
   };
 }
 

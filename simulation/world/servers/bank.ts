@@ -20,6 +20,7 @@ import { openMemory, originalOf } from './bank-memory.ts';
 import { openTeller } from '../../../src/sandbox/bank/operation-processor.ts';
 import type { Left } from '../../checks/world.ts';
 import type { Faults } from '../faults.ts';
+import type { Silences } from './silences.ts';
 import type { Scheduler } from '../scheduler.ts';
 
 export const bankSecret = 'a secret of the simulation that is long enough';
@@ -74,6 +75,8 @@ export async function openWorldBank(options: {
   callBack: (what: string, path: string, headers: Record<string, string>, body: string) => void;
   /** Called for each operation request before its first byte leaves the node. */
   isSent: (operationId: string) => Promise<void>;
+  /** Called for each request about an operation. The function it returns takes what the node hears. */
+  asks: Silences['asks'];
   /** Called for each message with an operation of which bytes leave the node. */
   hasLeft: (left: Left) => void;
 }): Promise<WorldBank> {
@@ -162,9 +165,11 @@ export async function openWorldBank(options: {
           const { body } = question;
           const sent: BankRequest = body ? { ...question, body: Buffer.from(body) } : question;
           let isOver = false;
+          let isHeard: (exchange: Exchange) => void = () => undefined;
           const settle = (exchange: Exchange): void => {
             if (isOver) return;
             isOver = true;
+            isHeard(exchange);
             clearTimeout(timer);
             resolve(exchange);
           };
@@ -205,7 +210,9 @@ export async function openWorldBank(options: {
             what: `sends to the bank ${what}`,
             async run() {
               const { method, target } = question;
-              if (method === 'PUT') await options.isSent(target.slice(target.lastIndexOf('/') + 1));
+              const operationId = target.slice(target.lastIndexOf('/') + 1);
+              if (method === 'PUT') await options.isSent(operationId);
+              isHeard = await options.asks(operationId);
               if (faults.happens('bank hangs')) hangsUntilMs = scheduler.nowMs() + hangMs;
               if (faults.happens('bank goes away')) awayUntilMs = scheduler.nowMs() + awayMs;
               const isAway = awayUntilMs > scheduler.nowMs();

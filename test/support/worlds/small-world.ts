@@ -167,8 +167,11 @@ export function checkWorldOf(
     asked = [],
     left = [],
     unwritten = () => [],
+    silences = () => [],
+    shownAsWaiting = () => Promise.resolve([]),
   }: Pick<SmallWorld, 'acknowledged' | 'received' | 'entries'> &
-    Pick<CheckWorld, 'asked' | 'left' | 'unwritten'>,
+    Pick<CheckWorld, 'asked' | 'left' | 'unwritten' | 'silences' | 'shownAsWaiting'>,
 ): CheckWorld {
-  return { query, acknowledged, received, asked, left, unwritten, bankBook: () => Promise.resolve(entries) };
+  const heard = { acknowledged, received, asked, left, unwritten, silences, shownAsWaiting };
+  return { query, ...heard, bankBook: () => Promise.resolve(entries) };
 }

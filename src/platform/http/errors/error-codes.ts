@@ -164,8 +164,8 @@ export const errorCatalogue = {
       message:
         'The amount is above what the payer agreed to. Charge less, or ask the payer for a new consent.',
       advice:
-        'Charge at most the agreed amount, in its currency. For more, ask the payer for a new payment with other terms. With `retryAfter`, the ' +
-        'amount is allowed once the trial has ended.',
+        'Charge at most the agreed amount, in its currency. For more, send the payer a [consent link](consent/new-terms.md) with new terms. With ' +
+        '`retryAfter`, the amount is allowed once the trial has ended.',
     },
     recurrentPeriodAlreadyCharged: {
       message:
