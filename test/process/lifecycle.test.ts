@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { codeOf } from '../../src/error-code.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
+import { createTestDatabase } from '../support/database/test-database.ts';
 import { waitMs } from '../../tools/tests/waits.ts';
 import { eventually, mandate, programOfSources, request, startServer } from '../support/processes/program.ts';
 
@@ -110,6 +112,30 @@ describe('the sandbox', () => {
       'the service responds again',
     );
     expect(answer.body.id).toBe('SANDBOX');
+    expect(await server.stop()).toBe(0);
+  });
+
+  test('deletes what a crash has left of security codes before it listens', async () => {
+    const { url, drop } = await createTestDatabase();
+    onTestFinished(drop);
+    const holder = new pg.Client(url);
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    await holder.query("insert into security_code_key (half_hour, wrapped) values (1, 'of long ago')");
+    await holder.query('begin; lock table security_code_key in share mode');
+    const port = await freePort();
+    const environment = { MANDATE_DATA: dataFolder(), DATABASE_URL: url, PORT: String(port) };
+    const started = startServer(environment);
+    const waiting = "select pid from pg_locks where relation = 'security_code_key'::regclass and not granted";
+    await eventually(
+      async () => (await holder.query(waiting)).rows[0] as object | undefined,
+      waitMs,
+      'the start deletes old keys',
+    );
+    await expect(fetch(`http://127.0.0.1:${port}/health/live`)).rejects.toThrow('fetch failed');
+    await holder.query('commit');
+    const server = await started;
+    expect((await holder.query('select from security_code_key where half_hour = 1')).rows).toEqual([]);
     expect(await server.stop()).toBe(0);
   });
 

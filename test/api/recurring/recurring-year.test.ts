@@ -67,4 +67,13 @@ test('a failed charge can be retried once a day for 31 days', async () => {
     [...Array(29).fill('recurrentRetryTooEarly'), ...Array(2).fill('recurrentRetryLimitReached')],
   );
   expect(outcomes.slice(-2)).toEqual(['failed', 'recurrentRetryWindowExpired']);
+
+  // None of them was an attempt of the payer, who has ten of their own.
+  const { token: paymentToolToken } = await world.tokenize(mastercard, merchant.apiKey);
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {} };
+  const paid = await world.service.call('POST', `/v2/processing/invoices/${invoice.id}/payments`, {
+    token: merchant.apiKey,
+    body: { flow: { type: 'PaymentFlowInstant' }, payer },
+  });
+  expect(paid.status, paid.text).toBe(201);
 });
