@@ -77,6 +77,8 @@ function ofRefundFailed(
 ): UpdateMeaning {
   const started = facts.flatMap(({ fact }) => (fact.type === 'refund_started' ? [fact.refund] : []));
   const refund = started.find(({ id }) => operationIdOf(payment, { refund: id }) === operationId);
+  if (operationId === operationIdOf(payment, 'undo') || operationId === operationIdOf(payment, 'late'))
+    return contradiction(notGivenBack);
   if (!refund) return contradiction('the operation is not a refund');
   const last = facts.findLast(({ fact }) => 'refundId' in fact && fact.refundId === refund.id)?.fact.type;
   if (last === 'refund_failed' || last === 'refund_returned') return nothing;
@@ -94,6 +96,9 @@ function ofRefundFailed(
   };
 }
 
+/** The payment has ended, and its books say that nothing was charged. A bank answers a repeat as before, so only it can pay. */
+const notGivenBack = 'the refund that undid the charge failed: the bank has to give the payer their money';
+
 /** A decline that was an approval after all, or a charge that was given up: the payment stays failed, and the money goes back. */
 function ofApprovedLate(
   { operationId, at }: OperationUpdate,
@@ -106,7 +111,8 @@ function ofApprovedLate(
   if (operationId !== operationIdOf(payment, 'authorise'))
     return contradiction('the operation charges nothing');
   if (isUndecided(payment)) return tooEarly;
-  if (payment.state.name !== 'failed' || isGivenBack(facts) || isReversedSince(facts, at)) return nothing;
+  if (payment.state.name !== 'failed' || isGivenBack(facts)) return nothing;
+  if (isReversedSince(facts, at)) return contradiction(reversedSince);
   return { fact: { type: 'payment_approved_late' } };
 }
 
@@ -123,7 +129,9 @@ function isGivenBack(facts: readonly DatedFact[]): boolean {
 /** By how much the clocks of a bank and of Mandate may differ, as the protocol says of signatures. */
 const clockSkewMs = 300_000;
 
-/** The bank knew of its late approval when it approved the reversal. */
+const reversedSince = 'its reversal, which the bank approved, came after the approval';
+
+/** Only the bank knows whether its reversal took back the approval or found nothing. A second way back could pay twice. */
 function isReversedSince(facts: readonly DatedFact[], at: Instant): boolean {
   const asked = facts.findLast(({ fact }) => fact.type === 'payment_reversal_started');
   if (!asked || asked.at < laterBy(at, clockSkewMs)) return false;
