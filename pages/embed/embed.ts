@@ -16,13 +16,16 @@ function configure(options: Options): Checkout {
   addressOf(options, baseUrl, location.origin); // so that a mistake shows when the page loads, not when a payer wants to pay
   let opened: Opened | undefined;
   let isFinished = false;
+  let isTold = false;
 
   addEventListener('message', ({ origin, source, data }) => {
     if (origin !== baseUrl.origin || source === null || source !== opened?.window) return;
     if (typeof data !== 'object' || data === null || data.source !== 'mandate-checkout') return;
     if (data.type === 'opened') {
       opened.isThere();
-      options.opened?.();
+      // By a template two pages open, one after the other.
+      if (!isTold) options.opened?.();
+      isTold = true;
     }
     if (data.type === 'resized') opened.resize(Number(data.height));
     if (data.type === 'finished' && !isFinished) {
@@ -45,7 +48,7 @@ function configure(options: Options): Checkout {
   return {
     open(overrides = {}) {
       if (opened?.isOpen()) return;
-      isFinished = false;
+      isFinished = isTold = false;
       const address = addressOf({ ...options, ...overrides }, baseUrl, location.origin);
       opened =
         String(options.popupMode) === 'true' || isSmall() ? openWindow(address) : openFrame(address, close);
