@@ -16,7 +16,7 @@ import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progres
 import { showDetails } from './views/details.ts';
 import { showReceipt } from './views/receipt.ts';
 import { baseUrl, openSession } from './session.ts';
-import { hasShopPage, isInFrame, tellShop } from './shop-page.ts';
+import { connectShopPage, hasShopPage, isInFrame, leave, tellShop } from './shop-page.ts';
 import { taskOf, type Entered, type Resource } from './task.ts';
 import { isPendingView, viewOf, type Ending } from './view-of.ts';
 import { waitInWords } from './views/wait-text.ts';
@@ -57,7 +57,7 @@ if (isInFrame) document.documentElement.dataset['framed'] = '';
 tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
-if (hasShopPage(facts)) connectShopPage();
+if (hasShopPage(facts)) connectShopPage(facts);
 // A window that a shop's frame opened for the bank has no token: it only shows that the bank has replied.
 if (session.token === undefined) show(session.returned ? 'heard' : 'dead');
 else if (shown !== 'dead' && shown !== 'cancelled') run(session.token);
@@ -287,7 +287,7 @@ function finish(ending: Ending): void {
   const { returnTo } = facts;
   if (!hasShopPage(facts) && returnTo === undefined) return;
   // A shop's page decides where the payer goes next.
-  const goBack = () => (hasShopPage(facts) ? leave() : location.assign(returnTo ?? ''));
+  const goBack = () => (hasShopPage(facts) ? leave(facts) : location.assign(returnTo ?? ''));
   const back = existing('back', HTMLAnchorElement);
   back.hidden = false;
   back.href = hasShopPage(facts) ? '#' : (returnTo ?? '');
@@ -298,23 +298,4 @@ function finish(ending: Ending): void {
   if (returnTo === undefined || ending === 'already') return;
   existing('back-soon', HTMLElement).textContent = words.done.backSoon;
   setTimeout(goBack, backAfterMs);
-}
-
-/** Its page decides where the payer goes next. */
-function connectShopPage(): void {
-  for (const link of document.querySelectorAll('.back'))
-    link.addEventListener('click', (event) => {
-      event.preventDefault();
-      leave();
-    });
-  const button = existing('close', HTMLButtonElement);
-  button.hidden = false;
-  button.addEventListener('click', leave);
-  addEventListener('keydown', ({ key }) => key === 'Escape' && leave());
-}
-
-/** A payment in progress continues without the page. */
-function leave(): void {
-  tellShop(facts, { type: 'closed' });
-  if (!isInFrame) window.close();
 }

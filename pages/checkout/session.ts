@@ -1,6 +1,6 @@
 // What this tab keeps so that it can be reloaded: access token, e-mail address and metadata, never card data.
 // They are removed from the address immediately and forgotten when the tab closes.
-import { privateNames } from '../../src/checkout/domain/checkout-request.ts';
+import { privateNames, type TaskKind } from '../../src/checkout/domain/checkout-request.ts';
 
 export type Session = {
   readonly token: string | undefined;
@@ -8,9 +8,9 @@ export type Session = {
   readonly metadata: unknown;
   /** The browser has just come back from the payer's bank. */
   readonly returned: boolean;
-  /** The binding this tab was about before it was loaded again. */
+  /** The binding, or the invoice of a template, that this tab was about before it was loaded again. */
   readonly followed: string | undefined;
-  follow(bindingId: string): void;
+  follow(id: string): void;
   /** Where the bank sends the payer's browser back to, if its page took the whole window. */
   readonly returnUrl: string;
 };
@@ -22,7 +22,7 @@ const dispensable = ['description', 'payButtonLabel', 'name', 'cancelUrl', 'redi
 
 export const baseUrl = new URL('.', location.href).href;
 
-export function openSession(kind: 'invoice' | 'customer', id: string): Session {
+export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Session {
   const asked = new URLSearchParams(location.search);
   const given = new URLSearchParams(location.hash.slice(1));
   const returned = asked.get('returned') === 'true';
@@ -44,7 +44,7 @@ export function openSession(kind: 'invoice' | 'customer', id: string): Session {
     metadata: parsed(known['metadata']),
     returned,
     followed,
-    follow: (bindingId) => keep(id, { ...known, followed: bindingId }),
+    follow: (made) => keep(id, { ...known, followed: made }),
     returnUrl: returnUrlOf(asked),
   };
 }
@@ -58,7 +58,8 @@ function returnUrlOf(asked: URLSearchParams): string {
   return address();
 }
 
-function recall(id: string): Readonly<Record<string, string>> {
+/** What this tab keeps about an object. */
+export function recall(id: string): Readonly<Record<string, string>> {
   try {
     return JSON.parse(sessionStorage.getItem(storageKey(id)) ?? '{}') as Record<string, string>;
   } catch {

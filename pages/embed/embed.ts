@@ -20,13 +20,16 @@ function configure(options: Options): Checkout {
   let isFinished = false;
   /** Kept from one `open` to the next, until the page says otherwise. */
   let isPending = false;
+  let isTold = false;
 
   addEventListener('message', ({ origin, source, data }) => {
     if (origin !== baseUrl.origin || source === null || source !== opened?.window) return;
     if (typeof data !== 'object' || data === null || data.source !== 'mandate-checkout') return;
     if (data.type === 'opened') {
       opened.isThere();
-      current.opened?.();
+      // By a template two pages open, one after the other.
+      if (!isTold) current.opened?.();
+      isTold = true;
     }
     if (data.type === 'resized') opened.resize(Number(data.height));
     if (data.type === 'progressed') isPending = data.isPending === true;
@@ -51,7 +54,7 @@ function configure(options: Options): Checkout {
   return {
     open(overrides = {}) {
       if (opened?.isOpen()) return;
-      isFinished = false;
+      isFinished = isTold = false;
       current = { ...options, ...overrides };
       const address = addressOf(current, baseUrl, location.origin);
       opened =

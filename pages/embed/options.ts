@@ -15,6 +15,7 @@ const modes = ['invoiceTemplate', 'invoice', 'customer'] as const;
 const shown = [
   'name',
   'description',
+  'amount',
   'locale',
   'theme',
   'obscureCardCvv',
@@ -36,11 +37,6 @@ export function addressOf(given: Options, baseUrl: URL, shopOrigin: string): str
   // Some pages use the shorter name.
   const options: Options = { ...given, email: given['email'] ?? given['mail'] };
   const mode = modes.find((name) => options[`${name}ID`] && options[`${name}AccessToken`]);
-  if (mode === 'invoiceTemplate') {
-    throw new Error(
-      'Invoice templates are not offered here: create an invoice, and give its invoiceID and invoiceAccessToken',
-    );
-  }
   if (!mode) {
     throw new Error(
       'Unrecognized integration type: give invoiceID and invoiceAccessToken, or customerID and customerAccessToken',

@@ -57,6 +57,7 @@ import { buildServer } from '../platform/http/server.ts';
 import { addSystemRoutes } from '../platform/http/system-routes.ts';
 import { randomIds, type Ids } from '../ids.ts';
 import { loadInvoice } from '../invoices/store/invoices.ts';
+import { loadTemplate } from '../invoices/store/templates.ts';
 import { templateLimits } from '../invoices/template-limits.ts';
 import { openTemplateTokens } from '../invoices/template-tokens.ts';
 import { accessTokens } from '../platform/keys/access-token.ts';
@@ -535,6 +536,7 @@ export function buildService(
     merchants,
     brandOf,
     invoiceOf,
+    templateOf: (id) => loadTemplate(database.lookups, id),
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
     termsOf: async (shop) => (await consents.settings(database.lookups, shop)).terms,
   });

@@ -14,12 +14,14 @@ import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 import { challengePages } from './challenge-pages.ts';
 import { openerPolicy, policyOf, sendPage, sendSmall, textOf } from './page-response.ts';
 import { checkoutPage, type CheckoutView, type Order, type View } from './domain/checkout-page.ts';
-import { brandedStyle, type Brand } from './domain/page-parts.ts';
+import { brandedStyle, type Assets, type Brand } from './domain/page-parts.ts';
+import { paymentLinkPage } from './domain/payment-link/payment-link-page.ts';
 import { needsConsent } from './domain/consent-text.ts';
 import {
   isReturnAllowed,
   localeOf,
   readCheckoutRequest,
+  readPaymentLink,
   type CheckoutRequest,
 } from './domain/checkout-request.ts';
 import { defined } from '../defined.ts';
@@ -35,6 +37,9 @@ export type CheckoutPorts = {
   readonly tokens: Pick<AccessTokens, 'verify'>;
   readonly merchants: Pick<Merchants, 'shop'>;
   readonly invoiceOf: (id: string) => Promise<Invoice | undefined>;
+  readonly templateOf: (
+    id: string,
+  ) => Promise<{ readonly partyId: string; readonly shopId: string } | undefined>;
   readonly customerOf: (
     id: string,
   ) => Promise<{ readonly customer: Customer; readonly isBinding: boolean } | undefined>;
@@ -55,29 +60,27 @@ type Place = {
 };
 
 export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): void {
-  const page = pageFiles('checkout');
   const embed = pageFiles('embed');
   const { start, back } = challengePages(ports.mode);
 
   app.get<{ Querystring: Record<string, unknown> }>('/checkout', async (request, reply) => {
     request.operation = 'checkout';
-    const wanted = readCheckoutRequest(request.query, request.headers['accept-language']);
-    const place: Place = {
-      ownOrigins: ownOrigins(ports.publicUrl(), request),
-      from: originOf(request.headers.referer ?? ''),
-      returned: request.query['returned'] === 'true',
-    };
-    const locale = wanted?.locale ?? localeOf(request.query['locale'], request.headers['accept-language']);
-    const files = await page();
-    const assets = { script: textOf(files.get('checkout.js')), style: textOf(files.get('checkout.css')) };
+    const accepted = request.headers['accept-language'];
+    const link = readPaymentLink(request.query, accepted);
+    const wanted = link?.wanted ?? readCheckoutRequest(request.query, accepted);
+    const place = placeOf(request, ports.publicUrl());
+    const locale = wanted?.locale ?? localeOf(request.query['locale'], accepted);
+    const assets = await assetsOf(link ? 'payment-link' : 'checkout');
     try {
-      const { view, origins } = await lookAt(wanted ?? { ...nothingWanted, locale }, ports, place);
+      const find = link ? findTemplate : findSubject;
+      const { view, origins } = await lookAt(wanted ?? { ...nothingWanted, locale }, find, ports, place);
       const branded = { ...assets, style: brandedStyle(assets.style, view.brand) };
       reply.code(view.view === 'dead' ? 404 : 200).headers({
         ...policyOf(branded, origins, ports.mode),
         ...openerPolicy(view.hasOpener === true),
       });
-      return await sendPage(checkoutPage(view, branded), request, reply);
+      const html = link ? paymentLinkPage(view, link.amountMinor, branded) : checkoutPage(view, branded);
+      return await sendPage(html, request, reply);
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
       const { html, contentSecurityPolicy } = awayPage(locale, assets.style);
@@ -105,9 +108,27 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
   );
 }
 
+function placeOf(
+  request: FastifyRequest<{ Querystring: Record<string, unknown> }>,
+  publicUrl: string,
+): Place {
+  return {
+    ownOrigins: ownOrigins(publicUrl, request),
+    from: originOf(request.headers.referer ?? ''),
+    returned: request.query['returned'] === 'true',
+  };
+}
+
+/** Both pages have the same style. */
+async function assetsOf(page: 'checkout' | 'payment-link'): Promise<Assets> {
+  const [files, styles] = [await pageFiles(page)(), await pageFiles('checkout')()];
+  return { script: textOf(files.get(`${page}.js`)), style: textOf(styles.get('checkout.css')) };
+}
+
 /** The first view, and the sites that may frame it. What is not found may be framed by no site. */
 async function lookAt(
   wanted: CheckoutRequest,
+  find: (wanted: CheckoutRequest, ports: CheckoutPorts) => Promise<Found | undefined>,
   ports: CheckoutPorts,
   { ownOrigins, from, returned }: Place,
 ): Promise<{ view: CheckoutView; origins: readonly string[] }> {
@@ -188,7 +209,7 @@ type Found = {
   readonly order?: Order;
 };
 
-async function find(
+async function findSubject(
   { kind, id }: CheckoutRequest,
   { invoiceOf, customerOf }: CheckoutPorts,
 ): Promise<Found | undefined> {
@@ -200,6 +221,15 @@ async function find(
   if (!known || known.customer.state.name === 'deleted') return undefined;
   // A customer with a card may save another. The script resumes a binding in progress.
   return { ...known.customer, view: known.isBinding ? 'loading' : 'form' };
+}
+
+/** Its token is not read here, so nothing of it is shown but its shop. */
+async function findTemplate(
+  { id }: CheckoutRequest,
+  { templateOf }: CheckoutPorts,
+): Promise<Found | undefined> {
+  const template = await templateOf(id);
+  return template && { ...template, view: 'loading' };
 }
 
 function viewOfInvoice({ status, paymentInProgress }: Invoice): View {

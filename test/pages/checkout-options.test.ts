@@ -227,11 +227,16 @@ describe('the address', () => {
     }
   });
 
-  test('rejects an invoice template, and says what to do instead', () => {
-    const template = { invoiceTemplateID: 'T1', invoiceTemplateAccessToken: 'a.b.c' };
-    // A template takes precedence, so an invoice next to it does not hide the mistake.
-    for (const options of [template, { ...invoiceOptions(), ...template }]) {
-      expect(() => made(options)).toThrow('Invoice templates are not offered here: create an invoice');
-    }
+  test('prefers an invoice template to both, with its amount', () => {
+    const template = { invoiceTemplateID: 'T1', invoiceTemplateAccessToken: 't.t', amount: 2_500 };
+    const { query, hidden } = made({
+      ...invoiceOptions(),
+      customerID: 'C1',
+      customerAccessToken: 'c',
+      ...template,
+    });
+    expect(Object.fromEntries(query)).toMatchObject({ invoiceTemplateID: 'T1', amount: '2500' });
+    expect([query.get('invoiceID'), query.get('customerID')]).toEqual([null, null]);
+    expect(hidden.get('invoiceTemplateAccessToken')).toBe('t.t');
   });
 });

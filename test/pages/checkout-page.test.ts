@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutDatabase } from '../support/database/database-away.ts';
-import { makeInvoice, payInvoice, type CreatedInvoice } from '../support/worlds/invoices.ts';
+import { makeInvoice, makeTemplate, payInvoice, type CreatedInvoice } from '../support/worlds/invoices.ts';
 import {
   startTestService,
   type Answer,
@@ -15,6 +15,7 @@ import { defined } from '../../src/defined.ts';
 
 const maxScriptAndStyleBytes = 30_000;
 const maxShopScriptBytes = 5_000;
+const maxLinkScriptBytes = 6_000;
 
 const publicUrl = 'https://pay.example';
 
@@ -345,6 +346,34 @@ describe('the pages on the way to the bank and back', () => {
       expect(page.headers['x-frame-options']).toBe('DENY');
     } finally {
       await live.close();
+    }
+  });
+});
+
+describe('the page of a payment link', () => {
+  const linkOf = ({ id, token }: { id: string; token: string }) => ({
+    invoiceTemplateID: id,
+    invoiceTemplateAccessToken: token,
+  });
+
+  test('is small, and holds nothing of the template but its shop', async () => {
+    const template = await makeTemplate(service, merchant, { name: 'Inner name', metadata: { inner: 1 } });
+    const page = await open({ ...linkOf(template), invoiceID: invoice.id });
+    expect(page.status).toBe(200);
+    expect(gzipSync(scriptOf(page)).length).toBeLessThan(maxLinkScriptBytes);
+    expect(page.text).toContain('<p class="shop">TEST</p>');
+    expect(page.text).not.toMatch(/Inner|Ticket|mandate_template_/);
+    expect(scriptOf(page)).not.toBe(scriptOf(await openPaid()));
+    expect(directive(page, 'frame-ancestors')).toBe(directive(await openPaid(), 'frame-ancestors'));
+  });
+
+  test('is not found without its template', async () => {
+    const { id } = await makeTemplate(service, merchant);
+    const url = `/v2/processing/invoice-templates/${id}`;
+    expect((await service.call('DELETE', url, { token: merchant.apiKey })).status).toBe(204);
+    for (const gone of [id, 'unknown', '\u0000', 'x'.repeat(41)]) {
+      const page = await open({ invoiceTemplateID: gone });
+      expect([gone, page.status]).toEqual([gone, 404]);
     }
   });
 });

@@ -1,9 +1,17 @@
 // The description and the cart of an order that the page's script has read.
-import type { CheckoutFacts, Order } from '../../../src/checkout/domain/checkout-page.ts';
-import { areShort, hasDetails, printedLines } from '../../../src/checkout/domain/order-lines.ts';
+import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
+import {
+  areShort,
+  hasDetails,
+  printedLines,
+  type OrderDetails,
+} from '../../../src/checkout/domain/order-lines.ts';
 import { existing, h } from '../../docs/elements.ts';
 
-export function showDetails(order: Order, facts: CheckoutFacts): void {
+export function showDetails(
+  order: OrderDetails,
+  facts: Pick<CheckoutFacts, 'locale' | 'currency' | 'minorDigits'>,
+): void {
   const details = existing('details', HTMLDetailsElement);
   details.hidden = !hasDetails(order);
   details.open = areShort(order);

@@ -106,7 +106,7 @@ export function checkoutPage(shown: CheckoutView, assets: { script: string; styl
     facts: factsOf(shown, words, name),
     body: `${networkSigns}
 <div class="sheet">
-<button id="close" class="close" type="button" aria-label="${escaped(words.page.close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>
+${closeButton(words)}
 ${summary(shown, words, name)}
 <main>
 ${message(words.page.noScript)}
@@ -125,7 +125,11 @@ ${smallPrint(shown.brand, words)}
   });
 }
 
-function summary(shown: CheckoutView, words: Translations, name: string): string {
+export function closeButton({ page: { close } }: Translations): string {
+  return `<button id="close" class="close" type="button" aria-label="${escaped(close)}" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18"/></svg></button>`;
+}
+
+export function summary(shown: CheckoutView, words: Translations, name: string): string {
   const { request, shop, order } = shown;
   const amount = order && shop ? printMoney({ ...shop, ...order }, request.locale) : '';
   const heading =
@@ -191,7 +195,7 @@ ${acceptedNetworks}
 </form>`;
 }
 
-function backLink({ cancelTo }: CheckoutView, { done }: Translations): string {
+export function backLink({ cancelTo }: CheckoutView, { done }: Translations): string {
   return cancelTo === undefined
     ? ''
     : `<p class="row"><a class="quiet back" href="${escaped(cancelTo)}">${escaped(done.back)}</a></p>`;
@@ -225,7 +229,7 @@ function networkLogos(networks: object): string {
 }
 
 /** No field has a name, so a browser never submits one. */
-function field(id: string, label: string, input: string): string {
+export function field(id: string, label: string, input: string): string {
   return `<div class="field" id="${id}-field">
 <label for="${id}">${escaped(label)}</label>
 <div class="box">${input}</div>

@@ -82,6 +82,21 @@ export function readCheckoutRequest(query: Query, acceptLanguage = ''): Checkout
   };
 }
 
+/** A link to a template has the options of the invoice that is made of it. Its token is for the script alone. */
+export function readPaymentLink(
+  query: Query,
+  acceptLanguage = '',
+): { readonly wanted: CheckoutRequest; readonly amountMinor?: number } | undefined {
+  const { invoiceTemplateID: invoiceID, amount } = query;
+  const wanted = readCheckoutRequest(
+    { ...query, invoiceID, invoiceAccessToken: undefined, customerID: undefined },
+    acceptLanguage,
+  );
+  if (!wanted) return undefined;
+  const isAmount = typeof amount === 'string' && /^[1-9]\d{0,11}$/.test(amount);
+  return { wanted, ...(isAmount ? { amountMinor: Number(amount) } : {}) };
+}
+
 /** The requested one, else the first of the browser's languages that the checkout has. */
 export function localeOf(wanted: unknown, acceptLanguage = ''): Locale {
   const languages = wanted === 'ru' || wanted === 'en' ? [wanted] : acceptLanguage.toLowerCase().split(',');
@@ -98,6 +113,7 @@ function dayOf(text: string | undefined): string | undefined {
 
 /** Parameters that only the payer's tab may keep. */
 export const privateNames: readonly string[] = [
+  'invoiceTemplateAccessToken',
   'invoiceAccessToken',
   'customerAccessToken',
   'email',

@@ -1,0 +1,186 @@
+// The page of a payment link. It makes one invoice by the token of the template, and opens the checkout of that invoice, which does
+// all the rest.
+import type {
+  PaymentLinkFacts,
+  PaymentLinkView,
+} from '../../src/checkout/domain/payment-link/payment-link-page.ts';
+import { sizeOfPrinted } from '../../src/checkout/domain/amount-size.ts';
+import { fill } from '../../src/checkout/domain/translations.ts';
+import { printMoney } from '../../src/receipts/domain/format-money.ts';
+import { openApi, type Api } from '../checkout/api.ts';
+import { baseUrl, openSession, recall } from '../checkout/session.ts';
+import { connectShopPage, hasShopPage, isInFrame, tellShop } from '../checkout/shop-page.ts';
+import { showDetails } from '../checkout/views/details.ts';
+import { waitInWords } from '../checkout/views/wait-text.ts';
+import { existing, h } from '../docs/elements.ts';
+import { amountProblem, minorIn, typedAmount, type Bounds } from './amount-text.ts';
+import { offerOf, type Offer, type Template } from './template.ts';
+
+type Invoice = { readonly id: string; readonly status: string; readonly amount: number };
+type Made = { readonly invoice: Invoice; readonly invoiceAccessToken: { readonly payload: string } };
+
+const askAgainMs = 4_000;
+
+const facts = JSON.parse(existing('facts', HTMLElement).textContent) as PaymentLinkFacts;
+const { words, locale, minorDigits } = facts;
+const here = { ...facts, kind: 'invoiceTemplate' } as const;
+const session = openSession('invoiceTemplate', facts.id);
+const banner = existing('message', HTMLElement);
+const sum = existing('sum', HTMLInputElement);
+const button = existing('onward', HTMLButtonElement);
+
+let isGoing = false;
+let offer: Offer | undefined;
+/** Made before in this tab, and not paid yet: it is not made a second time. */
+let earlier: Invoice | undefined;
+
+if (isInFrame) document.documentElement.dataset['framed'] = '';
+tellShop(here, { type: 'opened' });
+const sheet = document.querySelector('.sheet') ?? document.body;
+new ResizeObserver(() => tellShop(here, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
+if (hasShopPage(facts)) connectShopPage(here);
+if (session.token === undefined) show('dead');
+else if (facts.view !== 'dead') void run(openApi(session.token));
+
+async function run(api: Api): Promise<void> {
+  existing('amount-form', HTMLFormElement).addEventListener('submit', (event) => {
+    event.preventDefault();
+    void goOn(api);
+  });
+  // A page from the browser's history does not know the status of its invoice.
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
+  sum.addEventListener('change', () => sum.value !== '' && say());
+  sum.addEventListener('input', () => sum.ariaInvalid === 'true' && say());
+  earlier = await earlierInvoice();
+  await read(api);
+}
+
+/** Until the service answers. */
+async function read(api: Api): Promise<void> {
+  const answer = await api.get<Template>(`invoice-templates/${facts.id}`);
+  if (answer.came === 'body') return showOffer(offerOf(answer.body, facts.largestMinor));
+  if (answer.came === 'stranger') return show('dead');
+  warn(words.banners.offline);
+  const pauseMs = answer.came === 'wait' ? answer.seconds * 1_000 : askAgainMs;
+  await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  return read(api);
+}
+
+async function earlierInvoice(): Promise<Invoice | undefined> {
+  const id = session.followed;
+  const token = id === undefined ? undefined : recall(id)['invoiceAccessToken'];
+  if (token === undefined) return undefined;
+  const answer = await openApi(token).get<Invoice>(`invoices/${id}`);
+  return answer.came === 'body' && answer.body.status === 'unpaid' ? answer.body : undefined;
+}
+
+function showOffer(latest: Offer): void {
+  if (banner.textContent === words.banners.offline) warn('');
+  const isFirst = offer === undefined;
+  offer = latest;
+  const { leastMinor, mostMinor } = latest;
+  const isFixed = leastMinor === mostMinor;
+  const amount = existing('amount', HTMLElement);
+  const printed = isFixed ? print(leastMinor) : '';
+  amount.textContent = printed;
+  amount.dataset['size'] = sizeOfPrinted(printed);
+  amount.hidden = !isFixed;
+  const product = existing('product', HTMLElement);
+  if (product.textContent === '') product.textContent = latest.product;
+  showDetails(latest, facts);
+  existing('choice', HTMLElement).hidden = isFixed;
+  const isBounded = mostMinor < facts.largestMinor;
+  existing('bounds', HTMLElement).textContent = isBounded ? fill(words.bounds, bounds(latest)) : '';
+  const { amountMinor = -1 } = facts;
+  sum.readOnly = amountMinor >= leastMinor && amountMinor <= mostMinor;
+  const chosen = sum.readOnly ? amountMinor : earlier?.amount;
+  if (isFirst && chosen !== undefined) sum.value = typedAmount(chosen, minorDigits, locale);
+  show('form');
+}
+
+/** One invoice for each click: a second one while it is on its way does nothing. */
+async function goOn(api: Api): Promise<void> {
+  const amount = isGoing ? undefined : chosenMinor();
+  if (amount === undefined) return;
+  warn('');
+  if (earlier?.amount === amount) return open(earlier.id);
+  press(true);
+  const { currency } = facts;
+  const made = await api.post<Made>(`invoice-templates/${facts.id}/invoices`, { amount, currency });
+  if (made.came === 'body') {
+    const { invoice, invoiceAccessToken } = made.body;
+    session.follow(invoice.id);
+    return open(invoice.id, invoiceAccessToken.payload);
+  }
+  if (made.came === 'stranger') return show('dead');
+  const isChanged = made.came === 'refusal' && made.code === 'invalidRequest';
+  if (isChanged) await read(api);
+  press(false);
+  const { tooMany, unreachable, shopCannot } = words.banners;
+  if (made.came === 'wait') warn(fill(tooMany, { when: waitInWords(made.seconds, locale) }));
+  else if (made.came === 'nothing') warn(unreachable);
+  else warn(isChanged ? words.changed : shopCannot);
+  banner.focus();
+}
+
+/** The whole look of the link goes with it. What is private stays behind the #, which no server sees. */
+function open(invoiceId: string, token?: string): void {
+  const query = new URLSearchParams(location.search);
+  for (const name of ['invoiceTemplateID', 'amount']) query.delete(name);
+  query.set('invoiceID', invoiceId);
+  const hidden = new URLSearchParams();
+  if (token !== undefined) hidden.set('invoiceAccessToken', token);
+  if (session.email !== undefined) hidden.set('email', session.email);
+  if (session.metadata !== undefined) hidden.set('metadata', JSON.stringify(session.metadata));
+  // It has to see that it comes from here, or a window of a shop's page loses that page.
+  const link = h('a', {
+    href: `${baseUrl}checkout?${query}#${hidden}`,
+    referrerpolicy: 'origin',
+    hidden: true,
+  });
+  document.body.append(link);
+  link.click();
+}
+
+/** Undefined when the amount is wrong: then the field says so, and has the focus. */
+function chosenMinor(): number | undefined {
+  if (!offer) return undefined;
+  if (offer.leastMinor === offer.mostMinor) return offer.leastMinor;
+  if (!say()) return void sum.focus();
+  return minorIn(sum.value, minorDigits);
+}
+
+/** Whether the amount is good. */
+function say(): boolean {
+  const problem = offer && amountProblem(sum.value, minorDigits, offer);
+  sum.ariaInvalid = problem === undefined ? null : 'true';
+  existing('sum-problem', HTMLElement).textContent =
+    offer && problem !== undefined ? fill(words[problem], bounds(offer)) : '';
+  return problem === undefined;
+}
+
+function bounds({ leastMinor, mostMinor }: Bounds) {
+  // Without a lower bound the least amount would be a strange example.
+  const exampleMinor = leastMinor === 1 ? Math.min(100 * 10 ** minorDigits, mostMinor) : leastMinor;
+  return { least: print(leastMinor), most: print(mostMinor), example: print(exampleMinor) };
+}
+
+function print(amountMinor: number): string {
+  return printMoney({ ...facts, amountMinor }, locale);
+}
+
+function press(isPressed: boolean): void {
+  isGoing = isPressed;
+  button.ariaDisabled = isPressed ? 'true' : null;
+}
+
+function show(view: PaymentLinkView): void {
+  for (const name of ['loading', 'form', 'dead']) existing(name, HTMLElement).hidden = name !== view;
+  document.documentElement.dataset['view'] = view;
+  if (view === 'dead') existing('dead', HTMLElement).querySelector('h2')?.focus();
+}
+
+function warn(text: string): void {
+  if (banner.textContent !== text) banner.textContent = text;
+  banner.classList.toggle('shown', text !== '');
+}
