@@ -26,7 +26,7 @@ export type BankRegistryOptions = {
   readonly clock: Clock;
   readonly keyring: Keyring;
   /** Opens the adapter for a bank's address and secret. It calls `onSaid` with what the bank says it can do. */
-  readonly adapterFor: (bank: BankSettings, onSaid: (abilities: string) => Promise<void>) => Bank;
+  readonly adapterFor: (bank: BankSettings, onSaid: (abilities: string) => Promise<unknown>) => Bank;
   /** Called after each request to a bank. */
   readonly observe: (bankId: string, ...heard: Parameters<Listener>) => void;
 };
@@ -104,10 +104,9 @@ function openAdapters(
       if (known?.url === url && known.secret === secret) return known.bank;
       // Requests in progress finish on the old connections.
       void known?.bank.stop();
-      const adapter = adapterFor(settings, async (abilities) => {
-        // A row that is not written is written after the next answer, in five minutes.
-        await db.run(storeAbilities, { bank_id: id, url, abilities }).catch(() => undefined);
-      });
+      const adapter = adapterFor(settings, (abilities) =>
+        db.run(storeAbilities, { bank_id: id, url, abilities }),
+      );
       const send: Bank['send'] = (operation) =>
         isStopped(id) ? Promise.resolve(stoppedAnswer(id)) : adapter.send(operation);
       const bank = observed({ ...adapter, send }, (asked, answer, seconds) => {

@@ -1,10 +1,11 @@
 // What the adapter learns of a bank: its abilities and its updates, from a bank of today and from one of the first version.
-import { expect, test } from 'vitest';
-import { openHttpBank } from '../../src/acquiring/adapters/http/http-bank.ts';
-import type { OpenLink } from '../../src/acquiring/adapters/http/link.ts';
+import { describe, expect, test } from 'vitest';
+import { openHttpBank, type HttpBankOptions } from '../../src/acquiring/adapters/http/http-bank.ts';
+import type { Exchange, OpenLink } from '../../src/acquiring/adapters/http/link.ts';
 import { abilitiesOfVersion1 } from '../../src/acquiring/domain/abilities.ts';
 import { updatesOf } from '../../src/acquiring/adapters/http/read-capabilities.ts';
 import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
+import { defined } from '../../src/defined.ts';
 import type { Currency } from '../../src/money.ts';
 import { declineClassOf, effectsOf, packsInForce } from '../../src/retry-rules/domain/rule-packs.ts';
 import type { SimulatedBankOptions } from '../../src/sandbox/bank/simulated-bank.ts';
@@ -13,7 +14,14 @@ import { bankSecret, startBank } from '../support/bank/simulated-bank.ts';
 
 const terminal = { id: 'T1', bankId: 'B1', merchantId: 'M1', descriptor: 'SHOP' };
 
-async function start(options: Partial<SimulatedBankOptions> & { readonly isSilent?: true } = {}) {
+type Options = Partial<SimulatedBankOptions> &
+  Pick<HttpBankOptions, 'lastSaid' | 'onSaid'> & {
+    readonly isSilent?: true;
+    /** The status of a proxy that answers in place of the bank. */
+    readonly proxySays?: () => number | undefined;
+  };
+
+async function start({ lastSaid, onSaid, ...options }: Options = {}) {
   const bank = await startBank(options);
   const warnings: object[] = [];
   const statuses: unknown[] = [];
@@ -21,7 +29,10 @@ async function start(options: Partial<SimulatedBankOptions> & { readonly isSilen
     const link = openPatientLink(...parameters);
     const ask: typeof link.ask = async (request) => {
       if (options.isSilent) return { kind: 'nothing', written: true, why: 'no answer' };
-      const exchange = await link.ask(request);
+      const proxyStatus = options.proxySays?.();
+      const exchange: Exchange = proxyStatus
+        ? { kind: 'answer', status: proxyStatus, headers: {}, body: Buffer.from('<html>') }
+        : await link.ask(request);
       statuses.push(exchange.kind === 'answer' && exchange.status);
       return exchange;
     };
@@ -33,6 +44,7 @@ async function start(options: Partial<SimulatedBankOptions> & { readonly isSilen
     clock: bank.clock,
     log: { warn: (fields: object) => void warnings.push(fields) },
     openLink: openNotedLink,
+    ...defined({ lastSaid, onSaid }),
     detokeniseCard: () => Promise.resolve({ number: '4242424242424242', expiry: '2049-12' }),
   });
   const send = (operationId: string, minor: bigint, more: object) =>
@@ -129,10 +141,81 @@ test.each([
   expect(warnings).toEqual([{ bank: new URL(bank.url).host, networks: ['Elo'] }]);
 });
 
-test('abilities that do not match the protocol count as none, and are logged', async () => {
-  const { adapter, warnings } = await start({ abilities: { kinds: 'all' } as never });
-  expect(await adapter.abilities()).toEqual(abilitiesOfVersion1);
-  expect(warnings).toHaveLength(1);
+test('abilities that do not match the protocol are as if unheard, and are logged once', async () => {
+  const { bank, adapter, warnings } = await start({ abilities: { kinds: 'all' } as never });
+  for (let times = 0; times < 2; times++) {
+    expect((await adapter.abilities()).repeatableMs).toBe(0);
+    bank.clock.advance(10_000);
+  }
+  expect(adapter.knownAbilities()).toBeUndefined();
+  expect(warnings).toEqual([{ bank: new URL(bank.url).host, status: 200 }]);
+});
+
+describe('an answer without abilities', () => {
+  const forgetful = { repeatable: 'P1D' };
+  const dayMs = 24 * 3_600_000;
+  const all = [200, 302, 400, 401, 403, 404, 405, 429, 500, 501, 503];
+
+  test.each(all)('of status %i leaves a bank what it has declared', async (status) => {
+    const proxy: { status?: number } = {};
+    const { bank, adapter, statuses } = await start({ abilities: forgetful, proxySays: () => proxy.status });
+    expect((await adapter.abilities()).repeatableMs).toBe(dayMs);
+    proxy.status = status;
+    bank.clock.advance(5 * 60_000);
+    await adapter.abilities();
+    await expect.poll(() => statuses).toEqual([200, status]);
+    // Only once the answer has been read, another question can follow.
+    bank.clock.advance(5 * 60_000);
+    await expect.poll(() => adapter.knownAbilities() && statuses).toEqual([200, status, status]);
+    expect((await adapter.abilities()).repeatableMs).toBe(dayMs);
+  });
+
+  test.each(all)('of status %i leaves a bank what another node has heard', async (status) => {
+    const lastSaid = JSON.stringify(forgetful);
+    const { adapter } = await start({ lastSaid, proxySays: () => status });
+    expect((await adapter.abilities()).repeatableMs).toBe(dayMs);
+  });
+
+  test.each(all)(
+    'of status %i makes one that was never heard repeat only if it has no such path',
+    async (status) => {
+      const { adapter } = await start({ proxySays: () => status });
+      const isOfVersion1 = [400, 404, 405, 501].includes(status);
+      expect((await adapter.abilities()).repeatableMs).toBe(isOfVersion1 ? 'always' : 0);
+    },
+  );
+});
+
+describe('what a bank has said', () => {
+  test('counts before it is stored, and stop waits until it is', async () => {
+    const happened: string[] = [];
+    let databaseAnswers = () => {};
+    const database = new Promise<void>((resolve) => (databaseAnswers = resolve));
+    const onSaid = () => database.then(() => happened.push('stored'));
+    const { adapter } = await start({ abilities: { kinds: ['refund'] }, onSaid });
+    expect((await adapter.abilities()).kinds).toEqual(['refund']);
+    const stopped = adapter.stop().then(() => happened.push('stopped'));
+    databaseAnswers();
+    await stopped;
+    expect(happened).toEqual(['stored', 'stopped']);
+  });
+
+  test('is not stored once the adapter has stopped', async () => {
+    const stored: string[] = [];
+    const onSaid = async (abilities: string) => void stored.push(abilities);
+    const { adapter } = await start({ abilities: { kinds: ['refund'] }, onSaid });
+    const heard = adapter.abilities();
+    await adapter.stop();
+    expect((await heard).kinds).toEqual(['refund']);
+    expect(stored).toEqual([]);
+  });
+
+  test('counts also if it cannot be stored', async () => {
+    const onSaid = () => Promise.reject(new Error('no database'));
+    const { adapter } = await start({ abilities: { kinds: ['refund'] }, onSaid });
+    expect((await adapter.abilities()).kinds).toEqual(['refund']);
+    await adapter.stop();
+  });
 });
 
 test.each([

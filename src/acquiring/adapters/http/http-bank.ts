@@ -10,7 +10,7 @@ import type {
   CardReference,
   OperationName,
 } from '../../domain/bank-port.ts';
-import { abilitiesOfVersion1, type Abilities } from '../../domain/abilities.ts';
+import { abilitiesOfVersion1 } from '../../domain/abilities.ts';
 import { messageOf, type ClearCard, type RevealCard } from './build-message.ts';
 import { missingAbility } from '../../domain/missing-ability.ts';
 import { openCircuit, type Circuit } from './circuit.ts';
@@ -19,7 +19,7 @@ import { openLink, type Exchange, type Headers, type OpenLink } from './link.ts'
 import { Callback } from './messages.ts';
 import { operationIdPattern } from './fields.ts';
 import { parseMessage } from './responses.ts';
-import { abilitiesOf, unknownNetworksIn, updatesOf, updatesOfPage } from './read-capabilities.ts';
+import { updatesOf, updatesOfPage } from './read-capabilities.ts';
 import { complaintOf, readAnswer, type Asked } from './read-response.ts';
 import {
   isSigned,
@@ -59,7 +59,7 @@ export type HttpBankOptions = {
   readonly openLink?: OpenLink;
   /** What the bank last said it can do, and whom to tell when it answers again. */
   readonly lastSaid?: string | undefined;
-  readonly onSaid?: (abilities: string) => Promise<void>;
+  readonly onSaid?: (abilities: string) => Promise<unknown>;
   /** For a sandbox whose bank runs in another container. Card numbers go over this link. */
   readonly allowPlainHttp?: true;
 };
@@ -164,23 +164,14 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     return exchangeOf({ method: 'GET', path, body: noBody, answerMs });
   }
 
-  async function askAbilities(heard: Abilities | undefined): Promise<Abilities | undefined> {
-    const exchange = await lookUp('/abilities', abilitiesMs);
-    if (exchange.kind === 'nothing' || exchange.status === 429 || exchange.status >= 500) return undefined;
-    // It says only that the signature is wrong or too old, as when a clock or a secret was changed meanwhile.
-    if (exchange.status === 401) return heard;
-    if (exchange.status !== 200) return abilitiesOfVersion1;
-    const said = parseMessage(exchange.body);
-    const read = abilitiesOf(said);
-    const networks = unknownNetworksIn(said);
-    if (!heard && networks.length > 0)
-      log.warn({ bank: url.host, networks }, 'unknown networks of a bank ignored');
-    if (read) await onSaid?.(exchange.body.toString());
-    else log.warn({ bank: url.host }, 'abilities of a bank do not match the protocol');
-    return read ?? abilitiesOfVersion1;
-  }
-  const before = lastSaid === undefined ? undefined : abilitiesOf(parseMessage(Buffer.from(lastSaid)));
-  const known = openKnownAbilities(nowMs, askAbilities, before);
+  const known = openKnownAbilities({
+    bank: url.host,
+    nowMs,
+    log,
+    ask: () => lookUp('/abilities', abilitiesMs),
+    lastSaid,
+    onSaid,
+  });
   const abilities = known.heard;
 
   /** Asks about an operation that the bank may have. */
@@ -267,7 +258,10 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       return callback.Check(content) ? content.operationId : undefined;
     },
 
-    stop: () => link.stop(),
+    async stop() {
+      await known.stop();
+      await link.stop();
+    },
   };
 }
 
