@@ -251,8 +251,8 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
 }
 
 /**
- * Checks last whether the card may be charged, but the terminal of a payer who is present before that stores a copy of their card
- * with its code. An invoice that changed since it was read is a version conflict.
+ * A refusal for want of a terminal comes before a saved card is copied with its code. An invoice that changed since it was read is
+ * a version conflict.
  */
 async function storePayment(
   db: Database,
