@@ -241,7 +241,7 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
     const wanted = wantedCharge({ ...command, authenticated, by, currency, network });
     return present ? banks.terminalFor(shop.value, wanted) : banks.terminalOfCharge(shop.value, wanted, now);
   };
-  const making = { ...made, command, terminalFor };
+  const making = { ...made, command, terminalFor, present };
   const store = (on: Database) => storePayment(on, payable, making, deps, isLocked, request);
   const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;
@@ -250,22 +250,30 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
   return accept(paymentBody(payment, caller), allowed.value);
 }
 
-/** The last check is whether the card may be charged. An invoice that changed since it was read is a version conflict. */
+/**
+ * A refusal for want of a terminal comes before a saved card is copied with its code. An invoice that changed since it was read is
+ * a version conflict.
+ */
 async function storePayment(
   db: Database,
   { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
   made: NewPayment & {
     readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | 'threeDSecure'>;
     readonly terminalFor: (network: string) => ReturnType<Banks['terminalFor']>;
+    readonly present: CardDetails | undefined;
   },
   deps: Deps,
   isLocked: boolean,
   { body, now }: Pick<PaymentRequest, 'body' | 'now'>,
 ) {
+  const early = made.present && (await made.terminalFor(made.present.paymentSystem));
+  if (early && !early.ok) return early;
   const selected = await selectCard(made.source, { ...deps, db }, invoice, isLocked);
   if (!selected.ok) return selected;
   const { payer, paymentSystem } = selected.value;
-  const terminal = await made.terminalFor(paymentSystem);
+  // A customer may have saved a card of another network meanwhile.
+  const isSame = made.present?.paymentSystem === paymentSystem;
+  const terminal = early && isSame ? early : await made.terminalFor(paymentSystem);
   if (!terminal.ok) return terminal;
   const routed = { ...made.command, terminal: terminal.value };
   const flow = await flowWithDays(invoice, routed, selected.value, deps.banks);

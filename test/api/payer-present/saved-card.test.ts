@@ -7,6 +7,7 @@ import {
   type MadeCustomer,
 } from '../../support/worlds/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import { refuse } from '../../../src/refusal.ts';
 import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
 
 const good = '4242424242424242';
@@ -126,6 +127,26 @@ test('a security code goes to the bank once, and into no record', async () => {
   );
   expect(rows.length).toBeGreaterThan(1);
   for (const { text } of rows) expect(text).not.toContain('739');
+});
+
+test('is refused before the card is copied with its code if no bank takes it', async () => {
+  const customer = await readyCustomer();
+  const { banks, database } = world.service;
+  const cards = async () => {
+    const { rows } = await database.withClient((client) => client.query('select card_id from card'));
+    return rows.map(({ card_id }) => card_id);
+  };
+  const before = await cards();
+  const { terminalFor } = banks;
+  Object.assign(banks, { terminalFor: async () => refuse('notOfferedByBank') });
+  try {
+    const { created } = await pay(customer, { cvv: '739' });
+    expect(created).toMatchObject({ status: 400, body: { code: 'notOfferedByBank' } });
+  } finally {
+    Object.assign(banks, { terminalFor });
+  }
+  // A job may delete others meanwhile.
+  expect((await cards()).filter((id) => !before.includes(id))).toEqual([]);
 });
 
 test('a repeat is the same payment; the card that is copied is deleted once it is not needed', async () => {

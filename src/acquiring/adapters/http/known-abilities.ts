@@ -31,9 +31,8 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
   let known: Abilities | undefined;
   let freshUntilMs = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | undefined;
-  let storing: Promise<unknown> = Promise.resolve();
-  let isStopped = false;
-  let warned = '';
+  const warnOnce = onceLogged(log, bank);
+  const keeping = openKeeping(onSaid);
 
   async function learn(): Promise<void> {
     const said = read(await ask());
@@ -53,19 +52,10 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
     const networks = unknownNetworksIn(said);
     if (!abilities) warnOnce({ status }, 'a bank does not say what it can do');
     else if (networks.length > 0) warnOnce({ networks }, 'unknown networks of a bank ignored');
-    if (abilities) store(body.toString());
+    else if (abilities.repeatableMs === 0)
+      warnOnce({}, 'the time for which a bank takes repeats cannot be read');
+    if (abilities) keeping.keep(body.toString());
     return abilities;
-  }
-
-  /** Nothing waits for it. What is not stored is stored after the next answer. */
-  function store(abilities: string): void {
-    if (!isStopped && onSaid) storing = storing.then(() => onSaid(abilities)).catch(() => undefined);
-  }
-
-  function warnOnce(fields: object, message: string): void {
-    const text = JSON.stringify([message, fields]);
-    if (text !== warned) log.warn({ bank, ...fields }, message);
-    warned = text;
   }
 
   function refresh(): Promise<void> | undefined {
@@ -85,10 +75,32 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
       if (!known) await answer;
       return known ?? before ?? unheard;
     },
-    /** Nothing is stored afterwards. */
+    stop: () => keeping.stop(),
+  };
+}
+
+/** Nothing waits for what is kept, until the end. What cannot be kept is kept after the next answer. */
+function openKeeping(onSaid: Options['onSaid']) {
+  let keeping: Promise<unknown> = Promise.resolve();
+  let isStopped = false;
+  return {
+    keep(abilities: string): void {
+      if (!isStopped) keeping = keeping.then(() => onSaid?.(abilities)).catch(() => undefined);
+    },
+    /** Nothing is kept afterwards. */
     async stop(): Promise<void> {
       isStopped = true;
-      await storing;
+      await keeping;
     },
+  };
+}
+
+/** The same again says nothing new. */
+function onceLogged(log: Options['log'], bank: string) {
+  let last = '';
+  return (fields: object, message: string): void => {
+    const text = JSON.stringify([message, fields]);
+    if (text !== last) log.warn({ bank, ...fields }, message);
+    last = text;
   };
 }
