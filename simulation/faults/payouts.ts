@@ -56,8 +56,8 @@ export const faultsOfPayouts: Faults = {
     edits: [
       {
         within: 'explained',
-        replace: 'if (mayHaveCommitted && !provesNothingDone(error))',
-        by: 'if (mayHaveCommitted && provesNothingDone(error))',
+        replace: 'return new OutcomeUnknown(error);',
+        by: 'return new DatabaseUnavailable(error);',
       },
     ],
   },
