@@ -106,7 +106,8 @@ function ofApprovedLate(
   if (operationId !== operationIdOf(payment, 'authorise'))
     return contradiction('the operation charges nothing');
   if (isUndecided(payment)) return tooEarly;
-  if (payment.state.name !== 'failed' || isGivenBack(facts) || isReversedSince(facts, at)) return nothing;
+  if (payment.state.name !== 'failed' || isGivenBack(facts)) return nothing;
+  if (isReversedSince(facts, at)) return contradiction(reversedSince);
   return { fact: { type: 'payment_approved_late' } };
 }
 
@@ -123,7 +124,9 @@ function isGivenBack(facts: readonly DatedFact[]): boolean {
 /** By how much the clocks of a bank and of Mandate may differ, as the protocol says of signatures. */
 const clockSkewMs = 300_000;
 
-/** The bank knew of its late approval when it approved the reversal. */
+const reversedSince = 'its reversal, which the bank approved, came after the approval';
+
+/** Only the bank knows whether its reversal took back the approval or found nothing. A second way back could pay twice. */
 function isReversedSince(facts: readonly DatedFact[], at: Instant): boolean {
   const asked = facts.findLast(({ fact }) => fact.type === 'payment_reversal_started');
   if (!asked || asked.at < laterBy(at, clockSkewMs)) return false;
