@@ -225,6 +225,20 @@ describe('a refund that failed', () => {
   });
 });
 
+test('a failed refund that undid a charge is for an operator', () => {
+  const why = 'the refund that undid the charge failed: the bank has to give the payer their money';
+  const back: PaymentFact = { type: 'payment_given_back', amount: rub(6_000n) };
+  const undone: PaymentFact[] = [
+    ...givenUp,
+    { type: 'payment_reversal_refused', code: '12' },
+    back,
+    declinedLater,
+  ];
+  const late: PaymentFact[] = [...started, declinedLater, { type: 'payment_approved_late' }, back];
+  expect(meaning('refundFailed', 'u', undone)).toEqual({ ...contradiction, why });
+  expect(meaning('refundFailed', 'l', late)).toEqual({ ...contradiction, why });
+});
+
 describe('a late approval', () => {
   const late = { type: 'payment_approved_late' } as const;
   const refused: PaymentFact[] = [...givenUp, { type: 'payment_reversal_refused', code: '12' }];

@@ -77,6 +77,8 @@ function ofRefundFailed(
 ): UpdateMeaning {
   const started = facts.flatMap(({ fact }) => (fact.type === 'refund_started' ? [fact.refund] : []));
   const refund = started.find(({ id }) => operationIdOf(payment, { refund: id }) === operationId);
+  if (operationId === operationIdOf(payment, 'undo') || operationId === operationIdOf(payment, 'late'))
+    return contradiction(notGivenBack);
   if (!refund) return contradiction('the operation is not a refund');
   const last = facts.findLast(({ fact }) => 'refundId' in fact && fact.refundId === refund.id)?.fact.type;
   if (last === 'refund_failed' || last === 'refund_returned') return nothing;
@@ -93,6 +95,9 @@ function ofRefundFailed(
     },
   };
 }
+
+/** The payment has ended, and its books say that nothing was charged. A bank answers a repeat as before, so only it can pay. */
+const notGivenBack = 'the refund that undid the charge failed: the bank has to give the payer their money';
 
 /** A decline that was an approval after all, or a charge that was given up: the payment stays failed, and the money goes back. */
 function ofApprovedLate(
