@@ -65,6 +65,7 @@ export function openBankRegistry(options: BankRegistryOptions, health: BankHealt
     /** The bank a callback claims to come from. */
     bankNamed: (id: string) => banks.get(id),
     isStopped: (id: string) => stopped.has(id),
+    sendAfter: adapters.sendAfter,
     /** Adds a bank, or changes its URL and secret. */
     async putBank(settings: BankSettings) {
       const { id, url } = settings;
@@ -97,6 +98,7 @@ function openAdapters(
   isStopped: (bankId: string) => boolean,
 ) {
   const opened = new Map<string, { readonly url: string; readonly secret: string; readonly bank: Bank }>();
+  const awaited = new Map<string, PromiseLike<unknown>>();
   return {
     of(settings: BankSettings): Bank {
       const { id, url, secret } = settings;
@@ -107,8 +109,12 @@ function openAdapters(
       const adapter = adapterFor(settings, (abilities) =>
         db.run(storeAbilities, { bank_id: id, url, abilities }),
       );
-      const send: Bank['send'] = (operation) =>
+      const sendNow: Bank['send'] = (operation) =>
         isStopped(id) ? Promise.resolve(stoppedAnswer(id)) : adapter.send(operation);
+      const send: Bank['send'] = (operation) => {
+        const reading = awaited.get(id);
+        return reading ? Promise.resolve(reading).then(() => sendNow(operation)) : sendNow(operation);
+      };
       const bank = observed({ ...adapter, send }, (asked, answer, seconds) => {
         health.hear(id, asked, answer, epochMsOf(clock.now()) - seconds * 1_000);
         observe(id, asked, answer, seconds);
@@ -117,6 +123,12 @@ function openAdapters(
       // The bank that it replaces was known.
       if (known) bank.knownAbilities();
       return bank;
+    },
+    /** Sends the bank nothing before then: what its report says may stop it. `reading` never fails. */
+    async sendAfter(id: string, reading: PromiseLike<unknown>): Promise<void> {
+      awaited.set(id, reading);
+      await reading;
+      awaited.delete(id);
     },
     async stop() {
       await Promise.all([...opened.values()].map(({ bank }) => bank.stop()));

@@ -1,6 +1,5 @@
 // mandate serve: run the service, from start to shutdown.
 import { join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
@@ -20,8 +19,6 @@ import { invoiceExample } from '../invoices/api/schema.ts';
 const maxDrainMs = 20_000;
 /** The part of it that is left for closing the database. */
 const lastResortMs = 5_000;
-/** How long the start waits for the reports of banks. The check continues after it. */
-const longestCheckMs = 5_000;
 
 export async function serve(): Promise<void> {
   // A signal during the start counts as soon as there is something to stop.
@@ -46,8 +43,12 @@ export async function serve(): Promise<void> {
         nowMs: Date.now,
       });
     }
-    // So that the first request is not taken for a bank that cannot do it. The bank of a sandbox starts later.
-    if (config.mode === 'live') await service.learnAbilities().catch(() => undefined);
+    // So that the first request finds what each bank can do, and that nothing is sent before its report is read. The bank of a sandbox
+    // starts later.
+    if (config.mode === 'live') {
+      await service.learnAbilities().catch(() => undefined);
+      await service.bankWatch.begin();
+    }
     const address = await listen(service, config);
     // With PORT=0 the address is known only after listening.
     if (new URL(publicUrl).port === '0') publicUrl = address;
@@ -56,8 +57,9 @@ export async function serve(): Promise<void> {
       const sandbox = await openSandbox(foundation, service, publicUrl);
       ({ apiKey } = sandbox.facts);
       closeBank = sandbox.close;
+      await service.bankWatch.begin();
     }
-    await startWork(service);
+    startWork(service);
     log.info({ address, mode: config.mode, pid: process.pid }, 'ready');
 
     log.info({ signal: await signal, drainTimeoutMs: maxDrainMs }, 'shutting down');
@@ -75,10 +77,8 @@ export async function serve(): Promise<void> {
   log.info('stopped');
 }
 
-/** First the reports, before anything is sent: the database may have gone back in time. */
-async function startWork({ bankWatch, learnAbilities, jobs, webhooks }: RunningService): Promise<void> {
+function startWork({ learnAbilities, jobs, webhooks }: RunningService): void {
   jobs.attend(learnAbilities());
-  await Promise.race([bankWatch.watch(), delay(longestCheckMs, undefined, { ref: false })]);
   jobs.start();
   webhooks.start();
 }

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { BankOperation } from '../../src/acquiring/domain/bank-port.ts';
 import { openHttpBank, type HttpBankOptions } from '../../src/acquiring/adapters/http/http-bank.ts';
 import { isSigned, sign } from '../../src/acquiring/adapters/http/signature.ts';
-import { epochMsOf } from '../../src/clock.ts';
+import { epochMsOf, laterBy } from '../../src/clock.ts';
 import { defined } from '../../src/defined.ts';
 import type { Currency } from '../../src/money.ts';
 import { waitMs } from '../../tools/tests/waits.ts';
@@ -218,6 +218,39 @@ describe('the outcome is notSent when', () => {
     const server = createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const url = (await listen(server)).replace('http:', 'https:');
     expect((await open(url).send(authorise())).outcome).toBe('notSent');
+  });
+
+  test('a connection was free only after the operation may begin', async () => {
+    const waiting: ServerResponse[] = [];
+    const { url, heard } = await serve((_heard, response) => {
+      if (heard.length > 200) reply(response, 200, approval);
+      else waiting.push(response);
+    });
+    let givenBack = 0;
+    const returnCode = async () => void (givenBack += 1);
+    const detokeniseCard = () => Promise.resolve({ ...card, returnCode });
+    const ticking = testClock();
+    const bank = open(url, { clock: ticking, detokeniseCard });
+    const notAfter = laterBy(ticking.now(), 180_000);
+    const inTime = Array.from({ length: 200 }, () => bank.send(authorise({ notAfter })));
+    await eventually(async () => heard.length === 200 || undefined, waitMs, '200 at work');
+    const late = bank.send(authorise({ operationId: 'inv2.1.a', notAfter }));
+    // An inquiry has no such time, so it is sent.
+    const inquiry = bank.inquire({ operationId: 'inv1.1.a', terminal });
+    // By then both wait for a connection.
+    await new Promise(setImmediate);
+    ticking.advance(180_000);
+    for (const response of waiting) reply(response, 200, approval);
+    expect(await late).toEqual({
+      outcome: 'notSent',
+      why: 'its time to be sent has passed',
+      noBytesSent: true,
+    });
+    expect(givenBack).toBe(1);
+    expect((await Promise.all([...inTime, inquiry])).every(({ outcome }) => outcome === 'approved')).toBe(
+      true,
+    );
+    expect(heard.map(({ url: target }) => target)).not.toContain('/operations/inv2.1.a');
   });
 
   test('all connections were busy until the time limit', async () => {

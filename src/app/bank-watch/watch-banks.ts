@@ -11,12 +11,14 @@ import {
   type WatchedBank,
 } from '../../acquiring/exchange-log/store/watched-banks.ts';
 import { lastWatchedBefore, witness } from '../../acquiring/exchange-log/witness.ts';
-import type { Clock } from '../../clock.ts';
+import { laterBy, type Clock } from '../../clock.ts';
 import type { DatabasePool } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
 import { reconciliationSources } from '../reconciliation-sources.ts';
 
 const { certaintyOf } = reconciliationSources;
+/** More than the clocks of nodes differ. */
+const dayMs = 24 * 60 * 60_000;
 
 type Options = Reading & {
   readonly database: DatabasePool;
@@ -27,14 +29,8 @@ type Options = Reading & {
 };
 
 export function watchBanks(options: Options) {
-  const { database: db, clock, log, banks, apply, expedite } = options;
-  const readUpdatesOf = inTurns(async (id) => {
-    const bank = await banks.bankNamed(id);
-    if (!bank || !(await bank.abilities()).hasUpdates) return;
-    const watched = await findWatchedBank(db, id);
-    const deps = { db, clock, log, apply, expedite, certaintyOf };
-    if (watched) await readUpdates(deps, id, bank, Number(watched.updates_cursor));
-  });
+  const { database: db, clock, log, banks } = options;
+  const readUpdatesOf = inTurns((id) => readUpdatesFrom(options, id));
 
   async function watchOne(watched: WatchedBank, id = watched.bank_id): Promise<void> {
     const settings = await banks.settingsOf(id);
@@ -56,15 +52,22 @@ export function watchBanks(options: Options) {
     }
   }
 
+  const watchSafely = (watched: WatchedBank) =>
+    watchOne(watched).catch((error: unknown) =>
+      log.warn({ err: error, bank: watched.bank_id }, 'bank not watched'),
+    );
+
   return {
+    /** For a node that starts: until a bank's report is read, or cannot be, it sends the bank nothing. Does not wait for the reports. */
+    async begin(): Promise<void> {
+      const now = clock.now();
+      for (const watched of await claimBanksToWatch(db, now, laterBy(now, dayMs)))
+        void banks.sendAfter(watched.bank_id, watchSafely(watched));
+    },
     /** All that no node has watched within the last half minute. */
     async watch(): Promise<void> {
       const before = lastWatchedBefore({ clock });
-      for (const watched of await claimBanksToWatch(db, clock.now(), before)) {
-        await watchOne(watched).catch((error: unknown) =>
-          log.warn({ err: error, bank: watched.bank_id }, 'bank not watched'),
-        );
-      }
+      for (const watched of await claimBanksToWatch(db, clock.now(), before)) await watchSafely(watched);
     },
     /** A callback may be about something that only the updates say, or that contradicts what is proved. */
     async hurry(id: string, operationId: string): Promise<void> {
@@ -72,6 +75,13 @@ export function watchBanks(options: Options) {
       await askAbout(options, id, operationId);
     },
   };
+}
+
+async function readUpdatesFrom({ database: db, banks, ...deps }: Options, id: string): Promise<void> {
+  const bank = await banks.bankNamed(id);
+  if (!bank || !(await bank.abilities()).hasUpdates) return;
+  const watched = await findWatchedBank(db, id);
+  if (watched) await readUpdates({ ...deps, db, certaintyOf }, id, bank, Number(watched.updates_cursor));
 }
 
 /** One call at a time for each bank, and one more for all that came meanwhile. */

@@ -2,6 +2,7 @@
 // Card data is in clear text only here, and never in an error, a result or a log line.
 import { Compile } from 'typebox/compile';
 import { epochMsOf, type Clock } from '../../../clock.ts';
+import { defined } from '../../../defined.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type {
   Bank,
@@ -71,6 +72,7 @@ type Request = {
   body: Buffer;
   asked: Asked;
   answerMs: number;
+  isTooLate?: () => boolean;
 };
 
 const callback = Compile(Callback);
@@ -112,9 +114,11 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
   const circuit = openCircuit(nowMs);
   const plainPages = url.protocol === 'http:';
 
-  function exchangeOf({ method, path, body, answerMs }: Omit<Request, 'asked'>): Promise<Exchange> {
+  function exchangeOf({ path, ...request }: Omit<Request, 'asked'>): Promise<Exchange> {
+    const { method, body, answerMs, isTooLate } = request;
     const target = base + path;
     return link.ask({
+      ...defined({ isTooLate }),
       method,
       target,
       headers: {
@@ -218,7 +222,10 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       }
       const { payerPresent, answerMs } = manner(operation, timeouts);
       const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };
-      const answer = await ask({ method: 'PUT', path: pathOf(operation), body, asked, answerMs }, settle);
+      const { notAfter } = operation;
+      const isTooLate = notAfter && (() => clock.now() >= notAfter);
+      const request = { method: 'PUT', path: pathOf(operation), body, asked, answerMs } as const;
+      const answer = await ask({ ...request, ...defined({ isTooLate }) }, settle);
       // The strings it was built from cannot be erased; this copy can.
       body.fill(0);
       if (answer.outcome === 'notSent' && answer.noBytesSent) await returnCode(revealed, operation);

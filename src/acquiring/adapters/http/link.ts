@@ -28,6 +28,8 @@ export type BankRequest = {
   readonly body?: Buffer;
   /** The limit from waiting for a free connection to the last byte of the response. */
   readonly answerMs: number;
+  /** Asked at the last moment before the first byte: a free connection may have been awaited. */
+  readonly isTooLate?: () => boolean;
 };
 
 export type Link = { ask(question: BankRequest): Promise<Exchange>; stop(): Promise<void> };
@@ -48,9 +50,9 @@ export function openLink(origin: string, connectMs: number): Link {
     bodyTimeout: 0,
   });
   return {
-    ask: ({ answerMs, body, ...request }) =>
+    ask: ({ answerMs, isTooLate, body, ...request }) =>
       new Promise((resolve) => {
-        const reception = receive(answerMs, resolve);
+        const reception = receive(answerMs, isTooLate, resolve);
         try {
           agent.dispatch({ origin, path: request.target, ...request, body: body ?? null }, reception);
         } catch (error) {
@@ -66,7 +68,11 @@ type Reception = Pick<
   'onRequestStart' | 'onResponseStart' | 'onResponseData' | 'onResponseEnd'
 > & { onResponseError(controller: unknown, error: unknown): void };
 
-function receive(answerMs: number, settle: (exchange: Exchange) => void): Reception {
+function receive(
+  answerMs: number,
+  isTooLate: (() => boolean) | undefined,
+  settle: (exchange: Exchange) => void,
+): Reception {
   let controller: Dispatcher.DispatchController | undefined;
   let settled = false;
   let status = 0;
@@ -91,7 +97,8 @@ function receive(answerMs: number, settle: (exchange: Exchange) => void): Recept
 
   return {
     onRequestStart(started) {
-      // The time limit passed while the request waited for a connection. Aborted here, it is never written.
+      if (isTooLate?.()) giveUp('its time to be sent has passed');
+      // A limit passed while the request waited for a connection. Aborted here, it is never written.
       if (settled) started.abort(new Error('too late'));
       else controller = started;
     },
