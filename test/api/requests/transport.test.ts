@@ -435,6 +435,13 @@ describe('the log line of a request', () => {
 });
 
 describe('the way a request came', () => {
+  test('through a proxy that is not declared is shown by readiness and in the log', async () => {
+    await get(me, { 'x-forwarded-for': '203.0.113.9' });
+    const { status, body } = await service.call('GET', '/health/ready');
+    expect([status, body.warnings]).toEqual([200, [expect.stringContaining('TRUSTED_PROXIES')]]);
+    expect(service.logged.join('')).toContain('add it to TRUSTED_PROXIES');
+  });
+
   test.each(['gzip', 'br', 'deflate, gzip', 'x-unknown'])('encoded as %s is refused', async (coding) => {
     expect((await send('POST', invoicesUrl, order, { 'content-encoding': coding })).status).toBe(415);
   });
