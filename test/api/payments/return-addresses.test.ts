@@ -85,6 +85,22 @@ describe.each([
     }
   });
 
+  test('a payer who saves a card is returned by the same list', async () => {
+    const { service, merchant, tokenize } = worldOf();
+    const post = (url: string, body: object) =>
+      service.call('POST', `/v2/processing/customers${url}`, { token: merchant.apiKey, body });
+    const { body } = await post('', { shopID: 'TEST_USD', contactInfo: {} });
+    const bind = async (redirectUrl: string) => {
+      const { token: paymentToolToken, session: paymentSession } = await tokenize('4242424242424242');
+      const paymentResource = { paymentToolToken, paymentSession };
+      const sessionInfo = { redirectUrl };
+      return post(`/${body.customer.id}/bindings`, { paymentResource, sessionInfo });
+    };
+    const { status, text } = await bind(elsewhere);
+    expect([status, text]).toEqual([400, expect.stringContaining('sessionInfo.redirectUrl')]);
+    expect((await bind('https://shop.example/done')).status).toBe(201);
+  });
+
   test('a page names an address that no list has', async () => {
     const world = worldOf();
     const { status, headers, text } = await back(world, await pay(world, elsewhere));

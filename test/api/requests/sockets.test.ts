@@ -231,7 +231,7 @@ test('an HTTP/1.0 client gets a response and is disconnected', async () => {
 });
 
 test('a caller may take 30 s for its headers, and late ones are looked for every second', () => {
-  // Node looks every 30 s by itself, so that a caller would have 60.
+  // Without a setting Node looks every 30 s, so that a caller would have 60.
   const expected = { headersTimeout: 30_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 };
   expect(service.app.server).toMatchObject(expected);
 });
