@@ -17,7 +17,7 @@ import { localeOf, type Locale } from './domain/checkout-request.ts';
 import {
   noLinkParts,
   revocationParts,
-  type RevocationView,
+  standingOf,
   type SeriesShown,
 } from './domain/revocation/revocation-page.ts';
 import { brandedStyle, type Brand } from './domain/page-parts.ts';
@@ -46,9 +46,10 @@ export function addRevocationRoutes(app: FastifyInstance, ports: RevocationPorts
   const styleOf = async () => textOf((await files()).get('checkout.css'));
   const path = `${revokePath}/:seriesId/:secret`;
 
-  async function show(request: LinkRequest, reply: FastifyReply, view: RevocationView, series?: Series) {
+  async function show(request: LinkRequest, reply: FastifyReply, series: Series | undefined) {
     const locale = languageOf(request);
     const shown = series && (await shownOf(series, ports));
+    const view = request.query['kept'] === 'true' ? 'kept' : 'question';
     const parts = shown ? revocationParts(view, shown, locale) : noLinkParts(locale);
     const style = brandedStyle(await styleOf(), shown?.brand);
     const { html, contentSecurityPolicy } = sheetPage({
@@ -69,23 +70,31 @@ export function addRevocationRoutes(app: FastifyInstance, ports: RevocationPorts
   app.get<Link>(path, async (request, reply) => {
     request.operation = 'withdrawPage';
     try {
-      const series = await linked(request, ports);
-      const asked = request.query['kept'] === 'true' ? 'kept' : 'question';
-      return await show(request, reply, series?.state.name === 'withdrawn' ? 'ended' : asked, series);
+      return await show(request, reply, await linked(request, ports));
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
-      const { html, contentSecurityPolicy } = awayPage(languageOf(request), await styleOf());
-      reply.code(statusOfFault(error, request.method)).header('Retry-After', String(tryAgainAfterSeconds));
-      return sendPage(html, request, reply.header('Content-Security-Policy', contentSecurityPolicy));
+      return sendAway(request, reply.code(statusOfFault(error, request.method)), await styleOf());
     }
   });
 
   app.post<Link>(path, async (request, reply) => {
     request.operation = 'withdrawByPayer';
-    const series = await linked(request, ports);
-    if (series) await revoke(series, ports);
-    return show(request, reply, 'ended', series);
+    try {
+      const series = await linked(request, ports);
+      if (!series) return await show(request, reply, series);
+      await revoke(series, ports);
+    } catch (error) {
+      ports.log.error({ err: error, operation: request.operation }, 'request failed');
+    }
+    // Also after a fault: the page reads whether the consent is revoked.
+    return reply.redirect(`?locale=${languageOf(request)}`, 303);
   });
+}
+
+function sendAway(request: LinkRequest, reply: FastifyReply, style: string) {
+  const { html, contentSecurityPolicy } = awayPage(languageOf(request), style);
+  reply.headers({ 'Retry-After': tryAgainAfterSeconds, 'Content-Security-Policy': contentSecurityPolicy });
+  return sendPage(html, request, reply);
 }
 
 async function revoke(series: Series, { db, consents, customers, merchants }: RevocationPorts) {
@@ -110,16 +119,20 @@ async function timeOf(series: Series, merchants: RevocationPorts['merchants']): 
 
 async function shownOf(
   series: Series,
-  { merchants, invoiceOf, brandOf }: RevocationPorts,
+  { merchants, invoiceOf, brandOf, log }: RevocationPorts,
 ): Promise<SeriesShown> {
   const { partyId, shopId, root, card, mandate } = series;
   const shop = await merchants.shop(partyId, shopId);
   if (!shop) throw new Error(`The shop of series ${series.id} was not found.`);
-  const invoice = 'invoiceId' in root ? await invoiceOf(root.invoiceId) : undefined;
+  // The payer can end the charges without these.
+  const ifReadable = <Part>(part: Promise<Part>) =>
+    part.catch((error: unknown) => void log.error({ err: error }, 'part of a page not read'));
+  const invoice = 'invoiceId' in root ? await ifReadable(invoiceOf(root.invoiceId)) : undefined;
   return {
     shop: shop.name,
     isTest: !shop.livemode,
-    brand: await brandOf({ partyId, shopId }),
+    brand: (await ifReadable(brandOf({ partyId, shopId }))) ?? {},
+    standing: standingOf(series, await timeOf(series, merchants)),
     card,
     terms: mandate,
     currency: mandate.payment.currency,

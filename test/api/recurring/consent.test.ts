@@ -12,6 +12,7 @@ import type { RecurringSettings } from '../../../src/recurring/domain/settings.t
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { cardBody, paymentResourcesUrl } from '../../support/worlds/cards.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import { withoutTables } from '../../support/database/database-away.ts';
 import { commandLine } from '../../support/processes/command-line.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
 import {
@@ -301,7 +302,8 @@ describe('withdrawing', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const _ of ['once', 'again']) {
       const ended = await world.service.call('POST', link, { headers, body: '' });
-      expect(ended).toMatchObject({ status: 200, text: expect.stringContaining('Ended') });
+      expect(ended).toMatchObject({ status: 303, headers: { location: '?locale=en' } });
+      expect((await world.service.call('GET', link)).text).toContain('Ended');
     }
     expect(await charge(parent)).toMatchObject({ status: 400, body: { code: 'recurrentConsentRevoked' } });
     const withdrawals = (await changesOf(parent)).filter(
@@ -316,8 +318,9 @@ describe('withdrawing', () => {
     const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
     await withdraw(parent);
     world.service.clock.set(Date.UTC(2026, 5, 1));
-    for (const method of ['GET', 'POST', 'GET'] as const) {
-      const page = await world.service.call(method, link);
+    for (const before of ['GET', 'POST'] as const) {
+      await world.service.call(before, link);
+      const page = await world.service.call('GET', link);
       expect(page).toMatchObject({ status: 200, text: expect.stringContaining('Ended') });
       expect(page.text).not.toContain('<form');
     }
@@ -334,7 +337,8 @@ describe('withdrawing', () => {
     const question = await world.service.call('GET', link, { headers });
     expect(question.text).toContain('<html lang="ru"');
     expect(question.text).toContain('>Прекратить списания</button>');
-    const ended = await world.service.call('POST', link, { headers });
+    const { location } = (await world.service.call('POST', link, { headers })).headers;
+    const ended = await world.service.call('GET', `${link}${String(location)}`);
     expect(ended.text).toContain('<html lang="ru"');
     expect(ended.text).toContain('4242, больше ничего не спишут');
     for (const page of [question, ended]) expect(shownText(page.text)).not.toMatch(/card|charge/i);
@@ -368,11 +372,43 @@ describe('withdrawing', () => {
       ),
     );
     world.service.clock.set(Date.UTC(2026, 5, 1));
-    for (const link of links) expect((await world.service.call('POST', link)).status).toBe(200);
+    const said = ['Your agreement with TEST has run out.', 'The charges by TEST have stopped.'];
+    for (const [index, link] of links.entries()) {
+      for (const asked of ['', '?kept=true']) {
+        const { text } = await world.service.call('GET', `${link}${asked}`);
+        expect(text).toContain(said[index]);
+        expect(text).not.toMatch(/may charge|will no longer/);
+      }
+      expect((await world.service.call('POST', link)).status).toBe(303);
+    }
     for (const parent of [ended, stopped]) {
       expect((await read(parent, 'recurring')).body.status).toBe('withdrawn');
       expect(await charge(parent)).toMatchObject({ body: { code: 'recurrentConsentRevoked' } });
     }
+  });
+
+  test('by the payer needs neither the invoice nor the look of the shop', async () => {
+    const parent = await parentWith();
+    const { text } = (await read(parent, 'receipt')).body;
+    const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
+    await withoutTables(world.service, ['invoice', 'branding'], async () => {
+      const question = await world.service.call('GET', link);
+      expect(question).toMatchObject({ status: 200, text: expect.stringContaining('<form method="post">') });
+      expect((await world.service.call('POST', link)).status).toBe(303);
+      const ended = await world.service.call('GET', link);
+      expect(ended).toMatchObject({ status: 200, text: expect.stringContaining('Ended') });
+    });
+  });
+
+  test('by the payer leads to the page that says how it stands, also where the database fails', async () => {
+    const parent = await parentWith();
+    const { text } = (await read(parent, 'receipt')).body;
+    const link = new URL(/open (\S+)/.exec(text)![1]!).pathname;
+    await withoutTables(world.service, ['series'], async () => {
+      expect((await world.service.call('POST', link)).status).toBe(303);
+      expect((await world.service.call('GET', link)).text).toContain('One moment, please');
+    });
+    expect((await world.service.call('GET', link)).text).toContain('<form method="post">');
   });
 
   test('with a forged link is refused', async () => {

@@ -1,7 +1,9 @@
 // The page on which a payer ends recurring charges: what is charged, and a button. It needs no script.
 import { escaped } from '../../../receipts/domain/receipt.ts';
 import type { MandateTerms } from '../../../receipts/domain/terms.ts';
+import type { Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
+import type { Series } from '../../../recurring/domain/series.ts';
 import { printedTerms } from '../consent-link-text.ts';
 import { networkNames } from '../network-names.ts';
 import { mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
@@ -13,6 +15,7 @@ export type SeriesShown = {
   readonly shop: string;
   readonly isTest: boolean;
   readonly brand: Brand;
+  readonly standing: Standing;
   /** Of the invoice that began it, if one did. */
   readonly product?: string;
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
@@ -20,20 +23,31 @@ export type SeriesShown = {
   readonly currency: Currency;
 };
 
-export type RevocationView = 'question' | 'kept' | 'ended';
+/** Whether the shop may charge the card: the series may have stopped, or the agreed time may be over. */
+export type Standing = 'active' | 'stopped' | 'over' | 'ended';
+
+export function standingOf({ state, endsAt, card }: Series, now: Instant): Standing {
+  if (state.name === 'withdrawn') return 'ended';
+  if (endsAt !== undefined && now >= endsAt) return 'over';
+  return state.name === 'stopped' || now >= card.endsAt ? 'stopped' : 'active';
+}
+
+export type RevocationView = 'question' | 'kept';
 type Parts = { readonly title: string; readonly summary?: string; readonly content: string };
 
-export function revocationParts(view: RevocationView, series: SeriesShown, locale: Locale): Parts {
+export function revocationParts(asked: RevocationView, series: SeriesShown, locale: Locale): Parts {
   const words = revocationWords[locale];
-  const { shop, card } = series;
+  const { shop, card, standing } = series;
+  const view = standing === 'ended' ? standing : asked;
+  const resting = standing === 'stopped' || standing === 'over' ? words[standing] : undefined;
   const said = (text: string) => escaped(fill(text, { shop, digits: card.lastDigits }));
   const ending = (head: string, lead: string) => `${mark('tick')}<h2>${said(head)}</h2><p>${said(lead)}</p>`;
   const content = {
-    question: `<p>${said(words.lead)}</p>
+    question: `<p>${said(resting ?? words.lead)}</p>
 ${termsList(series, words, locale)}
 <form method="post"><button class="main">${said(words.button)}</button></form>
 <p class="row"><a class="quiet" href="?kept=true&#38;locale=${locale}">${said(words.keep)}</a></p>`,
-    kept: `${ending(words.keptHead, words.keptLead)}
+    kept: `${ending(words.keptHead, `${resting ?? words.mayCharge} ${words.linkWorks}`)}
 ${termsList(series, words, locale)}
 <p class="row"><a class="quiet" href="?locale=${locale}">${said(words.end)}</a></p>`,
     ended: `${ending(words.endedHead, words.endedLead)}

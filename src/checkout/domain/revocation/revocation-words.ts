@@ -13,7 +13,10 @@ const english = {
   button: 'End recurring charges',
   keep: 'Keep it',
   keptHead: 'Nothing has changed',
-  keptLead: '{shop} may charge your card as agreed. The link in your receipt works whenever you need it.',
+  mayCharge: '{shop} may charge your card as agreed.',
+  stopped: 'The charges by {shop} have stopped. Your card is charged again only if you agree once more.',
+  over: 'Your agreement with {shop} has run out. Your card is charged again only if you agree once more.',
+  linkWorks: 'The link in your receipt works whenever you need it.',
   end: 'End recurring charges after all',
   endedHead: 'Ended',
   endedLead: 'Your card ending in {digits} will no longer be charged without you. You can close this page.',
@@ -35,8 +38,11 @@ const russian: RevocationWords = {
   button: 'Прекратить списания',
   keep: 'Оставить как есть',
   keptHead: 'Ничего не изменилось',
-  keptLead:
-    '{shop} может и дальше списывать деньги с вашей карты, как договорились. Ссылка из чека работает, когда бы она ни понадобилась.',
+  mayCharge: '{shop} может и дальше списывать деньги с вашей карты, как договорились.',
+  stopped:
+    'Списания в пользу {shop} остановлены. С вашей карты снова что-то спишут, только если вы согласитесь ещё раз.',
+  over: 'Срок вашего согласия для {shop} закончился. С вашей карты снова что-то спишут, только если вы согласитесь ещё раз.',
+  linkWorks: 'Ссылка из чека работает, когда бы она ни понадобилась.',
   end: 'Всё-таки прекратить списания',
   endedHead: 'Списания прекращены',
   endedLead:
