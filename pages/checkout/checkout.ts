@@ -30,6 +30,7 @@ const maxWaitSeconds = 60;
 const facts = JSON.parse(existing('facts', HTMLElement).textContent) as CheckoutFacts;
 const { words } = facts;
 const session = openSession(facts.kind, facts.id);
+const hasReturned = session.loaded === 'returned';
 const banner = existing('message', HTMLElement);
 const amount = document.querySelector<HTMLElement>('#amount');
 
@@ -59,7 +60,7 @@ const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(facts, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
 if (hasShopPage(facts)) connectShopPage();
 // A window that a shop's frame opened for the bank has no token: it only shows that the bank has replied.
-if (session.token === undefined) show(session.returned ? 'heard' : 'dead');
+if (session.token === undefined) show(hasReturned ? 'heard' : 'dead');
 else if (shown !== 'dead' && shown !== 'cancelled') run(session.token);
 
 function run(token: string): void {
@@ -81,13 +82,13 @@ function run(token: string): void {
       heard = latest;
       const isFirst = !hasHeard;
       hasHeard = true;
-      if (isFirst) followed ??= bindingToFollow(latest, session.followed, session.returned);
+      if (isFirst) followed ??= bindingToFollow(latest, session.followed, session.loaded);
       progress = ofBinding(heard, followed);
       if (isFirst) {
         // An attempt that began before this page is resumed.
         const { attempt } = progress;
-        begunHere = attempt?.state === 'pending' || session.returned;
-        if (session.returned) confirmedAttempt = attempt?.id;
+        begunHere = attempt?.state === 'pending' || hasReturned || followed !== undefined;
+        if (hasReturned) confirmedAttempt = attempt?.id;
         if (!begunHere) toldAttempt = attempt?.id;
       }
       draw();

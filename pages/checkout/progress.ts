@@ -103,14 +103,20 @@ export function ofBinding(progress: Progress, id: string | undefined): Progress 
   return attempt ? { ...progress, attempt } : progress;
 }
 
-/** The binding that a reloaded page continues: its own if pending or just confirmed, else the latest pending one. */
+/** How the page came to be loaded. */
+export type Loaded = 'opened' | 'reloaded' | 'returned';
+
+/** The binding that a page continues: its own if pending, just confirmed or just saved, else the latest pending one. */
 export function bindingToFollow(
   { bindings = {} }: Progress,
   before: string | undefined,
-  hasReturned: boolean,
+  loaded: Loaded,
 ): string | undefined {
   const own = before === undefined ? undefined : bindings[before];
-  if (own && (hasReturned || own.state === 'pending')) return own.id;
+  const hasReturned = loaded === 'returned';
+  // A page that the shop opens once more is for another card.
+  const isSaved = loaded === 'reloaded' && own?.state === 'succeeded';
+  if (own && (hasReturned || isSaved || own.state === 'pending')) return own.id;
   const all = Object.values(bindings);
   const pending = all.filter(({ state }) => state === 'pending').at(-1);
   return (pending ?? (hasReturned ? all.at(-1) : undefined))?.id;

@@ -1,13 +1,14 @@
 // What this tab keeps so that it can be reloaded: access token, e-mail address and metadata, never card data.
 // They are removed from the address immediately and forgotten when the tab closes.
+import type { Loaded } from './progress.ts';
 import { privateNames } from '../../src/checkout/domain/checkout-request.ts';
 
 export type Session = {
   readonly token: string | undefined;
   readonly email: string | undefined;
   readonly metadata: unknown;
-  /** The browser has just come back from the payer's bank. */
-  readonly returned: boolean;
+  /** `returned`: the browser has just come back from the payer's bank. */
+  readonly loaded: Loaded;
   /** The binding this tab was about before it was loaded again. */
   readonly followed: string | undefined;
   follow(bindingId: string): void;
@@ -42,11 +43,16 @@ export function openSession(kind: 'invoice' | 'customer', id: string): Session {
     token: known[`${kind}AccessToken`],
     email: known['email'],
     metadata: parsed(known['metadata']),
-    returned,
+    loaded: returned ? 'returned' : isReload() ? 'reloaded' : 'opened',
     followed,
     follow: (bindingId) => keep(id, { ...known, followed: bindingId }),
     returnUrl: returnUrlOf(asked),
   };
+}
+
+function isReload(): boolean {
+  const [loading] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  return loading?.type === 'reload';
 }
 
 function returnUrlOf(asked: URLSearchParams): string {

@@ -152,6 +152,18 @@ describeInBrowser('the checkout for customers', () => {
     expect(page.url()).not.toContain('AccessToken');
   });
 
+  test('still shows the saved card after a reload, and a form when opened for another', async () => {
+    const customer = await openNew();
+    await bind(frictionless);
+    await expectHeading('The card is saved');
+    await page.reload();
+    await expectHeading('The card is saved');
+    expect(await page.locator('#receipt').innerText()).toContain('Visa •••• 4242');
+    page = await world.open(world.linkToBind(customer));
+    await page.locator('#form').waitFor();
+    expect(await bindingsOf(customer)).toHaveLength(1);
+  });
+
   test('resumes a challenge after a reload, or after “Not now”', async () => {
     const customer = await openNew();
     await bind(challenged);

@@ -6,6 +6,7 @@ import {
   nothingYet,
   ofBinding,
   type FeedEvent,
+  type Loaded,
   type Progress,
 } from '../../pages/checkout/progress.ts';
 import { viewOf, type Doing } from '../../pages/checkout/view-of.ts';
@@ -213,15 +214,17 @@ describe('a binding', () => {
 
   const two = read(binding, bindingOf('2'));
   const over = after(two, [ended('failed'), ended('succeeded', '2')]);
-  test.each<[string, Progress, string | undefined, boolean, string | undefined]>([
-    ['before any', nothingYet, undefined, false, undefined],
-    ['while two are in progress', two, undefined, false, '2'],
-    ['again, about the first', two, '1', false, '1'],
-    ['when all is over', over, undefined, false, undefined],
-    ['again, when its own is over', over, '1', false, undefined],
-    ['back from the bank about the first', over, '1', true, '1'],
-    ['back from the bank, having forgotten about which', over, undefined, true, '2'],
-  ])('that is followed by a page opened %s', (_, progress, before, hasReturned, id) => {
-    expect(bindingToFollow(progress, before, hasReturned)).toBe(id);
+  test.each<[string, Progress, string | undefined, Loaded, string | undefined]>([
+    ['before any', nothingYet, undefined, 'opened', undefined],
+    ['while two are in progress', two, undefined, 'opened', '2'],
+    ['again, about the first', two, '1', 'opened', '1'],
+    ['when all is over', over, undefined, 'opened', undefined],
+    ['again, when its own has failed', over, '1', 'reloaded', undefined],
+    ['again, when its own is saved', over, '2', 'reloaded', '2'],
+    ['for another card, when its own is saved', over, '2', 'opened', undefined],
+    ['back from the bank about the first', over, '1', 'returned', '1'],
+    ['back from the bank, having forgotten about which', over, undefined, 'returned', '2'],
+  ])('that is followed by a page opened %s', (_, progress, before, loaded, id) => {
+    expect(bindingToFollow(progress, before, loaded)).toBe(id);
   });
 });
