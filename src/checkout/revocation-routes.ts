@@ -73,9 +73,7 @@ export function addRevocationRoutes(app: FastifyInstance, ports: RevocationPorts
       return await show(request, reply, await linked(request, ports));
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
-      const { html, contentSecurityPolicy } = awayPage(languageOf(request), await styleOf());
-      reply.code(statusOfFault(error, request.method)).header('Retry-After', String(tryAgainAfterSeconds));
-      return sendPage(html, request, reply.header('Content-Security-Policy', contentSecurityPolicy));
+      return sendAway(request, reply.code(statusOfFault(error, request.method)), await styleOf());
     }
   });
 
@@ -91,6 +89,12 @@ export function addRevocationRoutes(app: FastifyInstance, ports: RevocationPorts
     // Also after a fault: the page reads whether the consent is revoked.
     return reply.redirect(`?locale=${languageOf(request)}`, 303);
   });
+}
+
+function sendAway(request: LinkRequest, reply: FastifyReply, style: string) {
+  const { html, contentSecurityPolicy } = awayPage(languageOf(request), style);
+  reply.headers({ 'Retry-After': tryAgainAfterSeconds, 'Content-Security-Policy': contentSecurityPolicy });
+  return sendPage(html, request, reply);
 }
 
 async function revoke(series: Series, { db, consents, customers, merchants }: RevocationPorts) {
