@@ -49,11 +49,9 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
     if (noSuchPath.includes(status)) return known ?? before ?? abilitiesOfVersion1;
     const said = status === 200 ? parseMessage(body) : undefined;
     const abilities = abilitiesOf(said);
-    const networks = unknownNetworksIn(said);
+    const faults = faultsIn(said, abilities);
     if (!abilities) warnOnce({ status }, 'a bank does not say what it can do');
-    else if (networks.length > 0) warnOnce({ networks }, 'unknown networks of a bank ignored');
-    else if (abilities.repeatableMs === 0)
-      warnOnce({}, 'the time for which a bank takes repeats cannot be read');
+    else if (faults) warnOnce(faults, 'what a bank says it can do is partly ignored');
     if (abilities) keeping.keep(body.toString());
     return abilities;
   }
@@ -77,6 +75,13 @@ export function openKnownAbilities({ bank, nowMs, log, ask, lastSaid, onSaid }: 
     },
     stop: () => keeping.stop(),
   };
+}
+
+function faultsIn(said: unknown, abilities: Abilities | undefined) {
+  const networks = unknownNetworksIn(said);
+  const isMemoryUnknown = abilities?.repeatableMs === 0;
+  if (networks.length === 0 && !isMemoryUnknown) return undefined;
+  return { ...(networks.length > 0 && { networks }), ...(isMemoryUnknown && { repeatable: 'no time' }) };
 }
 
 /** Nothing waits for what is kept, until the end. What cannot be kept is kept after the next answer. */
