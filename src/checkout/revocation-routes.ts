@@ -87,7 +87,8 @@ export function addRevocationRoutes(app: FastifyInstance, ports: RevocationPorts
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
     }
     // Also after a fault: the page reads whether the consent is revoked.
-    return reply.redirect(`?locale=${languageOf(request)}`, 303);
+    const { locale } = request.query;
+    return reply.redirect(locale === undefined ? '?' : `?locale=${languageOf(request)}`, 303);
   });
 }
 

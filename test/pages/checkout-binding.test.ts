@@ -263,7 +263,7 @@ describeInBrowser('the checkout for customers', () => {
       await expectBanner('could not be saved');
     }
     await bind('4000000000000002');
-    await expectBanner('Too many cards were tried within a day');
+    await expectBanner('Too many attempts. Nothing was charged.');
   });
 
   test('shows a dead link after the customer is deleted', async () => {
