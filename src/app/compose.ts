@@ -94,6 +94,7 @@ import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
 import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
 import { makeKeyPairs, type KeyPairs } from '../webhooks/registration/key-pair-pool.ts';
 import { openWebhooks } from '../webhooks/webhooks.ts';
+import { openSearchReader } from '../search/reader.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
 import { openPayoutRules } from '../payouts/payout-rules.ts';
 import { missingScope } from '../wallets/webhook-scope.ts';
@@ -403,6 +404,8 @@ export function buildService(
     countDelivery: metrics.countDelivery,
   });
 
+  const search = openSearchReader({ db: database, log });
+
   const bindingRules = {
     verificationChargeMinor: config.bindingVerificationCharges,
     ...(config.bindingsPerCustomer === 0 ? {} : { maxPerCustomer: config.bindingsPerCustomer }),
@@ -555,6 +558,7 @@ export function buildService(
     bankWatch,
     learnAbilities: learn,
     webhooks,
+    search,
     merchants,
     payouts,
     charging,
@@ -574,6 +578,7 @@ export function buildService(
       clearTimeout(drainTimer);
       await jobs.stop();
       await webhooks.stop();
+      await search.stop();
       await banks.stop();
     },
   };

@@ -76,11 +76,12 @@ export async function serve(): Promise<void> {
 }
 
 /** First the reports, before anything is sent: the database may have gone back in time. */
-async function startWork({ bankWatch, learnAbilities, jobs, webhooks }: RunningService): Promise<void> {
+async function startWork({ bankWatch, learnAbilities, jobs, webhooks, search }: RunningService): Promise<void> {
   jobs.attend(learnAbilities());
   await Promise.race([bankWatch.watch(), delay(longestCheckMs, undefined, { ref: false })]);
   jobs.start();
   webhooks.start();
+  search.start();
 }
 
 /** Gives the private PostgreSQL a last chance to stop. */
