@@ -18,6 +18,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
+import type { PageTokens } from '../search/page-tokens.ts';
 import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
 
@@ -30,6 +31,7 @@ export type AppContext = {
   readonly templateTokens: TemplateTokens;
   /** By template and address. */
   readonly templateInvoiceRate: RateLimit;
+  readonly pageTokens: PageTokens;
   readonly merchants: Merchants;
   /** The methods of the vault that return no card number. */
   readonly cards: Cards;

@@ -94,6 +94,7 @@ import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
 import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
 import { makeKeyPairs, type KeyPairs } from '../webhooks/registration/key-pair-pool.ts';
 import { openWebhooks } from '../webhooks/webhooks.ts';
+import { openPageTokens } from '../search/page-tokens.ts';
 import { openSearchReader } from '../search/reader.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
 import { openPayoutRules } from '../payouts/payout-rules.ts';
@@ -421,6 +422,7 @@ export function buildService(
     ids,
     tokens,
     templateTokens,
+    pageTokens: openPageTokens(keyring, clock),
     templateInvoiceRate: rateLimit(
       config.templateInvoicesPerHour / 3_600,
       config.templateInvoicesPerHour,

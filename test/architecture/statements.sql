@@ -3017,6 +3017,9 @@ retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($1::text))::json
 from asked where card_id = $2::text and card.party_id = $3::text
 returning card_id;
 
+-- limit_search_time
+select from set_config('statement_timeout', $1::text, true);
+
 -- list_api_keys
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at from api_key where party_id = $1::text order by created_at, key_id;
 
@@ -4361,6 +4364,366 @@ returning aggregate_id;
 -- rewrap_data_key
 update data_key set wrapped = $1::bytea, master_key_id = $2::text
 where purpose = $3::text and key_version = $4::int4;
+
+-- search_invoices_by_customer_id
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.customer_id = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($3::text is null or customer_id = $3::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_email
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.email = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($3::text is null or email = $3::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_external_id
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($3::text is null or external_id = $3::text)
+and ($8::int8 is null or amount_minor >= $8::int8)
+and ($9::int8 is null or amount_minor <= $9::int8)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8)
+and (not $12::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_invoice_id
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($3::text is null or invoice_id = $3::text)
+and ($7::text is null or external_id = $7::text)
+and ($8::int8 is null or amount_minor >= $8::int8)
+and ($9::int8 is null or amount_minor <= $9::int8)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8)
+and (not $12::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_rrn
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.rrn = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($19::text is null or email = $19::text)
+and ($20::text is null or ip = $20::text)
+and ($21::text is null or fingerprint = $21::text)
+and ($22::text is null or first6 = $22::text)
+and ($23::text is null or last4 = $23::text)
+and ($24::text is null or payment_system = $24::text)
+and ($3::text is null or rrn = $3::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_time
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and (created_at, invoice_id) < ($4::timestamptz, $5::text)
+and ($6::text is null or invoice_id = $6::text)
+and ($7::text is null or external_id = $7::text)
+and ($8::int8 is null or amount_minor >= $8::int8)
+and ($9::int8 is null or amount_minor <= $9::int8)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8)
+and (not $12::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_payments_by_customer_id
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and customer_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($3::text is null or customer_id = $3::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_email
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and email = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($3::text is null or email = $3::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_external_id
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($3::text is null or external_id = $3::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_invoice_id
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($3::text is null or invoice_id = $3::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_rrn
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and rrn = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or last4 = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($3::text is null or rrn = $3::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_time
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and (created_at, invoice_id, payment_id) < ($4::timestamptz, $5::text, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- set_attempt_of_consent_link
 update consent_link set customer_id = $1::text, binding_id = $2::text where consent_link_id = $3::text;
