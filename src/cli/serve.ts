@@ -76,7 +76,13 @@ export async function serve(): Promise<void> {
 }
 
 /** First the reports, before anything is sent: the database may have gone back in time. */
-async function startWork({ bankWatch, learnAbilities, jobs, webhooks, search }: RunningService): Promise<void> {
+async function startWork({
+  bankWatch,
+  learnAbilities,
+  jobs,
+  webhooks,
+  search,
+}: RunningService): Promise<void> {
   jobs.attend(learnAbilities());
   await Promise.race([bankWatch.watch(), delay(longestCheckMs, undefined, { ref: false })]);
   jobs.start();
