@@ -58,6 +58,7 @@ const mayImport = {
   wallets: [...ground, 'merchants', 'identities'],
   payouts: [...ground, 'acquiring', 'merchants', 'cards', 'identities', 'wallets'],
   webhooks: [...ground, 'merchants'],
+  search: [...ground, 'merchants', 'cards', 'invoices', 'payments', 'webhooks'],
   checkout: [
     ...ground,
     'merchants',
@@ -121,6 +122,8 @@ const sharedStores = [
   'cards/store/attempt-counting.ts',
   'recurring/store/charge-fragments.ts',
   'receipts/store/payer-emails.ts',
+  'payments/store/(rows|searched).ts',
+  'invoices/store/invoices.ts',
   '(acquiring|cards|identities|invoices|payments|platform/ledger|receipts|recurring)/store/codec.ts',
   'identities/store/(sql-fragments|reads|identities).ts',
   'wallets/store/(turnover|wallets).ts',

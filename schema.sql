@@ -1026,6 +1026,71 @@ create unlogged table report_line (
   constraint report_line_pkey primary key (run_id, aggregate_id, operation_id, sequence)
 );
 
+create table search_invoice (
+  party_id id not null,
+  shop_id id not null,
+  invoice_id id not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  amount_minor bigint not null,
+  external_id text collate "C",
+  constraint search_invoice_pkey primary key (party_id, invoice_id)
+) with (fillfactor=80);
+create index search_invoice_external_id on search_invoice using btree (party_id, external_id) where external_id is not null;
+create index search_invoice_of_shop on search_invoice using btree (party_id, shop_id, created_at, invoice_id);
+
+create table search_payment (
+  party_id id not null,
+  shop_id id not null,
+  invoice_id id not null,
+  payment_id id not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  flow text not null,
+  amount_minor bigint not null,
+  external_id text collate "C",
+  customer_id id,
+  email text collate "C",
+  ip text,
+  fingerprint text,
+  first6 text,
+  last4 text,
+  payment_system text,
+  rrn text collate "C",
+  approval_code text,
+  constraint search_payment_pkey primary key (party_id, invoice_id, payment_id)
+) with (fillfactor=80);
+create index search_payment_external_id on search_payment using btree (party_id, external_id) where external_id is not null;
+create index search_payment_of_customer on search_payment using btree (party_id, customer_id, created_at, invoice_id, payment_id) where customer_id is not null;
+create index search_payment_of_email on search_payment using btree (party_id, email, created_at, invoice_id, payment_id) where email is not null;
+create index search_payment_of_shop on search_payment using btree (party_id, shop_id, created_at, invoice_id, payment_id);
+create index search_payment_rrn on search_payment using btree (party_id, rrn) where rrn is not null;
+
+create table search_position (
+  only_row boolean default true not null,
+  seen text not null,
+  rebuild_after text collate "C",
+  rebuilt bigint default 0 not null,
+  constraint search_position_pkey primary key (only_row),
+  constraint search_position_only_row_check check (only_row)
+);
+
+create table search_refund (
+  party_id id not null,
+  shop_id id not null,
+  invoice_id id not null,
+  payment_id id not null,
+  refund_id id not null,
+  created_at timestamp with time zone not null,
+  status text not null,
+  external_id text collate "C",
+  rrn text collate "C",
+  constraint search_refund_pkey primary key (party_id, invoice_id, payment_id, refund_id)
+) with (fillfactor=80);
+create index search_refund_external_id on search_refund using btree (party_id, external_id) where external_id is not null;
+create index search_refund_of_shop on search_refund using btree (party_id, shop_id, created_at, invoice_id, payment_id, refund_id);
+create index search_refund_rrn on search_refund using btree (party_id, rrn) where rrn is not null;
+
 create unlogged table security_code (
   session_id id not null,
   card_id id not null,

@@ -17,7 +17,7 @@ type Media = {
   readonly examples?: Readonly<Record<string, { readonly value?: unknown; readonly summary?: string }>>;
 };
 type Content = { readonly content?: Readonly<Record<string, Media>> };
-type RawResponse = Content & { readonly description: string };
+type RawResponse = Content & { readonly description: string; readonly 'x-codes'?: readonly string[] };
 
 type RawOperation = {
   readonly operationId: string;
@@ -94,10 +94,19 @@ function operationOf({ components }: OpenApi, path: string, method: string, raw:
       .flatMap(([status, named]) => {
         const response = '$ref' in named ? components.responses?.[lastStep(named.$ref)] : named;
         if (!response) return [];
-        return [{ status: Number(status), description: response.description, body: bodyOf(response) }];
+        return [{ status: Number(status), description: describedBy(response), body: bodyOf(response) }];
       })
       .sort((one, other) => one.status - other.status),
   };
+}
+
+/** Every code of a refusal; the document explains only those that no other operation has. */
+function describedBy({ description, 'x-codes': codes }: RawResponse): string {
+  if (!codes) return description;
+  const explained = description.split('\n\n');
+  return codes
+    .map((code) => explained.find((text) => text.startsWith(`\`${code}\``)) ?? `\`${code}\`.`)
+    .join('\n\n');
 }
 
 function bodyOf({ content = {} }: Content): Body | undefined {

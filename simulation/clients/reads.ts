@@ -5,6 +5,7 @@ const processing = '/v2/processing';
 const wallet = '/wallet/v0';
 const hourMs = 3_600_000;
 
+const everything = 'fromTime=2026-01-01T00:00:00Z&toTime=2026-12-31T00:00:00Z';
 const always = [
   `${processing}/me`,
   `${processing}/shops`,
@@ -12,6 +13,8 @@ const always = [
   `${processing}/categories`,
   `${processing}/categories/1`,
   `${processing}/webhooks`,
+  `/v2/analytics/shops/TEST/invoices?limit=20&${everything}`,
+  `/v2/analytics/shops/TEST/payments?limit=20&${everything}`,
   `${wallet}/providers`,
   `${wallet}/providers/test`,
   `${wallet}/providers/test/identity-classes`,

@@ -18,6 +18,7 @@ import type { Merchants } from '../merchants/merchants.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
+import type { PageTokens } from '../search/page-tokens.ts';
 import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
 
@@ -29,6 +30,7 @@ export type AppContext = {
   readonly tokens: AccessTokens;
   readonly templateTokens: TemplateTokens;
   readonly templateLimits: TemplateLimits;
+  readonly pageTokens: PageTokens;
   readonly merchants: Merchants;
   /** The methods of the vault that return no card number. */
   readonly cards: Cards;

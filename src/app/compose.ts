@@ -96,6 +96,8 @@ import { usualDelaysSeconds } from '../webhooks/domain/queue-rules.ts';
 import type { OpenSender } from '../webhooks/delivery/http-sender.ts';
 import { makeKeyPairs, type KeyPairs } from '../webhooks/registration/key-pair-pool.ts';
 import { openWebhooks } from '../webhooks/webhooks.ts';
+import { openPageTokens } from '../search/page-tokens.ts';
+import { openSearchReader } from '../search/reader.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
 import { openPayoutRules } from '../payouts/payout-rules.ts';
 import { missingScope } from '../wallets/webhook-scope.ts';
@@ -405,6 +407,8 @@ export function buildService(
     countDelivery: metrics.countDelivery,
   });
 
+  const search = openSearchReader({ db: database, log });
+
   const bindingRules = {
     verificationChargeMinor: config.bindingVerificationCharges,
     ...(config.bindingsPerCustomer === 0 ? {} : { maxPerCustomer: config.bindingsPerCustomer }),
@@ -425,6 +429,7 @@ export function buildService(
       ofEach: hourly(config.templateInvoicesPerHour),
       ofAll: hourly(config.templateInvoicesPerHourInAll),
     }),
+    pageTokens: openPageTokens(keyring, clock),
     merchants,
     cards,
     cardTesting,
@@ -558,6 +563,7 @@ export function buildService(
     bankWatch,
     learnAbilities: learn,
     webhooks,
+    search,
     merchants,
     payouts,
     charging,
@@ -577,6 +583,7 @@ export function buildService(
       clearTimeout(drainTimer);
       await jobs.stop();
       await webhooks.stop();
+      await search.stop();
       await banks.stop();
     },
   };

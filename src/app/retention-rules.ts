@@ -7,6 +7,7 @@ const permanently = {
   consent: 'permanently: the evidence of a consent',
   names: 'permanently: merchants, their objects and their permissions',
   keys: 'permanently: older rows cannot be decrypted without them',
+  found: 'permanently, as what it finds; `mandate search rebuild` copies it again',
   one: 'one row, or a few',
 } as const;
 
@@ -57,6 +58,10 @@ export const retention: Readonly<Record<string, string>> = {
   payout_usage: 'permanently: a row for each identity, card, month and day of payouts',
   recurring_settings: permanently.names,
   refund: permanently.money,
+  search_invoice: permanently.found,
+  search_payment: permanently.found,
+  search_position: permanently.one,
+  search_refund: permanently.found,
   security_code: 'a quarter of an hour, or until used; then the service deletes them',
   security_code_key: 'as long as a code needs them',
   series: permanently.consent,

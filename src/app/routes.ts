@@ -46,6 +46,8 @@ import {
   listChargebacks,
   listRefunds,
 } from '../payments/api/read-refunds.ts';
+import { searchInvoices } from '../search/api/search-invoices.ts';
+import { searchPayments } from '../search/api/search-payments.ts';
 import { getReceipt } from '../payments/api/get-receipt.ts';
 import {
   getConsentBundle,
@@ -125,6 +127,9 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   deleteInvoiceTemplate, //   DELETE /v2/processing/invoice-templates/{invoiceTemplateID}
   createInvoiceFromTemplate, // POST …/invoice-templates/{invoiceTemplateID}/invoices
   listTemplatePaymentMethods, // GET …/invoice-templates/{invoiceTemplateID}/payment-methods
+
+  searchInvoices, //          GET  /v2/analytics/shops/{shopID}/invoices
+  searchPayments, //          GET  /v2/analytics/shops/{shopID}/payments
 
   createPaymentResource, //   POST /v2/processing/payment-resources
 

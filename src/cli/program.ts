@@ -9,6 +9,7 @@ import { addMerchantCommands } from './merchants/commands.ts';
 import { addOperationsCommands } from './operations/commands.ts';
 import { addPaymentCommands } from './payments/commands.ts';
 import { addPayoutCommands } from './payouts/commands.ts';
+import { addSearchCommands } from './search/commands.ts';
 
 export function createProgram(): MandateCommand {
   const { version } = JSON.parse(readFileSync(assetPath('../package.json'), 'utf8')) as { version: string };
@@ -33,6 +34,7 @@ export function createProgram(): MandateCommand {
   addBankCommands(program);
   program.commandsGroup('Operations:');
   addOperationsCommands(program);
+  addSearchCommands(program);
   return program;
 }
 

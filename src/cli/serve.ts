@@ -77,10 +77,11 @@ export async function serve(): Promise<void> {
   log.info('stopped');
 }
 
-function startWork({ learnAbilities, jobs, webhooks }: RunningService): void {
+function startWork({ learnAbilities, jobs, webhooks, search }: RunningService): void {
   jobs.attend(learnAbilities());
   jobs.start();
   webhooks.start();
+  search.start();
 }
 
 /** Gives the private PostgreSQL a last chance to stop. */

@@ -25,7 +25,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     ),
   ],
   ['what banks reported on their own; few', ['count_open_notes']],
-  ['rows in the order of their keys, in portions', ['retire_exchange']],
+  ['rows in the order of their keys, in portions', ['read_portion_of_invoices', 'retire_exchange']],
   ['what every module expects of one aggregate', ['find_expected_operation']],
   ['in a sandbox alone: whether other parties use the terminals of one', ['read_terminals_of_party']],
   ['where the clock of a party stops next', ['earliest_due_of_party']],
@@ -34,7 +34,9 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     [
       'claim_webhook_queues',
       'read_new_events',
+      'read_changed_invoices',
       'read_replay_cursor',
+      'read_search_freshness',
       'read_replayed_stretch',
       'read_webhook_feed',
       'write_webhook_queues',

@@ -21,6 +21,15 @@ credits_posted = sums.credits_posted + excluded.credits_posted,
 debits_pending = sums.debits_pending + excluded.debits_pending,
 credits_pending = sums.credits_pending + excluded.credits_pending;
 
+-- await_search_position
+select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch from search_position for update;
+
+-- begin_search_rebuild
+update search_position set rebuild_after = '', rebuilt = 0,
+seen = case when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+or exists (select from webhook_feed where mismatch_since is not null) then pg_current_snapshot()::text else seen end;
+
 -- cancel_consent_link
 update consent_link set cancelled_at = $1::timestamptz where consent_link_id = $2::text;
 
@@ -1338,6 +1347,36 @@ from pair;
 update bank
 set stopped_at = null, stopped_because = null, confirmed_because = $1::text, report_cursor = greatest(report_cursor, $2::int8)
 where bank_id = $3::text and stopped_at is not null returning bank_id;
+
+-- copy_to_search_invoice
+insert into search_invoice as copy (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)
+select invoice.party_id, invoice.shop_id, invoice.invoice_id, invoice.created_at, invoice.status, invoice.amount_minor, invoice.external_id
+from json_array_elements_text($1::json) as changed (id) join invoice on invoice.invoice_id = changed.id
+order by invoice.invoice_id
+on conflict (party_id, invoice_id) do update
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, external_id = excluded.external_id
+where copy.* is distinct from excluded.*;
+
+-- copy_to_search_payment
+insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id, customer_id, email, ip, fingerprint, first6, last4, payment_system, rrn, approval_code)
+select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type', case when payment.status in ('captured', 'refunding', 'refunded')
+then payment.captured_minor else payment.amount_minor end, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId'), lower(payment.terms->'payer'->'contactInfo'->>'email'), payment.terms->'payer'->'clientInfo'->>'ip', payment.terms->'payer'->'clientInfo'->>'fingerprint', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem', case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
+else payment.state->'approval'->'references'->>'rrn' end, payment.state->'approval'->>'approvalCode'
+from json_array_elements_text($1::json) as changed (id) join (payment left join payment as parent
+on parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId') on payment.invoice_id = changed.id
+order by payment.invoice_id
+on conflict (party_id, invoice_id, payment_id) do update
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code
+where copy.* is distinct from excluded.*;
+
+-- copy_to_search_refund
+insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn)
+select refund.party_id, payment.shop_id, refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.external_id, refund.rrn
+from json_array_elements_text($1::json) as changed (id) join (refund join payment using (invoice_id, payment_id)) on refund.invoice_id = changed.id
+order by refund.invoice_id
+on conflict (party_id, invoice_id, payment_id, refund_id) do update
+set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn
+where copy.* is distinct from excluded.*;
 
 -- count_limits_reset
 update limits_reset set resets = resets + 1;
@@ -2978,6 +3017,9 @@ retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($1::text))::json
 from asked where card_id = $2::text and card.party_id = $3::text
 returning card_id;
 
+-- limit_search_time
+select from set_config('statement_timeout', $1::text, true);
+
 -- list_api_keys
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at from api_key where party_id = $1::text order by created_at, key_id;
 
@@ -3145,6 +3187,10 @@ select from ledger_balance where account_id = $1::text and shard = 0 for no key 
 -- lock_party_for_webhooks
 select party_id from party where party_id = $1::text for no key update;
 
+-- lock_search_position
+select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch from search_position for update skip locked;
+
 -- lock_series
 select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
 (select settings from recurring_settings as wish
@@ -3206,6 +3252,12 @@ where withdrawal_id = $3::json ->> 0 and attempts = $4::int4 and wake_at is not 
 -- move_report_cursor
 update bank set report_cursor = $1::int8
 where bank_id = $2::text and report_cursor is not distinct from $3::int8 and stopped_at is null;
+
+-- move_search_position
+update search_position set seen = $1::text;
+
+-- move_search_rebuild
+update search_position set rebuild_after = $1::text, rebuilt = rebuilt + $2::int8 returning rebuilt;
 
 -- move_test_clock
 insert into test_clock (party_id, offset_ms) values ($1::text, $2::int8)
@@ -3431,6 +3483,16 @@ select distinct card_token from destination where card_token in (select json_arr
 
 -- read_categories
 select category_id, name, description from category order by category_id;
+
+-- read_changed_invoices
+with found as materialized (
+select aggregate_id, written_in from event where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, ($1::text)::pg_snapshot)
+order by written_in fetch first ($2::int4) rows with ties
+)
+select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
+array_to_json(array_agg(distinct aggregate_id)) as invoice_ids
+from found;
 
 -- read_consent_link
 select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text;
@@ -3780,6 +3842,9 @@ select created_at, amount_minor, currency, is_retry from series_attempt
 where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text
 and (outcome = 'pending' or $4::bool and outcome in ('unsent', 'lost'));
 
+-- read_portion_of_invoices
+select invoice_id from invoice where invoice_id > $1::text order by invoice_id limit $2::int4;
+
 -- read_recurring_settings
 select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
 
@@ -3821,6 +3886,17 @@ order by stretch.aggregate_id;
 
 -- read_retained_card
 select retained_for, valid_until from card where card_id = $1::text and is_retained;
+
+-- read_search_freshness
+with unseen as materialized (
+select party_id, created_at, written_in from event, search_position where aggregate = 'invoice' and written_in >= pg_snapshot_xmin((seen)::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, (seen)::pg_snapshot)
+order by written_in limit 1000
+)
+select rebuild_after is not null as is_rebuilding,
+(select created_at from unseen where party_id = $1::text or (select count(*) from unseen) = 1000
+order by written_in, created_at limit 1) as unseen_since
+from search_position;
 
 -- read_security_code_key
 select wrapped from security_code_key where half_hour = $1::int4;
@@ -4289,6 +4365,366 @@ returning aggregate_id;
 -- rewrap_data_key
 update data_key set wrapped = $1::bytea, master_key_id = $2::text
 where purpose = $3::text and key_version = $4::int4;
+
+-- search_invoices_by_customer_id
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.customer_id = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($3::text is null or customer_id = $3::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_email
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.email = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($3::text is null or email = $3::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_external_id
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($3::text is null or external_id = $3::text)
+and ($8::int8 is null or amount_minor >= $8::int8)
+and ($9::int8 is null or amount_minor <= $9::int8)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8)
+and (not $12::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_invoice_id
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($3::text is null or invoice_id = $3::text)
+and ($7::text is null or external_id = $7::text)
+and ($8::int8 is null or amount_minor >= $8::int8)
+and ($9::int8 is null or amount_minor <= $9::int8)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8)
+and (not $12::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_rrn
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text and invoice_id in (
+select payment.invoice_id from search_payment as payment
+where payment.party_id = $1::text and payment.rrn = $3::text) and created_at >= $4::timestamptz
+and (created_at, invoice_id) < ($5::timestamptz, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or status = $11::text)
+and ($12::int8 is null or amount_minor = $12::int8)
+and (not $13::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($14::text is null or payment_id = $14::text)
+and ($15::text is null or status = any(string_to_array($15::text, ',')))
+and ($16::text is null or flow = $16::text)
+and ($17::int8 is null or amount_minor = $17::int8)
+and ($18::text is null or customer_id = $18::text)
+and ($19::text is null or email = $19::text)
+and ($20::text is null or ip = $20::text)
+and ($21::text is null or fingerprint = $21::text)
+and ($22::text is null or first6 = $22::text)
+and ($23::text is null or last4 = $23::text)
+and ($24::text is null or payment_system = $24::text)
+and ($3::text is null or rrn = $3::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_invoices_by_time
+with found as materialized (
+select created_at, invoice_id from search_invoice as invoice
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and (created_at, invoice_id) < ($4::timestamptz, $5::text)
+and ($6::text is null or invoice_id = $6::text)
+and ($7::text is null or external_id = $7::text)
+and ($8::int8 is null or amount_minor >= $8::int8)
+and ($9::int8 is null or amount_minor <= $9::int8)
+and ($10::text is null or status = $10::text)
+and ($11::int8 is null or amount_minor = $11::int8)
+and (not $12::bool or exists (
+select from search_payment as payment
+where payment.party_id = $1::text and payment.invoice_id = invoice.invoice_id
+and ($13::text is null or payment_id = $13::text)
+and ($14::text is null or status = any(string_to_array($14::text, ',')))
+and ($15::text is null or flow = $15::text)
+and ($16::int8 is null or amount_minor = $16::int8)
+and ($17::text is null or customer_id = $17::text)
+and ($18::text is null or email = $18::text)
+and ($19::text is null or ip = $19::text)
+and ($20::text is null or fingerprint = $20::text)
+and ($21::text is null or first6 = $21::text)
+and ($22::text is null or last4 = $22::text)
+and ($23::text is null or payment_system = $23::text)
+and ($24::text is null or rrn = $24::text)
+and ($25::text is null or approval_code = $25::text)))
+order by created_at desc, invoice_id desc limit $26::int4
+)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+order by found.created_at desc, found.invoice_id desc;
+
+-- search_payments_by_customer_id
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and customer_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($3::text is null or customer_id = $3::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_email
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and email = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($3::text is null or email = $3::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_external_id
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($3::text is null or external_id = $3::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_invoice_id
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($3::text is null or invoice_id = $3::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_rrn
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text and rrn = $3::text and created_at >= $4::timestamptz
+and (created_at, invoice_id, payment_id) < ($5::timestamptz, $6::text, $7::text)
+and ($8::text is null or invoice_id = $8::text)
+and ($9::text is null or external_id = $9::text)
+and ($10::int8 is null or amount_minor >= $10::int8)
+and ($11::int8 is null or amount_minor <= $11::int8)
+and ($12::text is null or payment_id = $12::text)
+and ($13::text is null or status = any(string_to_array($13::text, ',')))
+and ($14::text is null or flow = $14::text)
+and ($15::int8 is null or amount_minor = $15::int8)
+and ($16::text is null or customer_id = $16::text)
+and ($17::text is null or email = $17::text)
+and ($18::text is null or ip = $18::text)
+and ($19::text is null or fingerprint = $19::text)
+and ($20::text is null or first6 = $20::text)
+and ($21::text is null or last4 = $21::text)
+and ($22::text is null or payment_system = $22::text)
+and ($3::text is null or rrn = $3::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_payments_by_time
+with found as materialized (
+select created_at, invoice_id, payment_id from search_payment
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and (created_at, invoice_id, payment_id) < ($4::timestamptz, $5::text, $6::text)
+and ($7::text is null or invoice_id = $7::text)
+and ($8::text is null or external_id = $8::text)
+and ($9::int8 is null or amount_minor >= $9::int8)
+and ($10::int8 is null or amount_minor <= $10::int8)
+and ($11::text is null or payment_id = $11::text)
+and ($12::text is null or status = any(string_to_array($12::text, ',')))
+and ($13::text is null or flow = $13::text)
+and ($14::int8 is null or amount_minor = $14::int8)
+and ($15::text is null or customer_id = $15::text)
+and ($16::text is null or email = $16::text)
+and ($17::text is null or ip = $17::text)
+and ($18::text is null or fingerprint = $18::text)
+and ($19::text is null or first6 = $19::text)
+and ($20::text is null or last4 = $20::text)
+and ($21::text is null or payment_system = $21::text)
+and ($22::text is null or rrn = $22::text)
+and ($23::text is null or approval_code = $23::text)
+order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
+)
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
 
 -- set_attempt_of_consent_link
 update consent_link set customer_id = $1::text, binding_id = $2::text where consent_link_id = $3::text;

@@ -50,9 +50,12 @@ describeInBrowser('the reference page', () => {
       await expect.poll(() => create.textContent()).toContain('an API key with the scope invoices:write');
       const due = create.locator('li', { hasText: 'dueDate' }).first();
       expect(await due.textContent()).toMatch(/string \(date-time\)required/);
-      expect(await create.locator('tr', { hasText: 'invalidShopID' }).textContent()).toContain(
-        'Shop not found',
-      );
+      const rowOf = (code: string) => create.locator('tr', { hasText: code });
+      expect(await rowOf('invalidInvoiceCost').textContent()).toContain('Invalid invoice amount');
+      const guide = await rowOf('invalidShopID').getByRole('link').getAttribute('href');
+      const [path = '', anchor = ''] = guide?.split('#') ?? [];
+      expect(await (await fetch(new URL(path, page.url()))).text()).toContain(`id="${anchor}"`);
+      expect(anchor).toBe('invalidshopid');
     });
 
     test('every text stands out from its background, light and dark', async () => {

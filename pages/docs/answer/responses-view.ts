@@ -70,14 +70,15 @@ export function examplesOf({ examples }: Body): Child[] {
   );
 }
 
-/** Descriptions name their codes: "`invalidShopID`: Shop not found.", a paragraph each. */
+/** Descriptions name their codes: "`invalidInvoiceCost`: Invalid invoice amount.", a paragraph each. */
 function failuresOf({ responses }: Operation): Failure[] {
   return responses
     .filter(({ status }) => status >= 400)
     .flatMap(({ status, description }) =>
       description.split('\n\n').map((paragraph) => {
-        const [, code = '', meaning = paragraph] = /^`(\w+)`: (.*)$/s.exec(paragraph) ?? [];
-        return { status, code, meaning };
+        const [, code = '', meaning] = /^`(\w+)`(?:: (.*)|\.)$/s.exec(paragraph) ?? [];
+        const guide = `[Explained in the guide](/docs/guides/guide/errors.html#${code.toLowerCase()})`;
+        return { status, code, meaning: code === '' ? paragraph : (meaning ?? guide) };
       }),
     );
 }

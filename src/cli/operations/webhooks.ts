@@ -7,6 +7,7 @@ import { queuesOf, resume } from '../../webhooks/inspection/inspection.store.ts'
 import { isFromAnotherCluster, resetCursor } from '../../webhooks/feed/reset-cursor.store.ts';
 import { rewind } from '../../webhooks/feed/replay.store.ts';
 import { findWebhooks, loadWebhook, type StoredWebhook } from '../../webhooks/registration/webhooks.store.ts';
+import { beginRebuild } from '../../search/position.store.ts';
 import { firstSignal } from '../signals.ts';
 import { printTable, requireParty, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
@@ -116,6 +117,8 @@ export async function resetWebhookCursor({ force }: { force?: true }): Promise<v
       throw new Error(
         'The event log belongs to this PostgreSQL. Nothing to reset. To reset it anyway, give --force.',
       );
+    // First, because it finds by the old numbers that what they counted has to be copied again.
+    await beginRebuild(database);
     return resetCursor(database);
   });
   console.log(

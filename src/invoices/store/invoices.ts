@@ -50,8 +50,8 @@ const columns = {
   recurring: stored('json?', mandateTerms),
 } as const;
 /** Columns that payments write. */
-const readColumns = { ...columns, payment_in_progress: 'bool' } as const;
-const readColumnList = columnList(readColumns);
+export const invoiceColumns = { ...columns, payment_in_progress: 'bool' } as const;
+const readColumnList = columnList(invoiceColumns);
 
 /** One round trip: the external ID is claimed first, then the invoice and its first event are written. */
 const insertInvoice = (name: string, claim: string) =>
@@ -113,14 +113,14 @@ const changeInvoiceRow = statement({
 const readInvoice = statement({
   name: 'read_invoice',
   parameters: { invoice_id: 'text' },
-  row: readColumns,
+  row: invoiceColumns,
   text: `select ${readColumnList} from invoice where invoice_id = :invoice_id`,
 });
 
 const readInvoiceOfParty = statement({
   name: 'read_invoice_of_party',
   parameters: { invoice_id: 'text', party_id: 'text' },
-  row: readColumns,
+  row: invoiceColumns,
   text: `select ${readColumnList} from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
@@ -150,7 +150,7 @@ export async function findInvoice(
   id: string,
 ): Promise<StoredInvoice | undefined> {
   const [row] = await db.run(readInvoiceOfParty, { invoice_id: id, party_id: partyId });
-  return row && storedFromRow(row);
+  return row && invoiceFromRow(row);
 }
 
 /** Not scoped to a party: only for callers that have authenticated in another way. */
@@ -159,21 +159,21 @@ export async function loadInvoice(
   invoiceId: string,
 ): Promise<Invoice | undefined> {
   const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
-  return row && storedFromRow(row).invoice;
+  return row && invoiceFromRow(row).invoice;
 }
 
 export const findInvoiceByExternalId = findByExternalId(
   'invoice',
   'createInvoice',
-  readColumns,
-  (row) => storedFromRow(row).invoice,
+  invoiceColumns,
+  (row) => invoiceFromRow(row).invoice,
 );
 
 export const findInvoiceFromTemplate = findByExternalId(
   'invoice',
   'createInvoiceWithTemplate',
-  readColumns,
-  (row) => storedFromRow(row).invoice,
+  invoiceColumns,
+  (row) => invoiceFromRow(row).invoice,
   { name: 'read_invoice_from_template_by_external_id' },
 );
 
@@ -203,7 +203,7 @@ export async function changeInvoice<Code extends string>(
 export async function runInvoiceJob(db: Database, invoiceId: string, now: Instant): Promise<void> {
   const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
   if (!row) return;
-  const stored = storedFromRow(row);
+  const stored = invoiceFromRow(row);
   const next = nextAction(stored.invoice);
   if (next && next.at <= now) {
     // After a version conflict, the other writer has set what is due next.
@@ -260,7 +260,7 @@ function rowOf(invoice: Invoice, version: number): Values<typeof columns> {
   };
 }
 
-function storedFromRow(row: Values<typeof readColumns>): StoredInvoice {
+export function invoiceFromRow(row: Values<typeof invoiceColumns>): StoredInvoice {
   const terms: InvoiceTerms = {
     id: row.invoice_id,
     partyId: row.party_id,

@@ -29,7 +29,7 @@ const introduction = `
 Recurring card payments, saved cards and card payouts.
 
 Send \`Authorization: Bearer <token>\` with every request. Amounts are integers in
-minor units. Every path under \`/v2/processing\` also works under \`/v1/processing\`.
+minor units. Refusals list their codes in \`x-codes\`; \`/docs/guides/guide/errors.html\` explains all. Every path under \`/v2/processing\` also works under \`/v1/processing\`.
 
 Your own numbers, as in \`metadata\`, are stored as doubles. A fraction keeps about 17 digits, and \`-0\` becomes \`0\`. An integer
 beyond 2^53 is refused: send it as a string.
@@ -49,9 +49,10 @@ export function openApiDocument(
 ): Json {
   const components: Json = {};
   const paths: Record<string, Json> = {};
+  const saidOnce = codesOfOneOperation(endpoints);
   for (const endpoint of endpoints) {
     const path = (paths[endpoint.path] ??= {});
-    path[endpoint.method.toLowerCase()] = operationOf(endpoint, components);
+    path[endpoint.method.toLowerCase()] = operationOf(endpoint, components, saidOnce);
   }
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];
   const events = Object.fromEntries(webhooks.map((one) => [one.name, webhookOf(one, components)]));
@@ -202,7 +203,7 @@ const errorSchemas = {
   },
 };
 
-function operationOf(endpoint: AnyEndpoint, components: Json): Json {
+function operationOf(endpoint: AnyEndpoint, components: Json, saidOnce: ReadonlySet<ErrorCode>): Json {
   const { scope, tokens = [] } = endpoint.access;
   const isOfWallets = apiFamilyOf(endpoint.path) === 'wallets';
   return {
@@ -232,7 +233,7 @@ function operationOf(endpoint: AnyEndpoint, components: Json): Json {
           },
         }
       : {}),
-    responses: responsesOf(endpoint, components),
+    responses: responsesOf(endpoint, components, saidOnce),
   };
 }
 
@@ -251,7 +252,7 @@ function webhookOf({ name, topic, body }: WebhookDeclaration, components: Json):
   };
 }
 
-function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
+function responsesOf(endpoint: AnyEndpoint, components: Json, saidOnce: ReadonlySet<ErrorCode>): Json {
   const responses: Json = {
     [endpoint.status]: {
       description: endpoint.response ? 'Done' : 'Done, without content',
@@ -269,20 +270,34 @@ function responsesOf(endpoint: AnyEndpoint, components: Json): Json {
   const family = apiFamilyOf(endpoint.path);
   for (const [status, codes] of refusalsByStatus(refusalsOf(endpoint))) {
     const name = sharedRefusals[family][codes.join()];
-    responses[status] = name ? referToResponse(name) : refusedWith(family, status, codes);
+    responses[status] = name ? referToResponse(name) : refusedWith(family, status, codes, saidOnce);
   }
   return responses;
 }
 
-function refusedWith(family: ApiFamily, status: number, codes: readonly ErrorCode[]): Json {
+function refusedWith(
+  family: ApiFamily,
+  status: number,
+  codes: readonly ErrorCode[],
+  explained: ReadonlySet<ErrorCode> = new Set(codes),
+): Json {
+  // Where x-codes lists the codes, the description has only those that it explains.
+  const said = hasCodes(status) ? codes.filter((code) => explained.has(code)) : codes;
   return {
-    description: codes.map(sentenceOf).join('\n\n'),
+    description: said.map((code) => sentenceOf(code, explained)).join('\n\n') || 'Refused',
     ...schemaOfError(family, status, codes),
   };
 }
 
+/** The others would repeat their messages at each operation; the guide of errors has all of them. */
+function codesOfOneOperation(endpoints: readonly AnyEndpoint[]): ReadonlySet<ErrorCode> {
+  const codes = endpoints.flatMap(refusalsOf);
+  return new Set(codes.filter((code) => codes.indexOf(code) === codes.lastIndexOf(code)));
+}
+
 /** Without the message if the code has the same words: the document is downloaded whole. */
-function sentenceOf(code: ErrorCode): string {
+function sentenceOf(code: ErrorCode, explained: ReadonlySet<ErrorCode>): string {
+  if (!explained.has(code)) return `\`${code}\`.`;
   const message = errorCatalogue[code].message.replace(/\.$/, '');
   const isSaidByCode = message.replaceAll(' ', '').toLowerCase() === code.toLowerCase();
   return isSaidByCode ? `\`${code}\`.` : `\`${code}\`: ${message}.`;
@@ -373,7 +388,7 @@ function parametersOf(schema: TSchema | undefined, location: 'path' | 'query'): 
   return Object.entries(properties).map(([name, { description, ...property }]) => ({
     name,
     in: location,
-    required: required.includes(name),
+    ...(required.includes(name) ? { required: true } : {}),
     ...defined({ description }),
     schema: property,
   }));

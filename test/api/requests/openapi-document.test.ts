@@ -54,6 +54,12 @@ describe('the document', () => {
     expect(responses[400]['x-codes']).toContain('invalidShopID');
   });
 
+  test('explains at a response only the codes that no other operation has', () => {
+    const { description } = document.paths['/v2/processing/invoices'].post.responses[400];
+    expect(description).toContain('`invalidInvoiceCost`: Invalid invoice amount.');
+    expect(description).not.toContain('invalidShopID');
+  });
+
   test('has every webhook event', () => {
     expect(Object.keys(document.webhooks)).toEqual(topics.flatMap(({ eventTypes }) => eventTypes));
     const { schema } = document.webhooks.InvoicePaid.post.requestBody.content['application/json'];

@@ -845,6 +845,20 @@ export const expectations: Record<string, Row> = {
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },
+  searchInvoices: {
+    scope: 'invoices:read',
+    request: ({ shopId, invoiceId }) =>
+      get(`/v2/analytics/shops/${shopId}/invoices?limit=9&invoiceID=${invoiceId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
+  searchPayments: {
+    scope: 'payments:read',
+    request: ({ shopId, invoiceId }) =>
+      get(`/v2/analytics/shops/${shopId}/payments?limit=9&invoiceID=${invoiceId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
   listCategories: {
     scope: 'shops:read',
     request: () => get('/v2/processing/categories'),

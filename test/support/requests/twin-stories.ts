@@ -239,6 +239,7 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     residence: 'RUS',
     currencyID: 'RUB',
   };
+  await world.service.search.whenIdle();
   // What is deleted comes last, and what is inside it before it.
   const inOrder = { get: 1, post: 2, delete: 3 };
   const others = Object.entries(document.paths)
@@ -254,7 +255,8 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
     const webhook = path.startsWith('/wallet/') ? walletWebhookID : webhookID;
     const valueOf = (name: string) => (name === 'webhookID' ? webhook : (ids[name] ?? `no ${name}`));
     const query = (operation.parameters ?? [])
-      .filter((parameter) => parameter.in === 'query' && (parameter.required || parameter.name === 'limit'))
+      .filter((parameter) => parameter.in === 'query')
+      .filter(({ name, required }) => required || name === 'limit' || name === 'externalID')
       .map(({ name }) => `${name}=${encodeURIComponent(valueOf(name))}`);
     const url = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(valueOf(name)));
     await send(method.toUpperCase() as 'GET', query.length === 0 ? url : `${url}?${query.join('&')}`);

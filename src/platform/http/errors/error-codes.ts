@@ -246,6 +246,12 @@ export const errorCatalogue = {
       advice:
         'Send a `terminal` of your shops, or none. Only the simulated bank takes faults, and never at a terminal that another party uses too.',
     },
+    searchTooWide: {
+      message: 'The search has too much to look through. Search a shorter range of time, or by an exact key.',
+      advice:
+        'Send `fromTime` and `toTime` at most 366 days apart, or one of `invoiceID`, `externalID`, `rrn`, `customerID` and `payerEmail`. ' +
+        'A search that takes more than two seconds is refused, too: the `hint` says which it was.',
+    },
     invalidResourceToken: {
       errorType: 'InvalidResourceToken',
       message: 'Specified resource token is invalid',

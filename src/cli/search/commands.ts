@@ -1,0 +1,17 @@
+// The commands about what lists and searches look through.
+import type { MandateCommand } from '../mandate-command.ts';
+
+export function addSearchCommands(program: MandateCommand): void {
+  program
+    .subcommand('search', {
+      summary: 'Maintain what lists and searches look through',
+      examples: ['mandate search rebuild'],
+    })
+    .subcommand('rebuild', {
+      summary: 'Copy every invoice, payment and refund again',
+      details:
+        'Run it while the service runs. If it is interrupted, the nodes finish it. Meanwhile searches find what they found before.',
+      examples: ['mandate search rebuild'],
+    })
+    .action(async () => (await import('./rebuild.ts')).rebuildSearch());
+}

@@ -1,0 +1,67 @@
+// Searches the invoices of a shop, also by what their payments have.
+import { Type } from 'typebox';
+import { invoiceBody, InvoiceSchema } from '../../invoices/api/schema.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { Amount } from '../../platform/http/schemas.ts';
+import { searchInvoices as search } from '../searches.store.ts';
+import {
+  AmountBound,
+  conditionsOf,
+  minorOf,
+  PageQuery,
+  PaymentQuery,
+  searched,
+  searchErrors,
+  searchPage,
+  ShopPath,
+  type SearchDeps,
+} from './search-schema.ts';
+
+export const searchInvoices = endpoint({
+  operation: 'searchInvoices',
+  access: { scope: 'invoices:read' },
+  method: 'GET',
+  path: '/v2/analytics/shops/{shopID}/invoices',
+  tag: 'Invoices',
+  summary: 'Search invoices, newest first',
+  params: ShopPath,
+  query: Type.Object({
+    ...PageQuery,
+    ...PaymentQuery,
+    invoiceStatus: Type.Optional(Type.Enum(['unpaid', 'paid', 'fulfilled', 'cancelled'])),
+    invoiceAmount: Type.Optional(Amount),
+    invoiceAmountFrom: AmountBound,
+    invoiceAmountTo: AmountBound,
+  }),
+  status: 200,
+  response: searchPage('InvoicePage', InvoiceSchema),
+  errors: searchErrors,
+  handle: ({ caller, params, query, now }, deps: SearchDeps) => {
+    const { partyId } = caller;
+    const { ofPlace, ofPayment } = conditionsOf(query);
+    return searched(
+      deps,
+      { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query },
+      ({ key, created_from, before_at, before: [before_invoice = ''] }) =>
+        search(deps.db, key, {
+          ...ofPlace,
+          ...ofPayment,
+          has_payment:
+            query.paymentMethod !== undefined || Object.values(ofPayment).some((one) => one !== null),
+          party_id: partyId,
+          shop_id: params.shopID,
+          created_from,
+          before_at,
+          before_invoice,
+          invoice_status: query.invoiceStatus ?? null,
+          invoice_amount: minorOf(query.invoiceAmount),
+          amount_from: minorOf(query.invoiceAmountFrom),
+          amount_to: minorOf(query.invoiceAmountTo),
+        }),
+      {
+        last: ({ createdAt, id }) => ({ createdAt, ids: [id] }),
+        body: invoiceBody,
+      },
+    );
+  },
+});

@@ -1,0 +1,61 @@
+// Searches the payments of a shop.
+import { Type } from 'typebox';
+import { PaymentSchema, paymentBody } from '../../payments/api/schema.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { searchPayments as search } from '../searches.store.ts';
+import {
+  AmountBound,
+  conditionsOf,
+  minorOf,
+  PageQuery,
+  PaymentQuery,
+  searched,
+  searchErrors,
+  searchPage,
+  ShopPath,
+  type SearchDeps,
+} from './search-schema.ts';
+
+export const searchPayments = endpoint({
+  operation: 'searchPayments',
+  access: { scope: 'payments:read' },
+  method: 'GET',
+  path: '/v2/analytics/shops/{shopID}/payments',
+  tag: 'Payments',
+  summary: 'Search payments, newest first',
+  params: ShopPath,
+  query: Type.Object({
+    ...PageQuery,
+    ...PaymentQuery,
+    paymentAmountFrom: AmountBound,
+    paymentAmountTo: AmountBound,
+  }),
+  status: 200,
+  response: searchPage('PaymentPage', PaymentSchema),
+  errors: searchErrors,
+  handle: ({ caller, params, query, now }, deps: SearchDeps) => {
+    const { partyId } = caller;
+    const { ofPlace, ofPayment } = conditionsOf(query);
+    return searched(
+      deps,
+      { operation: 'searchPayments', partyId, shopId: params.shopID, now, query },
+      ({ key, created_from, before_at, before: [before_invoice = '', before_payment = ''] }) =>
+        search(deps.db, key, {
+          ...ofPlace,
+          ...ofPayment,
+          party_id: partyId,
+          shop_id: params.shopID,
+          created_from,
+          before_at,
+          before_invoice,
+          before_payment,
+          amount_from: minorOf(query.paymentAmountFrom),
+          amount_to: minorOf(query.paymentAmountTo),
+        }),
+      {
+        last: ({ createdAt, invoiceId, id }) => ({ createdAt, ids: [invoiceId, id] }),
+        body: (payment) => paymentBody(payment, caller),
+      },
+    );
+  },
+});

@@ -1,0 +1,204 @@
+// What the searches have in common: their parameters, what has to be asked for, and their pages.
+import { Type, type Static, type TSchema } from 'typebox';
+import { epochMsOf, lastInstant, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
+import { publicStatus, type PaymentStateName } from '../../payments/domain/payment.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { validationMessage } from '../../platform/http/errors/validate.ts';
+import { Amount, DateTime, EntityID, instantOf } from '../../platform/http/schemas.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import type { LastRow, PageTokens } from '../page-tokens.ts';
+import { freshness } from '../position.store.ts';
+import type { SearchKey } from '../searches.store.ts';
+
+const id = Type.Optional(EntityID);
+export const AmountBound = Type.Optional(Type.Integer({ minimum: 1 }));
+
+export const ShopPath = Type.Object({ shopID: EntityID });
+export const searchErrors = ['shopNotFound', 'searchTooWide', 'invalidContinuationToken'] as const;
+
+export const PageQuery = {
+  fromTime: Type.Optional({ ...DateTime, description: 'Created at this time or later.' }),
+  toTime: Type.Optional({ ...DateTime, description: 'Created before this time.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  continuationToken: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4_000,
+      description: 'From the previous page. Send it with the same parameters.',
+    }),
+  ),
+  invoiceID: id,
+  externalID: id,
+};
+
+export const PaymentQuery = {
+  paymentID: id,
+  paymentStatus: Type.Optional(
+    Type.Enum(['pending', 'processed', 'captured', 'cancelled', 'refunded', 'failed']),
+  ),
+  paymentFlow: Type.Optional(Type.Enum(['instant', 'hold'])),
+  paymentMethod: Type.Optional(Type.Enum(['bankCard', 'paymentTerminal'])),
+  paymentAmount: Type.Optional(Amount),
+  customerID: id,
+  payerEmail: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  payerIP: Type.Optional(Type.String({ minLength: 1, maxLength: 45 })),
+  payerFingerprint: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+  first6: Type.Optional(Type.String({ pattern: '^\\d{6}$' })),
+  last4: Type.Optional(Type.String({ pattern: '^\\d{4}$' })),
+  bankCardPaymentSystem: id,
+  rrn: id,
+  approvalCode: id,
+};
+
+export function searchPage<Item extends TSchema>(title: string, item: Item) {
+  return Type.Object(
+    {
+      result: Type.Array(item),
+      continuationToken: Type.Optional(Type.String()),
+      asOf: { ...DateTime, description: 'What happened later may not be found yet.' },
+      rebuilding: Type.Optional(
+        Type.Boolean({
+          description: 'Only if true: the operator copies everything again, and rows may lack.',
+        }),
+      ),
+    },
+    { title },
+  );
+}
+const NoItems = searchPage('none', Type.Unknown());
+type SearchPage<Body> = Omit<Static<typeof NoItems>, 'result'> & { readonly result: Body[] };
+
+/** The parts of the service that a search uses. */
+export type SearchDeps = {
+  readonly db: Database;
+  readonly merchants: Merchants;
+  readonly pageTokens: PageTokens;
+};
+
+const whole = Type.Object({ ...PageQuery, ...PaymentQuery });
+type Asked = Static<typeof whole>;
+
+type Place = {
+  readonly key: SearchKey;
+  readonly created_from: Instant;
+  readonly before_at: Instant;
+  /** The IDs of the last row of the page before, or nothing. */
+  readonly before: readonly string[];
+};
+
+const longestRangeMs = 366 * 24 * 3_600_000;
+const firstInstant = '0001-01-01T00:00:00.000000Z' as Instant;
+
+/** The first that is asked for, the most exact first. */
+function keyOf({ invoiceID, rrn, externalID, customerID, payerEmail }: Asked): SearchKey {
+  if (invoiceID !== undefined) return 'invoice_id';
+  if (rrn !== undefined) return 'rrn';
+  if (externalID !== undefined) return 'external_id';
+  if (customerID !== undefined) return 'customer_id';
+  return payerEmail === undefined ? 'time' : 'email';
+}
+
+const tooWide = (hint: string) => refuse('searchTooWide', { hint });
+
+function rangeOf(query: Asked): Outcome<Omit<Place, 'before'>, 'invalidRequest' | 'searchTooWide'> {
+  const key = keyOf(query);
+  const from = query.fromTime === undefined ? undefined : instantOf(query.fromTime);
+  const to = query.toTime === undefined ? undefined : instantOf(query.toTime);
+  if (from !== undefined && to !== undefined && from > to)
+    return refuse('invalidRequest', {
+      message: validationMessage('fromTime', 'not_in_range', 'must not be later than toTime'),
+    });
+  if (key === 'time' && (from === undefined || to === undefined))
+    return tooWide(
+      'Send fromTime and toTime, or one of invoiceID, externalID, rrn, customerID and payerEmail.',
+    );
+  if (key === 'time' && from !== undefined && to !== undefined && isLonger(from, to))
+    return tooWide('Send a fromTime and a toTime that are at most 366 days apart.');
+  return accept({ key, created_from: from ?? firstInstant, before_at: to ?? lastInstant });
+}
+
+function isLonger(from: Instant, to: Instant): boolean {
+  return epochMsOf(to) - epochMsOf(from) > longestRangeMs;
+}
+
+/** Every condition as the statements take it. */
+export function conditionsOf(query: Asked) {
+  const status = query.paymentStatus;
+  const states = (Object.keys(publicStatus) as PaymentStateName[]).filter(
+    (name) => publicStatus[name] === status,
+  );
+  return {
+    ofPlace: {
+      invoice_id: query.invoiceID ?? null,
+      external_id: query.externalID ?? null,
+      limit: query.limit + 1,
+    },
+    ofPayment: {
+      payment_id: query.paymentID ?? null,
+      payment_statuses: status === undefined ? null : states.join(','),
+      flow: query.paymentFlow ?? null,
+      payment_amount: minorOf(query.paymentAmount),
+      customer_id: query.customerID ?? null,
+      email: query.payerEmail?.toLowerCase() ?? null,
+      ip: query.payerIP ?? null,
+      fingerprint: query.payerFingerprint ?? null,
+      first6: query.first6 ?? null,
+      last4: query.last4 ?? null,
+      payment_system: query.bankCardPaymentSystem ?? null,
+      rrn: query.rrn ?? null,
+      approval_code: query.approvalCode ?? null,
+    },
+  };
+}
+
+export function minorOf(amount: number | undefined): bigint | null {
+  return amount === undefined ? null : BigInt(amount);
+}
+
+/** Finds the place where the page begins, has it read, and says how fresh it is. */
+export async function searched<Found, Body>(
+  { db, merchants, pageTokens }: SearchDeps,
+  asked: {
+    readonly operation: string;
+    readonly partyId: string;
+    readonly shopId: string;
+    readonly now: Instant;
+    readonly query: Asked;
+  },
+  read: (place: Place) => Promise<readonly Found[] | undefined>,
+  { last, body }: { readonly last: (found: Found) => LastRow; readonly body: (found: Found) => Body },
+): Promise<
+  Outcome<SearchPage<Body>, 'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'invalidContinuationToken'>
+> {
+  const { operation, partyId, shopId, query, now } = asked;
+  const { limit, continuationToken, ...filters } = query;
+  if (!(await merchants.shop(partyId, shopId))) return refuse('shopNotFound');
+  const range = rangeOf(query);
+  if (!range.ok) return range;
+  const bound = [operation, partyId, shopId, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))];
+  const after =
+    continuationToken === undefined ? undefined : await pageTokens.verify(bound, continuationToken);
+  if (continuationToken !== undefined && !after) return refuse('invalidContinuationToken');
+  const { asOf, isRebuilding } = await freshness(db, partyId, now);
+  const place = {
+    ...range.value,
+    before_at: after?.createdAt ?? range.value.before_at,
+    before: after?.ids ?? [],
+  };
+  // Every payment is by card.
+  const found = query.paymentMethod === 'paymentTerminal' ? [] : await read(place);
+  if (!found)
+    return tooWide(
+      'It took more than two seconds. Send a shorter range of time, or an exact key such as rrn.',
+    );
+  const shown = found.slice(0, limit);
+  const end = shown.at(-1);
+  const next = found.length > limit && end ? pageTokens.issue(bound, last(end)) : undefined;
+  return accept({
+    result: shown.map(body),
+    asOf,
+    ...defined({ continuationToken: next, rebuilding: isRebuilding ? true : undefined }),
+  });
+}

@@ -1,0 +1,67 @@
+// Copies invoices, their payments and their refunds to the tables that searches read. Only the row of the position is locked, so that
+// no payment waits.
+import { list, text } from '../platform/database/codec.ts';
+import type { Database } from '../platform/database/database.ts';
+import { statement, stored } from '../platform/database/statement.ts';
+import {
+  paymentsToSearch,
+  refundsToSearch,
+  searchedOfPayment,
+  searchedOfRefund,
+} from '../payments/store/searched.ts';
+
+const searchedOfInvoice = {
+  party_id: 'invoice.party_id',
+  shop_id: 'invoice.shop_id',
+  invoice_id: 'invoice.invoice_id',
+  created_at: 'invoice.created_at',
+  status: 'invoice.status',
+  amount_minor: 'invoice.amount_minor',
+  external_id: 'invoice.external_id',
+} as const;
+
+/** `key` follows the party's ID in the primary key. A row that is right already is not written. */
+function copyTo(
+  table: string,
+  { columns, from, key }: { columns: Readonly<Record<string, string>>; from: string; key: string },
+) {
+  const names = Object.keys(columns);
+  return statement({
+    name: `copy_to_${table}`,
+    parameters: { invoice_ids: stored('json', list(text)) },
+    row: {},
+    text: `
+    insert into ${table} as copy (${names.join(', ')})
+    select ${Object.values(columns).join(', ')}
+    from json_array_elements_text(:invoice_ids) as changed (id) join ${from}
+    order by ${columns['invoice_id']}
+    on conflict (party_id, ${key}) do update
+    set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
+    where copy.* is distinct from excluded.*`,
+  });
+}
+
+/** The join with the changed invoices goes before other joins, so that these use their keys. */
+const copies = [
+  copyTo('search_invoice', {
+    columns: searchedOfInvoice,
+    from: 'invoice on invoice.invoice_id = changed.id',
+    key: 'invoice_id',
+  }),
+  copyTo('search_payment', {
+    columns: searchedOfPayment,
+    from: `(${paymentsToSearch}) on payment.invoice_id = changed.id`,
+    key: 'invoice_id, payment_id',
+  }),
+  copyTo('search_refund', {
+    columns: searchedOfRefund,
+    from: `(${refundsToSearch}) on refund.invoice_id = changed.id`,
+    key: 'invoice_id, payment_id, refund_id',
+  }),
+];
+
+/** As they are now. A repeat changes nothing. */
+export async function copyInvoices(tx: Database, invoiceIds: readonly string[]): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  for (const copy of copies) await tx.run(copy, { invoice_ids: invoiceIds });
+}

@@ -1,0 +1,154 @@
+// How far the log is read for searches: a snapshot, as in the webhook feed (docs/decisions/0041-search-rows.md). One node at a time moves
+// it, under the lock of its row and with what it has copied.
+import { list, text } from '../platform/database/codec.ts';
+import type { Instant } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { statement, stored } from '../platform/database/statement.ts';
+import { snapshotBefore, transactionsBetween } from '../webhooks/domain/snapshot.ts';
+import { copyInvoices } from './copies.store.ts';
+
+const position = { seen: 'text', rebuild_after: 'text?', rebuilt: 'int8', is_mismatch: 'bool' } as const;
+
+/** After a restore into another cluster the numbers mean nothing until `mandate webhooks reset-cursor`. */
+const isMismatch = `pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+    or exists (select from webhook_feed where mismatch_since is not null)`;
+
+const lockPosition = statement({
+  name: 'lock_search_position',
+  parameters: {},
+  row: position,
+  text: `select seen, rebuild_after, rebuilt, ${isMismatch} as is_mismatch from search_position for update skip locked`,
+});
+
+/** For a command, which has to wait for its turn. */
+const awaitPosition = statement({
+  name: 'await_search_position',
+  parameters: {},
+  row: position,
+  text: `select seen, rebuild_after, rebuilt, ${isMismatch} as is_mismatch from search_position for update`,
+});
+
+const isUnseen = (
+  seen: string,
+) => `aggregate = 'invoice' and written_in >= pg_snapshot_xmin((${seen})::pg_snapshot)
+        and not pg_visible_in_snapshot(written_in, (${seen})::pg_snapshot)`;
+
+const readChanged = statement({
+  name: 'read_changed_invoices',
+  parameters: { seen: 'text', limit: 'int4' },
+  row: { snapshot: 'text', found: 'int8', found_until: 'text?', invoice_ids: stored('json?', list(text)) },
+  text: `
+    with found as materialized (
+      select aggregate_id, written_in from event where ${isUnseen(':seen')}
+      order by written_in fetch first (:limit) rows with ties
+    )
+    select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
+      array_to_json(array_agg(distinct aggregate_id)) as invoice_ids
+    from found`,
+});
+
+const moveSeen = statement({
+  name: 'move_search_position',
+  parameters: { seen: 'text' },
+  row: {},
+  text: 'update search_position set seen = :seen',
+});
+
+const readPortion = statement({
+  name: 'read_portion_of_invoices',
+  parameters: { after: 'text', limit: 'int4' },
+  row: { invoice_id: 'text' },
+  text: 'select invoice_id from invoice where invoice_id > :after order by invoice_id limit :limit',
+});
+
+const moveRebuild = statement({
+  name: 'move_search_rebuild',
+  parameters: { rebuild_after: 'text?', copied: 'int8' },
+  row: { rebuilt: 'int8' },
+  text: `update search_position set rebuild_after = :rebuild_after, rebuilt = rebuilt + :copied returning rebuilt`,
+});
+
+/** Where the cluster is another one, what it has written until now is left to the rebuild. */
+const beginAgain = statement({
+  name: 'begin_search_rebuild',
+  parameters: {},
+  row: {},
+  text: `update search_position set rebuild_after = '', rebuilt = 0,
+           seen = case when ${isMismatch} then pg_current_snapshot()::text else seen end`,
+});
+
+/** More than a thousand unread events are not searched for the first one of a party. */
+const readFreshness = statement({
+  name: 'read_search_freshness',
+  parameters: { party_id: 'text' },
+  row: { unseen_since: 'timestamptz?', is_rebuilding: 'bool' },
+  text: `
+    with unseen as materialized (
+      select party_id, created_at, written_in from event, search_position where ${isUnseen('seen')}
+      order by written_in limit 1000
+    )
+    select rebuild_after is not null as is_rebuilding,
+      (select created_at from unseen where party_id = :party_id or (select count(*) from unseen) = 1000
+       order by written_in, created_at limit 1) as unseen_since
+    from search_position`,
+});
+
+const invoicesAtOnce = 500;
+/** Without changes the position is written only after this many transactions, as the webhook feed's is. */
+const maxTransactionsUnseen = 300n;
+
+/** Undefined when another node reads. `more`: call it again at once. */
+export function readChanges(db: Database): Promise<{ more: boolean } | undefined> {
+  return db.transaction(async (tx) => {
+    const [at] = await tx.run(lockPosition, {});
+    if (!at || at.is_mismatch) return undefined;
+    const [changed] = await tx.run(readChanged, { seen: at.seen, limit: invoicesAtOnce });
+    if (!changed) throw new Error('the query for changed invoices returned no row');
+    await copyInvoices(tx, changed.invoice_ids ?? []);
+    const more = Number(changed.found) >= invoicesAtOnce && changed.found_until !== null;
+    const seen = more ? snapshotBefore(changed.snapshot, BigInt(changed.found_until) + 1n) : changed.snapshot;
+    if (changed.found > 0n || transactionsBetween(at.seen, seen) > maxTransactionsUnseen)
+      await tx.run(moveSeen, { seen });
+    const isRebuilding = at.rebuild_after !== null && (await copyPortion(tx, at.rebuild_after)).isRebuilding;
+    return { more: more || isRebuilding };
+  });
+}
+
+export function beginRebuild(db: Database): Promise<unknown> {
+  return db.run(beginAgain, {});
+}
+
+type Progress = { readonly isRebuilding: boolean; readonly rebuilt: bigint };
+
+/** One portion of the rebuild that is in progress, if any. */
+export function rebuildPortion(db: Database): Promise<Progress> {
+  return db.transaction(async (tx) => {
+    const [at] = await tx.run(awaitPosition, {});
+    if (!at) throw new Error('the position of searches has no row');
+    return at.rebuild_after === null
+      ? { isRebuilding: false, rebuilt: at.rebuilt }
+      : copyPortion(tx, at.rebuild_after);
+  });
+}
+
+async function copyPortion(tx: Database, after: string): Promise<Progress> {
+  const portion = await tx.run(readPortion, { after, limit: invoicesAtOnce });
+  const invoiceIds = portion.map(({ invoice_id }) => invoice_id);
+  await copyInvoices(tx, invoiceIds);
+  const isRebuilding = invoiceIds.length === invoicesAtOnce;
+  const [moved] = await tx.run(moveRebuild, {
+    rebuild_after: isRebuilding ? (invoiceIds.at(-1) ?? null) : null,
+    copied: BigInt(invoiceIds.length),
+  });
+  return { isRebuilding, rebuilt: moved?.rebuilt ?? 0n };
+}
+
+/** What a search can know of a party: everything up to `asOf`, in the party's time. */
+export async function freshness(
+  db: Pick<Database, 'run'>,
+  partyId: string,
+  now: Instant,
+): Promise<{ readonly asOf: Instant; readonly isRebuilding: boolean }> {
+  const [row] = await db.run(readFreshness, { party_id: partyId });
+  return { asOf: row?.unseen_since ?? now, isRebuilding: row?.is_rebuilding ?? true };
+}

@@ -1,0 +1,183 @@
+// What searches find is what the API says of each object, on any node, after a crash and after a rebuild.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { searchDifferences, searchRows } from '../../test/support/checks/search-check.ts';
+import { startNode } from '../../test/support/service/nodes.ts';
+import { invoicesUrl, makeInvoice } from '../../test/support/worlds/invoices.ts';
+import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/small-world.ts';
+import type { Database } from '../platform/database/database.ts';
+import { beginRebuild, freshness, readChanges, rebuildPortion } from './position.store.ts';
+
+let world: SmallWorld;
+beforeAll(async () => {
+  world = await startSmallWorld();
+  const { id } = await make();
+  await world.service.call('POST', `${invoicesUrl}/${id}/payments`, {
+    token: world.merchant.apiKey,
+    body: { payer: { payerType: 'CustomerPayer', customerID: world.customer } },
+  });
+  await world.service.jobs.whenIdle();
+  await world.service.search.whenIdle();
+});
+afterAll(() => world.close());
+
+const query = async (text: string, values?: unknown[]) =>
+  (await world.service.testDatabase.database.withClient((client) => client.query(text, values))).rows;
+const check = () => searchDifferences(query, world.service, { token: world.merchant.apiKey });
+const rows = () => searchRows(query);
+const make = () => makeInvoice(world.service, world.merchant);
+const rescind = (id: string) =>
+  world.service.call('PUT', `${invoicesUrl}/${id}/rescind`, {
+    token: world.merchant.apiKey,
+    body: { reason: 'no' },
+  });
+const searched = (id: string) => query('select status from search_invoice where invoice_id = $1', [id]);
+
+test('every invoice, payment and refund is found as the API returns it', async () => {
+  const { checked, differences } = await check();
+  expect(differences).toEqual([]);
+  expect(checked).toBeGreaterThan(12);
+  const [kinds] = await query(`select
+    (select count(*) from search_refund)::int as refunds,
+    count(*) filter (where customer_id is not null)::int as of_customers,
+    count(*) filter (where rrn is not null)::int as approved,
+    count(*) filter (where last4 is null)::int as without_card from search_payment`);
+  expect(kinds).toEqual({
+    refunds: expect.toSatisfy((n: number) => n > 0),
+    of_customers: expect.toSatisfy((n: number) => n > 0),
+    approved: expect.toSatisfy((n: number) => n > 3),
+    without_card: 0,
+  });
+});
+
+test('a rebuild copies the same, and nodes finish one that a killed command left', async () => {
+  const before = await rows();
+  await query('delete from search_invoice; delete from search_payment; delete from search_refund');
+  await beginRebuild(world.service.database);
+  const { partyId } = world.merchant;
+  const { clock, database } = world.service;
+  expect(await freshness(database, partyId, clock.now())).toMatchObject({ isRebuilding: true });
+  await world.service.search.whenIdle();
+  expect(await rows()).toEqual(before);
+  expect(await freshness(database, partyId, clock.now())).toEqual({
+    asOf: clock.now(),
+    isRebuilding: false,
+  });
+});
+
+test('a rebuild corrects wrong rows while invoices are made', async () => {
+  await query(`update search_payment set status = 'failed', email = 'wrong@example.com'`);
+  await beginRebuild(world.service.database);
+  const { id } = await make();
+  const progress = await rebuildPortion(world.service.database);
+  expect(progress.isRebuilding).toBe(false);
+  await world.service.search.whenIdle();
+  expect(await searched(id)).toHaveLength(1);
+  expect((await check()).differences).toEqual([]);
+});
+
+test('until an event is read, asOf is its time', async () => {
+  const { clock, database } = world.service;
+  const { partyId } = world.merchant;
+  await world.service.search.whenIdle();
+  clock.advance(5_000);
+  const written = clock.now();
+  await make();
+  clock.advance(5_000);
+  const asOf = async (party = partyId) => (await freshness(database, party, clock.now())).asOf;
+  expect(await asOf()).toBe(written);
+  expect(await asOf('ANOTHER')).toBe(clock.now());
+  await world.service.search.whenIdle();
+  expect(await asOf()).toBe(clock.now());
+});
+
+test('a transaction that commits after a later one was read is not missed', async () => {
+  const { id } = await make();
+  await world.service.search.whenIdle();
+  await world.service.testDatabase.database.withClient(async (client) => {
+    await client.query('begin');
+    await client.query('select pg_current_xact_id()');
+    await rescind((await make()).id);
+    await world.service.search.whenIdle();
+    await client.query(
+      `update invoice set status = 'cancelled', reason = 'no', version = version + 1 where invoice_id = $1`,
+      [id],
+    );
+    await client.query(
+      `insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+       select invoice_id, version, 'invoice', party_id, now(), '[]' from invoice where invoice_id = $1`,
+      [id],
+    );
+    await client.query('commit');
+  });
+  await world.service.search.whenIdle();
+  expect(await searched(id)).toEqual([{ status: 'cancelled' }]);
+});
+
+test('a node that dies between two copies leaves all to the next', async () => {
+  const { id } = await make();
+  const { database } = world.service;
+  for (const dyingAt of ['copy_to_search_payment', 'copy_to_search_refund', 'move_search_position']) {
+    await expect(readChanges(dying(database, dyingAt))).rejects.toThrow(`died at ${dyingAt}`);
+    expect(await searched(id)).toEqual([]);
+  }
+  expect(await readChanges(database)).toEqual({ more: false });
+  expect(await searched(id)).toHaveLength(1);
+});
+
+/** It fails at that statement, as if the node had been killed. */
+function dying(database: Database, at: string): Database {
+  return {
+    ...database,
+    run(statement, parameters) {
+      if (statement.name === at) throw new Error(`died at ${at}`);
+      return database.run(statement, parameters);
+    },
+    transaction: (work) => database.transaction((tx) => work(dying(tx, at))),
+  };
+}
+
+test('one node reads at a time, and together they miss nothing', async () => {
+  const other = await startNode(world.service);
+  try {
+    await world.service.testDatabase.database.withClient(async (client) => {
+      await client.query('begin; select from search_position for update');
+      expect(await readChanges(world.service.database)).toBeUndefined();
+      await client.query('rollback');
+    });
+    const made: string[] = [];
+    for (let n = 0; n < 30; n++) {
+      const { id } = await make();
+      made.push(id);
+      await Promise.all([rescind(id), world.service.search.whenIdle(), other.search.whenIdle()]);
+    }
+    await Promise.all([world.service.search.whenIdle(), other.search.whenIdle()]);
+    await other.search.whenIdle();
+    expect((await check()).differences).toEqual([]);
+  } finally {
+    await other.stop();
+  }
+});
+
+test('the reader waits for no lock on an invoice or a payment', async () => {
+  const { id } = await make();
+  await world.service.testDatabase.database.withClient(async (client) => {
+    await client.query(
+      'begin; select from invoice for update; select from payment for update; select from refund for update',
+    );
+    await world.service.search.whenIdle();
+    expect(await searched(id)).toHaveLength(1);
+    await client.query('rollback');
+  });
+});
+
+test('nothing is read while the log is from another cluster', async () => {
+  const { id } = await make();
+  await query('update webhook_feed set mismatch_since = now()');
+  expect(await readChanges(world.service.database)).toBeUndefined();
+  await query('update webhook_feed set mismatch_since = null');
+  await query(`update search_position set seen = '1000000000:1000000000:'`);
+  expect(await readChanges(world.service.database)).toBeUndefined();
+  await beginRebuild(world.service.database);
+  await world.service.search.whenIdle();
+  expect(await searched(id)).toHaveLength(1);
+});

@@ -1,0 +1,164 @@
+// A walk through the pages of a search returns every row once, and only the service makes continuation tokens. The plan of each search
+// is by its index.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beginRebuild } from '../../../src/search/position.store.ts';
+import { invoiceSearches, paymentSearches, searchKeys } from '../../../src/search/searches.store.ts';
+import type { Statement } from '../../../src/platform/database/statement.ts';
+import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
+
+const invoices = 10_000;
+const range = 'fromTime=2025-12-01T00:00:00Z&toTime=2026-12-01T00:00:00Z';
+const dayMs = 86_400_000;
+
+let service: TestService;
+let merchant: Merchant;
+let other: Merchant;
+beforeAll(async () => {
+  service = await startTestService();
+  merchant = await service.createMerchant();
+  other = await service.createMerchant();
+  // Several of one time, so that the ID decides.
+  await query(
+    `insert into invoice (invoice_id, party_id, shop_id, version, status, created_at, due_date, amount_minor, currency, product, metadata)
+     select 'I' || n, $1, 'TEST', 1, 'unpaid', timestamptz '2026-01-01' + n / 7 * interval '1 second', '2030-01-01', n, 'RUB', 'p', '{}'
+     from generate_series(1, ${invoices}) as n`,
+    [merchant.partyId],
+  );
+  await query(
+    `insert into search_payment (party_id, shop_id, invoice_id, payment_id, created_at, status, flow, amount_minor, external_id,
+       customer_id, email, rrn)
+     select $1, 'TEST', 'I' || n, '1', timestamptz '2026-01-01' + n / 7 * interval '1 second', 'captured', 'instant', n, 'e' || n,
+       'C' || n / 50, 'payer' || n / 50 || '@example.com', n::text
+     from generate_series(1, ${invoices}) as n`,
+    [merchant.partyId],
+  );
+  await beginRebuild(service.database);
+  await service.search.whenIdle();
+  await query('analyze');
+});
+afterAll(() => service.close());
+
+const query = async (text: string, values?: unknown[]) =>
+  (await service.testDatabase.database.withClient((client) => client.query(text, values))).rows;
+const page = (parameters: string, { token = merchant.apiKey, what = 'invoices', shop = 'TEST' } = {}) =>
+  service.call('GET', `/v2/analytics/shops/${shop}/${what}?${parameters}`, { token });
+
+test('a walk of 10,000 rows returns each once, while others are written', async () => {
+  const seen: string[] = [];
+  let token: string | undefined;
+  do {
+    const more: string = token === undefined ? '' : `&continuationToken=${token}`;
+    const { status, body } = await page(`limit=1000&${range}${more}`);
+    expect(status).toBe(200);
+    seen.push(...body.result.map(({ id }: any) => id));
+    token = body.continuationToken;
+    // New ones, which are newer than every page, and one of the next page changes.
+    const made = await makeInvoice(service, merchant);
+    await service.call('POST', `${invoicesUrl}/${made.id}/rescind`, {
+      token: merchant.apiKey,
+      body: { reason: 'no' },
+    });
+    const id = `I${Math.max(1, invoices - seen.length - 3)}`;
+    await service.call('POST', `${invoicesUrl}/${id}/rescind`, {
+      token: merchant.apiKey,
+      body: { reason: 'no' },
+    });
+    await service.search.whenIdle();
+  } while (token !== undefined);
+  const old = seen.filter((id) => /^I\d+$/.test(id));
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(old).toHaveLength(invoices);
+});
+
+describe('a continuation token', () => {
+  let token: string;
+  const parameters = `limit=5&${range}`;
+  beforeAll(async () => {
+    token = (await page(parameters)).body.continuationToken;
+  });
+  const refused = { status: 400, body: { code: 'invalidContinuationToken' } };
+  const answerTo = (given: string, more = parameters, options: Parameters<typeof page>[1] = {}) =>
+    page(`${more}&continuationToken=${given}`, options);
+
+  test('is good for another size of the page, until a day has passed', async () => {
+    expect((await answerTo(token)).status).toBe(200);
+    expect((await answerTo(token, `limit=7&${range}`)).body.result).toHaveLength(7);
+    service.clock.advance(dayMs - 1);
+    expect((await answerTo(token)).status).toBe(200);
+    service.clock.advance(1);
+    expect(await answerTo(token)).toMatchObject(refused);
+    token = (await page(parameters)).body.continuationToken;
+  });
+
+  test('is refused once any of its characters is another', async () => {
+    for (let at = 0; at < token.length; at++) {
+      const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+      expect(await answerTo(changed)).toMatchObject(refused);
+    }
+    for (const text of [
+      'x',
+      token.slice(0, -1),
+      `${token}A`,
+      '1..',
+      '.'.repeat(3_999),
+      token.split('.').reverse().join('.'),
+    ])
+      expect(await answerTo(text)).toMatchObject(refused);
+  });
+
+  test('is refused with another filter, shop, search or party', async () => {
+    expect(await answerTo(token, `${parameters}&invoiceStatus=unpaid`)).toMatchObject(refused);
+    expect(await answerTo(token, 'limit=5&invoiceID=I1')).toMatchObject(refused);
+    expect(await answerTo(token, parameters, { shop: 'TEST_USD' })).toMatchObject(refused);
+    expect(await answerTo(token, parameters, { what: 'payments' })).toMatchObject(refused);
+    expect(await answerTo(token, parameters, { token: other.apiKey })).toMatchObject(refused);
+  });
+});
+
+describe('the plan', () => {
+  /** What the server would do without knowing the values. */
+  async function planOf({ text, parameterNames }: Statement, before = ''): Promise<string> {
+    return service.testDatabase.database.withClient(async (client) => {
+      await client.query(
+        `begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; ${before}`,
+      );
+      await client.query(`prepare searched as ${text}`);
+      const values = parameterNames.map(() => 'null').join(', ');
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute searched (${values})`);
+      await client.query('rollback; deallocate searched');
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    });
+  }
+  const ofPayment = {
+    time: 'search_payment_of_shop',
+    invoice_id: 'search_payment_pkey',
+    external_id: 'search_payment_external_id',
+    rrn: 'search_payment_rrn',
+    customer_id: 'search_payment_of_customer',
+    email: 'search_payment_of_email',
+  };
+  const ofInvoice = {
+    ...ofPayment,
+    time: 'search_invoice_of_shop',
+    invoice_id: 'search_invoice_pkey',
+    external_id: 'search_invoice_external_id',
+  };
+
+  test.each(searchKeys)('of payments by %s is by its index', async (key) => {
+    const plan = await planOf(paymentSearches[key]);
+    expect(plan).toContain(ofPayment[key]);
+    expect(plan).not.toContain('Seq Scan');
+  });
+
+  test.each(searchKeys)('of invoices by %s is by its index', async (key) => {
+    const plan = await planOf(invoiceSearches[key]);
+    expect(plan).toContain(ofInvoice[key]);
+    expect(plan).not.toContain('Seq Scan');
+  });
+
+  test('without the index is another: the control', async () => {
+    const plan = await planOf(paymentSearches.time, 'drop index search_payment_of_shop');
+    expect(plan).not.toContain('search_payment_of_shop');
+  });
+});
