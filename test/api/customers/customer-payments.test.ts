@@ -449,7 +449,7 @@ describe('the consent behind a card', () => {
     });
     const link = new URL(/open (\S+)/.exec(receipt.body.text)![1]!).pathname;
     for (const _ of ['once', 'again']) {
-      expect((await world.service.call('POST', link, { body: '' })).status).toBe(200);
+      expect((await world.service.call('POST', link, { body: '' })).status).toBe(303);
     }
     expect((await world.customer(customer)).status).toBe('unready');
     expect(await world.binding(binding)).toMatchObject({ withdrawnAt: expect.any(String) });
