@@ -314,6 +314,21 @@ describe('a due job', () => {
     });
     expect(await claimImpatiently()).toEqual(['b']);
   });
+
+  test('that a poll has skipped runs when it is expedited, though it is due already', async () => {
+    await addTask('skipped', clock.now());
+    const jobs = node();
+    await db.database.withClient(async (client) => {
+      await client.query('begin');
+      await client.query('select from task for update');
+      await poll(jobs);
+      await client.query('rollback');
+    });
+    expect(await sql('select done from task')).toEqual([{ done: 0 }]);
+    await jobs.expedite('task', ['skipped']);
+    await jobs.whenIdle();
+    expect(await sql('select done from task')).toEqual([{ done: 1 }]);
+  });
 });
 
 describe('a step that fails after its lease expired', () => {

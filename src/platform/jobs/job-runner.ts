@@ -95,8 +95,10 @@ export function openJobRunner<Rows extends object>({
     },
     async expedite(kind, key) {
       const table = tableOf(kind);
-      const rows = table ? await db.run(table.sql.expedite, { key, now: clock.now() }) : [];
-      if (rows.length > 0) wake();
+      if (!table) return;
+      await db.run(table.sql.expedite, { key, now: clock.now() });
+      // Also if it was due already: a poll passes over a row that another transaction holds at that moment.
+      wake();
     },
     attend: loop.attend,
     whenIdle: loop.whenIdle,
