@@ -1,7 +1,7 @@
 // Pages for people in a browser. A page is a folder of /pages, with a policy that lets it load nothing from elsewhere.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { assetPath } from '../../../asset-paths.ts';
 
@@ -15,8 +15,7 @@ export type ServedFile = {
   readonly type: string;
   readonly tag: string;
   readonly content: Buffer;
-  /** Made on first use: of a hundred guides few are read. */
-  readonly gzipped: () => Buffer;
+  readonly compressed: Readonly<Record<'br' | 'gzip', () => Buffer>>;
 };
 
 const policyOf = (loads: string) =>
@@ -108,8 +107,10 @@ export function sendFile(file: ServedFile, request: FastifyRequest, reply: Fasti
   reply.headers({ 'Cache-Control': 'no-cache', ETag: file.tag, Vary: 'Accept-Encoding' });
   if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
   reply.type(file.type);
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file.content);
-  return reply.header('Content-Encoding', 'gzip').send(file.gzipped());
+  const accepted = request.headers['accept-encoding'] ?? '';
+  const coding = (['br', 'gzip'] as const).find((name) => new RegExp(`\\b${name}\\b`).test(accepted));
+  if (!coding) return reply.send(file.content);
+  return reply.header('Content-Encoding', coding).send(file.compressed[coding]());
 }
 
 /** Sources are bundled on request. A built program has what tools/build/build-program.ts wrote. */
@@ -133,11 +134,24 @@ async function readFolder(folder: URL, below = ''): Promise<Map<string, Buffer>>
 
 export function servedFile(name: string, content: Buffer): ServedFile {
   const ending = name.slice(name.lastIndexOf('.') + 1);
-  let gzipped: Buffer | undefined;
   return {
     type: typeOfEnding[ending] ?? 'application/octet-stream',
     tag: `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 16)}"`,
     content,
-    gzipped: () => (gzipped ??= gzipSync(content, { level: 9 })),
+    compressed: {
+      br: once(() =>
+        brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
+      ),
+      gzip: once(() => gzipSync(content, { level: 9 })),
+    },
   };
+}
+
+/** Best before compressing takes so long that other requests notice: the next step up takes five times as long. */
+const brotliQuality = 9;
+
+/** Of a hundred guides few are read: each is compressed when it is first asked for. */
+function once(make: () => Buffer): () => Buffer {
+  let made: Buffer | undefined;
+  return () => (made ??= make());
 }
