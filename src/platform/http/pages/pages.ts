@@ -147,7 +147,7 @@ export function servedFile(name: string, content: Buffer): ServedFile {
   };
 }
 
-/** Best before compressing takes so long that other requests notice: the next step up takes five times as long. */
+/** The next step up takes five times as long, and other requests would wait. */
 const brotliQuality = 9;
 
 /** Of a hundred guides few are read: each is compressed when it is first asked for. */
