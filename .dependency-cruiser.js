@@ -122,7 +122,7 @@ const sharedStores = [
   'cards/store/attempt-counting.ts',
   'recurring/store/charge-fragments.ts',
   'receipts/store/payer-emails.ts',
-  'payments/store/(rows|searched).ts',
+  'payments/store/(refunds|rows|searched).ts',
   'invoices/store/invoices.ts',
   '(acquiring|cards|identities|invoices|payments|platform/ledger|receipts|recurring)/store/codec.ts',
   'identities/store/(sql-fragments|reads|identities).ts',

@@ -15,6 +15,7 @@ const always = [
   `${processing}/webhooks`,
   `/v2/analytics/shops/TEST/invoices?limit=20&${everything}`,
   `/v2/analytics/shops/TEST/payments?limit=20&${everything}`,
+  `/v2/analytics/shops/TEST/refunds?limit=20&${everything}`,
   `${wallet}/providers`,
   `${wallet}/providers/test`,
   `${wallet}/providers/test/identity-classes`,

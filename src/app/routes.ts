@@ -48,6 +48,7 @@ import {
 } from '../payments/api/read-refunds.ts';
 import { searchInvoices } from '../search/api/search-invoices.ts';
 import { searchPayments } from '../search/api/search-payments.ts';
+import { searchRefunds } from '../search/api/search-refunds.ts';
 import { getReceipt } from '../payments/api/get-receipt.ts';
 import {
   getConsentBundle,
@@ -130,6 +131,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
 
   searchInvoices, //          GET  /v2/analytics/shops/{shopID}/invoices
   searchPayments, //          GET  /v2/analytics/shops/{shopID}/payments
+  searchRefunds, //           GET  /v2/analytics/shops/{shopID}/refunds
 
   createPaymentResource, //   POST /v2/processing/payment-resources
 

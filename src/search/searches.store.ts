@@ -1,10 +1,18 @@
 // The searches, each key with a statement of its own, so that the plan is by the index of that key. What is shown is read from the
 // objects themselves.
+import type { Instant } from '../clock.ts';
 import { codeOf } from '../error-code.ts';
 import { invoiceColumns, invoiceFromRow } from '../invoices/store/invoices.ts';
 import type { Invoice } from '../invoices/domain/invoice.ts';
 import { paymentColumns, storedFromRow } from '../payments/store/rows.ts';
 import type { Payment } from '../payments/domain/payment.ts';
+import {
+  joinExchangeOfRefund,
+  namedRefundFromRow,
+  readRefundColumns,
+  refundColumns,
+  type NamedRefund,
+} from '../payments/store/refunds.ts';
 import type { Database } from '../platform/database/database.ts';
 import { columnList, statement, type Values } from '../platform/database/statement.ts';
 
@@ -33,18 +41,42 @@ const placeFilters = {
   limit: 'int4',
   invoice_id: 'text?',
   external_id: 'text?',
-  amount_from: 'int8?',
-  amount_to: 'int8?',
 } as const;
-const paymentSearch = { ...placeFilters, before_payment: 'text', ...paymentFilters } as const;
+const amountFilters = { amount_from: 'int8?', amount_to: 'int8?' } as const;
+const paymentSearch = {
+  ...placeFilters,
+  ...amountFilters,
+  before_payment: 'text',
+  ...paymentFilters,
+} as const;
 const invoiceSearch = {
   ...placeFilters,
+  ...amountFilters,
   ...paymentFilters,
   /** Whether any of these is asked for. */
   has_payment: 'bool',
   invoice_status: 'text?',
   invoice_amount: 'int8?',
 } as const;
+const { before_at, before_invoice, limit, ...rangeFilters } = placeFilters;
+const refundFilters = {
+  ...rangeFilters,
+  payment_id: 'text?',
+  refund_id: 'text?',
+  status: 'text?',
+  rrn: 'text?',
+  approval_code: 'text?',
+} as const;
+const refundPage = {
+  before_at,
+  before_invoice,
+  before_payment: 'text',
+  before_refund: 'text',
+  limit,
+  skip: 'int4',
+} as const;
+const refundSearch = { ...refundFilters, ...refundPage } as const;
+const refundCount = { ...refundFilters, created_until: 'timestamptz', most: 'int4' } as const;
 
 const when = (name: string, condition: string) => `and (:${name} is null or ${condition})`;
 const same = (column: string, name = column) => when(name, `${column} = :${name}`);
@@ -67,16 +99,28 @@ const ofPayment = [
   ].map((name) => same(name)),
 ].join('\n        ');
 
-const ofPlace = [
-  same('invoice_id'),
-  same('external_id'),
+const ofPlace = [same('invoice_id'), same('external_id')].join('\n        ');
+const ofAmount = [
   when('amount_from', 'amount_minor >= :amount_from'),
   when('amount_to', 'amount_minor <= :amount_to'),
 ].join('\n        ');
 
-/** What is looked for: a range of time in a shop, or something exact, which has an index of its own. */
-export const searchKeys = ['time', 'invoice_id', 'external_id', 'rrn', 'customer_id', 'email'] as const;
+const ofRefund = [
+  ...['payment_id', 'refund_id', 'status', 'rrn'].map((name) => same(name)),
+  when(
+    'approval_code',
+    `exists (
+          select from search_payment as payment where payment.party_id = refund.party_id
+            and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+            and payment.approval_code = :approval_code)`,
+  ),
+].join('\n        ');
+
+/** What is looked for: something exact, which has an index of its own, or a range of time in a shop. The most exact is first. */
+export const searchKeys = ['invoice_id', 'rrn', 'external_id', 'customer_id', 'email', 'time'] as const;
+export const refundSearchKeys = ['invoice_id', 'rrn', 'external_id', 'time'] as const;
 export type SearchKey = (typeof searchKeys)[number];
+export type RefundSearchKey = (typeof refundSearchKeys)[number];
 const keyed = (key: SearchKey) => (key === 'time' ? '' : `and ${key} = :${key}`);
 
 const searchPaymentsBy = (key: SearchKey) =>
@@ -90,6 +134,7 @@ const searchPaymentsBy = (key: SearchKey) =>
       where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
         and (created_at, invoice_id, payment_id) < (:before_at, :before_invoice, :before_payment)
         ${ofPlace}
+        ${ofAmount}
         ${ofPayment}
       order by created_at desc, invoice_id desc, payment_id desc limit :limit
     )
@@ -108,6 +153,7 @@ const searchInvoicesBy = (key: SearchKey) =>
       where party_id = :party_id and shop_id = :shop_id ${ofInvoice(key)} and created_at >= :created_from
         and (created_at, invoice_id) < (:before_at, :before_invoice)
         ${ofPlace}
+        ${ofAmount}
         ${same('status', 'invoice_status')}
         ${same('amount_minor', 'invoice_amount')}
         and (not :has_payment or exists (
@@ -127,10 +173,47 @@ function ofInvoice(key: SearchKey): string {
         where payment.party_id = :party_id and payment.${key} = :${key})`;
 }
 
-const byKey = <Made>(make: (key: SearchKey) => Made) =>
-  Object.fromEntries(searchKeys.map((key) => [key, make(key)])) as Readonly<Record<SearchKey, Made>>;
-export const paymentSearches = byKey(searchPaymentsBy);
-export const invoiceSearches = byKey(searchInvoicesBy);
+const refundsAsked = (key: SearchKey) => `from search_refund as refund
+      where party_id = :party_id and shop_id = :shop_id ${keyed(key)} and created_at >= :created_from
+        ${ofPlace}
+        ${ofRefund}`;
+
+const searchRefundsBy = (key: SearchKey) =>
+  statement({
+    name: `search_refunds_by_${key}`,
+    parameters: refundSearch,
+    row: readRefundColumns,
+    text: `
+    with found as materialized (
+      select created_at, invoice_id, payment_id, refund_id ${refundsAsked(key)}
+        and (created_at, invoice_id, payment_id, refund_id) < (:before_at, :before_invoice, :before_payment, :before_refund)
+      order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit :limit offset :skip
+    )
+    select ${refundColumns} from found join refund using (invoice_id, payment_id, refund_id) ${joinExchangeOfRefund}
+    order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc`,
+  });
+
+const countRefundsBy = (key: SearchKey) =>
+  statement({
+    name: `count_refunds_by_${key}`,
+    parameters: refundCount,
+    row: { total: 'int8' },
+    text: `
+    select count(*) as total from (
+      select ${refundsAsked(key)} and created_at < :created_until limit :most
+    ) as counted`,
+  });
+
+function byKey<Key extends SearchKey, Made>(
+  keys: readonly Key[],
+  make: (key: Key) => Made,
+): Readonly<Record<Key, Made>> {
+  return Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<Key, Made>;
+}
+export const paymentSearches = byKey(searchKeys, searchPaymentsBy);
+export const invoiceSearches = byKey(searchKeys, searchInvoicesBy);
+export const refundSearches = byKey(refundSearchKeys, searchRefundsBy);
+export const refundCounts = byKey(refundSearchKeys, countRefundsBy);
 
 const limitTime = statement({
   name: 'limit_search_time',
@@ -147,9 +230,9 @@ export async function searchPayments(
   db: Database,
   key: SearchKey,
   asked: Values<typeof paymentSearch>,
-): Promise<Payment[] | undefined> {
+): Promise<{ found: Payment[] } | undefined> {
   const rows = await withinTime(db, (tx) => tx.run(paymentSearches[key], asked));
-  return rows?.map((row) => storedFromRow(row).payment);
+  return rows && { found: rows.map((row) => storedFromRow(row).payment) };
 }
 
 /** Undefined if it takes too long. */
@@ -157,9 +240,36 @@ export async function searchInvoices(
   db: Database,
   key: SearchKey,
   asked: Values<typeof invoiceSearch>,
-): Promise<Invoice[] | undefined> {
+): Promise<{ found: Invoice[] } | undefined> {
   const rows = await withinTime(db, (tx) => tx.run(invoiceSearches[key], asked));
-  return rows?.map((row) => invoiceFromRow(row).invoice);
+  return rows && { found: rows.map((row) => invoiceFromRow(row).invoice) };
+}
+
+type RefundsAsked = {
+  readonly filters: Values<typeof refundFilters>;
+  readonly page: Values<typeof refundPage>;
+  /** Where the range ends, whatever the page: all of it is counted. */
+  readonly until: Instant;
+};
+
+/** Of more than this many it is known only that they are more. */
+const mostCounted = 10_000;
+
+/** A page, and how many there are in all pages. Undefined if it takes too long. */
+export async function searchRefunds(
+  db: Database,
+  key: RefundSearchKey,
+  { page, filters, until }: RefundsAsked,
+): Promise<{ found: NamedRefund[]; totalCount: number } | undefined> {
+  return withinTime(db, async (tx) => {
+    const rows = await tx.run(refundSearches[key], { ...filters, ...page });
+    const [counted] = await tx.run(refundCounts[key], {
+      ...filters,
+      created_until: until,
+      most: mostCounted,
+    });
+    return { found: rows.map(namedRefundFromRow), totalCount: Number(counted?.total ?? 0) };
+  });
 }
 
 async function withinTime<T>(db: Database, search: (tx: Database) => Promise<T>): Promise<T | undefined> {

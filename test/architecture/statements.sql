@@ -1399,6 +1399,70 @@ where paused_until > $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' 
 select count(*) as pending, count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
 from binding left join test_clock using (party_id) where refund_due_at is not null;
 
+-- count_refunds_by_external_id
+select count(*) as total from (
+select from search_refund as refund
+where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+and ($5::text is null or invoice_id = $5::text)
+and ($3::text is null or external_id = $3::text)
+and ($6::text is null or payment_id = $6::text)
+and ($7::text is null or refund_id = $7::text)
+and ($8::text is null or status = $8::text)
+and ($9::text is null or rrn = $9::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+) as counted;
+
+-- count_refunds_by_invoice_id
+select count(*) as total from (
+select from search_refund as refund
+where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+and ($3::text is null or invoice_id = $3::text)
+and ($5::text is null or external_id = $5::text)
+and ($6::text is null or payment_id = $6::text)
+and ($7::text is null or refund_id = $7::text)
+and ($8::text is null or status = $8::text)
+and ($9::text is null or rrn = $9::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+) as counted;
+
+-- count_refunds_by_rrn
+select count(*) as total from (
+select from search_refund as refund
+where party_id = $1::text and shop_id = $2::text and rrn = $3::text and created_at >= $4::timestamptz
+and ($5::text is null or invoice_id = $5::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($3::text is null or rrn = $3::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+) as counted;
+
+-- count_refunds_by_time
+select count(*) as total from (
+select from search_refund as refund
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and ($4::text is null or invoice_id = $4::text)
+and ($5::text is null or external_id = $5::text)
+and ($6::text is null or payment_id = $6::text)
+and ($7::text is null or refund_id = $7::text)
+and ($8::text is null or status = $8::text)
+and ($9::text is null or rrn = $9::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text)) and created_at < $11::timestamptz limit $12::int4
+) as counted;
+
 -- count_stopped_banks
 select count(*) as stopped from bank where stopped_at is not null;
 
@@ -4725,6 +4789,90 @@ order by created_at desc, invoice_id desc, payment_id desc limit $24::int4
 )
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id from found join payment using (invoice_id, payment_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc;
+
+-- search_refunds_by_external_id
+with found as materialized (
+select created_at, invoice_id, payment_id, refund_id from search_refund as refund
+where party_id = $1::text and shop_id = $2::text and external_id = $3::text and created_at >= $4::timestamptz
+and ($5::text is null or invoice_id = $5::text)
+and ($3::text is null or external_id = $3::text)
+and ($6::text is null or payment_id = $6::text)
+and ($7::text is null or refund_id = $7::text)
+and ($8::text is null or status = $8::text)
+and ($9::text is null or rrn = $9::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text))
+and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
+)
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
+
+-- search_refunds_by_invoice_id
+with found as materialized (
+select created_at, invoice_id, payment_id, refund_id from search_refund as refund
+where party_id = $1::text and shop_id = $2::text and invoice_id = $3::text and created_at >= $4::timestamptz
+and ($3::text is null or invoice_id = $3::text)
+and ($5::text is null or external_id = $5::text)
+and ($6::text is null or payment_id = $6::text)
+and ($7::text is null or refund_id = $7::text)
+and ($8::text is null or status = $8::text)
+and ($9::text is null or rrn = $9::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text))
+and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
+)
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
+
+-- search_refunds_by_rrn
+with found as materialized (
+select created_at, invoice_id, payment_id, refund_id from search_refund as refund
+where party_id = $1::text and shop_id = $2::text and rrn = $3::text and created_at >= $4::timestamptz
+and ($5::text is null or invoice_id = $5::text)
+and ($6::text is null or external_id = $6::text)
+and ($7::text is null or payment_id = $7::text)
+and ($8::text is null or refund_id = $8::text)
+and ($9::text is null or status = $9::text)
+and ($3::text is null or rrn = $3::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text))
+and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
+)
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
+
+-- search_refunds_by_time
+with found as materialized (
+select created_at, invoice_id, payment_id, refund_id from search_refund as refund
+where party_id = $1::text and shop_id = $2::text  and created_at >= $3::timestamptz
+and ($4::text is null or invoice_id = $4::text)
+and ($5::text is null or external_id = $5::text)
+and ($6::text is null or payment_id = $6::text)
+and ($7::text is null or refund_id = $7::text)
+and ($8::text is null or status = $8::text)
+and ($9::text is null or rrn = $9::text)
+and ($10::text is null or exists (
+select from search_payment as payment where payment.party_id = refund.party_id
+and payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+and payment.approval_code = $10::text))
+and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
+order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
+)
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id
+order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- set_attempt_of_consent_link
 update consent_link set customer_id = $1::text, binding_id = $2::text where consent_link_id = $3::text;

@@ -7,7 +7,13 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
 import { findRefundByExternalId as findByExternalId, findRefunds } from '../store/refunds.ts';
-import { refundBody, RefundPath, RefundSchema, RefundSearchResult } from './refund-schema.ts';
+import {
+  namedRefundBody,
+  refundBody,
+  RefundPath,
+  RefundSchema,
+  RefundSearchResult,
+} from './refund-schema.ts';
 
 export const listRefunds = endpoint({
   operation: 'listRefunds',
@@ -60,8 +66,7 @@ export const findRefundByExternalId = endpoint({
   handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findByExternalId(db, caller.partyId, query.externalID);
     if (!found) return refuse('refundNotFound');
-    const { invoiceId: invoiceID, paymentId: paymentID } = found.value;
-    return accept({ ...refundBody(found.value), invoiceID, paymentID });
+    return accept(namedRefundBody(found.value));
   },
 });
 

@@ -9,9 +9,10 @@ import type { PaymentFailure } from '../../acquiring/authorisation/domain/paymen
 import type { PaymentFact } from '../domain/payment.ts';
 import { PaymentPath } from './schema.ts';
 import type { Refund } from '../domain/refund.ts';
+import type { NamedRefund } from '../store/refunds.ts';
 import { defined } from '../../defined.ts';
 
-const RefundStatusSchema = Type.Enum(['pending', 'succeeded', 'failed']);
+export const RefundStatusSchema = Type.Enum(['pending', 'succeeded', 'failed']);
 
 const RefundError = Type.Object(
   { code: Type.String(), message: Type.String(), bank: Type.Optional(BankWordsSchema) },
@@ -95,6 +96,10 @@ export function refundBody(refund: Refund): RefundBody {
     ...(cart === undefined ? {} : { cart: cartBody(cart) }),
     ...(status === 'failed' ? { error: errorBody(refund) } : {}),
   };
+}
+
+export function namedRefundBody(refund: NamedRefund): Static<typeof RefundSearchResult> {
+  return { ...refundBody(refund), invoiceID: refund.invoiceId, paymentID: refund.paymentId };
 }
 
 /** The contract wants a flat error. Its message is the whole failure path. */

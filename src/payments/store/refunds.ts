@@ -30,16 +30,16 @@ const columns = {
   arn: 'text?',
 } as const;
 /** The words of the bank that declined it are in the exchange log alone. */
-const readColumns = { ...columns, answer: exchangeAnswer } as const;
-const refundColumns = `${columnList(columns, 'refund')}, exchange.answer`;
-const joinExchange = `left join exchange on exchange.aggregate_id = refund.invoice_id
+export const readRefundColumns = { ...columns, answer: exchangeAnswer } as const;
+export const refundColumns = `${columnList(columns, 'refund')}, exchange.answer`;
+export const joinExchangeOfRefund = `left join exchange on exchange.aggregate_id = refund.invoice_id
            and exchange.operation = refund.payment_id || '.' || refund.refund_id`;
 
 const readRefunds = statement({
   name: 'read_refunds',
   parameters: { invoice_id: 'text', payment_id: 'text', refund_id: 'text?' },
-  row: readColumns,
-  text: `select ${refundColumns} from refund ${joinExchange}
+  row: readRefundColumns,
+  text: `select ${refundColumns} from refund ${joinExchangeOfRefund}
          where invoice_id = :invoice_id and payment_id = :payment_id and (:refund_id is null or refund_id = :refund_id)
          order by length(refund_id), refund_id`,
 });
@@ -47,11 +47,11 @@ const readRefunds = statement({
 const readRefundByExternalId = readByExternalId({
   name: 'read_refund_by_external_id',
   operation: 'createRefund',
-  row: readColumns,
+  row: readRefundColumns,
   select: refundColumns,
   join: `refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
            and refund_id = split_part(entity_id, '.', 3)
-         ${joinExchange}`,
+         ${joinExchangeOfRefund}`,
 });
 
 export async function findRefunds(
@@ -70,14 +70,20 @@ export async function findRefundByExternalId(
   db: Database,
   partyId: string,
   externalId: string,
-): Promise<FoundByExternalId<Refund & { invoiceId: string; paymentId: string }> | undefined> {
+): Promise<FoundByExternalId<NamedRefund> | undefined> {
   const [row] = await db.run(readRefundByExternalId, { party_id: partyId, external_id: externalId });
   if (!row) return undefined;
-  const value = { ...refundFromRow(row), invoiceId: row.invoice_id, paymentId: row.payment_id };
-  return { value, fingerprint: row.request_fingerprint };
+  return { value: namedRefundFromRow(row), fingerprint: row.request_fingerprint };
 }
 
-function refundFromRow({ answer, ...row }: Values<typeof readColumns>): Refund {
+/** A refund as it is shown apart from its payment. */
+export type NamedRefund = Refund & { readonly invoiceId: string; readonly paymentId: string };
+
+export function namedRefundFromRow(row: Values<typeof readRefundColumns>): NamedRefund {
+  return { ...refundFromRow(row), invoiceId: row.invoice_id, paymentId: row.payment_id };
+}
+
+function refundFromRow({ answer, ...row }: Values<typeof readRefundColumns>): Refund {
   const { status, failure: why } = row;
   const terms = {
     id: row.refund_id,

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { invoiceBody, InvoiceSchema } from '../../invoices/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount } from '../../platform/http/schemas.ts';
-import { searchInvoices as search } from '../searches.store.ts';
+import { searchInvoices as search, searchKeys } from '../searches.store.ts';
 import {
   AmountBound,
   conditionsOf,
@@ -34,14 +34,14 @@ export const searchInvoices = endpoint({
     invoiceAmountTo: AmountBound,
   }),
   status: 200,
-  response: searchPage('InvoicePage', InvoiceSchema),
+  response: searchPage('InvoicePage', InvoiceSchema, {}),
   errors: searchErrors,
   handle: ({ caller, params, query, now }, deps: SearchDeps) => {
     const { partyId } = caller;
     const { ofPlace, ofPayment } = conditionsOf(query);
     return searched(
       deps,
-      { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query },
+      { operation: 'searchInvoices', partyId, shopId: params.shopID, now, query, keys: searchKeys },
       ({ key, created_from, before_at, before: [before_invoice = ''] }) =>
         search(deps.db, key, {
           ...ofPlace,

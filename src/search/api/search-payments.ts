@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { PaymentSchema, paymentBody } from '../../payments/api/schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { searchPayments as search } from '../searches.store.ts';
+import { searchPayments as search, searchKeys } from '../searches.store.ts';
 import {
   AmountBound,
   conditionsOf,
@@ -31,14 +31,14 @@ export const searchPayments = endpoint({
     paymentAmountTo: AmountBound,
   }),
   status: 200,
-  response: searchPage('PaymentPage', PaymentSchema),
+  response: searchPage('PaymentPage', PaymentSchema, {}),
   errors: searchErrors,
   handle: ({ caller, params, query, now }, deps: SearchDeps) => {
     const { partyId } = caller;
     const { ofPlace, ofPayment } = conditionsOf(query);
     return searched(
       deps,
-      { operation: 'searchPayments', partyId, shopId: params.shopID, now, query },
+      { operation: 'searchPayments', partyId, shopId: params.shopID, now, query, keys: searchKeys },
       ({ key, created_from, before_at, before: [before_invoice = '', before_payment = ''] }) =>
         search(deps.db, key, {
           ...ofPlace,

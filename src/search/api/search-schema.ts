@@ -1,5 +1,5 @@
 // What the searches have in common: their parameters, what has to be asked for, and their pages.
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 import { epochMsOf, lastInstant, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -52,10 +52,15 @@ export const PaymentQuery = {
   approvalCode: id,
 };
 
-export function searchPage<Item extends TSchema>(title: string, item: Item) {
+export function searchPage<Item extends TSchema, More extends TProperties>(
+  title: string,
+  item: Item,
+  more: More,
+) {
   return Type.Object(
     {
       result: Type.Array(item),
+      ...more,
       continuationToken: Type.Optional(Type.String()),
       asOf: { ...DateTime, description: 'What happened later may not be found yet.' },
       rebuilding: Type.Optional(
@@ -67,7 +72,7 @@ export function searchPage<Item extends TSchema>(title: string, item: Item) {
     { title },
   );
 }
-const NoItems = searchPage('none', Type.Unknown());
+const NoItems = searchPage('none', Type.Unknown(), {});
 type SearchPage<Body> = Omit<Static<typeof NoItems>, 'result'> & { readonly result: Body[] };
 
 /** The parts of the service that a search uses. */
@@ -80,9 +85,11 @@ export type SearchDeps = {
 const whole = Type.Object({ ...PageQuery, ...PaymentQuery });
 type Asked = Static<typeof whole>;
 
-type Place = {
-  readonly key: SearchKey;
+type Place<Key> = {
+  readonly key: Key | 'time';
   readonly created_from: Instant;
+  /** Where the range ends. */
+  readonly until: Instant;
   readonly before_at: Instant;
   /** The IDs of the last row of the page before, or nothing. */
   readonly before: readonly string[];
@@ -91,19 +98,28 @@ type Place = {
 const longestRangeMs = 366 * 24 * 3_600_000;
 const firstInstant = '0001-01-01T00:00:00.000000Z' as Instant;
 
-/** The first that is asked for, the most exact first. */
-function keyOf({ invoiceID, rrn, externalID, customerID, payerEmail }: Asked): SearchKey {
-  if (invoiceID !== undefined) return 'invoice_id';
-  if (rrn !== undefined) return 'rrn';
-  if (externalID !== undefined) return 'external_id';
-  if (customerID !== undefined) return 'customer_id';
-  return payerEmail === undefined ? 'time' : 'email';
-}
+/** The exact keys. */
+const parameterOf: Partial<
+  Record<SearchKey, 'invoiceID' | 'rrn' | 'externalID' | 'customerID' | 'payerEmail'>
+> = {
+  invoice_id: 'invoiceID',
+  rrn: 'rrn',
+  external_id: 'externalID',
+  customer_id: 'customerID',
+  email: 'payerEmail',
+};
 
 const tooWide = (hint: string) => refuse('searchTooWide', { hint });
 
-function rangeOf(query: Asked): Outcome<Omit<Place, 'before'>, 'invalidRequest' | 'searchTooWide'> {
-  const key = keyOf(query);
+function rangeOf<Key extends SearchKey>(
+  query: Asked,
+  keys: readonly Key[],
+): Outcome<Omit<Place<Key>, 'before'>, 'invalidRequest' | 'searchTooWide'> {
+  const exact = keys.flatMap((one) => {
+    const parameter = parameterOf[one];
+    return parameter === undefined ? [] : [{ key: one, parameter }];
+  });
+  const key = exact.find(({ parameter }) => query[parameter] !== undefined)?.key ?? 'time';
   const from = query.fromTime === undefined ? undefined : instantOf(query.fromTime);
   const to = query.toTime === undefined ? undefined : instantOf(query.toTime);
   if (from !== undefined && to !== undefined && from > to)
@@ -112,22 +128,27 @@ function rangeOf(query: Asked): Outcome<Omit<Place, 'before'>, 'invalidRequest' 
     });
   if (key === 'time' && (from === undefined || to === undefined))
     return tooWide(
-      'Send fromTime and toTime, or one of invoiceID, externalID, rrn, customerID and payerEmail.',
+      `Send fromTime and toTime, or one of ${exact.map(({ parameter }) => parameter).join(', ')}.`,
     );
   if (key === 'time' && from !== undefined && to !== undefined && isLonger(from, to))
     return tooWide('Send a fromTime and a toTime that are at most 366 days apart.');
-  return accept({ key, created_from: from ?? firstInstant, before_at: to ?? lastInstant });
+  const until = to ?? lastInstant;
+  return accept({ key, created_from: from ?? firstInstant, until, before_at: until });
 }
 
 function isLonger(from: Instant, to: Instant): boolean {
   return epochMsOf(to) - epochMsOf(from) > longestRangeMs;
 }
 
+/** What was read: one row more than is shown if there is a next page. */
+type Page<Found, More> = More & { readonly found: readonly Found[] };
+
 /** Every condition as the statements take it. */
 export function conditionsOf(query: Asked) {
-  const status = query.paymentStatus;
+  const { paymentStatus: status, paymentMethod: method } = query;
+  // Every payment is by card.
   const states = (Object.keys(publicStatus) as PaymentStateName[]).filter(
-    (name) => publicStatus[name] === status,
+    (name) => method !== 'paymentTerminal' && [undefined, publicStatus[name]].includes(status),
   );
   return {
     ofPlace: {
@@ -137,7 +158,7 @@ export function conditionsOf(query: Asked) {
     },
     ofPayment: {
       payment_id: query.paymentID ?? null,
-      payment_statuses: status === undefined ? null : states.join(','),
+      payment_statuses: status === undefined && method !== 'paymentTerminal' ? null : states.join(','),
       flow: query.paymentFlow ?? null,
       payment_amount: minorOf(query.paymentAmount),
       customer_id: query.customerID ?? null,
@@ -158,7 +179,7 @@ export function minorOf(amount: number | undefined): bigint | null {
 }
 
 /** Finds the place where the page begins, has it read, and says how fresh it is. */
-export async function searched<Found, Body>(
+export async function searched<Key extends SearchKey, Found, Body, More extends object>(
   { db, merchants, pageTokens }: SearchDeps,
   asked: {
     readonly operation: string;
@@ -166,16 +187,20 @@ export async function searched<Found, Body>(
     readonly shopId: string;
     readonly now: Instant;
     readonly query: Asked;
+    readonly keys: readonly Key[];
   },
-  read: (place: Place) => Promise<readonly Found[] | undefined>,
+  read: (place: Place<Key>) => Promise<Page<Found, More> | undefined>,
   { last, body }: { readonly last: (found: Found) => LastRow; readonly body: (found: Found) => Body },
 ): Promise<
-  Outcome<SearchPage<Body>, 'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'invalidContinuationToken'>
+  Outcome<
+    SearchPage<Body> & Omit<Page<Found, More>, 'found'>,
+    'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'invalidContinuationToken'
+  >
 > {
-  const { operation, partyId, shopId, query, now } = asked;
+  const { operation, partyId, shopId, query, keys, now } = asked;
   const { limit, continuationToken, ...filters } = query;
   if (!(await merchants.shop(partyId, shopId))) return refuse('shopNotFound');
-  const range = rangeOf(query);
+  const range = rangeOf(query, keys);
   if (!range.ok) return range;
   const bound = [operation, partyId, shopId, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))];
   const after =
@@ -187,17 +212,18 @@ export async function searched<Found, Body>(
     before_at: after?.createdAt ?? range.value.before_at,
     before: after?.ids ?? [],
   };
-  // Every payment is by card.
-  const found = query.paymentMethod === 'paymentTerminal' ? [] : await read(place);
-  if (!found)
+  const page = await read(place);
+  if (!page)
     return tooWide(
       'It took more than two seconds. Send a shorter range of time, or an exact key such as rrn.',
     );
+  const { found, ...counted } = page;
   const shown = found.slice(0, limit);
   const end = shown.at(-1);
   const next = found.length > limit && end ? pageTokens.issue(bound, last(end)) : undefined;
   return accept({
     result: shown.map(body),
+    ...counted,
     asOf,
     ...defined({ continuationToken: next, rebuilding: isRebuilding ? true : undefined }),
   });

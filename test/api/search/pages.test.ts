@@ -2,7 +2,14 @@
 // is by its index.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginRebuild } from '../../../src/search/position.store.ts';
-import { invoiceSearches, paymentSearches, searchKeys } from '../../../src/search/searches.store.ts';
+import {
+  invoiceSearches,
+  paymentSearches,
+  refundCounts,
+  refundSearches,
+  refundSearchKeys,
+  searchKeys,
+} from '../../../src/search/searches.store.ts';
 import type { Statement } from '../../../src/platform/database/statement.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
@@ -32,6 +39,10 @@ beforeAll(async () => {
        'C' || n / 50, 'payer' || n / 50 || '@example.com', n::text
      from generate_series(1, ${invoices}) as n`,
     [merchant.partyId],
+  );
+  await query(
+    `insert into search_refund (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn)
+     select party_id, shop_id, invoice_id, payment_id, '100', created_at, 'succeeded', external_id, rrn from search_payment`,
   );
   await beginRebuild(service.database);
   await service.search.whenIdle();
@@ -145,6 +156,13 @@ describe('the plan', () => {
     external_id: 'search_invoice_external_id',
   };
 
+  const ofRefund = {
+    time: 'search_refund_of_shop',
+    invoice_id: 'search_refund_pkey',
+    external_id: 'search_refund_external_id',
+    rrn: 'search_refund_rrn',
+  };
+
   test.each(searchKeys)('of payments by %s is by its index', async (key) => {
     const plan = await planOf(paymentSearches[key]);
     expect(plan).toContain(ofPayment[key]);
@@ -155,6 +173,14 @@ describe('the plan', () => {
     const plan = await planOf(invoiceSearches[key]);
     expect(plan).toContain(ofInvoice[key]);
     expect(plan).not.toContain('Seq Scan');
+  });
+
+  test.each(refundSearchKeys)('of refunds by %s is by its index, also to count them', async (key) => {
+    for (const searched of [refundSearches[key], refundCounts[key]]) {
+      const plan = await planOf(searched);
+      expect(plan).toContain(ofRefund[key]);
+      expect(plan).not.toContain('Seq Scan');
+    }
   });
 
   test('without the index is another: the control', async () => {

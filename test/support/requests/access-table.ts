@@ -859,6 +859,13 @@ export const expectations: Record<string, Row> = {
     toKey: { own: done, foreign: noShop, unknown: noShop },
     toOtherTokens: unauthorized,
   },
+  searchRefunds: {
+    scope: 'payments:read',
+    request: ({ shopId, invoiceId }) =>
+      get(`/v2/analytics/shops/${shopId}/refunds?limit=9&invoiceID=${invoiceId}`),
+    toKey: { own: done, foreign: noShop, unknown: noShop },
+    toOtherTokens: unauthorized,
+  },
   listCategories: {
     scope: 'shops:read',
     request: () => get('/v2/processing/categories'),
