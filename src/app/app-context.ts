@@ -19,6 +19,7 @@ import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
 import type { PageTokens } from '../search/page-tokens.ts';
+import type { Turns } from '../search/turns.ts';
 import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
 
@@ -31,6 +32,7 @@ export type AppContext = {
   readonly templateTokens: TemplateTokens;
   readonly templateLimits: TemplateLimits;
   readonly pageTokens: PageTokens;
+  readonly searchTurns: Turns;
   readonly merchants: Merchants;
   /** The methods of the vault that return no card number. */
   readonly cards: Cards;

@@ -98,6 +98,7 @@ import { makeKeyPairs, type KeyPairs } from '../webhooks/registration/key-pair-p
 import { openWebhooks } from '../webhooks/webhooks.ts';
 import { openPageTokens } from '../search/page-tokens.ts';
 import { openSearchReader } from '../search/reader.ts';
+import { openTurns } from '../search/turns.ts';
 import { payoutInvariants } from '../payouts/store/invariants.ts';
 import { openPayoutRules } from '../payouts/payout-rules.ts';
 import { missingScope } from '../wallets/webhook-scope.ts';
@@ -430,6 +431,7 @@ export function buildService(
       ofAll: hourly(config.templateInvoicesPerHourInAll),
     }),
     pageTokens: openPageTokens(keyring, clock),
+    searchTurns: openTurns(Math.max(1, Math.floor(config.databaseConnections / 3))),
     merchants,
     cards,
     cardTesting,

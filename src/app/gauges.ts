@@ -14,6 +14,7 @@ import type { Invariant } from '../platform/ledger/store/invariants.ts';
 import type { Logger } from '../platform/log.ts';
 import { oldestPendingRefund, oldestUnknownPayment } from '../payments/store/oldest-unknown.ts';
 import { oldestSendingWithdrawal } from '../payouts/store/oldest-sending.ts';
+import { oldestUnseen } from '../search/position.store.ts';
 import { feedState } from '../webhooks/feed/feed.store.ts';
 import { lags, parkedQueues } from '../webhooks/inspection/inspection.store.ts';
 
@@ -135,6 +136,11 @@ export function addGauges(
     'mandate_webhook_feed_age_seconds',
     'Age of the oldest event that was not yet read for webhooks; 0 if all were',
     async () => secondsSince((await feedState(database)).oldest, clock),
+  );
+  metrics.gauge(
+    'mandate_search_age_seconds',
+    'Age of the oldest event that searches do not find yet; 0 if there is none',
+    async () => secondsSince(await oldestUnseen(database), clock),
   );
   metrics.gauge(
     'mandate_webhook_cluster_mismatch',

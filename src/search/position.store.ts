@@ -93,6 +93,13 @@ const readFreshness = statement({
     from search_position`,
 });
 
+const readOldestUnseen = statement({
+  name: 'read_oldest_unseen_of_searches',
+  parameters: {},
+  row: { created_at: 'timestamptz' },
+  text: `select created_at from event, search_position where ${isUnseen('seen')} order by written_in limit 1`,
+});
+
 const invoicesAtOnce = 500;
 /** Without changes the position is written only after this many transactions, as the webhook feed's is. */
 const maxTransactionsUnseen = 300n;
@@ -151,4 +158,10 @@ export async function freshness(
 ): Promise<{ readonly asOf: Instant; readonly isRebuilding: boolean }> {
   const [row] = await db.run(readFreshness, { party_id: partyId });
   return { asOf: row?.unseen_since ?? now, isRebuilding: row?.is_rebuilding ?? true };
+}
+
+/** When the oldest change was made that searches do not find yet. */
+export async function oldestUnseen(db: Database): Promise<Instant | undefined> {
+  const [oldest] = await db.run(readOldestUnseen, {});
+  return oldest?.created_at;
 }

@@ -84,10 +84,14 @@ test('until an event is read, asOf is its time', async () => {
   await make();
   clock.advance(5_000);
   const asOf = async (party = partyId) => (await freshness(database, party, clock.now())).asOf;
+  const age = async () =>
+    /^mandate_search_age_seconds (.*)$/m.exec((await world.service.call('GET', '/metrics')).text)?.[1];
   expect(await asOf()).toBe(written);
   expect(await asOf('ANOTHER')).toBe(clock.now());
+  expect(await age()).toBe('5');
   await world.service.search.whenIdle();
   expect(await asOf()).toBe(clock.now());
+  expect(await age()).toBe('0');
 });
 
 test('a transaction that commits after a later one was read is not missed', async () => {

@@ -3832,6 +3832,10 @@ select invoice_id, payment_id from payment where stuck_at is not null and status
 join invoice using (invoice_id)
 join event on aggregate_id = invoice_id and sequence = invoice.version;
 
+-- read_oldest_unseen_of_searches
+select created_at from event, search_position where aggregate = 'invoice' and written_in >= pg_snapshot_xmin((seen)::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, (seen)::pg_snapshot) order by written_in limit 1;
+
 -- read_open_wallet_grants
 select grant_id, valid_until from payout_grant
 where kind = 'wallet' and entity_id = $1::text and used_by is null and valid_until > $2::timestamptz

@@ -11,6 +11,7 @@ import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { LastRow, PageTokens } from '../page-tokens.ts';
 import { freshness } from '../position.store.ts';
 import type { SearchKey } from '../searches.store.ts';
+import type { Turns } from '../turns.ts';
 
 const id = Type.Optional(EntityID);
 export const AmountBound = Type.Optional(Type.Integer({ minimum: 1 }));
@@ -80,6 +81,7 @@ export type SearchDeps = {
   readonly db: Database;
   readonly merchants: Merchants;
   readonly pageTokens: PageTokens;
+  readonly searchTurns: Turns;
 };
 
 const whole = Type.Object({ ...PageQuery, ...PaymentQuery });
@@ -180,7 +182,7 @@ export function minorOf(amount: number | undefined): bigint | null {
 
 /** Finds the place where the page begins, has it read, and says how fresh it is. */
 export async function searched<Key extends SearchKey, Found, Body, More extends object>(
-  { db, merchants, pageTokens }: SearchDeps,
+  { db, merchants, pageTokens, searchTurns }: SearchDeps,
   asked: {
     readonly operation: string;
     readonly partyId: string;
@@ -194,7 +196,7 @@ export async function searched<Key extends SearchKey, Found, Body, More extends 
 ): Promise<
   Outcome<
     SearchPage<Body> & Omit<Page<Found, More>, 'found'>,
-    'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'invalidContinuationToken'
+    'invalidRequest' | 'searchTooWide' | 'shopNotFound' | 'invalidContinuationToken' | 'tooManyRequests'
   >
 > {
   const { operation, partyId, shopId, query, keys, now } = asked;
@@ -212,7 +214,8 @@ export async function searched<Key extends SearchKey, Found, Body, More extends 
     before_at: after?.createdAt ?? range.value.before_at,
     before: after?.ids ?? [],
   };
-  const page = await read(place);
+  const page = await searchTurns.run(partyId, () => read(place));
+  if (page === 'busy') return refuse('tooManyRequests', { waitSeconds: 1 });
   if (!page)
     return tooWide(
       'It took more than two seconds. Send a shorter range of time, or an exact key such as rrn.',
