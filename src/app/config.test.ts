@@ -50,6 +50,23 @@ test('a master key that cannot be read is not called missing', () => {
   expect(refusal).not.toContain('MANDATE_MASTER_KEY is not set');
 });
 
+test('live mode has the warnings of its settings, the sandbox none', () => {
+  const environment = {
+    DATABASE_URL: 'postgres://db.internal/mandate',
+    DATABASE_UNVERIFIED: 'on',
+    MANDATE_MASTER_KEY: Buffer.from('correct horse battery staple yes').toString('base64'),
+    CARD_TESTING_LIMITS: 'off',
+    HOST: '10.0.0.1',
+  };
+  expect(read(environment)().warnings).toEqual([]);
+  expect(read({ ...environment, MANDATE_MODE: 'live' })().warnings).toEqual([
+    expect.stringMatching(/^the connection to the database is not verified/),
+    expect.stringMatching(/^MANDATE_MASTER_KEY /),
+    expect.stringMatching(/^CARD_TESTING_LIMITS /),
+    expect.stringMatching(/^PUBLIC_URL /),
+  ]);
+});
+
 describe('DATABASE_URL', () => {
   test.each(['postgres://me:hush@db:port/mandate', 'postgres://me:hu/sh@db/mandate'])(
     'that cannot be parsed is refused without repeating it: %s',

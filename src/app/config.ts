@@ -1,6 +1,6 @@
 // The settings of this process, read from its environment and checked once, at the start.
 import { mailServerIn } from '../platform/mail/mail-settings.ts';
-import { isUnverified, liveModeFaults } from './settings/live-mode-faults.ts';
+import { liveModeFaults, liveModeWarnings } from './settings/live-mode-faults.ts';
 import { misspeltSettings, type MisspeltSetting } from './settings/misspelt-settings.ts';
 import { addressFault, type Mode, type Setting, type ValueOf } from './settings/setting.ts';
 import { settings } from './settings/settings.ts';
@@ -68,7 +68,8 @@ export function readConfig(environment: Environment, workingFolder: string) {
   if (faults.length > 0) throw new ConfigurationFault(faults, misspeltIn(environment).map(textOfMisspelt));
   return {
     ...values,
-    isDatabaseUnverified: isUnverified(values.databaseUrl, usualHost),
+    /** For the log, at each start. */
+    warnings: mode === 'live' ? liveModeWarnings({ ...values, usualHost, publicUrl }) : [],
     publicUrl: publicUrl.replace(/\/$/, ''),
     mailServer: mail && 'server' in mail ? mail.server : undefined,
   };

@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { codeOf } from '../error-code.ts';
 import { buildService, openFoundation, type Foundation, type RunningService } from '../app/compose.ts';
 import { misspeltIn, readConfig, type Config } from '../app/config.ts';
+import { isLoopback } from '../app/settings/live-mode-faults.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import {
   leaveSandbox,
@@ -140,15 +141,14 @@ async function listen(service: RunningService, { host, port }: Config): Promise<
   return service.app.listen({ host, port });
 }
 
-function warnOfSettings(log: Logger, { mode, isDatabaseUnverified }: Config): void {
-  if (mode === 'live' && isDatabaseUnverified)
-    log.warn('the connection to the database is not verified; DATABASE_UNVERIFIED allows it');
+function warnOfSettings(log: Logger, { warnings }: Config): void {
+  for (const warning of warnings) log.warn(warning);
   for (const { name, nearest } of misspeltIn(process.env))
     log.warn({ name, nearest }, 'unknown setting ignored; run "mandate config" to see all settings');
 }
 
 function warnOfLoopback(log: Logger, publicUrl: string): void {
-  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(publicUrl).hostname))
+  if (isLoopback(new URL(publicUrl).hostname))
     log.warn({ publicUrl }, 'PUBLIC_URL is a loopback address; payers and banks cannot reach it');
 }
 

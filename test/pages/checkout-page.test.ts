@@ -131,6 +131,36 @@ describe('the page', () => {
     expect(strange.headers['x-frame-options']).toBeUndefined();
   });
 
+  test.each<[string, Record<string, string>, Record<string, string>]>([
+    ['unsafe-none', { shopOrigin: 'https://shop.example' }, { referer: 'https://shop.example/cart' }],
+    ['same-origin-allow-popups', { shopOrigin: 'https://shop.example' }, {}],
+    [
+      'same-origin-allow-popups',
+      { shopOrigin: 'https://shop.example' },
+      { referer: 'https://evil.example/' },
+    ],
+    [
+      'same-origin-allow-popups',
+      { shopOrigin: 'https://evil.example' },
+      { referer: 'https://evil.example/' },
+    ],
+    ['same-origin-allow-popups', {}, { referer: 'https://shop.example/cart' }],
+  ])('has the opener policy %s for %j from %j', async (policy, query, headers) => {
+    const known = { invoiceID: invoice.id, invoiceAccessToken: invoice.token };
+    const page = await open({ ...known, ...query }, headers);
+    expect([viewOf(page), page.headers['cross-origin-opener-policy']]).toEqual(['form', policy]);
+  });
+
+  test('of a window without an opener keeps its policy on the way to the bank', async () => {
+    for (const [query, policy] of [
+      ['', 'unsafe-none'],
+      ['?alone=true', 'same-origin-allow-popups'],
+    ]) {
+      const { headers } = await service.call('GET', `/checkout/challenge${query}`);
+      expect(headers['cross-origin-opener-policy']).toBe(policy);
+    }
+  });
+
   test('shows nothing of the invoice without a token', async () => {
     const bare = await open({ invoiceID: invoice.id });
     expect([bare.status, viewOf(bare)]).toEqual([200, 'loading']);

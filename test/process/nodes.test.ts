@@ -126,8 +126,9 @@ test('neither mode works on a database of the other, except to list and revoke i
   const asFound = { ...inLiveMode, MANDATE_MASTER_KEY: 'UnP1Ga5r00+ukEdZ50vot1qHCYuKSbp/eJcy3f7qka4=' };
   for (const { keyId } of JSON.parse((await mandate([...list, '--json'], asFound)).output))
     expect((await mandate(['keys', 'revoke', keyId], asFound)).code).toBe(0);
-  const live = await startServer(inLiveMode);
+  const live = await startServer({ ...inLiveMode, CARD_TESTING_LIMITS: 'off' });
   expect(live.output()).toContain('PUBLIC_URL is a loopback address');
+  expect(live.output()).toContain('CARD_TESTING_LIMITS is off');
   expect((await fetch(`${live.url}/sandbox/clock`)).status).toBe(404);
   expect((await fetch(`${live.url}/metrics`)).status).toBe(404);
   expect(await live.stop()).toBe(0);

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { isUnverified, liveModeFaults } from './live-mode-faults.ts';
+import { isUnverified, liveModeFaults, liveModeWarnings } from './live-mode-faults.ts';
 
 const good = {
   masterKey: randomBytes(32),
@@ -8,7 +8,9 @@ const good = {
   usualHost: undefined,
   takesUnverifiedDatabase: false,
   rejectUnauthorized: undefined,
+  trustedProxies: ['10.0.0.0/8', '::ffff:10.0.0.0/104', 'fc00::/7', '203.0.113.7'],
 };
+const quiet = { ...good, cardTestingLimits: true, publicUrl: 'https://pay.example' };
 
 test('random keys and a verified connection are taken', () => {
   for (let times = 0; times < 1_000; times++)
@@ -63,4 +65,55 @@ test.each([
 ])('%s with PGHOST=%s leaves the machine unverified: %s', (databaseUrl, usualHost, isRefused) => {
   expect(isUnverified(databaseUrl, usualHost)).toBe(isRefused);
   expect(liveModeFaults({ ...good, databaseUrl, usualHost })).toHaveLength(isRefused ? 1 : 0);
+});
+
+test.each(['0.0.0.0/0', '8.0.0.0/7', '::/0', '2000::/3', '::ffff:0:0/96', '0:0:0:0:0:FFFF:8.0.0.0/103'])(
+  'proxies anywhere in %s are refused: callers are there too',
+  (network) => {
+    expect(liveModeFaults({ ...good, trustedProxies: ['10.0.0.1', network] })).toEqual([
+      expect.stringContaining(`TRUSTED_PROXIES has "${network}"`),
+    ]);
+  },
+);
+
+test('nothing is warned of with random keys, a verified connection, limits and https', () => {
+  for (let number = 0; number < 1_000; number++) {
+    const masterKey = createHash('sha256').update(`key ${number}`).digest();
+    expect(liveModeWarnings({ ...quiet, masterKey })).toEqual([]);
+  }
+});
+
+test.each([
+  ['words', Buffer.from('correct horse battery staple yes')],
+  ['words in Cyrillic', Buffer.from('ключ для карточек')],
+  ['hexadecimal digits', Buffer.from('9f86d081884c7d659a2feaa0c55ad015')],
+  ['words typed as base64', Buffer.from('ThisIsMyVerySecretMasterKeyForTheDatabases1', 'base64')],
+])('a master key of %s is taken with a warning', (_, masterKey) => {
+  expect(masterKey).toHaveLength(32);
+  expect(liveModeFaults({ ...good, masterKey })).toEqual([]);
+  expect(liveModeWarnings({ ...quiet, masterKey })).toEqual([expect.stringContaining('change-master-key')]);
+});
+
+test('a connection that the operator lets be unverified is warned of', () => {
+  const unverified = { databaseUrl: 'postgres:///mandate', usualHost: 'db.internal' };
+  expect(liveModeWarnings({ ...quiet, ...unverified })).toEqual([
+    expect.stringContaining('the connection to the database is not verified'),
+  ]);
+});
+
+test('limits of card testing that are off are warned of', () => {
+  expect(liveModeWarnings({ ...quiet, cardTestingLimits: false })).toEqual([
+    expect.stringContaining('CARD_TESTING_LIMITS is off'),
+  ]);
+});
+
+test.each([
+  ['http://pay.example', 1],
+  ['http://10.0.0.1:8080', 1],
+  ['http://127.evil.example', 1],
+  ['http://127.0.0.1:8080', 0],
+  ['http://localhost:8080', 0],
+  ['http://[::1]:8080', 0],
+])('payers at %s: %i warnings', (publicUrl, count) => {
+  expect(liveModeWarnings({ ...quiet, publicUrl })).toHaveLength(count);
 });

@@ -1,4 +1,5 @@
-// What live mode refuses, because real money and card numbers would depend on it. Each fault says what to do.
+// What live mode refuses, and what its log warns of, because real money and card numbers depend on it. Each says what to do.
+import { isUtf8 } from 'node:buffer';
 import { isIP } from 'node:net';
 
 type Given = {
@@ -9,10 +10,12 @@ type Given = {
   /** The operator knows that the connection is not verified. */
   readonly takesUnverifiedDatabase: boolean;
   readonly rejectUnauthorized: string | undefined;
+  readonly trustedProxies: readonly string[];
 };
 
 export function liveModeFaults(given: Given): string[] {
-  const { masterKey, databaseUrl, usualHost, takesUnverifiedDatabase, rejectUnauthorized } = given;
+  const { masterKey, databaseUrl, usualHost, takesUnverifiedDatabase, rejectUnauthorized, trustedProxies } =
+    given;
   const faults: string[] = [];
   if (masterKey && isGuessable(masterKey))
     faults.push(
@@ -26,7 +29,50 @@ export function liveModeFaults(given: Given): string[] {
     faults.push(
       'DATABASE_URL is on another machine without verified TLS. End it with `?sslmode=verify-full&sslrootcert=<file>`, or set DATABASE_UNVERIFIED=on if the network between is yours.',
     );
+  for (const network of trustedProxies.filter(isOfStrangers))
+    faults.push(
+      `TRUSTED_PROXIES has "${network}", which callers are in as well, so each could choose its address. Name the networks of your proxies alone.`,
+    );
   return faults;
+}
+
+type Taken = Pick<Given, 'masterKey' | 'databaseUrl' | 'usualHost'> & {
+  readonly cardTestingLimits: boolean;
+  readonly publicUrl: string;
+};
+
+/** What live mode takes all the same: an operator may have a reason, or runs with it already. */
+export function liveModeWarnings({
+  masterKey,
+  databaseUrl,
+  usualHost,
+  cardTestingLimits,
+  publicUrl,
+}: Taken): string[] {
+  const { protocol, hostname } = new URL(publicUrl);
+  return [
+    ...(isUnverified(databaseUrl, usualHost)
+      ? ['the connection to the database is not verified; DATABASE_UNVERIFIED allows it']
+      : []),
+    ...(masterKey && isText(masterKey)
+      ? ['MANDATE_MASTER_KEY is text that may be guessed; see "mandate keys change-master-key --help"']
+      : []),
+    ...(cardTestingLimits ? [] : ['CARD_TESTING_LIMITS is off; stolen cards can be tried without a limit']),
+    ...(protocol === 'http:' && !isLoopback(hostname)
+      ? ['PUBLIC_URL is not https; card numbers cross the network unencrypted']
+      : []),
+  ];
+}
+
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** The largest private networks are 10.0.0.0/8, which may be written as one of IPv6, and fc00::/7. */
+function isOfStrangers(network: string): boolean {
+  const [address = '', bits] = network.split('/');
+  const least = isIP(address) === 4 ? 8 : /^[0:]*:ffff:/i.test(address) ? 96 + 8 : 7;
+  return bits !== undefined && Number(bits) < least;
 }
 
 /** Whether the connection leaves this machine without a check of who answers. */
@@ -54,4 +100,10 @@ function isGuessable(key: Buffer): boolean {
   const step = ((key[1] ?? 0) - (key[0] ?? 0) + 256) % 256;
   const counts = key.every((byte, index) => index === 0 || byte === ((key[index - 1] ?? 0) + step) % 256);
   return repeats || counts || new Set(key).size < 10;
+}
+
+/** Words have less to guess than random bytes, also where they are typed as base64. Of random keys one in 100,000 is so. */
+function isText(key: Buffer): boolean {
+  const small = key.toString('base64').match(/[a-z]/g) ?? [];
+  return isUtf8(key) || small.length >= 32;
 }

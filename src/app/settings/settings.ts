@@ -130,7 +130,8 @@ export const settings = {
       'Addresses or networks of your proxies, separated by commas. Only theirs are `X-Forwarded-For`, `X-Forwarded-Proto` and ' +
       '`X-Forwarded-Host` believed, so they must replace those of the caller. `X-Real-IP` is believed if a proxy sends no ' +
       '`X-Forwarded-For`; it must then delete that of the caller. Their `Forwarded` is ignored. A proxy that is not listed is warned ' +
-      'about, and limits count all its callers as one address. In live mode they still count each caller that one of a private network names.',
+      'about, and limits count all its callers as one address. In live mode they still count each caller that one of a private network names. ' +
+      'It refuses a network wider than /8 (/7 of IPv6).',
     read(text = '', { addFault }) {
       const entries = text.split(',').flatMap((entry) => entry.trim() || []);
       for (const entry of entries.filter((entry) => !isNetwork(entry)))

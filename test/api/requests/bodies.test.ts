@@ -1,4 +1,5 @@
 // Bodies, queries and paths that no honest client sends: each is refused with a code, and none is a fault.
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invoicesUrl, makeInvoice, order } from '../../support/worlds/invoices.ts';
 import {
@@ -176,20 +177,36 @@ describe('a body', () => {
     });
   });
 
-  test('may have at most 32 KiB with an access token, also in chunks', async () => {
+  test('may have at most 32 KiB with an access token, whatever its head says', async () => {
     const { id, token } = await makeInvoice(service, merchant);
     const sized = (bytes: number) => {
       const body = JSON.stringify({ flow: { type: 'PaymentFlowInstant' } });
       return body + ' '.repeat(bytes - body.length);
     };
-    const pay = (bytes: number) =>
-      service.call('POST', `${invoicesUrl}/${id}/payments`, { token, body: sized(bytes) });
-    expect((await pay(32 * 1024)).status).toBe(400);
-    const { status, body } = await pay(32 * 1024 + 1);
+    const url = `${invoicesUrl}/${id}/payments`;
+    const pay = (body: string, headers = {}) => service.call('POST', url, { token, body, headers });
+    const [most, tooMany] = [32 * 1024, 32 * 1024 + 1];
+    expect((await pay(sized(most))).status).toBe(400);
+    const { status, body } = await pay(sized(tooMany));
     expect({ status, body }).toEqual({
       status: 413,
       body: { message: 'The request body is larger than 32 KiB, the most with an access token. Send less.' },
     });
+    // Before the body arrives.
+    expect((await pay(sized(100), { 'content-length': String(tooMany) })).status).toBe(413);
+    const inChunks = (bytes: number) =>
+      service.app.inject({
+        method: 'POST',
+        url,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'transfer-encoding': 'chunked',
+        },
+        payload: Readable.from([sized(bytes)]),
+      });
+    expect((await inChunks(most)).statusCode).toBe(400);
+    expect((await inChunks(tooMany)).statusCode).toBe(413);
   });
 
   test('with many errors gets a short response', async () => {

@@ -16,6 +16,7 @@ function read(
   return readAnswer(asked, { status, headers, body: bytes });
 }
 const approved = { operationId, outcome: 'approved', reference: '900000000001' };
+const declined = { operationId, outcome: 'declined', network: 'visa', code: '51' };
 const form = [{ name: 'PaReq', value: 'abc' }];
 
 test.each([
@@ -30,9 +31,22 @@ test.each([
   });
 });
 
-test('a card number as the network or in an error is masked', () => {
-  const declined = { operationId, outcome: 'declined', network: '4242424242424242', code: '51' };
-  expect(read(sent, 200, declined)).toMatchObject({ outcome: 'declined', network: '424242******4242' });
+test.each<[string, object, object]>([
+  ['the reference', approved, { reference: '4000056655665556' }],
+  ['the acquirer’s reference', approved, { references: { acquirer: 'a-4000056655665556' } }],
+  ['the network', declined, { network: '4000056655665556' }],
+  ['the code', declined, { code: '4000056655665556' }],
+  ['the text', declined, { text: `No card 4000 0566-5566\n5556, ${'x'.repeat(300)}` }],
+  ['the text at its cut', declined, { text: `${'x'.repeat(190)} 4000056655665556` }],
+  ['the reference of a decline', declined, { references: { acquirer: 'a-4000056655665556' } }],
+])('a card number as %s is masked, and the response counts', (_, response, fields) => {
+  const answer = read(sent, 200, { ...response, ...fields });
+  expect(answer.outcome).toBe((response as typeof approved).outcome);
+  expect(JSON.stringify(answer)).toContain('400005***');
+  expect(JSON.stringify(answer).replace(/\D+/g, '')).not.toContain('4000056');
+});
+
+test('a card number in an error is masked', () => {
   const odd = read(sent, 500, { error: 'no 4242424242424242' });
   expect(JSON.stringify(odd)).not.toContain('4242424242424242');
 });

@@ -108,7 +108,7 @@ function readOutcome(asked: Asked, received: unknown): BankResponse {
   }
 }
 
-/** Later charges send it back, and one in ten IDs of digits has the checksum of a card. Those of another length than most cards are kept. */
+/** Banks need some again, and one in ten IDs of digits has the checksum of a card. Those of another length than most cards are kept. */
 function maskedId(id: string): string {
   return /^\d+$/.test(id) && id.length !== 16 ? id : maskCardNumbers(id);
 }
@@ -151,7 +151,7 @@ function inOneLine(text: string): string {
 
 /** Undefined if the bank named none. */
 function namesOfDecline({ rrn: named, acquirer, arn }: References): References | undefined {
-  const names = defined({ rrn: named, acquirer: acquirer && maskCardNumbers(acquirer), arn });
+  const names = defined({ rrn: named, acquirer: acquirer && maskedId(acquirer), arn });
   return Object.keys(names).length === 0 ? undefined : names;
 }
 
@@ -159,9 +159,10 @@ function namesOfDecline({ rrn: named, acquirer, arn }: References): References |
 function referencesOf(body: OperationAnswer & { outcome: 'approved' }): References {
   const { reference, references: { rrn: named, acquirer, arn } = {} } = body;
   const isRrn = reference !== undefined && rrn.test(reference);
+  const own = acquirer ?? (isRrn ? undefined : reference);
   return defined({
     rrn: named ?? (isRrn ? reference : undefined),
-    acquirer: acquirer ?? (isRrn ? undefined : reference),
+    acquirer: own && maskedId(own),
     arn: arn ?? body.arn,
   });
 }

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../../log.ts';
+import { withoutPort } from '../request/client-address.ts';
 import { proxyCheck } from './proxies.ts';
 
 type Received = Pick<FastifyRequest, 'ip' | 'headers'> & {
@@ -113,7 +114,6 @@ function lastForwarded(headers: Received['headers']): string | undefined {
       ?.trim() ?? '';
   const forwardedFor = /(?:^|;)\s*for="?([^;"]+)/i.exec(lastOf('forwarded'))?.[1] ?? '';
   const named = lastOf('x-forwarded-for') || forwardedFor || lastOf('x-real-ip');
-  // It may have a port, brackets around an IPv6 address, and an interface behind it.
-  const address = named.replace(/^\[([^\]]*)\].*$|^([^:]+):\d+$/, '$1$2').replace(/%.*$/, '');
+  const address = withoutPort(named).replace(/%.*$/, '');
   return isIP(address) === 0 ? undefined : address;
 }

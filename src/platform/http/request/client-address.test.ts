@@ -41,6 +41,9 @@ test.each([
   ['0:0:0:0:0:ffff:192.0.2.1', '192.0.2.1'],
   ['0:0:0:0:0:ffff:192.0.2.1%eth0', '192.0.2.1'],
   ['2001:db8::ffff:c000:201', '2001:db8:0:0'],
+  ['192.0.2.1:50123', '192.0.2.1'],
+  ['[2001:db8:1:2::1]:50123', '2001:db8:1:2'],
+  ['[2001:db8:1:2::1]', '2001:db8:1:2'],
   ['nonsense', 'nonsense'],
   ['no:address', 'no:address'],
 ])('the network of %s is %s', (address, network) => expect(networkOf(address)).toBe(network));

@@ -17,6 +17,11 @@ function forwardedEntries({ headers }: Pick<FastifyRequest, 'headers'>): string[
     .map((entry) => entry.trim());
 }
 
+/** Some proxies write the port behind an address, and brackets around one of IPv6. */
+export function withoutPort(address: string): string {
+  return address.replace(/^\[([^\]]*)\].*$|^([^:]+):\d+$/, '$1$2');
+}
+
 /** Writes an IPv4 address that came over an IPv6 socket as IPv4, and an IPv6 address without its interface. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
@@ -24,10 +29,10 @@ function plain(address: string): string {
 
 /**
  * What limits count callers by: an IPv4 address in any form, or the first half of an IPv6 address. A subscriber can choose the second
- * half.
+ * half, and the port.
  */
 export function networkOf(address: string): string {
-  const bare = plain(address);
+  const bare = plain(withoutPort(address));
   if (isIP(bare) !== 6) return bare;
   // The usual form: lower case, no leading zeros, groups only.
   const written = new URL(`http://[${bare}]`).hostname.slice(1, -1);
