@@ -239,7 +239,7 @@ async function cardOfParent(
   const asked = { caller, parent, contact: contactOf(payer) };
   const charged = payerOfParent(
     asked,
-    { series, token, verdict },
+    { ...evaluation, token, verdict },
     previous ?? series.rootNetworkTransactionId,
   );
   if (!charged.ok) return charged;

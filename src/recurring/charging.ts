@@ -93,11 +93,11 @@ async function evaluate(
 ): Promise<Evaluation | undefined> {
   const found = await readChargeHistory(db, seriesId, charge, laterBy(now, -declinesCountMs));
   if (!found) return undefined;
-  const { stored, standing, cardStops } = found;
+  const { stored, standing, ...asOfNow } = found;
   const { enforceMaxGap, enforceAmount, periodRule } = stored.settings;
   const rules = defined({ enforceMaxGap, enforceAmount, periodRule });
   const verdict = mayCharge(standing, { ...charge, ...rules }, now);
-  return { series: stored.series, token: stored.handles.token, verdict, stored, cardStops };
+  return { series: stored.series, token: stored.handles.token, verdict, stored, ...asOfNow };
 }
 
 async function recordOutcome(

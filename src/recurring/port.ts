@@ -1,4 +1,5 @@
 // What other modules may use of recurring charges.
+import type { DeclineClass } from '../acquiring/domain/decline-class.ts';
 import type { CardDetails } from '../cards/domain/card.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -51,6 +52,8 @@ export type Evaluation = {
   readonly stored: StoredSeries;
   /** How many stops of its card had reached the series. */
   readonly cardStops: number;
+  /** How the latest attempt to collect the invoice was declined. */
+  readonly invoiceDecline?: DeclineClass;
 };
 
 /** A charge with the payer present: a payment, or the verification charge of a binding. */

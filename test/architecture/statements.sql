@@ -3994,29 +3994,32 @@ exists (select from series_attempt where series_id = $1::text and outcome = 'pen
 stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
 ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
 ended.decline_class as charge_class,
+(select decline_class from series_attempt
+where series_id = $1::text and invoice_id = $2::text and outcome <> 'unsent'
+order by created_at desc limit 1) as invoice_class,
 (select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
 by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
-and currency = $2::text and amount_minor = $3::int8, false)) order by attempted_at)
+and currency = $3::text and amount_minor = $4::int8, false)) order by attempted_at)
 from card_decline as decline
-where decline.card_key = series.card_key and attempted_at > $4::timestamptz) as declines
+where decline.card_key = series.card_key and attempted_at > $5::timestamptz) as declines
 from series
 left join lateral (
 select stopped_at, rule, pack, decline_class from card_stop
 where card_stop.card_key = series.card_key
 and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
-and (not is_of_charge or card_stop.invoice_id = $5::text)
+and (not is_of_charge or card_stop.invoice_id = $2::text)
 order by stopped_at desc limit 1
 ) as stop on true
 left join lateral (
-select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = $5::text
+select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = $2::text
 union all
 select ended_at, rule, pack, decline_class from series_attempt
-where series_id = $1::text and invoice_id = $5::text and effect = 'stop charge'
+where series_id = $1::text and invoice_id = $2::text and effect = 'stop charge'
 order by ended_at desc limit 1
 ) as ended on true
 left join lateral (
 select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
-where series_id = $1::text and invoice_id is distinct from $5::text
+where series_id = $1::text and invoice_id is distinct from $2::text
 ) as others on true
 where series_id = $1::text;
 
@@ -4258,6 +4261,10 @@ where card_id = $3::text and attempts > 0;
 -- reschedule_series
 update series set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where series_id = $2::text and version = $3::int4;
+
+-- reschedule_unsent_withdrawal
+update withdrawal set wake_at = $1::timestamptz, attempts = 0, stuck_reason = null
+where withdrawal_id = $2::text and version = $3::int4 and attempts = 1 and status = 'sending';
 
 -- reschedule_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = null

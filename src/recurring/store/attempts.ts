@@ -57,6 +57,7 @@ const readStandingRow = statement({
     charge_rule: 'text?',
     charge_pack: 'text?',
     charge_class: classColumn,
+    invoice_class: classColumn,
     declines: stored('json?', list(decline)),
   },
   text: `
@@ -69,6 +70,9 @@ const readStandingRow = statement({
       stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
       ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
       ended.decline_class as charge_class,
+      (select decline_class from series_attempt
+       where series_id = :series_id and invoice_id = :invoice_id and outcome <> 'unsent'
+       order by created_at desc limit 1) as invoice_class,
       (select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
            by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
              and currency = :currency and amount_minor = :amount_minor, false)) order by attempted_at)
@@ -216,13 +220,21 @@ const insertStop = statement({
     from concerned where series.series_id = concerned.series_id`,
 });
 
+type ReadHistory = {
+  readonly stored: StoredSeries;
+  readonly standing: ChargeHistory;
+  readonly cardStops: number;
+  /** Of the latest attempt to collect the invoice. */
+  readonly invoiceDecline?: DeclineClass;
+};
+
 /** `declinesAfter`: how far back networks count. Without a lock on the series, a later write may hit a version conflict. */
 export async function readChargeHistory(
   db: Database,
   seriesId: string,
   charge: { readonly invoiceId?: string; readonly amount?: Money },
   declinesAfter: Instant,
-): Promise<{ stored: StoredSeries; standing: ChargeHistory; cardStops: number } | undefined> {
+): Promise<ReadHistory | undefined> {
   const [row] = await db.run(readStandingRow, {
     series_id: seriesId,
     invoice_id: charge.invoiceId ?? null,
@@ -247,7 +259,8 @@ export async function readChargeHistory(
     ...(cardStop ? { cardStop } : {}),
     ...(chargeStop ? { chargeStop } : {}),
   };
-  return { stored, standing, cardStops: row.card_stops };
+  const { card_stops: cardStops, invoice_class: invoiceDecline } = row;
+  return { stored, standing, cardStops, ...defined({ invoiceDecline }) };
 }
 
 function stopOf(

@@ -247,6 +247,20 @@ describe('what networks ask about a charge', () => {
     expect(initiations().map((one) => 'resubmission' in one)).toEqual([false, true, false]);
   });
 
+  test('a repeat follows its own invoice, and no decline of another one of the series', async () => {
+    const started = await world.paid(visa, { makeRecurrent: true });
+    const parent = { invoiceID: started.id, paymentID: '1' };
+    const lacking = await recurring.invoice(insufficientFunds);
+    const another = await recurring.invoice(declinedWith(91));
+    wayward.sent.length = 0;
+    for (const of of [another, lacking, another, lacking]) {
+      world.service.clock.advance(25 * hour);
+      await recurring.charge(parent, of);
+      await world.service.jobs.whenIdle();
+    }
+    expect(initiations().map((one) => 'resubmission' in one)).toEqual([false, false, false, true]);
+  });
+
   test('is not said where the terms state no amount', async () => {
     const parent = await parentOf();
     wayward.sent.length = 0;

@@ -1,4 +1,5 @@
 // Who pays a charge without the payer present, decided on what was read of its series.
+import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
 import type { Caller } from '../../../caller.ts';
 import { defined } from '../../../defined.ts';
 import { agreedAmountOf } from '../../../receipts/domain/terms.ts';
@@ -15,13 +16,15 @@ export type EvaluatedSeries = {
   /** The token of its card. */
   readonly token: string;
   readonly verdict: ChargeDecision;
+  /** How the latest attempt to collect the invoice was declined. */
+  readonly invoiceDecline?: DeclineClass;
 };
 
 export type Contact = Pick<Payer, 'contactInfo' | 'redirectUrl'>;
 
 export function payerOfParent(
   asked: { readonly caller: Caller; readonly parent: PaymentRef; readonly contact: Contact },
-  { series, token, verdict }: EvaluatedSeries,
+  { series, token, verdict, invoiceDecline }: EvaluatedSeries,
   previousNetworkTransactionId: string | undefined,
 ): Outcome<Payer, ChargeRefusal['code']> {
   const { caller, parent, contact } = asked;
@@ -34,7 +37,7 @@ export function payerOfParent(
     parent,
     warnings: verdict.warnings,
     ...chainOf(series, previousNetworkTransactionId),
-    ...chargedAs(series),
+    ...chargedAs(series, invoiceDecline),
     ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
     ...contact,
   });
@@ -43,7 +46,7 @@ export function payerOfParent(
 export function payerOfCustomer(
   asked: { readonly caller: Caller; readonly customerId: string; readonly contact: Contact },
   { bindingId, token, details: card, networkTransactionId }: NonNullable<ChargeableCustomer['card']>,
-  { series, verdict }: EvaluatedSeries,
+  { series, verdict, invoiceDecline }: EvaluatedSeries,
 ): Outcome<Payer & { type: 'customer' }, ChargeRefusal['code']> {
   const { caller, customerId, contact } = asked;
   if (!verdict.may) return refusalOf(verdict, caller);
@@ -56,7 +59,7 @@ export function payerOfCustomer(
     seriesId: series.id,
     warnings: verdict.warnings,
     ...defined({ rootNetworkTransactionId: networkTransactionId }),
-    ...chargedAs(series),
+    ...chargedAs(series, invoiceDecline),
     ...contact,
   });
 }
@@ -81,8 +84,8 @@ function chainOf(
   return defined({ rootNetworkTransactionId, previousNetworkTransactionId, rootNetworkIds });
 }
 
-function chargedAs({ mandate, declineClass }: Series): ChargedAs {
-  const followsLackOfFunds = declineClass === 'funds' ? (true as const) : undefined;
+function chargedAs({ mandate }: Series, invoiceDecline: DeclineClass | undefined): ChargedAs {
+  const followsLackOfFunds = invoiceDecline === 'funds' ? (true as const) : undefined;
   return defined({ agreedAmount: agreedAmountOf(mandate), followsLackOfFunds });
 }
 

@@ -6,7 +6,7 @@ import type { ContactInfo } from '../../../recurring/domain/mandate.ts';
 /** What the payer agreed to, and what came before, when the charge was created. */
 export type ChargedAs = {
   readonly agreedAmount?: 'fixed' | 'variable';
-  /** The latest charge of the series was declined for lack of funds. */
+  /** The latest attempt to collect the invoice was declined for lack of funds. */
   readonly followsLackOfFunds?: true;
 };
 
