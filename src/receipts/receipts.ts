@@ -21,10 +21,13 @@ export type Receipts = {
 
 export function openReceipts({
   merchants,
+  productOf,
   revokeUrlOf,
   sendsEmail,
 }: {
   readonly merchants: Pick<Merchants, 'shop'>;
+  /** Of an invoice, which never changes it. New terms may have been agreed to with a binding. */
+  readonly productOf: (invoiceId: string) => Promise<string | undefined>;
   /** The link with which the payer ends the charges. */
   readonly revokeUrlOf: (seriesId: string) => string;
   /** False in live mode without a mail server, where an email would be neither sent nor seen. */
@@ -32,12 +35,13 @@ export function openReceipts({
 }): Receipts {
   return {
     async write({ partyId, seriesId, content }, paid, language = content.language) {
-      const { shopId, contact, mandate, card } = content;
+      const { shopId, contact, timeZone, mandate, card } = content;
       const shop = await merchants.shop(partyId, shopId);
       if (!shop) return undefined;
       const merchant = { name: shop.name, site: shop.url, ...defined({ contact }) };
       const cancelUrl = revokeUrlOf(seriesId);
-      return { language, ...receiptOf({ ...paid, language, merchant, mandate, card, cancelUrl }) };
+      const known = defined({ timeZone, product: await productOf(paid.invoiceId) });
+      return { language, ...receiptOf({ ...paid, ...known, language, merchant, mandate, card, cancelUrl }) };
     },
 
     emailOf({ email: ofConsent, ...of }, { paid, email: recipient = ofConsent }) {

@@ -25,6 +25,8 @@ export type ReceiptContent = {
   /** Unless another is asked for. */
   readonly language: ReceiptLanguage;
   readonly contact?: string;
+  /** Older nodes store none. */
+  readonly timeZone?: string;
   readonly mandate: MandateTerms & { readonly schedule: string };
   readonly card: { readonly paymentSystem: PaymentSystem; readonly lastDigits: string };
 };

@@ -12,7 +12,9 @@ const facts: ReceiptFacts = {
   language: 'en',
   merchant: { name: 'A & B <Books>', site: 'https://books.example', contact: 'help@books.example' },
   amount: { minor: 49_905n, currency: 'RUB' as Currency },
-  at: '2026-01-19T10:00:00.123000Z' as Instant,
+  at: '2026-01-19T22:00:00.123000Z' as Instant,
+  timeZone: 'Europe/Moscow',
+  product: 'A year of <Books>',
   mandate: { schedule: 'P1M' },
   card: { paymentSystem: 'visa', lastDigits: '4242' },
   invoiceId: '1Cg2mCUVy4m',
@@ -84,11 +86,28 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
         const mandate = { schedule, amountRule: { kind: 'variable', text } } as const;
         const merchant = { name, site: 'https://books.example', contact };
         const { text: written, html } = receiptOf({ ...facts, language, mandate, merchant });
-        expect(written.split('\n')).toHaveLength(13);
-        expect(html.match(/<tr>/g)).toHaveLength(10);
+        expect(written.split('\n')).toHaveLength(14);
+        expect(html.match(/<tr>/g)).toHaveLength(11);
       }),
     );
   });
+});
+
+test.each([
+  ['en', 'For: A year of <Books>', 'Date: January 20, 2026, 1:00 AM GMT+3', 'End recurring charges'],
+  ['ru', 'За что: A year of <Books>', 'Дата: 20 января 2026 г., 01:00 GMT+3', 'Прекратить списания'],
+] as const)('names the product and the time in the shop, and has a button, in %s', (language, ...said) => {
+  const [product, time, button] = said;
+  const { text, html } = receiptOf({ ...facts, language });
+  expect(text.split('\n')).toEqual(expect.arrayContaining([product, time]));
+  expect(html).toContain(`<a class="button" href="${escaped(facts.cancelUrl)}">${button}</a>`);
+});
+
+test('a receipt that an older node has stored has the time in UTC, and one without an invoice no product', () => {
+  const { timeZone: _zone, product: _product, ...bare } = facts;
+  const { text } = receiptOf(bare);
+  expect(text).toContain('Date: January 19, 2026, 10:00 PM UTC');
+  expect(text).not.toContain('For:');
 });
 
 test('foreign text is escaped in the page', () => {
@@ -124,7 +143,8 @@ test.each([' ', '\n', 'card 4242 4242 4242 4242', '600000000007'])(
   'stored words that must not be shown, %j, are replaced',
   (words) => {
     const mandate = { schedule: words, amountRule: { kind: 'variable', text: words } } as const;
-    const { text } = receiptOf({ ...facts, mandate });
+    const { text } = receiptOf({ ...facts, mandate, product: words });
+    expect(text).not.toContain('\nFor:');
     expect(text).toContain('\nSchedule: as agreed with the merchant\n');
     expect(text).toContain('\nLater amounts: as agreed with the merchant\n');
     expect(scheduleProblem(words)).toMatch(/^must not /);

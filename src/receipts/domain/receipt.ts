@@ -1,7 +1,7 @@
 // The receipt of a recurring payment, as text and HTML, in English and Russian. Its linter requires marker, schedule and
 // lifetime; stored words that must not be shown are replaced.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
-import type { Instant } from '../../clock.ts';
+import { epochMsOf, type Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
 import { printMoney } from './format-money.ts';
 import { asAgreedIn, scheduleInWords } from './schedule-words.ts';
@@ -15,6 +15,10 @@ export type ReceiptFacts = {
   readonly merchant: { readonly name: string; readonly site: string; readonly contact?: string };
   readonly amount: Money;
   readonly at: Instant;
+  /** Of the shop. An email that an older node has stored has none: UTC. */
+  readonly timeZone?: string;
+  /** What was bought, if it was an invoice. */
+  readonly product?: string;
   readonly mandate: MandateTerms & { readonly schedule: string };
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
   readonly invoiceId: string;
@@ -42,10 +46,13 @@ type Words = {
   readonly upTo: (amount: string) => string;
   readonly trial: (date: string, after: string | undefined) => string;
   readonly how: (url: string) => string;
+  /** On the button. */
+  readonly end: string;
 };
 type Label =
   | 'schedule'
   | 'lifetime'
+  | 'product'
   | 'amount'
   | 'later'
   | 'trial'
@@ -64,6 +71,7 @@ const words: Record<ReceiptLanguage, Words> = {
     labels: {
       schedule: 'Schedule',
       lifetime: 'Valid',
+      product: 'For',
       amount: 'Amount',
       later: 'Later amounts',
       trial: 'Trial',
@@ -80,6 +88,7 @@ const words: Record<ReceiptLanguage, Words> = {
     upTo: (amount) => `up to ${amount}`,
     trial: (date, after) => (after === undefined ? `until ${date}` : `until ${date}, then ${after}`),
     how: (url) => `open ${url}`,
+    end: 'End recurring charges',
   },
   ru: {
     subject: (merchant) => `Чек: регулярный платёж (${marker}), ${merchant}`,
@@ -88,6 +97,7 @@ const words: Record<ReceiptLanguage, Words> = {
     labels: {
       schedule: 'Расписание',
       lifetime: 'Срок действия',
+      product: 'За что',
       amount: 'Сумма',
       later: 'Следующие суммы',
       trial: 'Пробный период',
@@ -104,6 +114,7 @@ const words: Record<ReceiptLanguage, Words> = {
     upTo: (amount) => `до ${amount}`,
     trial: (date, after) => (after === undefined ? `до ${date}` : `до ${date}, затем ${after}`),
     how: (url) => `откройте ${url}`,
+    end: 'Прекратить списания',
   },
 };
 
@@ -118,16 +129,17 @@ export function receiptOf(facts: ReceiptFacts): Receipt {
     ...lines.map(([label, value]) => `${said.labels[label]}: ${value}`),
     '',
   ].join('\n');
+  const button = `<a class="button" href="${escaped(facts.cancelUrl)}">${escaped(said.end)}</a>`;
   const rows = lines.map(
     ([label, value]) =>
-      `<tr><th scope="row">${escaped(said.labels[label])}</th><td>${linked(value, facts.cancelUrl)}</td></tr>`,
+      `<tr><th scope="row">${escaped(said.labels[label])}</th><td>${label === 'cancel' ? button : escaped(value)}</td></tr>`,
   );
   const html = `<!doctype html>
 <html lang="${facts.language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(subject)}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{overflow-wrap:anywhere}</style>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{overflow-wrap:anywhere}.button{display:inline-block;padding:.5em 1em;border-radius:6px;background:#0b6b5c;color:#fff;text-decoration:none}</style>
 <main>
 <h1>${escaped(said.marker)}</h1>
 <table>
@@ -143,7 +155,7 @@ ${rows.join('\n')}
 }
 
 function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[] {
-  const { merchant, amount, at, mandate, card, approvalCode } = facts;
+  const { merchant, amount, product = '', mandate, card, approvalCode } = facts;
   const { validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
   const money = (minor: number) => moneyText({ ...amount, minor: BigInt(minor) }, facts.language);
   const after = amountAfterTrialMinor === undefined ? undefined : money(amountAfterTrialMinor);
@@ -157,10 +169,11 @@ function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[]
   const lines: (readonly [Label, string])[] = [
     ['schedule', shown(scheduleInWords(mandate.schedule, facts.language), said)],
     ['lifetime', validUntil === undefined ? said.untilCancelled : said.until(validUntil)],
+    ...(hasNothingToShow(product) ? [] : ([['product', product]] as const)),
     ['amount', moneyText(amount, facts.language)],
     ...later,
     ...trial,
-    ['date', `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`],
+    ['date', localTime(facts)],
     ['merchant', [merchant.name, merchant.site, merchant.contact].filter(Boolean).join(', ')],
     ['card', `${card.paymentSystem} •• ${card.lastDigits}`],
     ['payment', `${facts.invoiceId} / ${facts.paymentId}`],
@@ -172,7 +185,19 @@ function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[]
 
 /** Such words are now rejected, but older terms may have them. */
 function shown(agreed: string, said: Words): string {
-  return agreed.trim() === '' || givesAnyNumberAway(agreed) ? said.asAgreed : agreed;
+  return hasNothingToShow(agreed) ? said.asAgreed : agreed;
+}
+
+function hasNothingToShow(stored: string): boolean {
+  return stored.trim() === '' || givesAnyNumberAway(stored);
+}
+
+/** `January 19, 2026, 1:00 PM GMT+3`. */
+function localTime({ at, timeZone = 'UTC', language }: ReceiptFacts): string {
+  const ms = epochMsOf(at);
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone });
+  const clock = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
+  return `${date.format(ms)}, ${new Intl.DateTimeFormat(language, { ...clock, timeZone }).format(ms)}`;
 }
 
 function laterAmount(
@@ -217,9 +242,4 @@ function problemsOf(text: string, language: ReceiptLanguage): string[] {
 
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
-}
-
-function linked(text: string, url: string): string {
-  const safe = escaped(url);
-  return escaped(text).replace(safe, `<a href="${safe}">${safe}</a>`);
 }
