@@ -1,22 +1,18 @@
 // Writes receipts, and says which of them are emailed.
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
-import type {
-  NewPayerEmail,
-  Paid,
-  ReceiptOfSeries,
-  ReceiptRequest,
-  ReceiptSource,
-} from './domain/payer-email.ts';
+import type { NewPayerEmail, Paid, ReceiptOf, ReceiptRequest, ReceiptSource } from './domain/payer-email.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
 export type Receipts = {
   /** In the payer's language, unless another is given. Undefined if there is no such shop. */
-  write(of: ReceiptOfSeries, paid: Paid, language?: ReceiptLanguage): Promise<WrittenReceipt | undefined>;
+  write(of: ReceiptOf, paid: Paid, language?: ReceiptLanguage): Promise<WrittenReceipt | undefined>;
   /** Undefined if the payer has no address, or this service sends no emails. */
   emailOf(source: ReceiptSource, request: ReceiptRequest): NewPayerEmail | undefined;
+  /** Whether payments of the shop without a series have receipts. */
+  wantsOneOff(shop: { readonly partyId: string; readonly shopId: string }): Promise<boolean>;
 };
 
 export function openReceipts({
@@ -39,10 +35,21 @@ export function openReceipts({
       const shop = await merchants.shop(partyId, shopId);
       if (!shop) return undefined;
       const merchant = { name: shop.name, site: shop.url, ...defined({ contact }) };
-      const cancelUrl = revokeUrlOf(seriesId);
-      const known = defined({ timeZone, product: await productOf(paid.invoiceId) });
-      return { language, ...receiptOf({ ...paid, ...known, language, merchant, mandate, card, cancelUrl }) };
+      // Without both, the receipt would not say that the charges continue.
+      if ((seriesId === undefined) !== (mandate === undefined))
+        throw new Error('A receipt has half a series.');
+      const recurring =
+        seriesId === undefined || !mandate ? undefined : { mandate, cancelUrl: revokeUrlOf(seriesId) };
+      const known = defined({
+        timeZone,
+        product: await productOf(paid.invoiceId),
+        recurring,
+      });
+      return { language, ...receiptOf({ ...paid, ...known, language, merchant, card }) };
     },
+
+    wantsOneOff: async ({ partyId, shopId }) =>
+      (await merchants.shop(partyId, shopId))?.oneOffReceipts ?? false,
 
     emailOf({ email: ofConsent, ...of }, { paid, email: recipient = ofConsent }) {
       return sendsEmail && recipient !== undefined ? { ...of, paid, recipient } : undefined;

@@ -4,10 +4,18 @@ import { describe, expect, test } from 'vitest';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
 import { scheduleProblem } from '../../recurring/domain/mandate.ts';
-import { escaped, receiptLanguages, receiptOf, receiptProblems, type ReceiptFacts } from './receipt.ts';
+import {
+  escaped,
+  receiptLanguages,
+  receiptOf,
+  receiptProblems,
+  type ReceiptFacts,
+  type ReceiptKind,
+} from './receipt.ts';
 import { defined } from '../../defined.ts';
 import type { AmountRule } from './terms.ts';
 
+const cancelUrl = 'https://pay.example/recurring/withdraw/x/y';
 const facts: ReceiptFacts = {
   language: 'en',
   merchant: { name: 'A & B <Books>', site: 'https://books.example', contact: 'help@books.example' },
@@ -15,13 +23,12 @@ const facts: ReceiptFacts = {
   at: '2026-01-19T22:00:00.123000Z' as Instant,
   timeZone: 'Europe/Moscow',
   product: 'A year of <Books>',
-  mandate: { schedule: 'P1M' },
   card: { paymentSystem: 'visa', lastDigits: '4242' },
   invoiceId: '1Cg2mCUVy4m',
   paymentId: '1',
   reference: '900000000017',
   approvalCode: '134623',
-  cancelUrl: 'https://pay.example/recurring/withdraw/x/y',
+  recurring: { mandate: { schedule: 'P1M' }, cancelUrl },
 };
 const rules: (AmountRule | undefined)[] = [
   undefined,
@@ -41,8 +48,8 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
   );
 
   test.each(mandates)('has the three parts for %o', (mandate) => {
-    const { text, html } = receiptOf({ ...facts, language, mandate });
-    expect(receiptProblems({ text, html }, language)).toEqual([]);
+    const { text, html } = receiptOf({ ...facts, language, recurring: { mandate, cancelUrl } });
+    expect(receiptProblems({ text, html }, language, 'recurring')).toEqual([]);
     for (const receipt of [text, html]) {
       expect(receipt).toContain('recurring transaction');
       expect(receipt).toMatch(mandate.validUntil === undefined ? /until cancelled/ : /until 2030-12-31/);
@@ -56,11 +63,17 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
     const [marker, , schedule, lifetime] = text.split('\n') as [string, string, string, string];
     const cancel = text.trimEnd().split('\n').at(-1) as string;
     for (const line of [marker, schedule, lifetime, cancel]) {
-      expect(receiptProblems({ text: text.replace(line, ''), html }, language), line).toHaveLength(1);
+      expect(
+        receiptProblems({ text: text.replace(line, ''), html }, language, 'recurring'),
+        line,
+      ).toHaveLength(1);
     }
     const rows = html.match(/(?<=<h1>).*(?=<\/h1>)|<tr>.*Schedule.*|<tr>.*Valid.*|<tr>.*cancel<.*/g) ?? [];
     for (const row of language === 'en' ? rows : []) {
-      expect(receiptProblems({ text, html: html.replaceAll(row, '') }, language), row).toHaveLength(1);
+      expect(
+        receiptProblems({ text, html: html.replaceAll(row, '') }, language, 'recurring'),
+        row,
+      ).toHaveLength(1);
     }
     expect(rows).toHaveLength(language === 'en' ? 4 : 1);
   });
@@ -85,7 +98,12 @@ describe.each(receiptLanguages)('a receipt in %s', (language) => {
       fc.property(said, said, said, said, (schedule, text, name, contact) => {
         const mandate = { schedule, amountRule: { kind: 'variable', text } } as const;
         const merchant = { name, site: 'https://books.example', contact };
-        const { text: written, html } = receiptOf({ ...facts, language, mandate, merchant });
+        const { text: written, html } = receiptOf({
+          ...facts,
+          language,
+          recurring: { mandate, cancelUrl },
+          merchant,
+        });
         expect(written.split('\n')).toHaveLength(14);
         expect(html.match(/<tr>/g)).toHaveLength(11);
       }),
@@ -100,7 +118,29 @@ test.each([
   const [product, time, button] = said;
   const { text, html } = receiptOf({ ...facts, language });
   expect(text.split('\n')).toEqual(expect.arrayContaining([product, time]));
-  expect(html).toContain(`<a class="button" href="${escaped(facts.cancelUrl)}">${button}</a>`);
+  expect(html).toContain(`<a class="button" href="${escaped(cancelUrl)}">${button}</a>`);
+});
+
+describe.each(receiptLanguages)('a one-off receipt in %s', (language) => {
+  const { recurring: _recurring, ...oneOff } = facts;
+  const shop = { ...facts.merchant, name: 'recurring transaction' };
+
+  test('has no part of a recurring one, whatever the shop and the product are called', () => {
+    const receipt = receiptOf({ ...oneOff, language, merchant: shop, product: 'recurring transaction' });
+    expect(receiptProblems(receipt, language, 'oneOff')).toEqual([]);
+    expect(receipt.text).not.toMatch(/^(recurring|Schedule|Расписание|Valid|Срок|To cancel|Чтобы)/m);
+    expect(receipt.html).not.toContain('<a ');
+    expect(receipt.text).toMatch(language === 'ru' ? /^Чек\n\nЗа что: / : /^Receipt\n\nFor: /);
+    expect(receipt.text).toContain('900000000017');
+  });
+
+  test('is no recurring receipt to the linter, and the other way round', () => {
+    const wrong = (shown: ReceiptFacts, kind: ReceiptKind) =>
+      receiptProblems(receiptOf({ ...shown, language, merchant: shop }), language, kind);
+    // Marker, schedule, lifetime and the way to cancel, in the text and in the page.
+    expect(wrong(oneOff, 'recurring')).toHaveLength(8);
+    expect(wrong(facts, 'oneOff')).toHaveLength(8);
+  });
 });
 
 test('a receipt that an older node has stored has the time in UTC, and one without an invoice no product', () => {
@@ -132,7 +172,7 @@ test('a bank reference may look like a card number', () => {
 test.each(['<monthly>', ' monthly', 'monthly\nor so', 'P1M or <'])(
   'the schedule %j is shown as it is',
   (schedule) => {
-    const { text, html } = receiptOf({ ...facts, mandate: { schedule } });
+    const { text, html } = receiptOf({ ...facts, recurring: { mandate: { schedule }, cancelUrl } });
     const shown = schedule.replace('\n', ' ').trim();
     expect(text).toContain(`\nSchedule: ${shown}\n`);
     expect(html).toContain(`>${escaped(shown)}<`);
@@ -143,7 +183,7 @@ test.each([' ', '\n', 'card 4242 4242 4242 4242', '600000000007'])(
   'stored words that must not be shown, %j, are replaced',
   (words) => {
     const mandate = { schedule: words, amountRule: { kind: 'variable', text: words } } as const;
-    const { text } = receiptOf({ ...facts, mandate, product: words });
+    const { text } = receiptOf({ ...facts, recurring: { mandate, cancelUrl }, product: words });
     expect(text).not.toContain('\nFor:');
     expect(text).toContain('\nSchedule: as agreed with the merchant\n');
     expect(text).toContain('\nLater amounts: as agreed with the merchant\n');

@@ -1,5 +1,5 @@
-// The receipt of a recurring payment, as text and HTML, in English and Russian. Its linter requires marker, schedule and
-// lifetime; stored words that must not be shown are replaced.
+// The receipt of a payment, as text and HTML, in English and Russian. Its linter requires marker, schedule, lifetime and the way to cancel
+// of a recurring one, and refuses them in a one-off one.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
 import { epochMsOf, type Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
@@ -19,15 +19,20 @@ export type ReceiptFacts = {
   readonly timeZone?: string;
   /** What was bought, if it was an invoice. */
   readonly product?: string;
-  readonly mandate: MandateTerms & { readonly schedule: string };
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
   readonly invoiceId: string;
   readonly paymentId: string;
   readonly reference: string;
   readonly approvalCode?: string;
-  /** The link with which the payer ends the charges. */
-  readonly cancelUrl: string;
+  /** Absent for a one-off payment. */
+  readonly recurring?: {
+    readonly mandate: MandateTerms & { readonly schedule: string };
+    /** The link with which the payer ends the charges. */
+    readonly cancelUrl: string;
+  };
 };
+
+export type ReceiptKind = 'recurring' | 'oneOff';
 
 export type Receipt = { readonly subject: string; readonly text: string; readonly html: string };
 
@@ -36,6 +41,7 @@ const marker = 'recurring transaction';
 
 type Words = {
   readonly subject: (merchant: string) => string;
+  readonly oneOff: string;
   /** Of a receipt over nothing: the payer has agreed to new terms. */
   readonly newTerms: (merchant: string) => string;
   readonly marker: string;
@@ -66,6 +72,7 @@ type Label =
 const words: Record<ReceiptLanguage, Words> = {
   en: {
     subject: (merchant) => `Receipt: ${marker}, ${merchant}`,
+    oneOff: 'Receipt',
     newTerms: (merchant) => `New terms: ${marker}, ${merchant}`,
     marker,
     labels: {
@@ -92,6 +99,7 @@ const words: Record<ReceiptLanguage, Words> = {
   },
   ru: {
     subject: (merchant) => `Чек: регулярный платёж (${marker}), ${merchant}`,
+    oneOff: 'Чек',
     newTerms: (merchant) => `Новые условия: регулярный платёж (${marker}), ${merchant}`,
     marker: `${marker} (регулярный платёж)`,
     labels: {
@@ -121,15 +129,12 @@ const words: Record<ReceiptLanguage, Words> = {
 export function receiptOf(facts: ReceiptFacts): Receipt {
   const said = words[facts.language];
   const lines = linesOf(facts, said);
-  const isPayment = facts.amount.minor > 0n;
-  const subject = (isPayment ? said.subject : said.newTerms)(facts.merchant.name);
-  const text = [
-    said.marker,
-    '',
-    ...lines.map(([label, value]) => `${said.labels[label]}: ${value}`),
-    '',
-  ].join('\n');
-  const button = `<a class="button" href="${escaped(facts.cancelUrl)}">${escaped(said.end)}</a>`;
+  const subject = subjectOf(facts, said);
+  const heading = facts.recurring ? said.marker : said.oneOff;
+  const text = [heading, '', ...lines.map(([label, value]) => `${said.labels[label]}: ${value}`), ''].join(
+    '\n',
+  );
+  const button = `<a class="button" href="${escaped(facts.recurring?.cancelUrl ?? '')}">${escaped(said.end)}</a>`;
   const rows = lines.map(
     ([label, value]) =>
       `<tr><th scope="row">${escaped(said.labels[label])}</th><td>${label === 'cancel' ? button : escaped(value)}</td></tr>`,
@@ -141,7 +146,7 @@ export function receiptOf(facts: ReceiptFacts): Receipt {
 <title>${escaped(subject)}</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{overflow-wrap:anywhere}.button{display:inline-block;padding:.5em 1em;border-radius:6px;background:#0b6b5c;color:#fff;text-decoration:none}</style>
 <main>
-<h1>${escaped(said.marker)}</h1>
+<h1>${escaped(heading)}</h1>
 <table>
 ${rows.join('\n')}
 </table>
@@ -149,15 +154,52 @@ ${rows.join('\n')}
 </html>
 `;
   const receipt = { subject, text, html };
-  const problems = receiptProblems(receipt, facts.language);
+  const problems = receiptProblems(receipt, facts.language, facts.recurring ? 'recurring' : 'oneOff');
   if (problems.length > 0) throw new Error(`The receipt breaks the rules: ${problems.join(' ')}`);
   return receipt;
 }
 
+function subjectOf({ recurring, amount, merchant: { name } }: ReceiptFacts, said: Words): string {
+  if (!recurring) return `${said.oneOff}: ${name}`;
+  return (amount.minor > 0n ? said.subject : said.newTerms)(name);
+}
+
 function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[] {
-  const { merchant, amount, product = '', mandate, card, approvalCode } = facts;
-  const { validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
-  const money = (minor: number) => moneyText({ ...amount, minor: BigInt(minor) }, facts.language);
+  const { merchant, amount, product = '', recurring, card, approvalCode } = facts;
+  const lines: (readonly [Label, string])[] = [
+    ...(recurring ? agreedLines(facts, recurring.mandate, said) : []),
+    ...(hasNothingToShow(product) ? [] : ([['product', product]] as const)),
+    ['amount', moneyText(amount, facts.language)],
+    ...(recurring ? laterLines(facts, recurring.mandate, said) : []),
+    ['date', localTime(facts)],
+    ['merchant', [merchant.name, merchant.site, merchant.contact].filter(Boolean).join(', ')],
+    ['card', `${card.paymentSystem} •• ${card.lastDigits}`],
+    ['payment', `${facts.invoiceId} / ${facts.paymentId}`],
+    ['reference', [facts.reference, approvalCode].filter(Boolean).join(' / ')],
+    ...(recurring ? ([['cancel', said.how(recurring.cancelUrl)]] as const) : []),
+  ];
+  return lines.map(([label, value]) => [label, value.replace(/\s+/g, ' ').trim()]);
+}
+
+type Agreed = NonNullable<ReceiptFacts['recurring']>['mandate'];
+
+function agreedLines(
+  { language }: ReceiptFacts,
+  { schedule, validUntil }: Agreed,
+  said: Words,
+): (readonly [Label, string])[] {
+  return [
+    ['schedule', shown(scheduleInWords(schedule, language), said)],
+    ['lifetime', validUntil === undefined ? said.untilCancelled : said.until(validUntil)],
+  ];
+}
+
+function laterLines(
+  { amount, language }: ReceiptFacts,
+  { amountRule, trialEnd, amountAfterTrialMinor }: Agreed,
+  said: Words,
+): (readonly [Label, string])[] {
+  const money = (minor: number) => moneyText({ ...amount, minor: BigInt(minor) }, language);
   const after = amountAfterTrialMinor === undefined ? undefined : money(amountAfterTrialMinor);
   const trial = trialEnd === undefined ? [] : ([['trial', said.trial(trialEnd, after)]] as const);
   const later =
@@ -166,21 +208,7 @@ function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[]
       : amountRule.kind === 'variable'
         ? ([['later', shown(amountRule.text, said)]] as const)
         : ([['later', laterAmount(amountRule, money, said)]] as const);
-  const lines: (readonly [Label, string])[] = [
-    ['schedule', shown(scheduleInWords(mandate.schedule, facts.language), said)],
-    ['lifetime', validUntil === undefined ? said.untilCancelled : said.until(validUntil)],
-    ...(hasNothingToShow(product) ? [] : ([['product', product]] as const)),
-    ['amount', moneyText(amount, facts.language)],
-    ...later,
-    ...trial,
-    ['date', localTime(facts)],
-    ['merchant', [merchant.name, merchant.site, merchant.contact].filter(Boolean).join(', ')],
-    ['card', `${card.paymentSystem} •• ${card.lastDigits}`],
-    ['payment', `${facts.invoiceId} / ${facts.paymentId}`],
-    ['reference', [facts.reference, approvalCode].filter(Boolean).join(' / ')],
-    ['cancel', said.how(facts.cancelUrl)],
-  ];
-  return lines.map(([label, value]) => [label, value.replace(/\s+/g, ' ').trim()]);
+  return [...later, ...trial];
 }
 
 /** Such words are now rejected, but older terms may have them. */
@@ -217,8 +245,9 @@ export function moneyText({ minor, currency }: Money, language: ReceiptLanguage)
 export function receiptProblems(
   { text, html }: Pick<Receipt, 'text' | 'html'>,
   language: ReceiptLanguage,
+  kind: ReceiptKind,
 ): string[] {
-  return [text, textOfPage(html)].flatMap((written) => problemsOf(written, language));
+  return [text, textOfPage(html)].flatMap((written) => problemsOf(written, language, kind));
 }
 
 /** All foreign text is escaped, so each `<` belongs to a tag of the template. */
@@ -229,15 +258,20 @@ function textOfPage(html: string): string {
     .replace(/<[^>]*>/g, '');
 }
 
-function problemsOf(text: string, language: ReceiptLanguage): string[] {
+/** Each at the start of its line: what a shop or a product is called proves nothing. */
+function problemsOf(text: string, language: ReceiptLanguage, kind: ReceiptKind): string[] {
   const { labels } = words[language];
-  const has = (label: Label, value: string) => new RegExp(`^${labels[label]}: ${value}`, 'm').test(text);
-  return [
-    ...(text.includes(marker) ? [] : [`The marker "${marker}" is missing.`]),
-    ...(has('schedule', '\\S') ? [] : ['The schedule is missing.']),
-    ...(has('lifetime', '.*until (cancelled|\\d{4}-\\d{2}-\\d{2})') ? [] : ['The lifetime is missing.']),
-    ...(has('cancel', '\\S') ? [] : ['The way to cancel is missing.']),
+  const line = (label: Label, value = '\\S') => new RegExp(`^${labels[label]}: ${value}`, 'm');
+  const parts: readonly (readonly [string, RegExp])[] = [
+    [`marker "${marker}"`, new RegExp(`^${marker}`, 'm')],
+    ['schedule', line('schedule')],
+    ['lifetime', line('lifetime', '.*until (cancelled|\\d{4}-\\d{2}-\\d{2})')],
+    ['way to cancel', line('cancel')],
   ];
+  return parts.flatMap(([part, pattern]) => {
+    if (pattern.test(text) === (kind === 'recurring')) return [];
+    return [`The ${part} ${kind === 'recurring' ? 'is missing' : 'belongs to recurring payments'}.`];
+  });
 }
 
 export function escaped(text: string): string {

@@ -36,6 +36,6 @@ export const receiptContent: Codec<ReceiptContent> = object({
   language: receiptLanguage,
   contact: optional(text),
   timeZone: optional(text),
-  mandate: object({ ...agreed, schedule: text }),
+  mandate: optional(object({ ...agreed, schedule: text })),
   card: object({ paymentSystem, lastDigits: text }),
 });
