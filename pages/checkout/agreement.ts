@@ -19,7 +19,6 @@ export function agreementOf(facts: CheckoutFacts, order: Progress['order']): Agr
 
 export function showAgreement({ consent }: Agreement, { words }: CheckoutFacts): void {
   const field = existing('consent-field', HTMLElement);
-  if (!field.hidden) return;
   existing('consent-text', HTMLElement).textContent = consent.text;
   existing('consent-stop', HTMLElement).textContent = consent.howToStop;
   field.hidden = false;

@@ -12,6 +12,7 @@ import { fingerprint } from './browser-print.ts';
 import { connectCardForm } from './views/card-form.ts';
 import { connectChallenge } from './views/challenge.ts';
 import { follow } from './follow.ts';
+import { connectLanguage } from './language.ts';
 import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progress.ts';
 import { showDetails } from './views/details.ts';
 import { showReceipt } from './views/receipt.ts';
@@ -35,6 +36,8 @@ const banner = existing('message', HTMLElement);
 const amount = document.querySelector<HTMLElement>('#amount');
 
 let shown: View = facts.view;
+/** The language of the order. */
+let shownIn = facts.locale;
 let heard: Progress = nothingYet;
 let progress: Progress = nothingYet;
 /** Of a customer: the binding that began here or was in progress when the page opened. */
@@ -115,6 +118,10 @@ function run(token: string): void {
     hasLeftChallenge = false;
     confirmedAttempt = undefined;
     draw();
+  });
+  connectLanguage(facts, () => {
+    form.speak();
+    showOrder();
   });
   // The next user of this tab must not find the card in it.
   addEventListener('pagehide', () => form.clearCard());
@@ -260,10 +267,11 @@ function warn(text: string): void {
   banner.classList.toggle('shown', text !== '');
 }
 
-/** A page that was requested without a token has no order yet. */
+/** A page that was requested without a token has no order yet. In another language its order is shown once more. */
 function showOrder(): void {
   const { order } = progress;
-  if (!order || !amount || amount.textContent !== '') return;
+  if (!order || !amount || (amount.textContent !== '' && shownIn === facts.locale)) return;
+  shownIn = facts.locale;
   const agreement = agreementOf(facts, order);
   if (agreement) showAgreement(agreement, facts);
   const printed = printMoney({ ...facts, ...order }, facts.locale);

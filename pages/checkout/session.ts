@@ -46,7 +46,10 @@ export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Ses
     loaded: returned ? 'returned' : isReload() ? 'reloaded' : 'opened',
     followed,
     follow: (made) => keep(id, { ...known, followed: made }),
-    returnUrl: returnUrlOf(asked),
+    // The payer may have changed the language since.
+    get returnUrl() {
+      return returnUrlOf(new URLSearchParams(location.search));
+    },
   };
 }
 

@@ -300,7 +300,12 @@ export function buildService(
   const mailServer = config.mailServer && openMail(config.mailServer);
   const sendsEmail = config.mode === 'sandbox' || mailServer !== undefined;
   const seals = openConsentSeals(keyring, publicUrl);
-  const receipts = openReceipts({ merchants, revokeUrlOf: seals.revokeUrlOf, sendsEmail });
+  const receipts = openReceipts({
+    merchants,
+    productOf: async (invoiceId) => (await loadInvoice(database.lookups, invoiceId))?.product,
+    revokeUrlOf: seals.revokeUrlOf,
+    sendsEmail,
+  });
   const charging = openCharging({ cards: vault.cards, receipts });
   const consents = openConsents({ cards: vault.cards, seals, receipts });
   const payouts = openPayoutRules({

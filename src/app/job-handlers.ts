@@ -78,6 +78,7 @@ export function jobHandlers({
     log,
     charging,
     consents,
+    receipts,
     bankOf: (payment) => banks.bankOf(payment.terminal),
     alternateTerminal: (payment, now) =>
       banks.alternateTerminal(payment, {
@@ -115,7 +116,8 @@ export function jobHandlers({
   const emailDeps: PayerEmailJobDeps = {
     db: database,
     receipts,
-    sourceOf: (db, { seriesId, paid }) => consents.receiptSource(db, seriesId, paid),
+    sourceOf: async (db, { seriesId, paid }) =>
+      seriesId === undefined ? undefined : consents.receiptSource(db, seriesId, paid),
     mailServer,
   };
   const withdrawalDeps = { db: database, banks, livemode: payouts.livemode, log };

@@ -25,7 +25,7 @@ export function sheetPage(page: {
   const scriptSource = script === undefined ? '' : `script-src ${policyHash(script)}; `;
   return {
     html: `<!doctype html>
-<html lang="${locale}" data-view="${view}">
+<html lang="${locale}" dir="ltr" data-view="${view}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -11,6 +11,7 @@ import { seriesEffectsOf } from './domain/series-effects.ts';
 import { loadPayment, reschedule } from './store/payments.ts';
 import { operationIdOf, type Payment, type PaymentFact } from './domain/payment.ts';
 import { claimStuckJob } from './store/stuck-payments.ts';
+import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
 
 export type ResolutionDeps = {
@@ -19,6 +20,7 @@ export type ResolutionDeps = {
   readonly banks: Pick<Banks, 'bankOf' | 'pauseTerminal'>;
   readonly charging: Charging;
   readonly consents: Consents;
+  readonly receipts: Receipts;
 };
 
 type Name = { readonly invoiceId: string; readonly paymentId: string };
@@ -81,13 +83,18 @@ async function withClaim(
 }
 
 async function write(
-  { db, charging, consents, banks: { pauseTerminal } }: ResolutionDeps,
+  { db, charging, consents, receipts, banks: { pauseTerminal } }: ResolutionDeps,
   stored: StoredPayment,
   events: PaymentFact[][],
   now: Instant,
 ): Promise<Payment> {
   const effects = seriesEffectsOf(stored.payment, events.flat(), undefined);
-  const alsoWrite = seriesWriteOf(stored.payment, effects, now, { charging, consents, pauseTerminal });
+  const alsoWrite = await seriesWriteOf(stored.payment, effects, now, {
+    charging,
+    consents,
+    receipts,
+    pauseTerminal,
+  });
   const written = await storeEvents(db, stored, events, now, alsoWrite);
   if (!written) throw new Error('The payment was changed meanwhile. Check it and run the command again.');
   return written;

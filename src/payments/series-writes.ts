@@ -9,23 +9,33 @@ import type { PendingCharge, ApprovedCharge } from '../recurring/store/charge-fr
 import type { Approval } from '../acquiring/authorisation/domain/approval.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
+import type { ReceiptRequest } from '../receipts/domain/payer-email.ts';
+import type { Receipts } from '../receipts/receipts.ts';
+import { storePayerEmail } from '../receipts/store/payer-emails.ts';
+import { timeZoneOf } from '../recurring/domain/settings.ts';
 import { approvedAlone, type SeriesEffects } from './domain/series-effects.ts';
 
 export type SeriesWriteDeps = {
   readonly charging: Charging;
-  readonly consents: Pick<Consents, 'start' | 'addParent'>;
+  readonly consents: Pick<Consents, 'start' | 'addParent' | 'settings'>;
+  readonly receipts: Pick<Receipts, 'emailOf' | 'wantsOneOff'>;
   readonly pauseTerminal: Banks['pauseTerminal'];
 };
 
 /** Undefined if there is nothing to write. */
-export function seriesWriteOf(
+export async function seriesWriteOf(
   payment: Payment,
-  effects: SeriesEffects,
+  { oneOffReceiptDue, ...ofSeries }: SeriesEffects,
   now: Instant,
   deps: SeriesWriteDeps,
-): ((tx: Database) => Promise<void>) | undefined {
-  if (Object.keys(effects).length === 0) return undefined;
-  return (tx) => write(tx, payment, effects, now, deps);
+): Promise<((tx: Database) => Promise<void>) | undefined> {
+  const wanted =
+    oneOffReceiptDue && (await deps.receipts.wantsOneOff(payment)) ? oneOffReceiptDue : undefined;
+  if (!wanted && Object.keys(ofSeries).length === 0) return undefined;
+  return async (tx) => {
+    await write(tx, payment, ofSeries, now, deps);
+    if (wanted) await queueOneOffReceipt(tx, payment, wanted, now, deps);
+  };
 }
 
 async function write(
@@ -53,6 +63,28 @@ async function write(
   }
   if (approval) series = await parentMade(tx, payment, member, approval, now, consents);
   if (receiptDue && series) await charging.queueReceipt(tx, series, receiptDue, now);
+}
+
+/** Without a consent, the settings of the shop say the language. */
+async function queueOneOffReceipt(
+  tx: Database,
+  { partyId, shopId, payer }: Payment,
+  request: ReceiptRequest,
+  now: Instant,
+  { consents, receipts }: SeriesWriteDeps,
+): Promise<void> {
+  if ('seriesId' in payer) throw new Error('A charge of a series has the receipt of its series.');
+  const { paymentSystem, lastDigits } = payer.card;
+  const settings = await consents.settings(tx, { partyId, shopId });
+  const content = {
+    shopId,
+    language: settings.language ?? 'en',
+    timeZone: timeZoneOf(settings, request.paid.amount.currency),
+    ...defined({ contact: settings.contact }),
+    card: { paymentSystem, lastDigits },
+  };
+  const email = receipts.emailOf({ partyId, content }, request);
+  if (email) await storePayerEmail(tx, email, now);
 }
 
 /** The parameters of the statement that changes the payment, if only the approval of a charge follows. */

@@ -213,7 +213,7 @@ async function write(
   const { payment, version, created } = stored;
   const answer = heard && proofOf(heard);
   const effects = seriesEffectsOf(payment, events.flat(), answer);
-  const alsoWrite = seriesWriteOf(payment, effects, at, deps);
+  const alsoWrite = await seriesWriteOf(payment, effects, at, deps);
   const [first] = events.flat();
   if (first?.type === 'payment_stepped_up')
     return (await storeStepUp(db, stored, first, at, alsoWrite, answer)) ?? 'versionConflict';

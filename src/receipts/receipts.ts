@@ -1,30 +1,29 @@
 // Writes receipts, and says which of them are emailed.
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
-import type {
-  NewPayerEmail,
-  Paid,
-  ReceiptOfSeries,
-  ReceiptRequest,
-  ReceiptSource,
-} from './domain/payer-email.ts';
+import type { NewPayerEmail, Paid, ReceiptOf, ReceiptRequest, ReceiptSource } from './domain/payer-email.ts';
 import { receiptOf, type Receipt, type ReceiptLanguage } from './domain/receipt.ts';
 
 export type WrittenReceipt = Receipt & { readonly language: ReceiptLanguage };
 
 export type Receipts = {
   /** In the payer's language, unless another is given. Undefined if there is no such shop. */
-  write(of: ReceiptOfSeries, paid: Paid, language?: ReceiptLanguage): Promise<WrittenReceipt | undefined>;
+  write(of: ReceiptOf, paid: Paid, language?: ReceiptLanguage): Promise<WrittenReceipt | undefined>;
   /** Undefined if the payer has no address, or this service sends no emails. */
   emailOf(source: ReceiptSource, request: ReceiptRequest): NewPayerEmail | undefined;
+  /** Whether payments of the shop without a series have receipts. */
+  wantsOneOff(shop: { readonly partyId: string; readonly shopId: string }): Promise<boolean>;
 };
 
 export function openReceipts({
   merchants,
+  productOf,
   revokeUrlOf,
   sendsEmail,
 }: {
   readonly merchants: Pick<Merchants, 'shop'>;
+  /** Of an invoice, which never changes it. New terms may have been agreed to with a binding. */
+  readonly productOf: (invoiceId: string) => Promise<string | undefined>;
   /** The link with which the payer ends the charges. */
   readonly revokeUrlOf: (seriesId: string) => string;
   /** False in live mode without a mail server, where an email would be neither sent nor seen. */
@@ -32,13 +31,25 @@ export function openReceipts({
 }): Receipts {
   return {
     async write({ partyId, seriesId, content }, paid, language = content.language) {
-      const { shopId, contact, mandate, card } = content;
+      const { shopId, contact, timeZone, mandate, card } = content;
       const shop = await merchants.shop(partyId, shopId);
       if (!shop) return undefined;
       const merchant = { name: shop.name, site: shop.url, ...defined({ contact }) };
-      const cancelUrl = revokeUrlOf(seriesId);
-      return { language, ...receiptOf({ ...paid, language, merchant, mandate, card, cancelUrl }) };
+      // Without both, the receipt would not say that the charges continue.
+      if ((seriesId === undefined) !== (mandate === undefined))
+        throw new Error('A receipt has half a series.');
+      const recurring =
+        seriesId === undefined || !mandate ? undefined : { mandate, cancelUrl: revokeUrlOf(seriesId) };
+      const known = defined({
+        timeZone,
+        product: await productOf(paid.invoiceId),
+        recurring,
+      });
+      return { language, ...receiptOf({ ...paid, ...known, language, merchant, card }) };
     },
+
+    wantsOneOff: async ({ partyId, shopId }) =>
+      (await merchants.shop(partyId, shopId))?.oneOffReceipts ?? false,
 
     emailOf({ email: ofConsent, ...of }, { paid, email: recipient = ofConsent }) {
       return sendsEmail && recipient !== undefined ? { ...of, paid, recipient } : undefined;

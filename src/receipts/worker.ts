@@ -24,10 +24,10 @@ export async function runPayerEmailJob(
   const now = clock.now();
   const payerEmail = row ?? (await findPayerEmail(db, { invoiceId, paymentId }));
   if (payerEmail?.status !== 'waiting') return;
-  const { paid, partyId, seriesId, recipient, createdAt, content } = payerEmail;
-  const source = content ? { partyId, seriesId, content } : await sourceOf(db, payerEmail);
+  const { paid, recipient, createdAt, content } = payerEmail;
+  const source = content ? { ...payerEmail, content } : await sourceOf(db, payerEmail);
   const receipt = source && (await receipts.write(source, paid));
-  if (!receipt) throw new Error(`Series ${seriesId} or its shop not found: its receipt cannot be sent.`);
+  if (!receipt) throw new Error('The series or the shop was not found: the receipt cannot be sent.');
   const { subject, text, html } = receipt;
   const written = { subject, text, html };
 

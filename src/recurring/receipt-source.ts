@@ -12,6 +12,7 @@ import type { Receipts } from '../receipts/receipts.ts';
 import { storePayerEmail } from '../receipts/store/payer-emails.ts';
 import type { Mandate } from './domain/mandate.ts';
 import type { Series } from './domain/series.ts';
+import { timeZoneOf } from './domain/settings.ts';
 import { seriesFact } from './store/codec.ts';
 import { readSeriesEvents, type StoredSeries } from './store/series.ts';
 
@@ -34,6 +35,7 @@ export async function receiptSourceOf(
     content: {
       shopId,
       language: languageOf(mandate, settings.language),
+      timeZone: timeZoneOf(settings, paid.amount.currency),
       ...defined({ contact: settings.contact }),
       mandate: { schedule, ...defined({ validUntil, amountRule, trialEnd, amountAfterTrialMinor }) },
       card: { paymentSystem, lastDigits },

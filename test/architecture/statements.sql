@@ -3169,7 +3169,7 @@ from binding left join test_clock using (party_id)
 where refund_due_at is not null order by refund_due_at limit 1000;
 
 -- list_shops
-select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
+select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text order by created_at, shop_id;
 
 -- list_terminals
 select shop_id, terminal_id, bank_id, merchant_id, descriptor, priority, retired_at, paused_until, paused_because,
@@ -4030,7 +4030,7 @@ where datname = current_database() and usename = current_user and wait_event ~* 
 and query_start < clock_timestamp() - $1::int4 * interval '1 ms') as commits_wait;
 
 -- read_shop
-select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text and shop_id = $2::text;
+select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = $1::text and shop_id = $2::text;
 
 -- read_shop_guards
 select party_id, shop_id, bin, mode, since, until, approved, declined from shop_guard where until > $1::timestamptz order by party_id, shop_id, bin;
@@ -4887,6 +4887,10 @@ order by found.created_at desc, found.invoice_id desc, found.payment_id desc, fo
 
 -- set_attempt_of_consent_link
 update consent_link set customer_id = $1::text, binding_id = $2::text where consent_link_id = $3::text;
+
+-- set_one_off_receipts
+update shop set one_off_receipts = $1::bool
+where party_id = $2::text and shop_id = $3::text returning shop_id;
 
 -- set_party_flags
 update party set is_blocked = coalesce($1::bool, is_blocked),

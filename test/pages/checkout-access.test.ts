@@ -9,7 +9,7 @@ import { narrowPhone, type Looks } from './accessibility/obstacles.ts';
 
 const soon = { timeout: 30_000, interval: 100 };
 /** A slow phone on a slow network, of 1.6 Mbit/s, shows this much within a second. */
-const maxPageBytes = 24_000;
+const maxPageBytes = 20_480;
 const maxParsedBytes = 80_000;
 /** The first paint may come after the page has loaded. */
 const painted = "performance.getEntriesByName('first-contentful-paint').length";

@@ -29,6 +29,8 @@ export type CardForm = {
   clearCard(): void;
   focus(): void;
   lock(isLocked: boolean): void;
+  /** After a change of the language. A tick was for the text in the other one. */
+  speak(): void;
 };
 
 export function networkName(system: string): string {
@@ -157,6 +159,11 @@ export function connectCardForm(facts: CheckoutFacts, email: string | undefined)
       showNetwork();
     },
     focus: () => (number.value === '' ? number : code).focus(),
+    speak() {
+      if (consent) consent.checked = false;
+      showNetwork();
+      for (const [input, check] of checks) if (input?.ariaInvalid === 'true') say(input, check());
+    },
     lock(isLocked) {
       existing('pay', HTMLButtonElement).ariaDisabled = isLocked ? 'true' : null;
     },

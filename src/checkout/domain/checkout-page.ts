@@ -8,6 +8,7 @@ import {
   challenge,
   consentField,
   head,
+  languageLink,
   mark,
   message,
   page,
@@ -192,6 +193,7 @@ ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
 ${backLink(shown, words)}
 ${acceptedNetworks}
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
+${languageLink(request.locale)}
 </form>`;
 }
 

@@ -22,7 +22,7 @@ export function page(shown: {
 }): string {
   const { locale, theme, view, title, assets, facts, body } = shown;
   return `<!doctype html>
-<html lang="${locale}" data-theme="${theme}" data-view="${view}">
+<html lang="${locale}" dir="ltr" data-theme="${theme}" data-view="${view}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -86,6 +86,20 @@ function contactLink(contact: string): string {
 
 function outerLink(url: string, text: string): string {
   return `<a href="${escaped(url)}" target="_blank" rel="noopener noreferrer">${escaped(text)}</a>`;
+}
+
+const languageNames: Readonly<Record<Locale, string>> = { en: 'English', ru: 'Русский' };
+
+/**
+ * The same page in the other language, named in that language for those who read no other. Without an address it is hidden: a page must
+ * not hold its token, so its script makes the address.
+ */
+export function languageLink(locale: Locale, query?: Readonly<Record<string, string>>): string {
+  const other = locale === 'ru' ? 'en' : 'ru';
+  const link = query
+    ? `href="${escaped(`?${new URLSearchParams({ ...query, locale: other }).toString()}`)}"`
+    : 'hidden';
+  return `<p class="language"><a id="language" class="quiet" lang="${other}" hreflang="${other}" ${link}>${languageNames[other]}</a></p>`;
 }
 
 /** Where the page reports a problem. `said` is there from the start. */

@@ -195,6 +195,22 @@ function addThreeDSecure(shop: MandateCommand): void {
     );
 }
 
+function addReceipts(shop: MandateCommand): void {
+  shop
+    .subcommand('receipts', {
+      summary: 'Choose whether one-off payments have receipts too',
+      details:
+        'With yes, a payer who gave an email address is sent a receipt for a payment without a series too. It is in the --language of mandate shop recurring.',
+      examples: ['mandate shop receipts S1 yes --party P1'],
+    })
+    .requiredOption('--party <id>', 'the merchant')
+    .argument('<shopID>', 'an ID from mandate shop list')
+    .argument('<yes|no>', 'whether they have')
+    .action(async (id: string, answer: string, options) =>
+      (await import('./merchants.ts')).shopReceipts(id, answer, options),
+    );
+}
+
 function addBranding(shop: MandateCommand): void {
   shop
     .subcommand('branding', {
@@ -245,6 +261,7 @@ function addShopSettings(shop: MandateCommand): void {
     .argument('<shopID>', 'an ID from mandate shop list')
     .json()
     .action(async (id: string, options) => (await import('./merchants.ts')).shopOrigins(id, options));
+  addReceipts(shop);
   shop
     .subcommand('strict-ids', {
       summary: 'Choose whether IDs may look like card numbers',

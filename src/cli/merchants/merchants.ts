@@ -9,6 +9,7 @@ import {
   readCategories,
   setPartyFlags,
   setShopOrigins,
+  setOneOffReceipts,
   setStrictIds,
   shopFromRow,
   setShopFlags,
@@ -180,6 +181,17 @@ export async function shopStrictIds(id: string, answer: string, options: { party
     await database.run(setStrictIds, { ...name, strict_ids: answer === 'yes' });
   });
   console.log(`IDs that hold a card number are ${answer === 'yes' ? 'refused' : 'logged'} for shop ${id}.`);
+}
+
+export async function shopReceipts(id: string, answer: string, options: { party: string }): Promise<void> {
+  if (answer !== 'yes' && answer !== 'no') throw new Error(`"${answer}" is not an answer. Use yes or no.`);
+  const name = { party_id: options.party, shop_id: id };
+  await withFoundation(async ({ database }) => {
+    await requireShop(database, options.party, id);
+    await database.run(setOneOffReceipts, { ...name, one_off_receipts: answer === 'yes' });
+  });
+  const which = answer === 'yes' ? 'All payments' : 'Recurring payments alone';
+  console.log(`${which} of shop ${id} have receipts. Every node uses it within a second.`);
 }
 
 function checkedOrigin(text: string, mode: 'sandbox' | 'live'): string {

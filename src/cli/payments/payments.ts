@@ -30,9 +30,9 @@ export async function resolve(
 function withTools<T>(work: (deps: ResolutionDeps) => Promise<T>): Promise<T> {
   return withFoundation(async (foundation: Foundation) => {
     const { database: db, ports } = foundation;
-    const { banks, charging, consents } = buildService(foundation);
+    const { banks, charging, consents, receipts } = buildService(foundation);
     try {
-      return await work({ db, clock: ports.clock, banks, charging, consents });
+      return await work({ db, clock: ports.clock, banks, charging, consents, receipts });
     } finally {
       await banks.stop();
     }

@@ -35,6 +35,7 @@ const shop: Shop = {
   fees: {},
   whenShort: 'refuse',
   threeDSecure: 'whenTheBankSays',
+  oneOffReceipts: false,
   origins: [],
   isBlocked: false,
   isSuspended: false,

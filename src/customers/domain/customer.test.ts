@@ -26,6 +26,7 @@ const shop: Shop = {
   fees: {},
   whenShort: 'refuse',
   threeDSecure: 'whenTheBankSays',
+  oneOffReceipts: false,
   origins: [],
   isBlocked: false,
   isSuspended: false,

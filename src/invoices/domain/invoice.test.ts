@@ -25,6 +25,7 @@ const shop: Shop = {
   fees: {},
   whenShort: 'refuse',
   threeDSecure: 'whenTheBankSays',
+  oneOffReceipts: false,
   name: 'Shop',
   url: 'https://shop.example',
   categoryId: 1,

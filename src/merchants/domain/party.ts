@@ -26,6 +26,8 @@ export type Shop = {
   readonly fees: Fees;
   readonly whenShort: WhenShort;
   readonly threeDSecure: ThreeDSecureWish;
+  /** Payments without a series have receipts too. */
+  readonly oneOffReceipts: boolean;
   readonly isBlocked: boolean;
   readonly isSuspended: boolean;
   readonly createdAt: Instant;

@@ -65,6 +65,7 @@ const shopColumns = {
   fees: stored('json', fees),
   when_short: stored('text', oneOf(...whenShortChoices)),
   three_d_secure: stored('text', oneOf(...threeDSecureWishes)),
+  one_off_receipts: 'bool',
   is_blocked: 'bool',
   is_suspended: 'bool',
   created_at: 'timestamptz',
@@ -135,6 +136,14 @@ export const setThreeDSecure = statement({
          where party_id = :party_id and shop_id = :shop_id returning shop_id`,
 });
 
+export const setOneOffReceipts = statement({
+  name: 'set_one_off_receipts',
+  parameters: { party_id: 'text', shop_id: 'text', one_off_receipts: 'bool' },
+  row: { shop_id: 'text' },
+  text: `update shop set one_off_receipts = :one_off_receipts
+         where party_id = :party_id and shop_id = :shop_id returning shop_id`,
+});
+
 export const setShopOrigins = statement({
   name: 'set_shop_origins',
   parameters: { party_id: 'text', shop_id: 'text', origins: 'text' },
@@ -193,6 +202,7 @@ export function shopFromRow(row: Values<typeof shopColumns>): Shop {
     fees: row.fees,
     whenShort: row.when_short,
     threeDSecure: row.three_d_secure,
+    oneOffReceipts: row.one_off_receipts,
     isBlocked: row.is_blocked,
     isSuspended: row.is_suspended,
     createdAt: row.created_at,

@@ -1,8 +1,8 @@
-// GET …/receipt: the receipt of a recurring payment, or of the payment that started the series.
+// GET …/receipt: the receipt of a recurring payment, of the payment that started the series, or of a one-off payment that was emailed one.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
-import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
+import type { PayerEmail, ReceiptOf } from '../../receipts/domain/payer-email.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -38,8 +38,7 @@ const Receipt = Type.Object(
         {
           title: 'ReceiptMail',
           description:
-            'Delivery by email: `waiting` to be sent, `kept` because no mail server is configured, `sent`, or `refused` because the ' +
-            'address does not exist. Absent if the payer gave no address.',
+            '`kept`: no mail server is configured. `refused`: the address does not exist. Absent if no email was written.',
         },
       ),
     ),
@@ -56,8 +55,8 @@ export const getReceipt = endpoint({
   tag: 'Recurring',
   summary: "Get the payer's receipt of a recurring payment",
   description:
-    'As text and as HTML, with the marker, schedule and lifetime that card networks require, and a link with which the ' +
-    'payer ends the charges. The link needs no key, so the scope `payments:write` is required. Only for captured payments.',
+    'With what card networks require, and a link that ends the charges and needs no key. Only for captured payments. ' +
+    'A one-off payment has one if it was emailed.',
   params: PaymentPath,
   query: Type.Object({
     language: Type.Optional(
@@ -75,17 +74,23 @@ export const getReceipt = endpoint({
     if (!found.ok) return found;
     const stored = found.value;
     const { payer, state, makeRecurrent } = stored.payment;
-    if (!isTaken(state) || (payer.type === 'resource' && !makeRecurrent)) return refuse('recurringNotFound');
+    if (!isTaken(state)) return refuse('recurringNotFound');
 
-    const seriesId = 'seriesId' in payer ? payer.seriesId : seriesIdOf(name);
     const paid = paidOf(stored.payment, state.amount, state.approval);
-    const source = await consents.receiptSource(db, seriesId, paid);
+    const payerEmail = await findPayerEmail(db, name);
+    const isOneOff = payer.type === 'resource' && !makeRecurrent;
+    const seriesId = 'seriesId' in payer ? payer.seriesId : seriesIdOf(name);
+    const source = isOneOff ? sourceIn(payerEmail) : await consents.receiptSource(db, seriesId, paid);
     const receipt = source && (await receipts.write(source, paid, query.language));
     if (!receipt) return refuse('recurringNotFound');
-    const payerEmail = await findPayerEmail(db, name);
     return accept({ ...receipt, ...(payerEmail ? { mail: mailBody(payerEmail) } : {}) });
   },
 });
+
+/** A one-off payment has a receipt only if its shop wished one when it was paid. */
+function sourceIn(email: PayerEmail | undefined): ReceiptOf | undefined {
+  return email?.content && { partyId: email.partyId, content: email.content };
+}
 
 function mailBody({ recipient: to, status, endedAt }: PayerEmail) {
   return { to, status, ...defined({ endedAt }) };

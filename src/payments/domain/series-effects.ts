@@ -27,6 +27,8 @@ export type SeriesEffects = {
   readonly parentMade?: Approval;
   /** Of the charge, the hold or the parent above. */
   readonly receiptDue?: ReceiptRequest;
+  /** Of a payment without a series, if its shop wishes it. */
+  readonly oneOffReceiptDue?: ReceiptRequest;
 };
 
 /** `answer` is the bank's response that led to the change, if any. */
@@ -66,13 +68,14 @@ function effectsOfCapture(payment: Payment, amount: Money, isHeld: boolean): Ser
   const { payer, makeRecurrent, invoiceId, id: paymentId } = payment;
   const began = makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
   const seriesId = 'seriesId' in payer ? payer.seriesId : began;
-  if (seriesId === undefined) return {};
   const approval = approvalIn(payment);
   const email = receiptAddressOf(payer);
+  const receiptDue = { paid: paidOf(payment, amount, approval), ...defined({ email }) };
+  if (seriesId === undefined) return email === undefined ? {} : { oneOffReceiptDue: receiptDue };
   return {
     ...('seriesId' in payer && isHeld ? { holdEnded: { seriesId, isCaptured: true } } : {}),
     ...(makeRecurrent ? { parentMade: approval } : {}),
-    receiptDue: { paid: paidOf(payment, amount, approval), ...defined({ email }) },
+    receiptDue,
   };
 }
 

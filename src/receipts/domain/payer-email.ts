@@ -1,4 +1,4 @@
-// A payer email: the receipt of one recurring payment on its way to the payer. New terms have a receipt over nothing.
+// A payer email: the receipt of one payment on its way to the payer. New terms of a series have a receipt over nothing.
 import type { Instant } from '../../clock.ts';
 import type { Money } from '../../money.ts';
 import type { PaymentSystem } from '../../cards/domain/card.ts';
@@ -25,20 +25,24 @@ export type ReceiptContent = {
   /** Unless another is asked for. */
   readonly language: ReceiptLanguage;
   readonly contact?: string;
-  readonly mandate: MandateTerms & { readonly schedule: string };
+  /** Older nodes store none. */
+  readonly timeZone?: string;
+  /** Of the series, if the payment is of one. */
+  readonly mandate?: MandateTerms & { readonly schedule: string };
   readonly card: { readonly paymentSystem: PaymentSystem; readonly lastDigits: string };
 };
 
-export type ReceiptOfSeries = {
+export type ReceiptOf = {
   readonly partyId: string;
-  readonly seriesId: string;
+  /** Absent for a one-off payment. */
+  readonly seriesId?: string;
   readonly content: ReceiptContent;
 };
 
 /** With the address of the consent. */
-export type ReceiptSource = ReceiptOfSeries & { readonly email?: string };
+export type ReceiptSource = ReceiptOf & { readonly email?: string };
 
-export type NewPayerEmail = ReceiptOfSeries & { readonly paid: Paid; readonly recipient: string };
+export type NewPayerEmail = ReceiptOf & { readonly paid: Paid; readonly recipient: string };
 
 export type PayerEmail = Omit<NewPayerEmail, 'content'> & {
   /** Older nodes store none. */

@@ -1,7 +1,7 @@
-// The receipt of a recurring payment, as text and HTML, in English and Russian. Its linter requires marker, schedule and
-// lifetime; stored words that must not be shown are replaced.
+// The receipt of a payment, as text and HTML, in English and Russian. Its linter requires marker, schedule, lifetime and the way to cancel
+// of a recurring one, and refuses them in a one-off one.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
-import type { Instant } from '../../clock.ts';
+import { epochMsOf, type Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
 import { printMoney } from './format-money.ts';
 import { asAgreedIn, scheduleInWords } from './schedule-words.ts';
@@ -15,15 +15,24 @@ export type ReceiptFacts = {
   readonly merchant: { readonly name: string; readonly site: string; readonly contact?: string };
   readonly amount: Money;
   readonly at: Instant;
-  readonly mandate: MandateTerms & { readonly schedule: string };
+  /** Of the shop. An email that an older node has stored has none: UTC. */
+  readonly timeZone?: string;
+  /** What was bought, if it was an invoice. */
+  readonly product?: string;
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
   readonly invoiceId: string;
   readonly paymentId: string;
   readonly reference: string;
   readonly approvalCode?: string;
-  /** The link with which the payer ends the charges. */
-  readonly cancelUrl: string;
+  /** Absent for a one-off payment. */
+  readonly recurring?: {
+    readonly mandate: MandateTerms & { readonly schedule: string };
+    /** The link with which the payer ends the charges. */
+    readonly cancelUrl: string;
+  };
 };
+
+export type ReceiptKind = 'recurring' | 'oneOff';
 
 export type Receipt = { readonly subject: string; readonly text: string; readonly html: string };
 
@@ -32,6 +41,7 @@ const marker = 'recurring transaction';
 
 type Words = {
   readonly subject: (merchant: string) => string;
+  readonly oneOff: string;
   /** Of a receipt over nothing: the payer has agreed to new terms. */
   readonly newTerms: (merchant: string) => string;
   readonly marker: string;
@@ -42,10 +52,13 @@ type Words = {
   readonly upTo: (amount: string) => string;
   readonly trial: (date: string, after: string | undefined) => string;
   readonly how: (url: string) => string;
+  /** On the button. */
+  readonly end: string;
 };
 type Label =
   | 'schedule'
   | 'lifetime'
+  | 'product'
   | 'amount'
   | 'later'
   | 'trial'
@@ -59,11 +72,13 @@ type Label =
 const words: Record<ReceiptLanguage, Words> = {
   en: {
     subject: (merchant) => `Receipt: ${marker}, ${merchant}`,
+    oneOff: 'Receipt',
     newTerms: (merchant) => `New terms: ${marker}, ${merchant}`,
     marker,
     labels: {
       schedule: 'Schedule',
       lifetime: 'Valid',
+      product: 'For',
       amount: 'Amount',
       later: 'Later amounts',
       trial: 'Trial',
@@ -80,14 +95,17 @@ const words: Record<ReceiptLanguage, Words> = {
     upTo: (amount) => `up to ${amount}`,
     trial: (date, after) => (after === undefined ? `until ${date}` : `until ${date}, then ${after}`),
     how: (url) => `open ${url}`,
+    end: 'End recurring charges',
   },
   ru: {
     subject: (merchant) => `Чек: регулярный платёж (${marker}), ${merchant}`,
+    oneOff: 'Чек',
     newTerms: (merchant) => `Новые условия: регулярный платёж (${marker}), ${merchant}`,
     marker: `${marker} (регулярный платёж)`,
     labels: {
       schedule: 'Расписание',
       lifetime: 'Срок действия',
+      product: 'За что',
       amount: 'Сумма',
       later: 'Следующие суммы',
       trial: 'Пробный период',
@@ -104,32 +122,31 @@ const words: Record<ReceiptLanguage, Words> = {
     upTo: (amount) => `до ${amount}`,
     trial: (date, after) => (after === undefined ? `до ${date}` : `до ${date}, затем ${after}`),
     how: (url) => `откройте ${url}`,
+    end: 'Прекратить списания',
   },
 };
 
 export function receiptOf(facts: ReceiptFacts): Receipt {
   const said = words[facts.language];
   const lines = linesOf(facts, said);
-  const isPayment = facts.amount.minor > 0n;
-  const subject = (isPayment ? said.subject : said.newTerms)(facts.merchant.name);
-  const text = [
-    said.marker,
-    '',
-    ...lines.map(([label, value]) => `${said.labels[label]}: ${value}`),
-    '',
-  ].join('\n');
+  const subject = subjectOf(facts, said);
+  const heading = facts.recurring ? said.marker : said.oneOff;
+  const text = [heading, '', ...lines.map(([label, value]) => `${said.labels[label]}: ${value}`), ''].join(
+    '\n',
+  );
+  const button = `<a class="button" href="${escaped(facts.recurring?.cancelUrl ?? '')}">${escaped(said.end)}</a>`;
   const rows = lines.map(
     ([label, value]) =>
-      `<tr><th scope="row">${escaped(said.labels[label])}</th><td>${linked(value, facts.cancelUrl)}</td></tr>`,
+      `<tr><th scope="row">${escaped(said.labels[label])}</th><td>${label === 'cancel' ? button : escaped(value)}</td></tr>`,
   );
   const html = `<!doctype html>
 <html lang="${facts.language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(subject)}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{overflow-wrap:anywhere}</style>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}h1{font-size:1.5em}th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{padding:.2em 0;vertical-align:top;overflow-wrap:anywhere}.button{display:inline-block;padding:.5em 1em;border-radius:6px;background:#0b6b5c;color:#fff;text-decoration:none}</style>
 <main>
-<h1>${escaped(said.marker)}</h1>
+<h1>${escaped(heading)}</h1>
 <table>
 ${rows.join('\n')}
 </table>
@@ -137,15 +154,52 @@ ${rows.join('\n')}
 </html>
 `;
   const receipt = { subject, text, html };
-  const problems = receiptProblems(receipt, facts.language);
+  const problems = receiptProblems(receipt, facts.language, facts.recurring ? 'recurring' : 'oneOff');
   if (problems.length > 0) throw new Error(`The receipt breaks the rules: ${problems.join(' ')}`);
   return receipt;
 }
 
+function subjectOf({ recurring, amount, merchant: { name } }: ReceiptFacts, said: Words): string {
+  if (!recurring) return `${said.oneOff}: ${name}`;
+  return (amount.minor > 0n ? said.subject : said.newTerms)(name);
+}
+
 function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[] {
-  const { merchant, amount, at, mandate, card, approvalCode } = facts;
-  const { validUntil, amountRule, trialEnd, amountAfterTrialMinor } = mandate;
-  const money = (minor: number) => moneyText({ ...amount, minor: BigInt(minor) }, facts.language);
+  const { merchant, amount, product = '', recurring, card, approvalCode } = facts;
+  const lines: (readonly [Label, string])[] = [
+    ...(recurring ? agreedLines(facts, recurring.mandate, said) : []),
+    ...(hasNothingToShow(product) ? [] : ([['product', product]] as const)),
+    ['amount', moneyText(amount, facts.language)],
+    ...(recurring ? laterLines(facts, recurring.mandate, said) : []),
+    ['date', localTime(facts)],
+    ['merchant', [merchant.name, merchant.site, merchant.contact].filter(Boolean).join(', ')],
+    ['card', `${card.paymentSystem} •• ${card.lastDigits}`],
+    ['payment', `${facts.invoiceId} / ${facts.paymentId}`],
+    ['reference', [facts.reference, approvalCode].filter(Boolean).join(' / ')],
+    ...(recurring ? ([['cancel', said.how(recurring.cancelUrl)]] as const) : []),
+  ];
+  return lines.map(([label, value]) => [label, value.replace(/\s+/g, ' ').trim()]);
+}
+
+type Agreed = NonNullable<ReceiptFacts['recurring']>['mandate'];
+
+function agreedLines(
+  { language }: ReceiptFacts,
+  { schedule, validUntil }: Agreed,
+  said: Words,
+): (readonly [Label, string])[] {
+  return [
+    ['schedule', shown(scheduleInWords(schedule, language), said)],
+    ['lifetime', validUntil === undefined ? said.untilCancelled : said.until(validUntil)],
+  ];
+}
+
+function laterLines(
+  { amount, language }: ReceiptFacts,
+  { amountRule, trialEnd, amountAfterTrialMinor }: Agreed,
+  said: Words,
+): (readonly [Label, string])[] {
+  const money = (minor: number) => moneyText({ ...amount, minor: BigInt(minor) }, language);
   const after = amountAfterTrialMinor === undefined ? undefined : money(amountAfterTrialMinor);
   const trial = trialEnd === undefined ? [] : ([['trial', said.trial(trialEnd, after)]] as const);
   const later =
@@ -154,25 +208,24 @@ function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[]
       : amountRule.kind === 'variable'
         ? ([['later', shown(amountRule.text, said)]] as const)
         : ([['later', laterAmount(amountRule, money, said)]] as const);
-  const lines: (readonly [Label, string])[] = [
-    ['schedule', shown(scheduleInWords(mandate.schedule, facts.language), said)],
-    ['lifetime', validUntil === undefined ? said.untilCancelled : said.until(validUntil)],
-    ['amount', moneyText(amount, facts.language)],
-    ...later,
-    ...trial,
-    ['date', `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`],
-    ['merchant', [merchant.name, merchant.site, merchant.contact].filter(Boolean).join(', ')],
-    ['card', `${card.paymentSystem} •• ${card.lastDigits}`],
-    ['payment', `${facts.invoiceId} / ${facts.paymentId}`],
-    ['reference', [facts.reference, approvalCode].filter(Boolean).join(' / ')],
-    ['cancel', said.how(facts.cancelUrl)],
-  ];
-  return lines.map(([label, value]) => [label, value.replace(/\s+/g, ' ').trim()]);
+  return [...later, ...trial];
 }
 
 /** Such words are now rejected, but older terms may have them. */
 function shown(agreed: string, said: Words): string {
-  return agreed.trim() === '' || givesAnyNumberAway(agreed) ? said.asAgreed : agreed;
+  return hasNothingToShow(agreed) ? said.asAgreed : agreed;
+}
+
+function hasNothingToShow(stored: string): boolean {
+  return stored.trim() === '' || givesAnyNumberAway(stored);
+}
+
+/** `January 19, 2026, 1:00 PM GMT+3`. */
+function localTime({ at, timeZone = 'UTC', language }: ReceiptFacts): string {
+  const ms = epochMsOf(at);
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone });
+  const clock = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
+  return `${date.format(ms)}, ${new Intl.DateTimeFormat(language, { ...clock, timeZone }).format(ms)}`;
 }
 
 function laterAmount(
@@ -192,8 +245,9 @@ export function moneyText({ minor, currency }: Money, language: ReceiptLanguage)
 export function receiptProblems(
   { text, html }: Pick<Receipt, 'text' | 'html'>,
   language: ReceiptLanguage,
+  kind: ReceiptKind,
 ): string[] {
-  return [text, textOfPage(html)].flatMap((written) => problemsOf(written, language));
+  return [text, textOfPage(html)].flatMap((written) => problemsOf(written, language, kind));
 }
 
 /** All foreign text is escaped, so each `<` belongs to a tag of the template. */
@@ -204,22 +258,22 @@ function textOfPage(html: string): string {
     .replace(/<[^>]*>/g, '');
 }
 
-function problemsOf(text: string, language: ReceiptLanguage): string[] {
+/** Each at the start of its line: what a shop or a product is called proves nothing. */
+function problemsOf(text: string, language: ReceiptLanguage, kind: ReceiptKind): string[] {
   const { labels } = words[language];
-  const has = (label: Label, value: string) => new RegExp(`^${labels[label]}: ${value}`, 'm').test(text);
-  return [
-    ...(text.includes(marker) ? [] : [`The marker "${marker}" is missing.`]),
-    ...(has('schedule', '\\S') ? [] : ['The schedule is missing.']),
-    ...(has('lifetime', '.*until (cancelled|\\d{4}-\\d{2}-\\d{2})') ? [] : ['The lifetime is missing.']),
-    ...(has('cancel', '\\S') ? [] : ['The way to cancel is missing.']),
+  const line = (label: Label, value = '\\S') => new RegExp(`^${labels[label]}: ${value}`, 'm');
+  const parts: readonly (readonly [string, RegExp])[] = [
+    [`marker "${marker}"`, new RegExp(`^${marker}`, 'm')],
+    ['schedule', line('schedule')],
+    ['lifetime', line('lifetime', '.*until (cancelled|\\d{4}-\\d{2}-\\d{2})')],
+    ['way to cancel', line('cancel')],
   ];
+  return parts.flatMap(([part, pattern]) => {
+    if (pattern.test(text) === (kind === 'recurring')) return [];
+    return [`The ${part} ${kind === 'recurring' ? 'is missing' : 'belongs to recurring payments'}.`];
+  });
 }
 
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
-}
-
-function linked(text: string, url: string): string {
-  const safe = escaped(url);
-  return escaped(text).replace(safe, `<a href="${safe}">${safe}</a>`);
 }

@@ -35,6 +35,7 @@ export const receiptContent: Codec<ReceiptContent> = object({
   shopId: text,
   language: receiptLanguage,
   contact: optional(text),
-  mandate: object({ ...agreed, schedule: text }),
+  timeZone: optional(text),
+  mandate: optional(object({ ...agreed, schedule: text })),
   card: object({ paymentSystem, lastDigits: text }),
 });

@@ -52,7 +52,7 @@ const insertPayerEmail = statement({
     invoice_id: 'text',
     payment_id: 'text',
     party_id: 'text',
-    series_id: 'text',
+    series_id: 'text?',
     happened_at: 'timestamptz',
     ...payerEmailParameters,
   },
@@ -66,7 +66,7 @@ const columns = {
   invoice_id: 'text',
   payment_id: 'text',
   party_id: 'text',
-  series_id: 'text',
+  series_id: 'text?',
   status: stored('text', oneOf('waiting', 'kept', 'sent', 'refused')),
   created_at: 'timestamptz',
   recipient: 'text',
@@ -124,7 +124,7 @@ export async function storePayerEmail(tx: Database, email: NewPayerEmail, now: I
     invoice_id: email.paid.invoiceId,
     payment_id: email.paid.paymentId,
     party_id: email.partyId,
-    series_id: email.seriesId,
+    series_id: email.seriesId ?? null,
     happened_at: now,
     ...payerEmailValues(email),
   });
@@ -170,7 +170,7 @@ function payerEmailFromRow(row: Values<typeof columns>): PayerEmail {
   const { subject, text_body: text, html_body: html, approval_code: approvalCode } = row;
   return {
     partyId: row.party_id,
-    seriesId: row.series_id,
+    ...defined({ seriesId: row.series_id }),
     recipient: row.recipient,
     createdAt: row.created_at,
     status: row.status,

@@ -392,6 +392,7 @@ describe('a job', () => {
       log: { error: () => {} },
       charging: still.charging,
       consents: still.consents,
+      receipts: still.receipts,
       bankOf: () => Promise.resolve(bank),
       pauseTerminal: () => Promise.resolve(),
       isPaused: () => Promise.resolve(false),

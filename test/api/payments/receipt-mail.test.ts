@@ -15,6 +15,8 @@ import {
 import { instantAt } from '../../../src/clock.ts';
 import { openMailServer, type MailServerSettings } from '../../../src/platform/mail/mail-server.ts';
 import { waitMs } from '../../../tools/tests/waits.ts';
+import { setOneOffReceipts } from '../../../src/merchants/store/parties.ts';
+import { receiptProblems } from '../../../src/receipts/domain/receipt.ts';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { passesLuhn } from '../../../src/cards/domain/card.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
@@ -102,6 +104,43 @@ describe('without a mail server', () => {
     });
     await look();
     expect(await outbox()).toMatchObject([{ invoiceID: parent.invoiceID }]);
+  });
+
+  test('a one-off payment has a receipt of its own kind if its shop wishes it and the payer gave an address', async () => {
+    const name = { party_id: merchant.partyId, shop_id: 'TEST' };
+    const { database } = world.service;
+    await storeSettings(
+      database,
+      { partyId: merchant.partyId, shopId: 'TEST' },
+      { contact: 'help@shop.example' },
+    );
+    await database.run(setOneOffReceipts, { ...name, one_off_receipts: true });
+
+    const pay = async (contactInfo: object, card = '4242424242424242') => {
+      const { id } = await makeInvoice(world.service, merchant);
+      const { token: paymentToolToken } = await world.tokenize(card, merchant.apiKey);
+      const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo };
+      const url = `${invoicesUrl}/${id}/payments`;
+      expect(
+        (await world.service.call('POST', url, { token: merchant.apiKey, body: { payer } })).status,
+      ).toBe(201);
+      await look();
+      return { invoiceID: id, paymentID: '1' };
+    };
+    await pay({});
+    const paid = await pay({ email: 'payer@example.com' });
+    const [email, ...more] = await outbox();
+    expect(more).toEqual([]);
+    expect(email).toMatchObject({ ...paid, to: 'payer@example.com', status: 'kept' });
+    expect(email.subject).toBe('Receipt: TEST');
+    expect(email.text).toContain('help@shop.example');
+    expect(receiptProblems(email, 'en', 'oneOff')).toEqual([]);
+    expect(await mailOf(paid)).toMatchObject({ to: 'payer@example.com', status: 'kept' });
+    // A series of the same shop has the other kind.
+    const parent = await parentOf();
+    await look();
+    const [ofSeries] = await outbox(`?invoiceID=${parent.invoiceID}`);
+    expect(receiptProblems(ofSeries, 'en', 'recurring')).toEqual([]);
   });
 
   test('goes to the address of the charge, else of the consent, and needs one of them', async () => {

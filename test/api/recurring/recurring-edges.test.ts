@@ -493,7 +493,7 @@ test('the text of an email follows from its row, and of one that an older node s
   expect(text).toContain('recurring transaction');
   expect(await textAgain('', () => Promise.reject(new Error('the row has all of it')))).toBe(text);
   const ofSeries: PayerEmailJobDeps['sourceOf'] = (on, { seriesId, paid }) =>
-    consents.receiptSource(on, seriesId, paid);
+    consents.receiptSource(on, seriesId ?? '', paid);
   expect(await textAgain(', content = null', ofSeries)).toBe(text);
 });
 

@@ -155,7 +155,7 @@ test('creating a payment takes three, and its step with the bank two more', asyn
   ]);
 });
 
-test('a recurring charge takes three, its step with the bank two more, and its receipt one', async () => {
+test('a recurring charge takes three, its step with the bank two more, and its receipt two', async () => {
   const recurrentParentPayment = await recurringWorld(world).parent();
   service.clock.advance(60_000);
   const { id } = await makeInvoice(service, merchant);
@@ -173,6 +173,7 @@ test('a recurring charge takes three, its step with the bank two more, and its r
     'insert_charge',
     'take_card_and_security_code',
     'change_charged_payment',
+    'read_invoice',
     'end_payer_email',
   ]);
 });

@@ -51,6 +51,10 @@ describeInBrowser('the page that ends recurring charges', () => {
 
     await page.getByRole('link', { name: 'Keep it' }).click();
     await page.getByRole('heading', { name: 'Nothing has changed' }).waitFor();
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await page.getByRole('heading', { name: 'Ничего не изменилось' }).waitFor();
+    await page.getByRole('link', { name: 'English' }).click();
+    await page.getByRole('heading', { name: 'Nothing has changed' }).waitFor();
     expect(await obstacles(page, { sizes })).toEqual([]);
     expect(await state()).toBe('active');
 

@@ -6,7 +6,7 @@ import type { Currency } from '../../../money.ts';
 import type { Series } from '../../../recurring/domain/series.ts';
 import { printedTerms } from '../consent-link-text.ts';
 import { networkNames } from '../network-names.ts';
-import { mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
+import { languageLink, mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
 import type { Locale } from '../checkout-request.ts';
 import { revocationWords, type RevocationWords } from './revocation-words.ts';
 import { fill, wordsIn } from '../translations.ts';
@@ -56,7 +56,10 @@ ${termsList(series, words, locale)}`,
   return {
     title: `${words.title} · ${shop}`,
     summary: summary(series, view === 'question' ? words.head : words.title, locale),
-    content: content[view] + smallPrint(series.brand, wordsIn(locale)),
+    content:
+      content[view] +
+      smallPrint(series.brand, wordsIn(locale)) +
+      languageLink(locale, view === 'kept' ? { kept: 'true' } : {}),
   };
 }
 
@@ -64,7 +67,7 @@ export function noLinkParts(locale: Locale): Parts {
   const { noLinkHead, noLinkLead } = revocationWords[locale];
   return {
     title: noLinkHead,
-    content: `${mark('stop')}<h1>${escaped(noLinkHead)}</h1><p>${escaped(noLinkLead)}</p>`,
+    content: `${mark('stop')}<h1>${escaped(noLinkHead)}</h1><p>${escaped(noLinkLead)}</p>${languageLink(locale, {})}`,
   };
 }
 
