@@ -13,6 +13,7 @@ import {
   type SandboxInfo,
 } from '../sandbox/sandbox-setup.ts';
 import { firstSignal } from './signals.ts';
+import { isLoopback } from './settings.ts';
 import { invoiceExample } from '../invoices/api/schema.ts';
 
 /** The process ends this long after the first signal, or on a second one. */
@@ -148,7 +149,7 @@ function warnOfSettings(log: Logger, { mode, isDatabaseUnverified }: Config): vo
 }
 
 function warnOfLoopback(log: Logger, publicUrl: string): void {
-  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(publicUrl).hostname))
+  if (isLoopback(publicUrl))
     log.warn({ publicUrl }, 'PUBLIC_URL is a loopback address; payers and banks cannot reach it');
 }
 
