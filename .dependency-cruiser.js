@@ -109,6 +109,7 @@ const packages = {
   'prom-client': { by: ['platform/http'] },
   typebox: { by: ['platform/http', 'app', ...business] },
   undici: { by: ['acquiring', 'webhooks'] },
+  uqr: { by: ['cli'] },
   'csv-parse': { by: ['acquiring'] },
   '@streamparser/json': { by: ['acquiring'] },
 };

@@ -112,7 +112,11 @@ function serveForm(within: HTMLScriptElement, options: Options): void {
 }
 
 const checkouts = { configure };
-Object.assign(globalThis, { MandateCheckout: checkouts, RbkmoneyCheckout: checkouts });
+Object.assign(globalThis, {
+  MandateCheckout: checkouts,
+  RbkmoneyCheckout: checkouts,
+  ValityCheckout: checkouts,
+});
 const isOfForm =
-  script && (script.closest('form') ?? /\b(mandate|rbkmoney)-checkout\b/.test(script.className));
+  script && (script.closest('form') ?? /\b(mandate|rbkmoney|vality)-checkout\b/.test(script.className));
 if (isOfForm) serveForm(script, readAttributes(script.dataset));

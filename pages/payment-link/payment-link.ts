@@ -17,6 +17,7 @@ import { amountProblem, minorIn, typedAmount, type Bounds } from './amount-text.
 import { offerOf, type Offer, type Template } from './template.ts';
 
 type Invoice = { readonly id: string; readonly status: string; readonly amount: number };
+type Payment = { readonly status: string };
 type Made = { readonly invoice: Invoice; readonly invoiceAccessToken: { readonly payload: string } };
 
 const askAgainMs = 4_000;
@@ -51,31 +52,46 @@ async function run(api: Api): Promise<void> {
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   sum.addEventListener('change', () => sum.value !== '' && say());
   sum.addEventListener('input', () => sum.ariaInvalid === 'true' && say());
-  earlier = await earlierInvoice();
-  await read(api);
+  if (!(await resume())) await read(api);
 }
 
-/** Until the service answers. */
 async function read(api: Api): Promise<void> {
-  const answer = await api.get<Template>(`invoice-templates/${facts.id}`);
-  if (answer.came === 'body') return showOffer(offerOf(answer.body, facts.largestMinor));
-  if (answer.came === 'stranger') return show('dead');
-  warn(words.banners.offline);
-  const pauseMs = answer.came === 'wait' ? answer.seconds * 1_000 : askAgainMs;
-  await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  return read(api);
+  const template = await answered<Template>(api, `invoice-templates/${facts.id}`);
+  if (template === undefined) return show('dead');
+  showOffer(offerOf(template, facts.largestMinor));
 }
 
-async function earlierInvoice(): Promise<Invoice | undefined> {
+/** Asks until the service answers: what is not known may be paid. Undefined if the token is good no longer. */
+async function answered<Body>(api: Api, path: string): Promise<Body | undefined> {
+  for (;;) {
+    const answer = await api.get<Body>(path);
+    const isOffline = answer.came !== 'body' && answer.came !== 'stranger';
+    if (!isOffline && banner.textContent === words.banners.offline) warn('');
+    if (answer.came === 'body') return answer.body;
+    if (answer.came === 'stranger') return undefined;
+    warn(words.banners.offline);
+    const pauseMs = answer.came === 'wait' ? answer.seconds * 1_000 : askAgainMs;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+/** Opens the earlier invoice while a payment of it is in progress: the payer must not pay twice. */
+async function resume(): Promise<boolean> {
   const id = session.followed;
   const token = id === undefined ? undefined : recall(id)['invoiceAccessToken'];
-  if (token === undefined) return undefined;
-  const answer = await openApi(token).get<Invoice>(`invoices/${id}`);
-  return answer.came === 'body' && answer.body.status === 'unpaid' ? answer.body : undefined;
+  if (id === undefined || token === undefined) return false;
+  const api = openApi(token);
+  // First the payments: one that succeeds meanwhile is then seen in the status.
+  const payments = await answered<readonly Payment[]>(api, `invoices/${id}/payments`);
+  const invoice = await answered<Invoice>(api, `invoices/${id}`);
+  earlier = invoice?.status === 'unpaid' ? invoice : undefined;
+  const isInProgress = payments?.some(({ status }) => status === 'pending' || status === 'processed');
+  if (!earlier || !isInProgress) return false;
+  open(id);
+  return true;
 }
 
 function showOffer(latest: Offer): void {
-  if (banner.textContent === words.banners.offline) warn('');
   const isFirst = offer === undefined;
   offer = latest;
   const { leastMinor, mostMinor } = latest;
@@ -105,6 +121,8 @@ async function goOn(api: Api): Promise<void> {
   warn('');
   if (earlier?.amount === amount) return open(earlier.id);
   press(true);
+  // Another page of this tab may have begun to pay since this one was loaded.
+  if (earlier && (await resume())) return;
   const { currency } = facts;
   const made = await api.post<Made>(`invoice-templates/${facts.id}/invoices`, { amount, currency });
   if (made.came === 'body') {

@@ -4,6 +4,7 @@ import type { Config } from '../app/config.ts';
 import type { Party } from '../merchants/domain/party.ts';
 import { partyFromRow, readParty, readShop } from '../merchants/store/parties.ts';
 import type { SetUp } from '../not-set-up.ts';
+import { errorCatalogue, type ErrorCode } from '../platform/http/errors/error-codes.ts';
 import { openLog, type Logger } from '../platform/log.ts';
 import { firstSignal } from './signals.ts';
 import { settingsHere } from './settings.ts';
@@ -78,6 +79,16 @@ export function wholeNumber(option: string, text: string, min: number, max: numb
 /** With a full stop, whether the text has one or not. */
 export function sentence(text: string): string {
   return text.replace(/\.?$/, '.');
+}
+
+/** What the API says of a refusal, and its hint. */
+export function refusalText(refusal: {
+  readonly code: ErrorCode;
+  readonly message?: string;
+  readonly hint?: string;
+}): string {
+  const { code, message = errorCatalogue[code].message, hint } = refusal;
+  return [message, hint].flatMap((part) => (part === undefined ? [] : [sentence(part)])).join(' ');
 }
 
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {

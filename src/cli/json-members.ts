@@ -1,5 +1,18 @@
 // The members that each command prints with --json: their help, the reference and the printing all read this table.
 
+const paymentLink = [
+  'id',
+  'paymentLink',
+  'partyId',
+  'shopId',
+  'product',
+  'description',
+  'name',
+  'amount',
+  'lifetime',
+  'createdAt',
+] as const;
+
 const arrays = {
   'bank contradictions': ['bankId', 'operationId', 'what', 'heard', 'notedAt'],
   'bank list': [
@@ -37,6 +50,7 @@ const arrays = {
   'keys list': ['keyId', 'mode', 'name', 'scopes', 'createdAt', 'expiresAt', 'revokedAt'],
   'database check': ['role', 'rule', 'holds', 'violations'],
   'ledger check': ['id', 'says', 'holds', 'checked', 'violations', 'examples'],
+  'links list': paymentLink,
   'payout limits list': [
     'party',
     'currency',
@@ -99,6 +113,8 @@ const arrays = {
 const objects = {
   'bank check': ['bankId', 'url', 'works', 'tookMs', 'problem'],
   'ledger account': ['account', 'normalBalance', 'balance', 'shards', 'transfers'],
+  'links create': paymentLink,
+  'links show': paymentLink,
   'payments show': [
     'payment',
     'externalId',
@@ -130,6 +146,7 @@ const objects = {
 } as const;
 
 type Arrays = typeof arrays;
+type Objects = typeof objects;
 
 /** A sentence for the help of a command. Undefined where there is no JSON. */
 export function jsonMembersOf(command: string): string | undefined {
@@ -149,11 +166,24 @@ export function printJson<Row extends object, Name extends keyof Arrays>(
   command: Name & (Arrays[Name][number] extends keyof Row ? unknown : never),
   rows: readonly Row[],
 ): void {
-  const members: readonly string[] = arrays[command];
-  const valueOf = (row: Row, member: string): unknown =>
-    Object.entries(row).find(([name]) => name === member)?.[1];
-  const picked = rows.map((row) =>
-    Object.fromEntries(members.map((member) => [member, valueOf(row, member) ?? null])),
+  console.log(
+    JSON.stringify(
+      rows.map((row) => picked(row, arrays[command])),
+      null,
+      2,
+    ),
   );
-  console.log(JSON.stringify(picked, null, 2));
+}
+
+export function printJsonObject<Row extends object, Name extends keyof Objects>(
+  command: Name & (Objects[Name][number] extends keyof Row ? unknown : never),
+  row: Row,
+): void {
+  console.log(JSON.stringify(picked(row, objects[command]), null, 2));
+}
+
+function picked(row: object, members: readonly string[]) {
+  const values = Object.entries<unknown>({ ...row });
+  const valueOf = (member: string) => values.find(([name]) => name === member)?.[1] ?? null;
+  return Object.fromEntries(members.map((member) => [member, valueOf(member)]));
 }

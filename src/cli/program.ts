@@ -5,6 +5,7 @@ import { Help, type Command } from 'commander';
 import { assetPath } from '../asset-paths.ts';
 import { addBankCommands } from './banks/commands.ts';
 import { MandateCommand } from './mandate-command.ts';
+import { addLinkCommands } from './links/commands.ts';
 import { addMerchantCommands } from './merchants/commands.ts';
 import { addOperationsCommands } from './operations/commands.ts';
 import { addPaymentCommands } from './payments/commands.ts';
@@ -29,6 +30,7 @@ export function createProgram(): MandateCommand {
   program.commandsGroup('Merchants and payments:');
   addMerchantCommands(program);
   addPaymentCommands(program);
+  addLinkCommands(program);
   addPayoutCommands(program);
   program.commandsGroup('Banks:');
   addBankCommands(program);

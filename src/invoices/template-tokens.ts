@@ -53,6 +53,14 @@ export function openTemplateTokens({
   };
 }
 
+/** The address at which payers pay by a template. No server sees what stands behind the #. */
+export function paymentLinkOf(
+  publicUrl: string,
+  { id, token }: { readonly id: string; readonly token: string },
+): string {
+  return `${publicUrl}/checkout?invoiceTemplateID=${id}#invoiceTemplateAccessToken=${token}`;
+}
+
 /** The signed part of a JSON Web Token has a dot, and this text has none: no signature is good for both. */
 function proofOf(named: string, { secret }: DataKey): string {
   return createHmac('sha256', secret).update(named).digest('base64url').slice(0, 22);

@@ -112,6 +112,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
       'list_banks',
       'list_destinations',
       'list_identities',
+      'list_invoice_templates',
       'list_newest_payments',
       'list_pending_refunds',
       'list_parties',

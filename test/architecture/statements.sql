@@ -3125,6 +3125,11 @@ and ($4::text is null or identity.level = $4::text)
 and ($5::timestamptz is null or (identity.created_at, identity.identity_id) < ($5::timestamptz, $6::text))
 order by identity.created_at desc, identity.identity_id desc limit $7::int4;
 
+-- list_invoice_templates
+select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
+where party_id = $1::text and deleted_at is null
+order by created_at desc, invoice_template_id limit $2::int4;
+
 -- list_key_ids
 select key_id from api_key where livemode = $1::bool and revoked_at is null;
 

@@ -68,7 +68,7 @@ describeInBrowser('the checkout on a site', () => {
     await where.locator('#pay').click();
   }
 
-  test.each(['MandateCheckout', 'RbkmoneyCheckout'])(
+  test.each(['MandateCheckout', 'RbkmoneyCheckout', 'ValityCheckout'])(
     'opens over the page as %s, pays, reports and closes',
     async (name) => {
       const invoice = await world.invoice({ product: 'Coffee' });
@@ -177,6 +177,17 @@ describeInBrowser('the checkout on a site', () => {
     await frame().getByRole('link', { name: 'Back to the shop' }).click();
     await page.waitForURL(`${shop.origin}/thanks?order=17`);
   });
+
+  test.each(['mandate-checkout', 'rbkmoney-checkout', 'vality-checkout'])(
+    'adds a button of the class %s outside of a form',
+    async (name) => {
+      const { id, token } = await world.invoice();
+      await visit(`<!doctype html><title>Shop</title><h1>Shop</h1><script src="${world.address}/checkout.js" class="${name}"
+        data-invoice-id="${id}" data-invoice-access-token="${token}" data-label="Buy it" data-locale="en"></script>`);
+      await page.getByRole('button', { name: 'Buy it' }).click();
+      await expect.poll(() => frame().locator('#amount').textContent(), soon).toMatch(/60\.00/);
+    },
+  );
 
   test.each([
     ['a window of its own where that is wanted', desktop, { popupMode: true }],

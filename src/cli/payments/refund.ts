@@ -8,8 +8,7 @@ import { loadDatedPayment } from '../../payments/store/payments.ts';
 import { startRefund } from '../../payments/start-refund.ts';
 import type { RefundTerms } from '../../payments/domain/payment.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
-import { errorCatalogue, type ErrorCode } from '../../platform/http/errors/error-codes.ts';
-import { requireReason, sentence, withFoundation } from '../foundation.ts';
+import { refusalText, requireReason, withFoundation } from '../foundation.ts';
 import { minorOf } from '../option-values.ts';
 
 const tries = 10;
@@ -73,22 +72,12 @@ async function orderRefund(
     const started = await startRefund({ db, banks }, stored, command, shop, ports.clock.now(), null);
     if (started === 'versionConflict') continue;
     if (started.ok) return { terms: started.value, isRepeat: false };
-    throw new Error(textOf(started.refusal));
+    const { refusal } = started;
+    const advice =
+      refusal.code === 'insufficentAccountBalance'
+        ? ' Book money that came in for the shop: mandate shop top-up.'
+        : '';
+    throw new Error(`${refusalText(refusal)}${advice} Nothing was refunded.`);
   }
   throw new Error('The payment was changed meanwhile. Check it and run the command again.');
-}
-
-function textOf({
-  code,
-  message,
-  hint,
-}: {
-  readonly code: ErrorCode;
-  readonly message?: string;
-  readonly hint?: string;
-}) {
-  const parts = [message ?? errorCatalogue[code].message, hint].filter((part) => part !== undefined);
-  if (code === 'insufficentAccountBalance')
-    parts.push('Book money that came in for the shop: mandate shop top-up.');
-  return `${parts.map(sentence).join(' ')} Nothing was refunded.`;
 }

@@ -34,8 +34,7 @@ export const createInvoiceFromTemplate = endpoint({
   tag: 'Invoices',
   summary: 'Create an invoice from a template',
   description:
-    'With `amount` and `currency` if the template leaves them open. `metadata` replace those of the template. With its token they are ' +
-    'only added, and a payer can choose `externalID`: do not trust either, match on `invoiceTemplateID`.',
+    '`metadata` replace its own. With its token they are only added: payers choose them, and `externalID`. Trust neither.',
   params: TemplatePath,
   body: FromTemplateParams,
   validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),

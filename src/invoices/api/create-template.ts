@@ -8,7 +8,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
-import { requireTerms } from '../domain/template.ts';
+import { decideTemplate } from '../domain/template.ts';
 import { findTemplateByExternalId, storeNewTemplate } from '../store/templates.ts';
 import type { TemplateTokens } from '../template-tokens.ts';
 import {
@@ -25,6 +25,7 @@ type Deps = {
   readonly ids: Ids;
   readonly merchants: Merchants;
   readonly templateTokens: Pick<TemplateTokens, 'issue'>;
+  readonly publicUrl: () => string;
 };
 
 export const createInvoiceTemplate = endpoint({
@@ -34,15 +35,15 @@ export const createInvoiceTemplate = endpoint({
   path: '/v2/processing/invoice-templates',
   tag: 'Invoices',
   summary: 'Create an invoice template',
-  description:
-    'With its access token a browser creates invoices of it, and nothing else, until you delete the template.',
+  description: 'Until you delete it, payers create invoices with its token.',
   body: TemplateParams,
   validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
   bodyExample: templateExample,
   status: 201,
   response: TemplateAndToken,
   errors: ['invalidPartyID', ...tradingRefusals, 'invalidInvoiceCart', 'externalIDConflict'],
-  handle: async ({ caller, body, now }, { db, ids, merchants, templateTokens }: Deps) => {
+  handle: async ({ caller, body, now }, deps: Deps) => {
+    const { db, ids, merchants } = deps;
     const party = await merchants.party(caller.partyId);
     if (!party || (body.partyID ?? party.id) !== party.id) return refuse('invalidPartyID');
     const shop = await merchants.shop(party.id, body.shopID);
@@ -55,22 +56,14 @@ export const createInvoiceTemplate = endpoint({
       respond: async (template) => {
         if (template.isDeleted) return 'otherRequest';
         const trading = await merchants.trading(template);
-        return trading.ok ? accept(templateAndToken(template, templateTokens)) : trading;
+        return trading.ok ? accept(templateAndToken(template, deps)) : trading;
       },
       make: async () => {
-        const terms = termsOf(body);
-        const checked = requireTerms(party, shop, terms);
-        if (!checked.ok) return checked;
-        const template = {
-          id: ids.next(),
-          partyId: party.id,
-          shopId: body.shopID,
-          createdAt: now,
-          ...terms,
-          ...defined({ externalId: body.externalID }),
-        };
-        const isStored = await storeNewTemplate(db, template, fingerprint);
-        return isStored ? accept(templateAndToken(template, templateTokens)) : 'externalIdTaken';
+        const asked = { id: ids.next(), ...termsOf(body), ...defined({ externalId: body.externalID }) };
+        const decision = decideTemplate(party, shop, asked, now);
+        if (!decision.ok) return decision;
+        const isStored = await storeNewTemplate(db, decision.value, fingerprint);
+        return isStored ? accept(templateAndToken(decision.value, deps)) : 'externalIdTaken';
       },
     });
   },

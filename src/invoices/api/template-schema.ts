@@ -11,7 +11,7 @@ import {
   ExternalID,
 } from '../../platform/http/schemas.ts';
 import type { InvoiceTemplate, TemplateDetails, TemplatePrice, TemplateTerms } from '../domain/template.ts';
-import type { TemplateTokens } from '../template-tokens.ts';
+import { paymentLinkOf, type TemplateTokens } from '../template-tokens.ts';
 import { cartBody, cartIdentity, cartOf, CartParams, CartSchema, InvoiceParams, TaxMode } from './schema.ts';
 
 /** An unpaid invoice waits for its due date, so that is not centuries away. */
@@ -108,7 +108,11 @@ export const TemplateSchema = Type.Object(
 );
 
 export const TemplateAndToken = Type.Object(
-  { invoiceTemplate: TemplateSchema, invoiceTemplateAccessToken: AccessToken },
+  {
+    invoiceTemplate: TemplateSchema,
+    invoiceTemplateAccessToken: AccessToken,
+    paymentLink: Type.String(),
+  },
   { title: 'InvoiceTemplateAndToken' },
 );
 
@@ -159,11 +163,16 @@ export function templateBody(
 
 export function templateAndToken(
   template: InvoiceTemplate,
-  tokens: Pick<TemplateTokens, 'issue'>,
+  {
+    templateTokens,
+    publicUrl,
+  }: { readonly templateTokens: Pick<TemplateTokens, 'issue'>; readonly publicUrl: () => string },
 ): Static<typeof TemplateAndToken> {
+  const payload = templateTokens.issue(template.id);
   return {
     invoiceTemplate: templateBody(template),
-    invoiceTemplateAccessToken: { payload: tokens.issue(template.id) },
+    invoiceTemplateAccessToken: { payload },
+    paymentLink: paymentLinkOf(publicUrl(), { id: template.id, token: payload }),
   };
 }
 

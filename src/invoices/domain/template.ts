@@ -99,6 +99,18 @@ export function requireTerms(
   return trading;
 }
 
+/** A new template in a shop that may trade. */
+export function decideTemplate(
+  party: Party,
+  shop: Shop | undefined,
+  asked: TemplateTerms & Pick<InvoiceTemplate, 'id' | 'externalId'>,
+  now: Instant,
+): Outcome<InvoiceTemplate, TermsRefusal> {
+  const checked = requireTerms(party, shop, asked);
+  if (!checked.ok) return checked;
+  return accept({ ...asked, partyId: party.id, shopId: checked.value.id, createdAt: now });
+}
+
 /** Undefined if each invoice names it. */
 function currencyOf(details: TemplateDetails): string | undefined {
   const priced = details.templateType === 'InvoiceTemplateMultiLine' ? details : details.price;
@@ -153,7 +165,7 @@ function dueDateAfter(now: Instant, { days, months, years }: Lifetime): Instant 
 }
 
 /** What an invoice of the template may cost, both bounds included. They are equal where the payer has no choice. */
-function boundsOf(details: TemplateDetails): {
+export function boundsOf(details: TemplateDetails): {
   readonly lowestMinor: bigint;
   readonly highestMinor: bigint;
 } {

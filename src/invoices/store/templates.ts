@@ -48,6 +48,15 @@ const readTemplate = statement({
          where invoice_template_id = :invoice_template_id and deleted_at is null`,
 });
 
+const listTemplates = statement({
+  name: 'list_invoice_templates',
+  parameters: { party_id: 'text', limit: 'int4' },
+  row: columns,
+  text: `select ${columnList(columns)} from invoice_template
+         where party_id = :party_id and deleted_at is null
+         order by created_at desc, invoice_template_id limit :limit`,
+});
+
 /** Null leaves a member as it is, so that two updates of different members keep both. */
 const updateTemplateRow = statement({
   name: 'update_invoice_template',
@@ -113,6 +122,16 @@ export async function findTemplate(
 ): Promise<InvoiceTemplate | undefined> {
   const template = await loadTemplate(db, templateId);
   return template?.partyId === partyId ? template : undefined;
+}
+
+/** Those that are not deleted, the newest first. */
+export async function templatesOf(
+  db: Pick<Database, 'run'>,
+  partyId: string,
+  limit: number,
+): Promise<InvoiceTemplate[]> {
+  const rows = await db.run(listTemplates, { party_id: partyId, limit });
+  return rows.map(templateFromRow);
 }
 
 /** A deleted one too, which the caller must not show. */

@@ -60,12 +60,16 @@ describe('a template', () => {
         createdAt: '2026-01-19T10:00:00.123000Z',
       },
       invoiceTemplateAccessToken: { payload: expect.any(String) },
+      paymentLink: expect.any(String),
     });
-    const { invoiceTemplate, invoiceTemplateAccessToken } = made.body;
+    const { invoiceTemplate, invoiceTemplateAccessToken, paymentLink } = made.body;
     const url = `${templatesUrl}/${invoiceTemplate.id}`;
     expect(refused(await service.call('GET', url, asKey()))).toEqual({ status: 200, ...invoiceTemplate });
     const { name: _name, metadata: _metadata, externalID: _externalID, ...shown } = invoiceTemplate;
     const token = invoiceTemplateAccessToken.payload;
+    expect(paymentLink).toMatch(
+      `/checkout?invoiceTemplateID=${invoiceTemplate.id}#invoiceTemplateAccessToken=${token}`,
+    );
     expect(refused(await service.call('GET', url, { token }))).toEqual({ status: 200, ...shown });
   });
 

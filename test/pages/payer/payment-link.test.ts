@@ -13,6 +13,7 @@ import {
 } from '../../support/worlds/checkout-world.ts';
 import {
   fixedPrice,
+  invoicesUrl,
   makeTemplate,
   rangePrice,
   singleLine,
@@ -21,6 +22,7 @@ import {
 } from '../../support/worlds/invoices.ts';
 
 const soon = { timeout: 30_000, interval: 100 };
+const challenged = '4012888888881881';
 const ranged = { details: singleLine(rangePrice) };
 
 describeInBrowser('the page of a payment link', () => {
@@ -65,8 +67,8 @@ describeInBrowser('the page of a payment link', () => {
     );
     return rows.map(({ amount, status }) => ({ amount: Number(amount), status }));
   }
-  async function pay(where: { locator: Page['locator'] }): Promise<void> {
-    await where.locator('#number').fill('4242424242424242');
+  async function pay(where: { locator: Page['locator'] }, card = '4242424242424242'): Promise<void> {
+    await where.locator('#number').fill(card);
     await where.locator('#expiry').fill('12/30');
     await where.locator('#code').fill('123');
     await where.locator('#pay').click();
@@ -120,6 +122,47 @@ describeInBrowser('the page of a payment link', () => {
     await onward().click();
     await expectText('#amount', 'RUB 30.00');
     expect((await invoicesOf(template)).map(({ amount }) => amount)).toEqual([2_000, 3_000]);
+  });
+
+  test('leads back to a payment in progress, and makes no second invoice', async () => {
+    const template = await open(ranged);
+    await page.locator('#sum').fill('20');
+    await onward().click();
+    await page.waitForURL(/invoiceID=/);
+    await pay(page, challenged);
+    const bank = page.locator('iframe.challenge');
+    await bank.waitFor();
+    await page.goBack({ waitUntil: 'commit' });
+    await page.waitForURL(/invoiceID=/);
+    await bank.waitFor();
+    await expectText('#amount', 'RUB 20.00');
+    expect(await invoicesOf(template)).toEqual([{ amount: 2_000, status: 'unpaid' }]);
+  });
+
+  test('makes no second invoice once the earlier is being paid in another page', async () => {
+    const template = await open(ranged);
+    await page.locator('#sum').fill('20');
+    await onward().click();
+    await page.waitForURL(/invoiceID=/);
+    const id = new URL(page.url()).searchParams.get('invoiceID') ?? '';
+    await page.goBack();
+    await expect.poll(() => page.locator('#sum').inputValue(), soon).toBe('20.00');
+    const { token: paymentToolToken, session: paymentSession } = await world.tokenize(challenged);
+    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, paymentSession };
+    const begun = await world.service.call('POST', `${invoicesUrl}/${id}/payments`, {
+      token: world.merchant.apiKey,
+      body: {
+        flow: { type: 'PaymentFlowInstant' },
+        payer: { ...payer, contactInfo: { email: 'a@b.example' } },
+      },
+    });
+    expect(begun.status).toBe(201);
+    await page.locator('#sum').fill('30');
+    await onward().click();
+    await page.waitForURL(/invoiceID=/);
+    expect(new URL(page.url()).searchParams.get('invoiceID')).toBe(id);
+    await expectText('#amount', 'RUB 20.00');
+    expect(await invoicesOf(template)).toEqual([{ amount: 2_000, status: 'unpaid' }]);
   });
 
   test('shows a cart with its total, and asks for no amount', async () => {
