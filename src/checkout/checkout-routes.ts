@@ -89,6 +89,12 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     }
   });
 
+  // The address in links that shops made for the service they come from.
+  app.get('/v1/checkout.html', (request, reply) => {
+    request.operation = 'checkout';
+    return reply.redirect(`../checkout${/\?.*/.exec(request.url)?.[0] ?? ''}`);
+  });
+
   app.get('/checkout.js', async (request, reply) => {
     request.operation = 'checkoutScript';
     const file = (await embed()).get('embed.js');
