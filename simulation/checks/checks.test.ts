@@ -105,7 +105,7 @@ const leaving = (more: Partial<Left>): Left => ({
   ...more,
 });
 
-test('one bank accepts a charge at the same bank again, and a payout only after it was refused', async () => {
+test('one bank accepts the same bank again, and another one only for a payout that was refused', async () => {
   const payout = { operationId: 'W.p', kind: 'payout', isRefused: true };
   const twice = (more: Partial<Left>) => ({ left: [leaving(more), leaving({ ...more, bankId: 'OTHER' })] });
   expect(await found({ heard: { left: [leaving({}), leaving({})] } })).toEqual([]);
@@ -115,11 +115,6 @@ test('one bank accepts a charge at the same bank again, and a payout only after 
     expect(moved).toMatchObject({ check: 'one bank', problem: expect.stringContaining('bank BANK before') });
     expect(others).toEqual([]);
   }
-  const again = (more: Partial<Left>) => ({ left: [leaving(more), leaving(more)] });
-  expect(await found({ heard: again(payout) })).toEqual([]);
-  expect(await found({ heard: again({ ...payout, isRefused: false }) })).toMatchObject([
-    { check: 'one bank' },
-  ]);
 });
 
 test('one kind accepts a repeat, and nothing of another kind under the ID of an operation', async () => {

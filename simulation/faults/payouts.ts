@@ -31,16 +31,6 @@ export const faultsOfPayouts: Faults = {
       },
     ],
   },
-  'payout-sent-again': {
-    does: 'A payout that may have been sent is sent again if the bank does not find it.',
-    edits: [
-      {
-        within: 'sendOrInquire',
-        replace: "(operation.kind !== 'payout' && (await maySendAgain(sending)))",
-        by: '(await maySendAgain(sending))',
-      },
-    ],
-  },
   'payout-unknown-is-failed': {
     does: 'A payout with an unknown outcome counts as failed.',
     edits: [

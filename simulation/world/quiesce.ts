@@ -1,8 +1,8 @@
 // The end of a world: without faults, time moves from one due job to the next until nothing is due.
-// An operator retries stuck jobs, ends payouts that the bank does not have and resumes queues, as the documents say.
+// An operator retries stuck jobs, ends payouts that may not be sent and resumes queues, as the documents say.
 import { reverseTopUp, storeTopUp } from '../../src/merchants/store/top-ups.ts';
 import type { Currency } from '../../src/money.ts';
-import { whyNotFound } from '../../src/payouts/domain/bank-actions.ts';
+import { whyBlocked } from '../../src/payouts/domain/bank-actions.ts';
 import { operationIdOf } from '../../src/payouts/domain/withdrawal.ts';
 import { resolveWithdrawal } from '../../src/payouts/resolve-withdrawal.ts';
 import { wakeFirstWaitingRefund } from '../../src/payments/store/waiting-refunds.ts';
@@ -88,8 +88,8 @@ async function mend(node: WorldNode, database: WorldDatabase, bank: WorldBank): 
   const { database: db, ports } = foundation;
   const paidOut = new Set((await bank.book()).map(({ operationId }) => operationId));
   for (const { kind, id, reason } of await jobs.stuckJobs()) {
-    // Its book says for certain that it never will: no request is on its way any more.
-    if (kind === 'withdrawal' && reason.endsWith(whyNotFound) && !paidOut.has(operationIdOf({ id }))) {
+    // The bank never received it, and it may not be sent any more.
+    if (kind === 'withdrawal' && reason.endsWith(whyBlocked) && !paidOut.has(operationIdOf({ id }))) {
       const why = 'the bank has not received it';
       await resolveWithdrawal({ db, clock: ports.clock, livemode: false }, id, 'failed', why);
       continue;

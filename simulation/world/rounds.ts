@@ -3,7 +3,7 @@
 /** For everything but payouts: most of it ends in the same few rounds. */
 const usual = 500;
 /**
- * A payout of unknown outcome is looked at hourly for a day, more often at first, and then until it is stuck. Each may have rounds of its
+ * A payout that is held back is looked at hourly for a day, more often at first, and then until it is stuck. Each may have rounds of its
  * own, because they began at different minutes.
  */
 const ofPayout = 55;

@@ -19,18 +19,6 @@ const payout: BankOperation = {
   amount: rub(1_000n),
   card: { token: 'v1.token' },
 };
-const authorisation: BankOperation = {
-  kind: 'authorise',
-  operationId: 'I.1.a',
-  terminal,
-  amount: rub(1_000n),
-  card: { token: 'v1.token' },
-  capture: true,
-  initiation: { by: 'payer', storesCard: false },
-  authentication: 'required',
-  returnUrl: 'https://example.org',
-  payer: {},
-};
 const refund: BankOperation = {
   kind: 'refund',
   operationId: 'I.1.100',
@@ -95,30 +83,16 @@ test('an operation that no node can have sent is sent without a query, however l
 });
 
 test('one that may have been sent is queried, and sent only if the bank never received it', async () => {
-  const operation = authorisation;
-  expect(await outcomeOf({ operation })).toEqual({ asked: 'inquired', result: approved });
-  expect(await outcomeOf({ operation, inquired: notFound })).toEqual({
-    asked: 'inquired, sent',
-    result: approved,
-  });
+  expect(await outcomeOf({})).toEqual({ asked: 'inquired', result: approved });
+  expect(await outcomeOf({ inquired: notFound })).toEqual({ asked: 'inquired, sent', result: approved });
   const pending: BankResponse = { outcome: 'pending' };
-  expect(await outcomeOf({ operation, inquired: pending })).toEqual({ asked: 'inquired', result: pending });
-});
-
-test('a payout that may have been sent is only queried, also if the bank does not find it', async () => {
-  for (const attempt of [2, 3, 15])
-    for (const inquired of [approved, notFound])
-      expect(await outcomeOf({ attempt, inquired })).toEqual({ asked: 'inquired', result: inquired });
+  expect(await outcomeOf({ inquired: pending })).toEqual({ asked: 'inquired', result: pending });
 });
 
 test('a reason not to send it is asked for only once the bank never received it', async () => {
   const refuse = () => 'refused' as const;
-  const unsure = { attempt: 1, inquiresFirst: true, refuse };
-  expect((await outcomeOf(unsure)).result).toEqual(approved);
-  expect(await outcomeOf({ ...unsure, inquired: notFound })).toEqual({
-    asked: 'inquired',
-    result: 'refused',
-  });
+  expect((await outcomeOf({ refuse })).result).toEqual(approved);
+  expect(await outcomeOf({ refuse, inquired: notFound })).toEqual({ asked: 'inquired', result: 'refused' });
 });
 
 test('a follow-up that may have been sent is sent again, because the bank recognises it', async () => {
@@ -128,19 +102,16 @@ test('a follow-up that may have been sent is sent again, because the bank recogn
   ).toBe('sent');
 });
 
-test.each([authorisation, refund])(
-  'beyond the memory of the bank, a $kind is only queried',
-  async (operation) => {
-    const late = { operation, repeatableMs: day, now: laterBy(begun, day) };
-    expect(await outcomeOf(late)).toEqual({ asked: 'inquired', result: approved });
-    expect(await outcomeOf({ ...late, inquired: notFound })).toEqual({
-      asked: 'inquired',
-      result: { outcome: 'unknown', why: whyOnlyInquired },
-    });
-  },
-);
+test.each([payout, refund])('beyond the memory of the bank, a $kind is only queried', async (operation) => {
+  const late = { operation, repeatableMs: day, now: laterBy(begun, day) };
+  expect(await outcomeOf(late)).toEqual({ asked: 'inquired', result: approved });
+  expect(await outcomeOf({ ...late, inquired: notFound })).toEqual({
+    asked: 'inquired',
+    result: { outcome: 'unknown', why: whyOnlyInquired },
+  });
+});
 
-test.each([authorisation, refund])(
+test.each([payout, refund])(
   'a $kind of unknown age is sent again only to a bank that forgets nothing',
   async (operation) => {
     const unlogged = { operation, logged: 'nothing', inquired: notFound } as const;
@@ -149,7 +120,7 @@ test.each([authorisation, refund])(
   },
 );
 
-test.each([authorisation, refund])(
+test.each([payout, refund])(
   'a $kind that differs from the one begun under its ID is never sent',
   async (operation) => {
     const logged = { ...operation, amount: rub(999n) };

@@ -31,8 +31,8 @@ export type Sending<Refused> = {
 };
 
 /**
- * Sends directly only when no node can have sent the operation before. Otherwise it sends a follow-up again, queries any other operation,
- * and sends what the bank never received, unless that is a payout.
+ * Sends directly only when no node can have sent the operation before. Otherwise it sends a follow-up again, which the bank recognises, and
+ * for any other operation queries the status and sends what the bank never received.
  */
 export async function sendOrInquire<Refused = never>(
   sending: Sending<Refused>,
@@ -40,11 +40,11 @@ export async function sendOrInquire<Refused = never>(
   const { bank, operation, attempt, inquiresFirst = false, refuse } = sending;
   const send = sending.send ?? (() => bank.send(operation));
   if (attempt === 1 && !inquiresFirst) return send();
-  const maySend = attempt === 1 || (operation.kind !== 'payout' && (await maySendAgain(sending)));
+  const maySend = attempt === 1 || (await maySendAgain(sending));
   if (maySend && isFollowUp(operation)) return send();
   const response = await bank.inquire(operation);
   if (response.outcome !== 'notFound') return response;
-  if (!maySend) return operation.kind === 'payout' ? response : { outcome: 'unknown', why: whyOnlyInquired };
+  if (!maySend) return { outcome: 'unknown', why: whyOnlyInquired };
   return (await refuse?.(response)) ?? send();
 }
 

@@ -1,5 +1,7 @@
-// Moves a payout to the next terminal, while it is certain that nothing was done: after a send, and never on a `notFound`.
+// Moves a payout to the next terminal, while it is certain that nothing was done: after its first send alone, and never on a `notFound`.
 import type { Banks } from '../acquiring/banks.ts';
+import type { BankResponse } from '../acquiring/domain/bank-port.ts';
+import { isProvedUndone } from '../acquiring/domain/routing/reroute.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
@@ -15,6 +17,11 @@ type MoveDeps = {
   readonly livemode: boolean;
   readonly log: Pick<Logger, 'warn'>;
 };
+
+/** A later attempt cannot know what the first has sent before its node stopped. */
+export function mayMove(answer: BankResponse, attempt: number): boolean {
+  return attempt === 1 && isProvedUndone(answer);
+}
 
 /** Undefined if no other terminal serves the payout, or if another node has claimed it. */
 export async function moveWithdrawal(

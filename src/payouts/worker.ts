@@ -1,25 +1,18 @@
 // The job of a withdrawal: sends the payout or queries its status while it holds no connection, and writes what the response
-// proves. Only on attempt 1 it may send, because then no node can have sent the payout.
+// proves. Running it twice is harmless: the payout has one ID, and every write is guarded by the version.
 import type { BankResponse, BankReturn } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
-import { isProvedUndone } from '../acquiring/domain/routing/reroute.ts';
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
 import { findDestination } from './store/destinations.ts';
 import { findWallet } from '../wallets/store/wallets.ts';
-import { interpret, interpretUnsent } from './domain/bank-actions.ts';
+import { blockedOutcome, interpret } from './domain/bank-actions.ts';
 import { payoutOf } from './domain/bank-operations.ts';
-import {
-  findWithdrawal,
-  reschedule,
-  rescheduleUnsent,
-  storeEnd,
-  type StoredWithdrawal,
-} from './store/withdrawals.ts';
+import { findWithdrawal, reschedule, storeEnd, type StoredWithdrawal } from './store/withdrawals.ts';
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './domain/withdrawal.ts';
-import { moveWithdrawal } from './move.ts';
+import { mayMove, moveWithdrawal } from './move.ts';
 import { returnWithdrawal } from './return-withdrawal.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
 import { OutcomeUnknown, sendOrInquire } from '../acquiring/send-or-inquire.ts';
@@ -47,40 +40,28 @@ export async function runWithdrawalJob(
     return reschedule(db, loaded, null);
 
   if (state.status === 'succeeded') return lookForReturn(deps, loaded, clock);
-  const { stored, ...heard } = await askOrMove(deps, loaded, { attempt, clock, isNew: row !== undefined });
+  const { stored, answer } = await askOrMove(deps, loaded, attempt, clock);
   const { withdrawal } = stored;
-  if (heard.isUnsent) return waitUnsent(deps, stored, heard.answer, clock.now());
-  const { answer } = heard;
-  const meaning = interpret(withdrawal, answer, clock.now());
+  const meaning =
+    answer === 'blocked'
+      ? blockedOutcome(withdrawal, clock.now())
+      : interpret(withdrawal, answer, clock.now());
   if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
   if ('again' in meaning) return reschedule(db, stored, meaning.again);
-  const returned = answer.outcome === 'approved' ? answer.returned : undefined;
+  const returned = answer !== 'blocked' && answer.outcome === 'approved' ? answer.returned : undefined;
   const endedAt = clock.now();
   const wakeAt = returned && laterBy(endedAt, returnLeaseMs);
   const ended = await storeEnd(db, stored, meaning.fact, {
     livemode,
     now: endedAt,
-    answer,
-    ...defined({ wakeAt }),
+    ...defined({ wakeAt, answer: answer === 'blocked' ? undefined : answer }),
   });
   if (!ended) {
-    await hearLateAnswer({ db, clock, log }, operationIdOf(withdrawal), answer);
+    if (answer !== 'blocked') await hearLateAnswer({ db, clock, log }, operationIdOf(withdrawal), answer);
     return logContradiction({ db, log }, withdrawal, meaning.fact);
   }
   if (returned)
     await recordReturn(deps, { withdrawal: ended, version: stored.version + 1 }, returned, clock.now());
-}
-
-/** Certainly nothing was sent, so a later run may send it. */
-async function waitUnsent(
-  { db, livemode }: WithdrawalJobDeps,
-  stored: StoredWithdrawal,
-  answer: BankResponse | 'blocked',
-  now: Instant,
-): Promise<void> {
-  const meaning = interpretUnsent(stored.withdrawal, answer, now);
-  if ('again' in meaning) return rescheduleUnsent(db, stored, meaning.again);
-  await storeEnd(db, stored, meaning.fact, { livemode, now });
 }
 
 /** The bank has called about a payout that had succeeded. */
@@ -107,63 +88,41 @@ async function recordReturn(
   await returnWithdrawal({ db, livemode, log }, stored, fact, now);
 }
 
-type Run = {
-  readonly attempt: number;
-  readonly clock: Clock;
-  /** This node has just created the withdrawal. */
-  readonly isNew: boolean;
-};
-
-/** Unsent: no run has sent anything, or nothing was done. Undone: this run has sent it, and nothing was done. */
-type Heard = { readonly isUndone: boolean } & (
-  | { readonly isUnsent: true; readonly answer: BankResponse | 'blocked' }
-  | { readonly isUnsent: false; readonly answer: BankResponse }
-);
-
 /** The terminals are bounded in number, and a payout only moves on. */
 async function askOrMove(
   deps: WithdrawalJobDeps,
   loaded: StoredWithdrawal,
-  run: Run,
-): Promise<Heard & { readonly stored: StoredWithdrawal }> {
+  attempt: number,
+  clock: Clock,
+): Promise<{ readonly stored: StoredWithdrawal; readonly answer: BankResponse | 'blocked' }> {
   let stored = loaded;
   for (;;) {
-    const heard = await ask(deps, stored.withdrawal, run);
-    if (!heard.isUndone) return { ...heard, stored };
+    const answer = await ask(deps, stored.withdrawal, attempt, clock.now());
+    if (answer === 'blocked' || !mayMove(answer, attempt)) return { stored, answer };
     const isStopped = await isBlocked(deps.db, stored.withdrawal);
-    const moved = isStopped ? undefined : await moveWithdrawal(deps, stored, run.clock.now());
-    if (!moved) return { ...heard, stored };
+    const moved = isStopped ? undefined : await moveWithdrawal(deps, stored, clock.now());
+    if (!moved) return { stored, answer };
     stored = moved;
   }
 }
 
-/** Asks first unless the withdrawal is new: a restored database may have forgotten that the payout was sent. */
+/** Until the bank has received the payout, a block by the operator still stops it. */
 async function ask(
   { db, banks }: Pick<WithdrawalJobDeps, 'db' | 'banks'>,
   withdrawal: Withdrawal,
-  { attempt, clock, isNew }: Run,
-): Promise<Heard> {
+  attempt: number,
+  now: Instant,
+): Promise<BankResponse | 'blocked'> {
   const payout = payoutOf(withdrawal);
   const bank = await banks.bankOf(payout.terminal);
-  let isSent = false;
-  const answer = await sendOrInquire<BankResponse | 'blocked'>({
+  return sendOrInquire<BankResponse | 'blocked'>({
     db,
     bank,
     operation: payout,
     attempt,
-    now: clock.now(),
-    inquiresFirst: !isNew,
+    now,
     refuse: async () => ((await isBlocked(db, withdrawal)) ? 'blocked' : undefined),
-    send() {
-      isSent = true;
-      return bank.send(payout);
-    },
   });
-  if (answer === 'blocked') return { isUnsent: true, isUndone: false, answer };
-  const isUndone = isSent && isProvedUndone(answer);
-  const provesNothing = answer.outcome === 'unknown' || answer.outcome === 'notSent';
-  const isUnsent = provesNothing && attempt === 1 && (isUndone || !isSent);
-  return { isUnsent, isUndone, answer };
 }
 
 async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal): Promise<boolean> {

@@ -4267,10 +4267,6 @@ where card_id = $3::text and attempts > 0;
 update series set wake_at = $1::timestamptz, stuck_reason = null, attempts = 0
 where series_id = $2::text and version = $3::int4;
 
--- reschedule_unsent_withdrawal
-update withdrawal set wake_at = $1::timestamptz, attempts = 0, stuck_reason = null
-where withdrawal_id = $2::text and version = $3::int4 and attempts = 1 and status = 'sending';
-
 -- reschedule_withdrawal
 update withdrawal set wake_at = $1::timestamptz, stuck_reason = null
 where withdrawal_id = $2::text and version = $3::int4;

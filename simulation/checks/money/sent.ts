@@ -1,5 +1,5 @@
-// What leaves for a bank may be done there: it never leaves for another one, and a payout leaves once. No charge leaves long after
-// its payer has acted, and nothing else under its ID.
+// What leaves for a bank may be done there: it never leaves for another one, and not long after its payer has acted.
+// Under its ID nothing else leaves, because the bank would take it for a repeat.
 import type { Problem } from '../check.ts';
 import type { CheckWorld, Left } from '../world.ts';
 
@@ -38,10 +38,10 @@ export function openLeaving(): Leaving {
   };
 }
 
-/** A payout may leave again after an answer that says so. Nothing else may move, because a proxy could have sent the answer. */
+/** A payout may move after an answer that says so; nothing else may, because a proxy could have sent the answer. */
 function moveOf(left: Left, others: readonly Left[]): Problem[] {
-  const stays = others.find(({ bankId, kind, isRefused }) =>
-    kind === 'payout' ? !isRefused : bankId !== left.bankId,
+  const stays = others.find(
+    ({ bankId, kind, isRefused }) => bankId !== left.bankId && !(kind === 'payout' && isRefused),
   );
   const why = `it left for bank ${left.bankId}, and may have reached bank ${stays?.bankId} before`;
   return stays ? [[left.operationId, why]] : [];

@@ -221,12 +221,12 @@ test('a withdrawal that a node works on cannot be resolved', { timeout: 120_000 
   const { jobs, clock } = world.service;
   const { id: destination } = await world.destinationFor('4242424242424242');
   const before = await world.account();
-  world.bank.faults.order({ kind: 'reset-after-booking', next: 1, operationKind: 'payout' });
+  world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
   await jobs.whenIdle();
   const refused = { code: 1, errors: expect.stringContaining(`Withdrawal ${id} has no stuck job`) };
   expect(await resolve(id, 'failed')).toMatchObject(refused);
-  // After a retry it is no longer stuck, and a node may find its outcome.
+  // After a retry it is no longer stuck, and a node may send it.
   await getStuck(id);
   world.bank.faults.order({ kind: 'error-before-booking', next: 1, operationKind: 'inquire' });
   expect(await jobs.retry('withdrawal', id)).toBe(true);

@@ -109,10 +109,10 @@ describe('mandate payout returned', () => {
       await later(27);
       const stuck = expect.objectContaining({
         id,
-        reason: expect.stringContaining('the bank does not find it'),
+        reason: expect.stringContaining('destination is blocked'),
       });
       expect(await service.jobs.stuckJobs()).toEqual([stuck]);
-      // A retry asks the bank and sends nothing.
+      // A retry asks the bank and sends nothing: no unblocking lifts this block.
       await service.jobs.retry('withdrawal', id);
       await later(16);
       expect(await service.jobs.stuckJobs()).toEqual([stuck]);

@@ -3,7 +3,7 @@
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { bankWordsOf } from '../../acquiring/domain/bank-words.ts';
 import { epochMsOf, laterBy, type Instant } from '../../clock.ts';
-import { failureOfDecline, payoutBlocked, payoutNotSent } from './payout-failure.ts';
+import { failureOfDecline } from './payout-failure.ts';
 import type { Withdrawal, WithdrawalEnd } from './withdrawal.ts';
 
 export type Interpretation =
@@ -21,7 +21,7 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
         fact: { type: 'withdrawal_failed', failure: failureOfDecline(answer), ...bankWordsOf(answer) },
       };
     case 'notFound':
-      return notYet(withdrawal, now, whyNotFound);
+      return { unknown: 'the bank does not find the payout it was sent' };
     case 'pending':
     case 'payerNeeded':
       return notYet(withdrawal, now, `the bank answered ${answer.outcome}`);
@@ -31,20 +31,15 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
   }
 }
 
-/** Its node may have stopped before the first byte, or a request may still be on its way: no node can know. */
-export const whyNotFound =
-  'the payout may have been sent, and the bank does not find it: it is never sent again, so find out from the bank';
+export const whyBlocked =
+  'the wallet or the destination is blocked, and the bank has not received the payout';
 
-/** For a payout that was certainly never sent, because its wallet or destination is blocked or no bank took it. It fails after a day. */
-export function interpretUnsent(
-  withdrawal: Withdrawal,
-  answer: BankResponse | 'blocked',
-  now: Instant,
-): Exclude<Interpretation, { unknown: string }> {
-  const isBlocked = answer === 'blocked';
-  const meaning = notYet(withdrawal, now, isBlocked ? 'it is blocked' : 'nothing was sent');
-  if ('again' in meaning) return meaning;
-  return { fact: { type: 'withdrawal_failed', failure: isBlocked ? payoutBlocked : payoutNotSent } };
+/**
+ * The payout may no longer be sent because its wallet or destination is blocked. It stays pending, because an earlier request
+ * may still reach the bank: an operator resolves it, or retries it once the block is lifted.
+ */
+export function blockedOutcome(withdrawal: Withdrawal, now: Instant): Interpretation {
+  return notYet(withdrawal, now, whyBlocked);
 }
 
 const firstPauseMs = 1_000;

@@ -37,7 +37,7 @@ export function exchangesOfMove(moved: Withdrawal, at: Instant): ExchangeWrite[]
   return [{ content: contentOf(payoutOf(moved)), at, state: 'begun' }];
 }
 
-/** What a change of the withdrawal writes into the exchange log. Without an answer, an operator has ended it, or nothing was sent. */
+/** What a change of the withdrawal writes into the exchange log. Without an answer, an operator has ended it. */
 export function exchangesOfChange(
   before: Withdrawal | undefined,
   after: Withdrawal,

@@ -8,10 +8,6 @@ export const noRoute: PayoutFailure = ['no_route_found'];
 /** The failure of a payout that an operator resolved as failed. */
 export const operatorDecided: PayoutFailure = declined('unknown');
 
-/** It was never sent. */
-export const payoutNotSent: PayoutFailure = declined('temporarily_unavailable');
-export const payoutBlocked: PayoutFailure = declined('operation_blocked');
-
 /** By card-network code. Any other code means an unknown failure. */
 const codesOf: readonly (readonly [PayoutFailure, string])[] = [
   [declined('operation_blocked'), '03 12 13 31 40 57 58 64 93'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import { laterBy, parseInstant, type Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { interpret, interpretUnsent, whyNotFound } from './bank-actions.ts';
+import { interpret } from './bank-actions.ts';
 import {
   evolve,
   operationIdOf,
@@ -134,6 +134,12 @@ describe('a bank response', () => {
     });
   });
 
+  test('leaves the outcome unknown if the bank does not find the payout it was sent', () => {
+    expect(mean({ outcome: 'notFound' })).toEqual({
+      unknown: 'the bank does not find the payout it was sent',
+    });
+  });
+
   test.each([
     [0, 1_000],
     [700, 1_000],
@@ -146,11 +152,6 @@ describe('a bank response', () => {
     expect(mean({ outcome: 'unknown', why: 'silence' }, elapsedMs)).toEqual({ again, why: 'silence' });
     expect(mean({ outcome: 'notSent', why: 'silence' }, elapsedMs)).toEqual({ again, why: 'silence' });
     expect(mean({ outcome: 'pending' }, elapsedMs)).toMatchObject({ again });
-    expect(mean({ outcome: 'notFound' }, elapsedMs)).toMatchObject({ again });
-    for (const heard of ['blocked', { outcome: 'notSent', why: 'closed' }] as const)
-      expect(interpretUnsent(withdrawal('sending'), heard, laterBy(createdAt, elapsedMs))).toMatchObject({
-        again,
-      });
   });
 
   test('without proof after a day leaves the outcome unknown', () => {
@@ -158,18 +159,6 @@ describe('a bank response', () => {
       unknown: 'the bank answered pending',
     });
     expect(mean({ outcome: 'unknown', why: 'silence' }, 30 * 60 * minuteMs)).toEqual({ unknown: 'silence' });
-    expect(mean({ outcome: 'notFound' }, 24 * 60 * minuteMs)).toEqual({ unknown: whyNotFound });
-  });
-
-  test('that proves for a day that nothing was sent fails the withdrawal', () => {
-    const after = (heard: BankResponse | 'blocked') =>
-      interpretUnsent(withdrawal('sending'), heard, laterBy(createdAt, 24 * 60 * minuteMs));
-    expect(after({ outcome: 'notSent', why: 'closed', noBytesSent: true })).toEqual({
-      fact: { type: 'withdrawal_failed', failure: ['authorization_failed', 'temporarily_unavailable'] },
-    });
-    expect(after('blocked')).toEqual({
-      fact: { type: 'withdrawal_failed', failure: ['authorization_failed', 'operation_blocked'] },
-    });
   });
 
   test('is queried more than 15 times in a day, so that the job becomes stuck immediately', () => {

@@ -162,15 +162,6 @@ export const {
 
 const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id'], 'continue');
 
-/** Back to attempt 1, unless another node has claimed the row since: it may send nothing. */
-const rescheduleUnsentWithdrawal = statement({
-  name: 'reschedule_unsent_withdrawal',
-  parameters: { withdrawal_id: 'text', version: 'int4', wake_at: 'timestamptz' },
-  row: {},
-  text: `update withdrawal set wake_at = :wake_at, attempts = 0, stuck_reason = null
-         where withdrawal_id = :withdrawal_id and version = :version and attempts = 1 and status = 'sending'`,
-});
-
 const takeStuckWithdrawal = statement({
   name: 'take_stuck_withdrawal',
   parameters: { withdrawal_id: 'text' },
@@ -190,7 +181,7 @@ export async function storeEnd(
     readonly now: Instant;
     /** When to ask the bank once more. */
     readonly wakeAt?: Instant;
-    /** Absent if an operator ends it, or if it was never sent. */
+    /** Absent if an operator ends it. */
     readonly answer?: BankResponse;
   },
 ): Promise<Withdrawal | undefined> {
@@ -268,15 +259,6 @@ export async function reschedule(
   at: Instant | null,
 ): Promise<void> {
   await db.run(rescheduleWithdrawal, { withdrawal_id: withdrawal.id, version, wake_at: at });
-}
-
-/** Its payout was certainly not sent, so the next run may send it. */
-export async function rescheduleUnsent(
-  db: Database,
-  { withdrawal, version }: StoredWithdrawal,
-  at: Instant,
-): Promise<void> {
-  await db.run(rescheduleUnsentWithdrawal, { withdrawal_id: withdrawal.id, version, wake_at: at });
 }
 
 export function ledgerOf(

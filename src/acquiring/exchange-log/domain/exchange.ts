@@ -30,7 +30,7 @@ export type ExchangeState =
   /** Its outcome stayed unknown, and whatever it was is being undone. */
   | 'givenUp'
   | 'takenBack'
-  /** An operator recorded the outcome, or it is a payout that was never sent. */
+  /** An operator recorded the outcome. */
   | 'settled';
 
 /** Only the job of its operation says how it ends. */
