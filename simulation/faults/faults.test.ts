@@ -48,8 +48,8 @@ test('withTable writes the table between its marks, with "nothing" for a fault t
   const names = [fault.name, other.name];
   const written = withTable(document, [{ fault, found }, { fault: other }], names);
   expect(written).toMatch(/^before\n\n<!-- planted faults -->\n\n\| Planted fault /);
-  expect(written).toContain(`| \`bank\`   |    8 |              150 |`);
-  expect(written).toContain(`| nothing  |      |                  |`);
+  expect(written).toContain(`| \`bank\`   |\n`);
+  expect(written).toContain(`| nothing  |\n`);
   expect(written).not.toContain('\nold\n');
   expect(() => withTable('nowhere', [], names)).toThrow(/has no/);
   // A fault that was not searched for keeps its row; one that no longer exists loses it.
