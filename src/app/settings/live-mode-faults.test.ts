@@ -67,14 +67,23 @@ test.each([
   expect(liveModeFaults({ ...good, databaseUrl, usualHost })).toHaveLength(isRefused ? 1 : 0);
 });
 
-test.each(['0.0.0.0/0', '8.0.0.0/7', '::/0', '2000::/3', '::ffff:0:0/96', '0:0:0:0:0:FFFF:8.0.0.0/103'])(
-  'proxies anywhere in %s are refused: callers are there too',
-  (network) => {
-    expect(liveModeFaults({ ...good, trustedProxies: ['10.0.0.1', network] })).toEqual([
-      expect.stringContaining(`TRUSTED_PROXIES has "${network}"`),
-    ]);
-  },
-);
+test.each([
+  '0.0.0.0/0',
+  '8.0.0.0/7',
+  '::/0',
+  '::/64',
+  '0::/80',
+  '2000::/3',
+  '2000::/8',
+  '2a00::/31',
+  'fc00::/6',
+  '::ffff:0:0/96',
+  '0:0:0:0:0:FFFF:8.0.0.0/103',
+])('proxies anywhere in %s are refused: callers are there too', (network) => {
+  expect(liveModeFaults({ ...good, trustedProxies: ['10.0.0.1', network] })).toEqual([
+    expect.stringContaining(`TRUSTED_PROXIES has "${network}"`),
+  ]);
+});
 
 test('nothing is warned of with random keys, a verified connection, limits and https', () => {
   for (let number = 0; number < 1_000; number++) {

@@ -1,6 +1,6 @@
 // What live mode refuses, and what its log warns of, because real money and card numbers depend on it. Each says what to do.
 import { isUtf8 } from 'node:buffer';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 
 type Given = {
   readonly masterKey: Buffer | undefined;
@@ -68,11 +68,17 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** The largest private networks are 10.0.0.0/8, which may be written as one of IPv6, and fc00::/7. */
+/** The largest private networks are 10.0.0.0/8, which may be written as one of IPv6, and fc00::/7. A provider of IPv6 has a /32. */
 function isOfStrangers(network: string): boolean {
-  const [address = '', bits] = network.split('/');
-  const least = isIP(address) === 4 ? 8 : /^[0:]*:ffff:/i.test(address) ? 96 + 8 : 7;
-  return bits !== undefined && Number(bits) < least;
+  const [address = '', text] = network.split('/');
+  if (text === undefined) return false;
+  const bits = Number(text);
+  if (isIP(address) === 4) return bits < 8;
+  if (/^[0:]*:ffff:/i.test(address)) return bits < 96 + 8;
+  if (/^f[cd]/i.test(address)) return bits < 7;
+  const list = new BlockList();
+  list.addSubnet(address, bits, 'ipv6');
+  return bits < 32 || list.check('::ffff:0:0', 'ipv6');
 }
 
 /** Whether the connection leaves this machine without a check of who answers. */
