@@ -6,6 +6,7 @@ import type { Instant } from '../clock.ts';
 import { confirmTerms, loadConfirmation, tokenOfSeries, type ConfirmTermsDeps } from '../customers/port.ts';
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
+import { allOrNothing } from '../platform/database/all-or-nothing.ts';
 import { retryOnConflict, type Database } from '../platform/database/database.ts';
 import type { MandateGiven } from '../recurring/domain/mandate.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
@@ -25,15 +26,6 @@ export type ConsentLinkDeps = ConfirmTermsDeps & {
 };
 
 type Begun = Outcome<Standing, 'operationNotPermitted' | 'tooManyBindings'>;
-
-/** Thrown to roll back what a refused attempt has written. */
-class RollBack extends Error {
-  readonly refused: Begun;
-  constructor(refused: Begun) {
-    super('rolled back');
-    this.refused = refused;
-  }
-}
 
 export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
   const { db, merchants, consents, publicUrl } = deps;
@@ -91,10 +83,7 @@ async function begin(
   const card = await cards.tokeniseAgain(db, { ...stored, clientInfo: agreement.clientInfo }, now);
   if (!card) return refuse('operationNotPermitted');
   const attempt = (tx: Database) => attemptOnce({ ...deps, db: tx }, linkId, { card, agreement }, now);
-  return db.transaction(attempt).catch((error: unknown) => {
-    if (error instanceof RollBack) return error.refused;
-    throw error;
-  });
+  return allOrNothing(db, attempt);
 }
 
 /** The lock makes a second submit wait, and see the attempt of the first. */
@@ -121,7 +110,7 @@ async function attemptOnce(
   if (begun === 'versionConflict') return begun;
   if (!begun.ok) {
     const { code, ...more } = begun.refusal;
-    throw new RollBack(refuse(code === 'tooManyBindings' ? code : 'operationNotPermitted', more));
+    return refuse(code === 'tooManyBindings' ? code : 'operationNotPermitted', more);
   }
   await storeAttempt(tx, linkId, begun.value);
   return accept(await standingOf(consents, tx, { ...link, attempt: begun.value }, now));

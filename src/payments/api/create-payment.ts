@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Static } from 'typebox';
 import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../../clock.ts';
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
+import { allOrNothing } from '../../platform/database/all-or-nothing.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { durationMsOf } from '../../platform/http/request/request-deadline.ts';
 import { withSince } from '../../platform/events/since.ts';
@@ -146,12 +147,20 @@ export const createPayment = endpoint({
         const trading = await deps.merchants.trading(payment);
         return trading.ok ? accept(paymentBody(payment, caller)) : trading;
       },
-      // The choice of a customer's card is only valid in the transaction that creates the payment. After a version conflict, lock the
-      // rows read, so that the next attempt succeeds.
-      make: (attempt) => startPayment(request, made, source.value.from === 'customer' || attempt > 0, deps),
+      // After a version conflict, lock the rows read, so that the next attempt succeeds.
+      make: (attempt) =>
+        startPayment(request, made, needsTransaction(request, source.value) || attempt > 0, deps),
     });
   },
 });
+
+/**
+ * The choice of a customer's card is only valid in the transaction that creates the payment. The copy of a saved card with its code, and
+ * the value of an authentication, must not outlive a refusal.
+ */
+function needsTransaction({ body }: PaymentRequest, { from }: CardSource): boolean {
+  return from === 'customer' || from === 'savedCard' || body.authenticated !== undefined;
+}
 
 function bodyProblem(body: PaymentParams): string | undefined {
   const { metadata, recurrentTerms, makeRecurrent, payer } = body;
@@ -241,39 +250,31 @@ async function startPayment(request: PaymentRequest, made: NewPayment, isLocked:
     const wanted = wantedCharge({ ...command, authenticated, by, currency, network });
     return present ? banks.terminalFor(shop.value, wanted) : banks.terminalOfCharge(shop.value, wanted, now);
   };
-  const making = { ...made, command, terminalFor, present };
+  const making = { ...made, command, terminalFor };
   const store = (on: Database) => storePayment(on, payable, making, deps, isLocked, request);
-  const stored = await (isLocked ? db.transaction(store) : db.withSavepoint(store));
+  const stored = await (isLocked ? allOrNothing(db, store) : db.withSavepoint(store));
   if (stored === 'versionConflict' || !stored.ok) return stored;
   const { payment } = stored.value.stored;
   db.afterCommit(() => jobs.run('payment', [payment.invoiceId, payment.id], now, stored.value));
   return accept(paymentBody(payment, caller), allowed.value);
 }
 
-/**
- * A refusal for want of a terminal comes before a saved card is copied with its code. An invoice that changed since it was read is
- * a version conflict.
- */
+/** An invoice that changed since it was read is a version conflict. */
 async function storePayment(
   db: Database,
   { invoice, version: invoiceVersion }: { readonly invoice: PayableInvoice; readonly version: number },
   made: NewPayment & {
     readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | 'threeDSecure'>;
     readonly terminalFor: (network: string) => ReturnType<Banks['terminalFor']>;
-    readonly present: CardDetails | undefined;
   },
   deps: Deps,
   isLocked: boolean,
   { body, now }: Pick<PaymentRequest, 'body' | 'now'>,
 ) {
-  const early = made.present && (await made.terminalFor(made.present.paymentSystem));
-  if (early && !early.ok) return early;
   const selected = await selectCard(made.source, { ...deps, db }, invoice, isLocked);
   if (!selected.ok) return selected;
   const { payer, paymentSystem } = selected.value;
-  // A customer may have saved a card of another network meanwhile.
-  const isSame = made.present?.paymentSystem === paymentSystem;
-  const terminal = early && isSame ? early : await made.terminalFor(paymentSystem);
+  const terminal = await made.terminalFor(paymentSystem);
   if (!terminal.ok) return terminal;
   const routed = { ...made.command, terminal: terminal.value };
   const flow = await flowWithDays(invoice, routed, selected.value, deps.banks);

@@ -1,5 +1,5 @@
 // A payer who is present pays with the card they saved: a payment like one with an entered card, and no recurring charge.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   customersUrl,
   startCustomerWorld,
@@ -7,11 +7,14 @@ import {
   type MadeCustomer,
 } from '../../support/worlds/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import { attemptLimits } from '../../../src/cards/domain/attempt-limits.ts';
 import { refuse } from '../../../src/refusal.ts';
 import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
 
 const good = '4242424242424242';
 const asksThePayer = '4012888888881881';
+/** Another test's attempts do not count for it. */
+const seldom = '5555555555554444';
 const fingerprint = 'a browser';
 const hold = { flow: { type: 'PaymentFlowHold' } };
 
@@ -19,7 +22,7 @@ let world: CustomerWorld;
 let bank: FaultyBank;
 let token: string;
 beforeAll(async () => {
-  world = await startCustomerWorld();
+  world = await startCustomerWorld({ CARD_TESTING_LIMITS: 'on' });
   bank = waylay(world.service.banks);
   token = world.merchant.apiKey;
 });
@@ -39,24 +42,28 @@ async function pay(
   by = token,
 ) {
   const invoice = await makeInvoice(world.service, world.merchant);
-  const body = {
-    payer: {
-      payerType: 'CustomerPayer',
-      customerID: customer.id,
-      present: true,
-      clientInfo: { fingerprint, ip: '203.0.113.7' },
-      ...payer,
-    },
-    ...more,
-  };
-  const call = () =>
-    world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
-      token: by === 'invoice' ? invoice.token : by,
-      body,
-    });
+  const call = () => payInvoice(invoice, customer, more, payer, by);
   const created = await call();
   await world.service.jobs.whenIdle();
   return { ...invoice, created, again: call };
+}
+
+function payInvoice(
+  invoice: { readonly id: string; readonly token: string },
+  { id: customerID }: { id: string },
+  more: Record<string, unknown>,
+  payer: Record<string, unknown> = {},
+  by = token,
+) {
+  const clientInfo = { fingerprint, ip: '203.0.113.7' };
+  const body = {
+    payer: { payerType: 'CustomerPayer', customerID, present: true, clientInfo, ...payer },
+    ...more,
+  };
+  return world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+    token: by === 'invoice' ? invoice.token : by,
+    body,
+  });
 }
 
 const lastAuthorisation = () => bank.sent.findLast(({ kind }) => kind === 'authorise') as any;
@@ -129,24 +136,64 @@ test('a security code goes to the bank once, and into no record', async () => {
   for (const { text } of rows) expect(text).not.toContain('739');
 });
 
-test('is refused before the card is copied with its code if no bank takes it', async () => {
-  const customer = await readyCustomer();
-  const { banks, database } = world.service;
-  const cards = async () => {
-    const { rows } = await database.withClient((client) => client.query('select card_id from card'));
+describe('a refusal leaves no copy of the card,', () => {
+  /** Of copies that no payment has. A job may delete other cards meanwhile. */
+  const unused = async () => {
+    const { rows } = await world.service.database.withClient((client) =>
+      client.query<{ card_id: string }>('select card_id from card where not is_retained'),
+    );
     return rows.map(({ card_id }) => card_id);
   };
-  const before = await cards();
-  const { terminalFor } = banks;
-  Object.assign(banks, { terminalFor: async () => refuse('notOfferedByBank') });
-  try {
-    const { created } = await pay(customer, { cvv: '739' });
-    expect(created).toMatchObject({ status: 400, body: { code: 'notOfferedByBank' } });
-  } finally {
-    Object.assign(banks, { terminalFor });
+  async function leavesNoCopy(refused: () => Promise<void>): Promise<void> {
+    const before = await unused();
+    await refused();
+    expect((await unused()).filter((id) => !before.includes(id))).toEqual([]);
   }
-  // A job may delete others meanwhile.
-  expect((await cards()).filter((id) => !before.includes(id))).toEqual([]);
+
+  test('if no bank takes it', async () => {
+    const customer = await readyCustomer();
+    const { banks } = world.service;
+    const { terminalFor } = banks;
+    await leavesNoCopy(async () => {
+      Object.assign(banks, { terminalFor: async () => refuse('notOfferedByBank') });
+      try {
+        const { created } = await pay(customer, { cvv: '739' });
+        expect(created).toMatchObject({ status: 400, body: { code: 'notOfferedByBank' } });
+      } finally {
+        Object.assign(banks, { terminalFor });
+      }
+    });
+  });
+
+  test('if the invoice is paid at the same time', async () => {
+    const customer = await readyCustomer();
+    const { banks } = world.service;
+    const { terminalFor } = banks;
+    await leavesNoCopy(async () => {
+      const invoice = await makeInvoice(world.service, world.merchant);
+      const other: { status?: number } = {};
+      const meanwhile = async (...asked: Parameters<typeof terminalFor>) => {
+        Object.assign(banks, { terminalFor });
+        Object.assign(other, await payInvoice(invoice, customer, hold));
+        return terminalFor(...asked);
+      };
+      Object.assign(banks, { terminalFor: meanwhile });
+      const late = await payInvoice(invoice, customer, hold);
+      expect([other.status, late.status], late.text).toEqual([201, 400]);
+    });
+  });
+
+  test('if the card was declined too often', async () => {
+    const customer = await readyCustomer(seldom);
+    bank.always('authorise', { outcome: 'declined', network: 'visa', code: '05' });
+    await leavesNoCopy(async () => {
+      const statuses: number[] = [];
+      for (let time = 0; time <= attemptLimits.card.declinesPerHour; time++)
+        statuses.push((await pay(customer, { cvv: '739' })).created.status);
+      bank.always('authorise', undefined);
+      expect(statuses).toEqual([201, 201, 201, 201, 429]);
+    });
+  });
 });
 
 test('a repeat is the same payment; the card that is copied is deleted once it is not needed', async () => {
