@@ -181,8 +181,8 @@ const changeInvoiceRow =`,
     does: 'A charge that the bank does not reverse is left there, and the payment fails.',
     edits: [
       {
-        within: 'meaningForReversal',
-        replace: "return one({ type: 'payment_reversal_refused', code: answer.code });",
+        within: 'interpretStanding',
+        replace: 'return one(refused);',
         by: 'return one(endOf(state));',
       },
     ],

@@ -163,7 +163,7 @@ async function interpretHeard(
     operationId: operationIdOf(payment, meaning.inquire),
     terminal: payment.terminal,
   });
-  return interpretStanding(payment, standing, deps.clock.now());
+  return interpretStanding(payment, standing, deps.clock.now(), meaning.code);
 }
 
 /** No attempt up to this one has reached a bank. */

@@ -26,7 +26,7 @@ export type NextAction =
   | { readonly do: 'authorise' }
   | { readonly do: 'inquire' }
   | { readonly do: 'reverse' }
-  /** Refunds what the bank may have charged and does not reverse. */
+  /** Refunds what the bank has charged and does not reverse. */
   | { readonly do: 'undo'; readonly amount: Money }
   /** Undoes a charge that was approved after it was given up: without an amount a hold. */
   | { readonly do: 'undoLate'; readonly amount?: Money }
@@ -84,8 +84,8 @@ export type PaymentChange = { readonly events: readonly (readonly PaymentFact[])
 
 export type Interpretation =
   | PaymentChange
-  /** The bank refuses every way back. What it says about this operation decides: see `interpretStanding`. */
-  | { readonly inquire: 'authorise' | 'capture' }
+  /** The bank refuses a way back, with this code. What it says about the operation decides: see `interpretStanding`. */
+  | { readonly inquire: 'authorise' | 'capture'; readonly code: string }
   | NotFinal;
 
 export function interpret(payment: Payment, answer: BankResponse, now: Instant): Interpretation {
@@ -98,7 +98,7 @@ export function interpret(payment: Payment, answer: BankResponse, now: Instant):
     case 'cancelling':
       return state.isRefunding
         ? meaningForUndo(payment, state, answer, now)
-        : meaningForReversal(state, answer, now);
+        : meaningForReversal(payment, state, answer, now);
     case 'capturing':
       if (answer.outcome === 'approved') return one({ type: 'payment_captured', amount: state.amount });
       if (answer.outcome === 'declined') return one(captureRefusedWith(answer.code, state.amount));
@@ -117,11 +117,20 @@ const captureRefused = 'captureRefused';
 
 type TakingBack = PaymentState & { name: 'reversing' | 'cancelling' };
 
-function meaningForReversal(state: TakingBack, answer: BankResponse, now: Instant): Interpretation {
+function meaningForReversal(
+  payment: Payment,
+  state: TakingBack,
+  answer: BankResponse,
+  now: Instant,
+): Interpretation {
   if (answer.outcome === 'approved') return one(endOf(state));
   // The bank says so for good, perhaps because it has settled the charge already.
-  if (answer.outcome === 'declined') return one({ type: 'payment_reversal_refused', code: answer.code });
-  return notFinal(answer, now);
+  return answer.outcome === 'declined' ? inquireAfter(payment, state, answer) : notFinal(answer, now);
+}
+
+/** The operation that has taken the money, if any has. */
+function inquireAfter({ flow }: Payment, { name }: TakingBack, { code }: Declined): Interpretation {
+  return { inquire: name === 'cancelling' && flow.type === 'hold' ? 'capture' : 'authorise', code };
 }
 
 function captureRefusedWith(code: string, { minor: captureMinor }: Money): PaymentFact {
@@ -136,32 +145,38 @@ function meaningForUndo(
 ): Interpretation {
   if (answer.outcome === 'approved')
     return { events: [[givenBack(answer, amountAtRisk(payment)), endOf(state)]] };
-  if (answer.outcome !== 'declined') return notFinal(answer, now);
-  // What was charged at once may stand, whether it was given up or cancelled.
-  if (state.name === 'reversing' || payment.flow.type === 'instant') return { inquire: 'authorise' };
-  return state.captureMinor === undefined ? one(endOf(state)) : { inquire: 'capture' };
+  return answer.outcome === 'declined' ? inquireAfter(payment, state, answer) : notFinal(answer, now);
 }
 
-/** When the bank neither reverses nor refunds: a charge that stands counts, and a hold that stands expires at the bank. */
+/**
+ * When the bank refuses the reversal, only a charge that its answer proves is refunded; if it refuses that too, the charge counts. A hold
+ * that stands expires at the bank.
+ */
 export function interpretStanding(
   payment: Payment,
   answer: BankResponse,
   now: Instant,
+  code: string,
 ): Exclude<Interpretation, { readonly inquire: unknown }> {
-  const { state, flow } = payment;
+  const { state } = payment;
   if (state.name !== 'reversing' && state.name !== 'cancelling') return { events: [] };
-  if (state.name === 'cancelling') {
-    if (answer.outcome === 'approved')
-      return one({ type: 'payment_captured', amount: amountAtRisk(payment) });
-    // The approval of a charge is proved, so a bank that no longer knows it has forgotten. No capture was ever approved.
-    const isOver = flow.type === 'hold' && (answer.outcome === 'declined' || answer.outcome === 'notFound');
-    return isOver ? one(endOf(state)) : notFinal(answer, now);
-  }
-  if (answer.outcome === 'declined') return one(endOf(state));
+  const refused = { type: 'payment_reversal_refused', code } as const;
+  if (isUncharged(payment, state, answer))
+    return {
+      events: [[...(state.isRefunding ? [] : [{ ...refused, isUncharged: true } as const]), endOf(state)]],
+    };
   if (answer.outcome !== 'approved') return notFinal(answer, now);
-  if (flow.type === 'hold') return one(endOf(state));
-  const processed: PaymentFact = { type: 'payment_processed', approval: approvalOf(answer) };
-  return { events: [[processed], [{ type: 'payment_captured', amount: payment.amount }]] };
+  if (!state.isRefunding) return one(refused);
+  const captured: PaymentFact = { type: 'payment_captured', amount: amountAtRisk(payment) };
+  if (state.name === 'cancelling') return one(captured);
+  return { events: [[{ type: 'payment_processed', approval: approvalOf(answer) }], [captured]] };
+}
+
+/** Proved by the answer about the operation that would have taken the money. */
+function isUncharged({ flow }: Payment, { name }: TakingBack, { outcome }: BankResponse): boolean {
+  if (name === 'reversing') return outcome === 'declined' || (outcome === 'approved' && flow.type === 'hold');
+  // The approval of a charge is proved, so a bank that no longer knows it has forgotten. A capture may never have been sent.
+  return flow.type === 'hold' && (outcome === 'declined' || outcome === 'notFound');
 }
 
 function meaningForLate({ flow, amount }: Payment, answer: BankResponse, now: Instant): Interpretation {

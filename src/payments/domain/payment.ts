@@ -192,8 +192,13 @@ export type PaymentFact =
       /** What the capture would have taken, if one was requested. Facts of older releases have none. */
       readonly captureMinor?: bigint;
     }
-  /** For good: the bank gives one answer per ID. */
-  | { readonly type: 'payment_reversal_refused'; readonly code: string }
+  /** For good: the bank gives one answer per ID. A charge that it proves is refunded. */
+  | {
+      readonly type: 'payment_reversal_refused';
+      readonly code: string;
+      /** The bank has taken no money. The payment ends with the same event. */
+      readonly isUncharged?: true;
+    }
   /** A charge that never counted is undone. Without an amount a hold was released, or an operator says so. */
   | ({ readonly type: 'payment_given_back'; readonly amount?: Money } & RefundReferences & Settled)
   /** With a reason only if the merchant did not request the cancellation. */
@@ -418,7 +423,7 @@ function stateAfter(
     case 'payment_reversal_started':
       return { name: 'reversing', failure: fact.failure };
     case 'payment_reversal_refused':
-      return { ...takingBackIn(payment), isRefunding: true };
+      return { ...takingBackIn(payment), ...(fact.isUncharged ? {} : { isRefunding: true }) };
     case 'payment_given_back':
       return givenBack(payment);
     case 'payment_approved_late':

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { interpret, interpretStanding, nextAction } from './bank-actions.ts';
+import { interpret, interpretStanding as interpretAnswer, nextAction } from './bank-actions.ts';
 import { deadlineReached } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
   evolve,
@@ -43,6 +43,9 @@ const instant: Payment = {
 };
 const hold: Payment = { ...instant, flow: { type: 'hold', onExpiration: 'cancel', heldUntil: now } };
 const inState = (payment: Payment, state: PaymentState): Payment => ({ ...payment, state });
+
+const interpretStanding = (payment: Payment, answer: BankResponse, at: Instant) =>
+  interpretAnswer(payment, answer, at, '12');
 
 const references = { rrn: '900000000002', arn: '7'.repeat(23) };
 const approved: BankResponse = { outcome: 'approved', reference: '900000000002', references };
@@ -90,16 +93,49 @@ describe('a refused capture', () => {
 });
 
 describe('a refused reversal', () => {
+  const unwanted = inState(instant, { name: 'cancelling', approval, reason: 'r' });
+  const lostHold = inState(hold, { name: 'reversing', failure });
+  const uncharged = { ...refused, isUncharged: true } as const;
+  const cancelled = { type: 'payment_cancelled' } as const;
+
   test.each([
-    ['of a charge that was given up', reversing, 6_000n],
-    ['of a hold', cancelling, 6_000n],
-    ['after a capture of a part', released, 4_000n],
-  ])('%s is followed by a refund of what may have been taken', (_, payment, minor) => {
-    expect(interpret(payment, declined, now)).toEqual({ events: [[refused]] });
-    const next = evolve(payment, refused);
-    expect(next.state).toStrictEqual({ ...payment.state, isRefunding: true });
-    expect(nextAction(next, now)).toEqual({ do: 'undo', amount: rub(minor) });
-    expect(() => evolve(next, refused)).toThrow(/cannot be refused/);
+    ['of a charge that was given up', reversing, 'authorise', 6_000n],
+    ['of a charge that was cancelled', unwanted, 'authorise', 6_000n],
+    ['after a capture of a part', released, 'capture', 4_000n],
+  ] as const)(
+    '%s is followed by a refund if the bank says that it has the money',
+    (_, payment, asked, minor) => {
+      expect(interpret(payment, declined, now)).toEqual({ inquire: asked, code: '12' });
+      expect(interpretStanding(payment, approved, now)).toEqual({ events: [[refused]] });
+      const next = evolve(payment, refused);
+      expect(next.state).toStrictEqual({ ...payment.state, isRefunding: true });
+      expect(nextAction(next, now)).toEqual({ do: 'undo', amount: rub(minor) });
+      expect(() => evolve(next, refused)).toThrow(/cannot be refused/);
+    },
+  );
+  test.each([
+    ['a charge that was declined', reversing, [declined], givenUp],
+    ['a hold that was given up', lostHold, [approved, declined], givenUp],
+    ['a hold without a capture', cancelling, [notFound, declined], cancelled],
+    [
+      'a hold with a refused capture',
+      released,
+      [notFound, declined],
+      { ...cancelled, reason: 'captureRefused' },
+    ],
+  ] as const)('of %s is followed by no refund, and ends the payment', (_, payment, answers, end) => {
+    for (const answer of answers)
+      expect(interpretStanding(payment, answer, now)).toEqual({ events: [[uncharged, end]] });
+    expect(evolve(payment, uncharged).state).toStrictEqual(payment.state);
+  });
+  test.each([
+    ['a charge that the bank does not know', reversing, [notFound, pending, unknown]],
+    ['a cancelled charge that the bank denies', unwanted, [notFound, declined, pending, unknown]],
+    ['a hold that the bank does not know', lostHold, [notFound, pending, unknown]],
+    ['a hold whose capture is unknown', cancelling, [pending, unknown]],
+  ] as const)('of %s stays open', (_, payment, answers) => {
+    for (const answer of answers)
+      expect(interpretStanding(payment, answer, now)).not.toHaveProperty('events');
   });
   test.each([pending, unknown, notFound])('is no $outcome', (answer) => {
     for (const payment of [reversing, cancelling])
@@ -131,17 +167,20 @@ describe('the refund in the place of a reversal', () => {
       expect(interpret(payment, answer, now)).not.toHaveProperty('events');
   });
   test('may be refused too, and then the bank is asked what stands', () => {
-    expect(interpret(undoing.charge, declined, now)).toEqual({ inquire: 'authorise' });
-    expect(interpret(undoing.part, declined, now)).toEqual({ inquire: 'capture' });
+    expect(interpret(undoing.charge, declined, now)).toEqual({ inquire: 'authorise', code: '12' });
+    expect(interpret(undoing.part, declined, now)).toEqual({ inquire: 'capture', code: '12' });
     const unwanted = evolve(inState(instant, { name: 'cancelling', approval, reason: 'r' }), refused);
-    expect(interpret(unwanted, declined, now)).toEqual({ inquire: 'authorise' });
+    expect(interpret(unwanted, declined, now)).toEqual({ inquire: 'authorise', code: '12' });
     expect(interpretStanding(unwanted, approved, now)).toEqual({
       events: [[{ type: 'payment_captured', amount: rub(6_000n) }]],
     });
     for (const answer of [declined, notFound, pending, unknown])
       expect(interpretStanding(unwanted, answer, now)).not.toHaveProperty('events');
-    // No capture was sent, so there is only a hold, which expires.
-    expect(interpret(undoing.hold, declined, now)).toEqual({ events: [[{ type: 'payment_cancelled' }]] });
+    // An earlier build has sent the refund without asking. No capture was sent, so there is only a hold, which expires.
+    expect(interpret(undoing.hold, declined, now)).toEqual({ inquire: 'capture', code: '12' });
+    expect(interpretStanding(undoing.hold, notFound, now)).toEqual({
+      events: [[{ type: 'payment_cancelled' }]],
+    });
   });
   test('a charge that stands is captured, and one that was declined fails', () => {
     expect(interpretStanding(undoing.charge, approved, now)).toEqual({

@@ -271,7 +271,7 @@ export const invoiceLogFact = variants<InvoiceLogFact, 'type'>('type', {
     code: optional(text),
     captureMinor: optional(minorUnits),
   },
-  payment_reversal_refused: { ...about, code: text },
+  payment_reversal_refused: { ...about, code: text, isUncharged: optional(oneOf(true)) },
   payment_given_back: { ...settled, amount: optional(money), ...refundReferences },
   payment_cancelled: { ...settled, reason: optional(text) },
   payment_failed: { ...settled, failure, ...helper },

@@ -1,5 +1,6 @@
 // A bank that refuses for good: no payment waits for an operator, and every kopeck is in the bank's report and in the ledger.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BankResponse } from '../../../src/acquiring/domain/bank-port.ts';
 import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
 import { notFinal } from '../../support/checks/ledger-check.ts';
 import { invoicesUrl, type CreatedInvoice } from '../../support/worlds/invoices.ts';
@@ -33,16 +34,24 @@ async function post({ id }: CreatedInvoice, path: string, body: object): Promise
   await world.service.jobs.whenIdle();
 }
 
-/** The bank charges, and no answer comes until the deadline has passed. */
-async function lost(): Promise<CreatedInvoice> {
+/** The bank charges, and no answer comes until the deadline has passed. Then inquiries have the answer `later`. */
+async function lost(later?: BankResponse): Promise<CreatedInvoice> {
   wayward.happens('authorise', 'answer lost');
   wayward.always('inquire', 'message lost');
   const invoice = await world.pay(card, {}, { amount: notReversed });
   await world.service.jobs.whenIdle();
   await pass(31 * minute);
-  wayward.always('inquire', undefined);
+  wayward.always('inquire', later);
   await pass(minute);
   return invoice;
+}
+
+/** What was sent to take the money back. */
+function undoingOf({ id }: CreatedInvoice): string[] {
+  const sent = wayward.sent.filter(({ operationId }) => operationId.startsWith(`${id}.1.`));
+  return sent.flatMap(({ operationId, kind }) =>
+    /\.[ru]$/.test(operationId) ? [`${operationId.split('.')[2]} ${kind}`] : [],
+  );
 }
 
 async function atBank({ id }: CreatedInvoice): Promise<string[]> {
@@ -101,7 +110,20 @@ describe('a refused reversal', () => {
     await post(invoice, 'cancel', { reason: 'sold out' });
     expect(await world.payment(invoice)).toMatchObject({ status: 'cancelled' });
     expect(await atBank(invoice)).toEqual(['a authorise 0']);
+    expect(undoingOf(invoice)).toEqual(['r reverse']);
     expect(await world.balance()).toEqual(before);
+    await isClean();
+  });
+
+  test('of a charge that the bank does not know stays open for the operator, and nothing is refunded', async () => {
+    const invoice = await lost({ outcome: 'notFound' });
+    expect(await world.payment(invoice)).toMatchObject({ status: 'pending' });
+    await pass(minute);
+    expect(new Set(undoingOf(invoice))).toEqual(new Set(['r reverse']));
+    wayward.always('inquire', undefined);
+    await pass(60 * minute);
+    expect(await world.payment(invoice)).toMatchObject({ status: 'failed' });
+    expect(await atBank(invoice)).toEqual([`a authorise ${notReversed}`, `u refund ${-notReversed}`]);
     await isClean();
   });
 

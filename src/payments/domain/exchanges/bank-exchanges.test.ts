@@ -82,6 +82,16 @@ describe('the bank operations of a payment', () => {
       ['I.1.a charge ONE 0-2 notDone', 'I.1.r reverse ONE 2-3 approved'],
     ],
     [
+      'a refused reversal of a charge that was declined',
+      [
+        started('instant'),
+        reversing,
+        { type: 'payment_reversal_refused', code: '12', isUncharged: true },
+        { type: 'payment_failed', failure },
+      ],
+      ['I.1.a charge ONE 0-1 notDone', 'I.1.r reverse ONE 1-2 declined code 12'],
+    ],
+    [
       'a hold and its capture',
       [started('hold'), processed, capturing],
       ['I.1.a authorise ONE 0-1 approved', 'I.1.c capture ONE 2- open'],

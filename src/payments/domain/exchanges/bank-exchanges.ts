@@ -74,7 +74,7 @@ function begunBy(
     case 'payment_reversal_started':
       return { operation: 'reverse', kind: 'reverse' };
     case 'payment_reversal_refused':
-      return { operation: 'undo', kind: 'refund' };
+      return fact.isUncharged ? undefined : { operation: 'undo', kind: 'refund' };
     case 'payment_approved_late':
       return { operation: 'late', kind: first?.kind === 'charge' ? 'refund' : 'reverse' };
     case 'refund_started':
@@ -120,9 +120,9 @@ function changeOf(last: BankExchange, at: Instant, fact: PaymentFact): Partial<B
       return last.outcome === 'open' ? ended('approved', fact.settledBecause) : {};
     case 'payment_failed':
       // A reversal that succeeds ends the payment as failed.
-      return last.kind === 'reverse'
-        ? ended('approved', fact.settledBecause)
-        : { ...ended('declined', fact.settledBecause), failure: fact.failure };
+      if (last.kind === 'reverse')
+        return last.outcome === 'open' ? ended('approved', fact.settledBecause) : {};
+      return { ...ended('declined', fact.settledBecause), failure: fact.failure };
     case 'refund_succeeded':
       return ended('approved', fact.settledBecause);
     case 'refund_failed':
