@@ -19,7 +19,7 @@ import {
 } from './page-parts.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
-import { networkNames } from './network-names.ts';
+import { networkName } from '../../cards/domain/printed-card.ts';
 import { networkSigns } from './network-logos.ts';
 import { areShort, hasDetails, printedLines, type OrderDetails } from './order-lines.ts';
 import { sizeOfPrinted } from './amount-size.ts';
@@ -227,7 +227,7 @@ function payLabel({ request, shop, order }: CheckoutView, { page }: Translations
 function acceptedNetworks({ networks = [] }: CheckoutView): string {
   if (networks.length === 0) return '';
   const logos = networks.map((network) => `<svg><use href="#sign-${network}"/></svg>`);
-  return `<p class="accepted" role="img" aria-label="${networks.map((network) => networkNames[network]).join(', ')}">${logos.join('')}</p>`;
+  return `<p class="accepted" role="img" aria-label="${networks.map(networkName).join(', ')}">${logos.join('')}</p>`;
 }
 
 /** No field has a name, so a browser never submits one. */
