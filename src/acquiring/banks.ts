@@ -7,6 +7,7 @@ import type { BankOperation, Terminal } from './domain/bank-port.ts';
 import { missingAbility } from './domain/missing-ability.ts';
 import { storeSharing } from './exchange-log/store/watched-banks.ts';
 import { sandboxTerminals } from './routing/sandbox-terminals.ts';
+import { openAcceptedNetworks } from './routing/accepted-networks.ts';
 import { openChargeRouting } from './routing/charge-routing.ts';
 import { openPayoutRouting } from './routing/payout-routing.ts';
 import { openShopTerminals, type ShopTerminalsOptions } from './routing/shop-terminals.ts';
@@ -38,6 +39,7 @@ export function openBanks(options: BanksOptions) {
     ...terminals,
     ...holdDays,
     ...openChargeRouting({ inUse, holdingAlike }, usable, health),
+    ...openAcceptedNetworks({ inUse }, usable),
     ...payouts,
     /** Whether the bank of an operation that is to begin declares that it can do it. One that was never heard counts as able. */
     async takes(operation: BankOperation): Promise<Outcome<undefined, 'notOfferedByBank'>> {

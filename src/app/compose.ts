@@ -10,7 +10,7 @@ import { openHttpBank } from '../acquiring/adapters/http/http-bank.ts';
 import type { OpenLink } from '../acquiring/adapters/http/link.ts';
 import { limitCards, unlimitedCards } from '../cards/card-testing.ts';
 import { followResets, guardShops, limitAttempts, purgeAttempts } from '../cards/payer-attempts.ts';
-import { maskOf } from '../cards/domain/card.ts';
+import { maskOf, paymentSystems } from '../cards/domain/card.ts';
 import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
 import { defined } from '../defined.ts';
 import type { MadeFor } from '../cards/domain/payment-resource.ts';
@@ -70,6 +70,7 @@ import { openMerchants } from '../merchants/merchants.ts';
 import { livemodeOf } from '../livemode.ts';
 import { requireSameMode } from '../merchants/livemode.ts';
 import { ledgerInvariants, type Invariant } from '../platform/ledger/store/invariants.ts';
+import { keptWish, wantedCharge } from '../payments/domain/authentication/three-d-secure.ts';
 import { paymentInvariants } from '../payments/store/invariants.ts';
 import { takeCallback } from '../acquiring/exchange-log/take-callback.ts';
 import { addBankCallbackRoutes, callbackLimit, callbackUrlOf } from '../acquiring/callbacks.ts';
@@ -546,6 +547,11 @@ export function buildService(
     log,
     tokens,
     merchants,
+    networksFor(shop, charge) {
+      const wish = keptWish({ request: undefined, shop: shop.threeDSecure, isChallenged: false });
+      const wanted = wantedCharge({ ...charge, ...wish, by: 'payer', currency: shop.currency });
+      return banks.networksFor(shop, wanted, Object.keys(paymentSystems));
+    },
     brandOf,
     invoiceOf,
     templateOf: (id) => loadTemplate(database.lookups, id),

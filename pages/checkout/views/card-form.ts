@@ -1,6 +1,6 @@
 // The card form. It groups the digits as on the card, and explains a wrong field once the payer leaves it or tries to pay.
 import { fill } from '../../../src/checkout/domain/translations.ts';
-import { networkNames } from '../../../src/checkout/domain/network-names.ts';
+import { networkName } from '../../../src/cards/domain/printed-card.ts';
 import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.ts';
 import { existing } from '../../docs/elements.ts';
 import {
@@ -32,10 +32,6 @@ export type CardForm = {
   /** After a change of the language. A tick was for the text in the other one. */
   speak(): void;
 };
-
-export function networkName(system: string): string {
-  return networkNames[system] ?? '';
-}
 
 export function connectCardForm(facts: CheckoutFacts, email: string | undefined): CardForm {
   const { problems, banners, page: labels } = facts.words;

@@ -3,7 +3,7 @@ import type { CheckoutFacts } from '../../../src/checkout/domain/checkout-page.t
 import { printMoney } from '../../../src/receipts/domain/format-money.ts';
 import { fill } from '../../../src/checkout/domain/translations.ts';
 import { existing, h } from '../../docs/elements.ts';
-import { networkName } from './card-form.ts';
+import { printedCard } from '../../../src/cards/domain/printed-card.ts';
 import { agreementOf } from '../agreement.ts';
 import type { Progress } from '../progress.ts';
 import type { Ending } from '../view-of.ts';
@@ -21,10 +21,7 @@ export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, 
     [done.amount, money(attempt?.amountMinor ?? order?.amountMinor)],
     [done.shop, facts.shop],
     [done.product, order?.product],
-    [
-      done.card,
-      attempt?.card && `${networkName(attempt.card.paymentSystem)} •••• ${attempt.card.lastDigits}`,
-    ],
+    [done.card, attempt?.card && printedCard(attempt.card)],
     [
       done.time,
       time && new Date(time).toLocaleString(facts.locale, { dateStyle: 'medium', timeStyle: 'short' }),

@@ -19,7 +19,7 @@ import {
 } from './page-parts.ts';
 import type { CheckoutRequest, TaskKind } from './checkout-request.ts';
 import { escaped } from '../../receipts/domain/receipt.ts';
-import { networkNames } from './network-names.ts';
+import { networkName } from '../../cards/domain/printed-card.ts';
 import { networkSigns } from './network-logos.ts';
 import { areShort, hasDetails, printedLines, type OrderDetails } from './order-lines.ts';
 import { sizeOfPrinted } from './amount-size.ts';
@@ -59,6 +59,8 @@ export type CheckoutView = {
   readonly shop?: CheckoutShop;
   readonly order?: Order;
   readonly view: View;
+  /** Whose cards the shop takes. */
+  readonly networks?: readonly string[];
   /** What is charged and refunded to check a card, if the shop's currency has such a sum. */
   readonly verificationMinor?: number;
   readonly brand?: Brand;
@@ -191,7 +193,7 @@ ${consent || isUnread ? consentField(consent) : ''}
 ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${isUnread ? ' aria-disabled="true"' : ''}>${escaped(payLabel(shown, words))}</button>
 ${backLink(shown, words)}
-${acceptedNetworks}
+${acceptedNetworks(shown)}
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
 ${languageLink(request.locale)}
 </form>`;
@@ -222,12 +224,10 @@ function payLabel({ request, shop, order }: CheckoutView, { page }: Translations
   });
 }
 
-const acceptedNetworks = `<p class="accepted" role="img" aria-label="${Object.values(networkNames).join(', ')}">${networkLogos(networkNames)}</p>`;
-
-function networkLogos(networks: object): string {
-  return Object.keys(networks)
-    .map((network) => `<svg><use href="#sign-${network}"/></svg>`)
-    .join('');
+function acceptedNetworks({ networks = [] }: CheckoutView): string {
+  if (networks.length === 0) return '';
+  const logos = networks.map((network) => `<svg><use href="#sign-${network}"/></svg>`);
+  return `<p class="accepted" role="img" aria-label="${networks.map(networkName).join(', ')}">${logos.join('')}</p>`;
 }
 
 /** No field has a name, so a browser never submits one. */

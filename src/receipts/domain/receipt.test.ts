@@ -118,6 +118,7 @@ test.each([
   const [product, time, button] = said;
   const { text, html } = receiptOf({ ...facts, language });
   expect(text.split('\n')).toEqual(expect.arrayContaining([product, time]));
+  expect(text).toContain(': Visa •••• 4242\n');
   expect(html).toContain(`<a class="button" href="${escaped(cancelUrl)}">${button}</a>`);
 });
 

@@ -1,6 +1,7 @@
 // The receipt of a payment, as text and HTML, in English and Russian. Its linter requires marker, schedule, lifetime and the way to cancel
 // of a recurring one, and refuses them in a one-off one.
 import { givesAnyNumberAway } from '../../cards/domain/card.ts';
+import { printedCard } from '../../cards/domain/printed-card.ts';
 import { epochMsOf, type Instant } from '../../clock.ts';
 import { decimalsOf, type Money } from '../../money.ts';
 import { printMoney } from './format-money.ts';
@@ -173,7 +174,7 @@ function linesOf(facts: ReceiptFacts, said: Words): (readonly [Label, string])[]
     ...(recurring ? laterLines(facts, recurring.mandate, said) : []),
     ['date', localTime(facts)],
     ['merchant', [merchant.name, merchant.site, merchant.contact].filter(Boolean).join(', ')],
-    ['card', `${card.paymentSystem} •• ${card.lastDigits}`],
+    ['card', printedCard(card)],
     ['payment', `${facts.invoiceId} / ${facts.paymentId}`],
     ['reference', [facts.reference, approvalCode].filter(Boolean).join(' / ')],
     ...(recurring ? ([['cancel', said.how(recurring.cancelUrl)]] as const) : []),

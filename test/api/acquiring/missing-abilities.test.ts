@@ -132,6 +132,24 @@ describe('a payment', () => {
   });
 });
 
+test('the checkout shows the networks whose cards a bank of the shop takes for what is to be paid', async () => {
+  const { merchant } = await merchantAt({ networks: ['Mir', 'visa'], initiations: ['payer'] });
+  const { id, token } = await makeInvoice(world.service, merchant);
+  const networks = async (more = '') => {
+    const url = `/checkout?invoiceID=${id}&invoiceAccessToken=${token}${more}`;
+    return /class="accepted" .*?aria-label="(.*?)"/.exec((await world.service.call('GET', url)).text)?.[1];
+  };
+  expect(await networks()).toBe('Visa, МИР');
+  expect(await networks('&recurring=true')).toBeUndefined();
+  await putBank('MAESTRO', { networks: ['maestro'] });
+  await putTerminal(merchant, 'MAESTRO', 2);
+  expect(await networks()).toBe('Visa, Maestro, МИР');
+  expect(await networks('&recurring=true')).toBe('Maestro');
+  await putBank('SILENT');
+  await putTerminal(merchant, 'SILENT', 3);
+  expect((await networks())?.split(', ')).toHaveLength(10);
+});
+
 describe('what follows a payment', () => {
   test('a capture of a part is refused where the bank takes all or nothing', async () => {
     const { merchant } = await merchantAt({ capture: { partial: false } });

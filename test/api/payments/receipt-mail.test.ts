@@ -57,6 +57,24 @@ async function charged(parent: Parent, amount = 4_200, contactInfo: object = {})
   await world.service.jobs.whenIdle();
   return { invoiceID: made.body.invoiceID, paymentID: '1' };
 }
+async function wishOneOffReceipts(): Promise<void> {
+  const name = { party_id: merchant.partyId, shop_id: 'TEST' };
+  await world.service.database.run(setOneOffReceipts, { ...name, one_off_receipts: true });
+}
+async function oneOff({
+  contactInfo = { email: 'payer@example.com' } as object,
+  card = '4242424242424242',
+  more = {},
+} = {}): Promise<Parent> {
+  const { id: invoiceID } = await makeInvoice(world.service, merchant);
+  const { token: paymentToolToken } = await world.tokenize(card, merchant.apiKey);
+  const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo };
+  const url = `${invoicesUrl}/${invoiceID}/payments`;
+  const made = await world.service.call('POST', url, { token: merchant.apiKey, body: { payer, ...more } });
+  expect(made.status).toBe(201);
+  await look();
+  return { invoiceID, paymentID: '1' };
+}
 
 describe('without a mail server', () => {
   beforeAll(() => open());
@@ -91,44 +109,17 @@ describe('without a mail server', () => {
   test('a failed or non-recurring payment has no receipt', async () => {
     const parent = await parentOf();
     await charged(parent, insufficientFunds);
-    const invoice = await makeInvoice(world.service, merchant);
-    const { token: paymentToolToken } = await world.tokenize('4242424242424242', merchant.apiKey);
-    const payer = {
-      payerType: 'PaymentResourcePayer',
-      paymentToolToken,
-      contactInfo: { email: 'payer@example.com' },
-    };
-    await world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
-      token: merchant.apiKey,
-      body: { payer },
-    });
-    await look();
+    await oneOff();
     expect(await outbox()).toMatchObject([{ invoiceID: parent.invoiceID }]);
   });
 
   test('a one-off payment has a receipt of its own kind if its shop wishes it and the payer gave an address', async () => {
-    const name = { party_id: merchant.partyId, shop_id: 'TEST' };
-    const { database } = world.service;
-    await storeSettings(
-      database,
-      { partyId: merchant.partyId, shopId: 'TEST' },
-      { contact: 'help@shop.example' },
-    );
-    await database.run(setOneOffReceipts, { ...name, one_off_receipts: true });
-
-    const pay = async (contactInfo: object, card = '4242424242424242') => {
-      const { id } = await makeInvoice(world.service, merchant);
-      const { token: paymentToolToken } = await world.tokenize(card, merchant.apiKey);
-      const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo };
-      const url = `${invoicesUrl}/${id}/payments`;
-      expect(
-        (await world.service.call('POST', url, { token: merchant.apiKey, body: { payer } })).status,
-      ).toBe(201);
-      await look();
-      return { invoiceID: id, paymentID: '1' };
-    };
-    await pay({});
-    const paid = await pay({ email: 'payer@example.com' });
+    const name = { partyId: merchant.partyId, shopId: 'TEST' };
+    await storeSettings(world.service.database, name, { contact: 'help@shop.example' });
+    await wishOneOffReceipts();
+    await oneOff({ contactInfo: {} });
+    await oneOff({ card: '4000000000000002' });
+    const paid = await oneOff();
     const [email, ...more] = await outbox();
     expect(more).toEqual([]);
     expect(email).toMatchObject({ ...paid, to: 'payer@example.com', status: 'kept' });
@@ -136,11 +127,29 @@ describe('without a mail server', () => {
     expect(email.text).toContain('help@shop.example');
     expect(receiptProblems(email, 'en', 'oneOff')).toEqual([]);
     expect(await mailOf(paid)).toMatchObject({ to: 'payer@example.com', status: 'kept' });
-    // A series of the same shop has the other kind.
+  });
+
+  test('a series of a shop that wishes the other kind has its own', async () => {
+    await wishOneOffReceipts();
     const parent = await parentOf();
+    const charge = await charged(parent);
     await look();
-    const [ofSeries] = await outbox(`?invoiceID=${parent.invoiceID}`);
-    expect(receiptProblems(ofSeries, 'en', 'recurring')).toEqual([]);
+    const emails = await outbox();
+    const ids = [parent.invoiceID, charge.invoiceID];
+    expect(emails.map(({ invoiceID }) => invoiceID).sort()).toEqual(ids.sort());
+    for (const email of emails) expect(receiptProblems(email, 'en', 'recurring')).toEqual([]);
+  });
+
+  test('a hold has a one-off receipt once it is captured', async () => {
+    await wishOneOffReceipts();
+    const held = await oneOff({ more: { flow: { type: 'PaymentFlowHold' } } });
+    expect(await outbox()).toEqual([]);
+    await world.service.call('POST', `${invoicesUrl}/${held.invoiceID}/payments/1/capture`, {
+      token: merchant.apiKey,
+      body: { reason: 'shipped' },
+    });
+    await look();
+    expect(await outbox()).toMatchObject([held]);
   });
 
   test('goes to the address of the charge, else of the consent, and needs one of them', async () => {
@@ -273,6 +282,15 @@ describe('with a mail server', () => {
     const numbers = (JSON.stringify(email).match(/\d{13,19}/g) ?? []).filter(passesLuhn);
     expect(numbers).toEqual([]);
     expect(await mailOf(parent)).toMatchObject({ status: 'sent' });
+  });
+
+  test('a one-off receipt is sent once', async () => {
+    await wishOneOffReceipts();
+    const paid = await oneOff();
+    world.service.jobs.run('payer_email', [paid.invoiceID, paid.paymentID], world.service.clock.now());
+    await look();
+    expect(server.emails.map(({ headers }) => headers.subject)).toEqual(['Receipt: TEST']);
+    expect(await mailOf(paid)).toMatchObject({ status: 'sent' });
   });
 
   test('is sent again with the same message ID if the server’s response was lost', async () => {

@@ -48,6 +48,9 @@ describeInBrowser('the page that ends recurring charges', () => {
       'Visa •••• 4242',
     ]);
     expect(await obstacles(page, { sizes })).toEqual([]);
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await page.getByRole('button', { name: 'Прекратить списания' }).waitFor();
+    await page.getByRole('link', { name: 'English' }).click();
 
     await page.getByRole('link', { name: 'Keep it' }).click();
     await page.getByRole('heading', { name: 'Nothing has changed' }).waitFor();
@@ -75,5 +78,7 @@ describeInBrowser('the page that ends recurring charges', () => {
     await page.goto(link.slice(0, -2));
     await page.getByRole('heading', { name: 'Ссылка не найдена' }).waitFor();
     expect(await obstacles(page, { sizes })).toEqual([]);
+    await page.getByRole('link', { name: 'English' }).click();
+    await page.getByRole('heading', { name: 'Link not found' }).waitFor();
   });
 });

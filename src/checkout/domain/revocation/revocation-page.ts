@@ -5,7 +5,7 @@ import type { Instant } from '../../../clock.ts';
 import type { Currency } from '../../../money.ts';
 import type { Series } from '../../../recurring/domain/series.ts';
 import { printedTerms } from '../consent-link-text.ts';
-import { networkNames } from '../network-names.ts';
+import { printedCard } from '../../../cards/domain/printed-card.ts';
 import { languageLink, mark, shopName, smallPrint, type Brand } from '../page-parts.ts';
 import type { Locale } from '../checkout-request.ts';
 import { revocationWords, type RevocationWords } from './revocation-words.ts';
@@ -88,7 +88,7 @@ function termsList(series: SeriesShown, words: RevocationWords, locale: Locale):
     [words.amount, amount],
     [words.schedule, schedule],
     [words.until, terms.validUntil === undefined ? undefined : until],
-    [words.card, `${networkNames[card.paymentSystem] ?? ''} •••• ${card.lastDigits}`],
+    [words.card, printedCard(card)],
   ];
   const lines = rows.flatMap(([name, value]) =>
     value === undefined ? [] : [`<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`],
