@@ -94,11 +94,7 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     }
   });
 
-  // The address in links that shops made for the service they come from.
-  app.get('/v1/checkout.html', (request, reply) => {
-    request.operation = 'checkout';
-    return reply.redirect(`../checkout${/\?.*/.exec(request.url)?.[0] ?? ''}`);
-  });
+  addOlderAddress(app);
 
   app.get('/checkout.js', async (request, reply) => {
     request.operation = 'checkoutScript';
@@ -117,6 +113,14 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
   app.get('/checkout/return', (request, reply) =>
     sendSmall(back, request, reply.header('Referrer-Policy', 'origin')),
   );
+}
+
+/** In links that shops made for the service they come from. */
+function addOlderAddress(app: FastifyInstance): void {
+  app.get('/v1/checkout.html', (request, reply) => {
+    request.operation = 'checkout';
+    return reply.redirect(`../checkout${/\?.*/.exec(request.url)?.[0] ?? ''}`);
+  });
 }
 
 function placeOf(

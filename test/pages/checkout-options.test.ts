@@ -245,8 +245,10 @@ test('a link of the older checkout leads to the page with the same options', asy
   const query = new URLSearchParams({ ...invoiceOptions(), name: 'Bean & Leaf?', locale: 'ru' }).toString();
   const { status, headers } = await service.call('GET', `/v1/checkout.html?${query}`);
   expect(status).toBe(302);
-  const { page, query: kept } = split(new URL(String(headers['location']), `${base}v1/checkout.html`).href);
-  expect([page, kept.toString()]).toEqual([`${base}checkout`, query]);
+  const { page, query: kept } = split(
+    new URL(String(headers['location']), `${base.href}v1/checkout.html`).href,
+  );
+  expect([page, kept.toString()]).toEqual([`${base.href}checkout`, query]);
   const { text } = await service.call('GET', `/checkout?${kept.toString()}`);
   expect(text).toContain('<p class="shop">Bean &#38; Leaf?</p>');
   expect(text).toContain('<html lang="ru"');
