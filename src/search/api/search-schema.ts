@@ -27,7 +27,7 @@ export const PageQuery = {
     Type.String({
       minLength: 1,
       maxLength: 4_000,
-      description: 'From the previous page. Send it with the same parameters.',
+      description: 'From the previous page, with its parameters.',
     }),
   ),
   invoiceID: id,
@@ -63,10 +63,10 @@ export function searchPage<Item extends TSchema, More extends TProperties>(
       result: Type.Array(item),
       ...more,
       continuationToken: Type.Optional(Type.String()),
-      asOf: { ...DateTime, description: 'What happened later may not be found yet.' },
+      asOf: { ...DateTime, description: 'Later changes may lack.' },
       rebuilding: Type.Optional(
         Type.Boolean({
-          description: 'Only if true: the operator copies everything again, and rows may lack.',
+          description: 'While everything is copied again: rows may lack.',
         }),
       ),
     },

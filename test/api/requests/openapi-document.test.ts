@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { topics } from '../../../src/app/compose.ts';
 import { startTestService, type TestService } from '../../support/service/test-service.ts';
 
-const mostBytes = 30 * 1024;
+const mostBytes = 30_000;
 
 let service: TestService;
 let document: any;
