@@ -4,7 +4,10 @@ import { policyHash } from './csp-hash.ts';
 
 export type SmallPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
-/** The request comes in the window's name, which lasts from the checkout to this page and is then cleared. */
+/**
+ * The request comes in the window's name, which lasts from the checkout to this page and is then cleared. A browser may keep this
+ * page in the history: a payer who goes back from the bank then passes it, without a request.
+ */
 const startScript = `
 const asked = JSON.parse(window.name || '{}');
 window.name = '';
@@ -25,6 +28,7 @@ if (/^https?:\\/\\//i.test(asked.url)) {
     HTMLFormElement.prototype.submit.call(form);
   }
 } else if (parent === window) history.back();
+else parent.postMessage('challenge-left', location.origin);
 `;
 
 /** Only a checkout that a listed site opened has left the mark in this tab: any site can open this page, with any query. */

@@ -43,6 +43,8 @@ export function connectChallenge(
   addEventListener('message', ({ origin, source, data }) => {
     const isOurs = origin === location.origin && source !== null && source === shown?.frame.contentWindow;
     if (isOurs && data === 'challenge-finished') finished();
+    // A sandboxed frame cannot take its parent back.
+    if (isOurs && data === 'challenge-left') history.back();
   });
 
   return {

@@ -25,6 +25,14 @@ const soon = { timeout: 30_000, interval: 100 };
 const challenged = '4012888888881881';
 const ranged = { details: singleLine(rangePrice) };
 
+/** A page that submits a form before it has loaded is replaced in the history, and one that does so later is kept. */
+const leaveAfterLoading = `
+  const submit = HTMLFormElement.prototype.submit;
+  HTMLFormElement.prototype.submit = function () {
+    addEventListener('load', () => setTimeout(() => submit.call(this)));
+  };
+`;
+
 describeInBrowser('the page of a payment link', () => {
   let world: CheckoutWorld;
   let shop: ShopSite;
@@ -44,6 +52,7 @@ describeInBrowser('the page of a payment link', () => {
   afterEach(() => world.leave());
 
   const onward = () => page.locator('#onward');
+  const codeAtBank = () => page.frameLocator('iframe.challenge').locator('[name=otp]');
   const plain = async (selector: string) =>
     (await page.locator(selector).innerText()).replaceAll(/[\u00a0\u202f]/g, ' ');
   async function expectText(selector: string, text: string): Promise<void> {
@@ -126,15 +135,15 @@ describeInBrowser('the page of a payment link', () => {
 
   test('leads back to a payment in progress, and makes no second invoice', async () => {
     const template = await open(ranged);
+    await page.addInitScript(leaveAfterLoading);
     await page.locator('#sum').fill('20');
     await onward().click();
     await page.waitForURL(/invoiceID=/);
     await pay(page, challenged);
-    const bank = page.locator('iframe.challenge');
-    await bank.waitFor();
+    await codeAtBank().waitFor();
     await page.goBack({ waitUntil: 'commit' });
     await page.waitForURL(/invoiceID=/);
-    await bank.waitFor();
+    await codeAtBank().waitFor();
     await expectText('#amount', 'RUB 20.00');
     expect(await invoicesOf(template)).toEqual([{ amount: 2_000, status: 'unpaid' }]);
   });
