@@ -47,8 +47,8 @@ export const storeBankCard = endpoint({
   tag: 'Destinations',
   summary: 'Store a card for payouts',
   description:
-    'Returns a random token that stands for the card for one hour, for your party only. The same card stored twice has two ' +
-    'tokens. In the sandbox the expiry date may be in the past.',
+    'Returns a random token that stands for the card for one hour, for your party only. In the sandbox the expiry date may ' +
+    'be in the past.',
   excludeFromHash: ['cvv'],
   body: BankCardParams,
   bodyExample: {

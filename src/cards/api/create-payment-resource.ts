@@ -35,10 +35,9 @@ export const createPaymentResource = endpoint({
   tag: 'Cards',
   summary: 'Tokenise a card',
   description:
-    'Returns a random token and session that stand for the card in a payment or a binding, for one hour. If you call it with the ' +
-    'access token of an invoice or a customer, only that object and your API keys can use them. The security code can be used once, ' +
-    'within 15 minutes. ' +
-    "Call this from the payer's browser, so that card data never reaches your server.",
+    'Returns a random token and session that stand for the card for one hour. With the access token of an invoice or a ' +
+    'customer, only that object and your API keys can use them. The security code can be used once, within 15 minutes. Call ' +
+    "this from the payer's browser: card data then never reaches your server.",
   body: PaymentResourceParams,
   bodyExample: paymentResourceExample,
   // Useless after 15 minutes, and few enough to try them all: a hash would be a copy of it for days.

@@ -19,8 +19,7 @@ export const resetLimits = endpoint({
   tag: 'Sandbox',
   summary: 'Forget what payers have tried',
   description:
-    'Clears the limits against card testing: attempts and declines of every card, address and shop of the sandbox, and of your invoices. Only in ' +
-    'the sandbox.',
+    'Forgets attempts and declines of every card, address and shop of the sandbox, and of your invoices.',
   status: 204,
   errors: [],
   handle: async ({ caller }, { db, cardTesting, payerAttempts }: Deps) => {

@@ -41,9 +41,9 @@ export const createConsentLink = endpoint({
   tag: 'Recurring',
   summary: 'Ask the payer to agree to new terms',
   description:
-    'Returns an address to send the payer to. The page shows the old and the new terms. The payer ticks a box and ' +
-    'confirms with their bank; a small amount is charged and refunded. After that the series has the new terms, with ' +
-    'the evidence, and `ConsentRenewed` is sent. Until then, and if the payer does nothing, the old consent stands.',
+    'Returns an address to send the payer to. They see the old and the new terms, tick a box and confirm with their bank; a ' +
+    'small amount is charged and refunded. Then the series has the new terms, with the evidence, and `ConsentRenewed` is ' +
+    'sent. Until then the old consent stands.',
   body: ConsentLinkParams,
   validateBody: ({ terms }) => termsProblem(terms, 'terms'),
   bodyExample: consentLinkExample,

@@ -51,9 +51,9 @@ export const createBinding = endpoint({
   tag: 'Customers',
   summary: 'Bind a card to a customer',
   description:
-    'The payer authenticates with 3-D Secure, then a small amount is charged and refunded. The response is `pending`: follow ' +
-    "the customer's events, or poll the binding, until it is `succeeded` or `failed`. If an event requests an interaction, " +
-    'redirect the payer to their bank. The card bound last is the one that is charged.',
+    "The payer authenticates with 3-D Secure, then a small amount is charged and refunded. Follow the customer's events, or " +
+    'poll the binding, until it is `succeeded` or `failed`. If an event requests an interaction, redirect the payer to ' +
+    'their bank. The card bound last is charged.',
   params: CustomerPath,
   body: BindingParams,
   bodyExample: bindingExample,

@@ -24,8 +24,8 @@ export const createCustomer = endpoint({
   tag: 'Customers',
   summary: 'Create a customer',
   description:
-    'A customer is a payer you can charge without the payer present. It is `unready` until a card is bound to it. The response ' +
-    'has an access token, valid for three days. Give the token to a browser so that the payer can bind a card.',
+    'A payer you can charge without the payer present, once a card is bound. Give the access token, valid for three days, ' +
+    'to a browser to bind one.',
   body: CustomerParams,
   validateBody: ({ metadata }) => metadataProblem(metadata ?? {}),
   bodyExample: customerExample,

@@ -33,8 +33,8 @@ export const getCustomerRecurring = endpoint({
   tag: 'Recurring',
   summary: 'Check whether a customer can be charged now',
   description:
-    'Returns the decision that creating a payment with `CustomerPayer` would get now, for the active card. Pass the amount you ' +
-    'intend to charge: the card networks count declines of equal amounts.',
+    'What creating a payment with `CustomerPayer` would get now, for the active card. Pass the amount you intend to charge: ' +
+    'card networks count declines of equal amounts.',
   params: CustomerPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
@@ -72,8 +72,8 @@ export const getBindingConsent = endpoint({
   tag: 'Recurring',
   summary: 'Get the consent bundle of a binding',
   description:
-    'Everything stored about the consent to charge the card and about its charges, hash-chained and signed, as for a payment. ' +
-    'Two bindings of one card have the same bundle. Only for bindings that succeeded, including revoked ones.',
+    'As for a payment. Two bindings of one card have the same bundle. Only for bindings that succeeded, including revoked ' +
+    'ones.',
   params: BindingPath,
   status: 200,
   response: ConsentBundle,

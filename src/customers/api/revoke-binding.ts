@@ -20,8 +20,8 @@ export const withdrawBinding = endpoint({
   tag: 'Customers',
   summary: 'Revoke a binding',
   description:
-    'The binding is no longer charged. It stays in the list as `succeeded`, with `withdrawnAt`. The remaining card that was ' +
-    'bound last becomes active. If none is left, the customer is `unready`. A repeat changes nothing.',
+    'It stays in the list as `succeeded`, with `withdrawnAt`. The remaining card that was bound last becomes active. If ' +
+    'none is left, the customer is `unready`.',
   params: BindingPath,
   status: 204,
   errors: ['customerNotFound', 'bindingNotFound', 'invalidBindingStatus'],

@@ -23,8 +23,8 @@ export const createIdentity = endpoint({
   tag: 'Identities',
   summary: 'Create an identity',
   description:
-    'An identity is the person or company in whose name wallets and destinations are kept. It starts as `anonymous`. Its level ' +
-    'sets how much can be paid out.',
+    'The person or company in whose name wallets and destinations are kept, `anonymous` at first. Its level sets how much ' +
+    'can be paid out.',
   body: IdentityParams,
   validateBody: (body) => shapeProblem(body) ?? senderProblem(body.sender ?? {}),
   bodyExample: identityExample,

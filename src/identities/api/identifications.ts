@@ -21,8 +21,8 @@ export const startChallenge = endpoint({
   tag: 'Identities',
   summary: 'Identify the person or company behind an identity',
   description:
-    '`esia` raises an anonymous identity to `partial`, `in-person` raises it to `identified`. In the sandbox it succeeds ' +
-    'immediately, with any token as proof. In live mode an operator decides.',
+    '`esia` raises an anonymous identity to `partial`, `in-person` raises it to `identified`. In the sandbox any token is ' +
+    'proof. In live mode an operator decides.',
   params: IdentityPath,
   body: ChallengeParams,
   bodyExample: { type: 'esia', proofs: [{ type: 'RUSDomesticPassport', token: 'any' }] },

@@ -44,8 +44,8 @@ export const createInvoice = endpoint({
   tag: 'Invoices',
   summary: 'Create an invoice',
   description:
-    'An invoice says what is to be paid, to which shop and until when. The response includes an access token, valid for ' +
-    'three days, which you can give to a browser. An invoice that is unpaid at its due date is cancelled automatically.',
+    'What is to be paid, to which shop and until when. The access token is for a browser, for three days. Unpaid at its due ' +
+    'date, it is cancelled.',
   body: InvoiceParams,
   validateBody: ({ metadata, makeRecurrent, recurrentTerms }) =>
     metadataProblem(metadata ?? {}) ??

@@ -17,8 +17,8 @@ export const issueInvoiceToken = endpoint({
   tag: 'Invoices',
   summary: 'Issue an access token for an invoice',
   description:
-    'The token is valid for three days, like the one returned with the invoice. With `for=checkout` it is restricted to a payer who is ' +
-    'present. It cannot charge a saved card (`RecurrentPayer`, `CustomerPayer`).',
+    'Valid for three days. With `for=checkout` it is for a payer who is present, and cannot charge a saved card ' +
+    '(`RecurrentPayer`, `CustomerPayer`).',
   params: InvoicePath,
   query: Type.Object({ for: Type.Optional(Type.Enum(['checkout'])) }),
   status: 201,

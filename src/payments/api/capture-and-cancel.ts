@@ -95,8 +95,8 @@ export const cancelPayment = endpoint({
   tag: 'Payments',
   summary: 'Cancel a payment',
   description:
-    'Releases a hold. A payment that is `pending` is reversed as soon as its outcome is known: then it is `cancelled`, or `failed` if ' +
-    'the bank had not approved it. To cancel it again changes nothing.',
+    'Releases a hold. A `pending` payment is reversed as soon as its outcome is known: then it is `cancelled`, or `failed` ' +
+    'if the bank had not approved it.',
   params: PaymentPath,
   body: Reason,
   bodyExample: { reason: 'Out of stock' },

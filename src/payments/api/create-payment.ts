@@ -69,9 +69,9 @@ export const createPayment = endpoint({
   tag: 'Payments',
   summary: 'Pay an invoice',
   description:
-    'Starts a payment of the whole invoice. The status is `pending` at first. Follow the events of the invoice, or read ' +
-    'the payment, until it is `captured` (or `processed`, with a hold) or `failed`. If an event requests an interaction, ' +
-    'redirect the payer to their bank. An invoice can have one payment in progress at a time.',
+    'Starts a payment of the whole invoice. Follow the events of the invoice, or read the payment, until it is `captured` ' +
+    '(or `processed`, with a hold) or `failed`. If an event requests an interaction, redirect the payer to their bank. An ' +
+    'invoice can have one payment in progress at a time.',
   params: InvoicePath,
   body: PaymentParams,
   bodyExample: paymentExample,

@@ -33,9 +33,9 @@ export const createRefund = endpoint({
   tag: 'Refunds',
   summary: 'Refund a payment',
   description:
-    'Refunds the given amount of a captured payment, or all that is left. The status is `pending` at first. Follow the events ' +
-    'of the invoice, or read the refund, until it is `succeeded` or `failed`. A payment can have one refund in progress at a ' +
-    'time. When nothing is left, the payment is `refunded`.',
+    'Refunds the given amount of a captured payment, or all that is left. Follow the events of the invoice, or read the ' +
+    'refund, until it is `succeeded` or `failed`. A payment can have one refund in progress at a time. When nothing is ' +
+    'left, the payment is `refunded`.',
   params: PaymentPath,
   body: RefundParams,
   bodyExample: { amount: 1000, currency: 'RUB', reason: 'One of two was returned' },

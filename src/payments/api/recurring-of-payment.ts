@@ -42,8 +42,8 @@ export const getRecurring = endpoint({
   tag,
   summary: 'Check whether a recurring charge is allowed now',
   description:
-    'Returns what creating a recurring payment would return now, with the reason for a refusal and the earliest time at ' +
-    'which it can change. Pass the amount you intend to charge: card networks count declines of equal amounts.',
+    'What creating a recurring payment would return now: the reason for a refusal, and when it can change at the earliest. ' +
+    'Pass the amount you intend to charge: card networks count declines of equal amounts.',
   params: PaymentPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
@@ -99,8 +99,8 @@ export const getConsentBundle = endpoint({
   tag,
   summary: 'Get the sealed consent bundle',
   description:
-    'The consent and all charges made under it, hash-chained and sealed, as evidence in a dispute. Store the body ' +
-    'unchanged: `mandate consent verify FILE` detects any change.',
+    'The consent and all charges made under it, hash-chained and sealed, as evidence in a dispute. Store the bytes: ' +
+    '`mandate consent verify FILE` detects any change.',
   params: PaymentPath,
   status: 200,
   response: ConsentBundle,
@@ -122,8 +122,7 @@ export const getConsentSheet = endpoint({
   tag,
   summary: 'Get the consent as a printable page',
   description:
-    'The consent bundle as one HTML file without scripts. The bundle is the evidence; the page shows its seal. ' +
-    '`mandate consent print FILE` creates the same page from a bundle.',
+    'The consent bundle as HTML without scripts, as `mandate consent print FILE` makes it. The bundle is the evidence.',
   params: PaymentPath,
   status: 200,
   response: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),

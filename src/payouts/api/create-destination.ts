@@ -37,8 +37,8 @@ export const createDestination = endpoint({
   tag: 'Destinations',
   summary: 'Create a destination',
   description:
-    'A destination is a card that payouts go to. The response is `Unauthorized`, and the bank is asked about the card. Poll the ' +
-    'destination or its events until it is `Authorized`, or has a `failure` that says why not.',
+    'A card that payouts go to. The bank is asked about it: poll the destination or its events until it is `Authorized`, or ' +
+    'has a `failure` that says why not.',
   body: DestinationParams,
   validateBody: destinationProblem,
   bodyExample: {

@@ -43,8 +43,8 @@ export const createWithdrawal = endpoint({
   tag: 'Withdrawals',
   summary: 'Pay out to a card',
   description:
-    'The response is `Pending`. Poll the withdrawal or its events until it is `Succeeded` or `Failed`. A payout cannot be ' +
-    'undone. A payout of more than the wallet has is accepted too, and fails. Send an `externalID`, so that a repeat does not pay twice.',
+    'Poll the withdrawal or its events until it is `Succeeded` or `Failed`. A payout cannot be undone. One of more than the ' +
+    'wallet has is accepted, and fails. With an `externalID` a repeat does not pay twice.',
   body: WithdrawalParams,
   validateBody: ({ metadata, sender }) => shapeProblem({ metadata }) ?? senderProblem(sender ?? {}),
   bodyExample: {

@@ -121,8 +121,7 @@ export const listDestinationEvents = endpoint({
   tag: 'Destinations',
   summary: 'List the events of a destination, oldest first',
   description:
-    'An event without changes is an inconclusive check, for example because the issuer was unavailable. The status stays, and ' +
-    'the bank is asked again.',
+    'An event without changes is an inconclusive check: the status stays, and the bank is asked again.',
   params: DestinationPath,
   query: EventQuery,
   status: 200,

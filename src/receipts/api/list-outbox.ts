@@ -38,8 +38,8 @@ export const listOutbox = endpoint({
   tag: 'Sandbox',
   summary: 'List the receipts emailed to payers',
   description:
-    'Newest first. The sandbox keeps the receipts here; with `SMTP_URL` it also sends them. Only the sandbox has this operation: ' +
-    'in live mode, `GET …/receipt` returns the delivery status.',
+    'Newest first. The sandbox keeps the receipts here; with `SMTP_URL` it also sends them. In live mode, `GET …/receipt` ' +
+    'returns the delivery status.',
   query: Type.Object({
     invoiceID: Type.Optional(EntityID),
     limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: 'At most 1000.' })),

@@ -49,8 +49,8 @@ export const orderFault = endpoint({
   tag: 'Sandbox',
   summary: 'Let bank operations of your shops fail',
   description:
-    'Orders a fault at the simulated bank of your shops: by default for the next charge or hold. No operation of another party is ' +
-    'counted or fails. Every call orders one more fault. Only in the sandbox.',
+    'Lets the next charge or hold fail at the simulated bank of your shops, or what you name. Every call orders one more ' +
+    'fault.',
   body: FaultParams,
   bodyExample: { kind: 'decline', code: '51', next: 2 },
   validateBody: ({ kind, code, card, operationKind = 'authorise' }) => {

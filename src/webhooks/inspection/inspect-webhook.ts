@@ -163,8 +163,7 @@ export const testWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Send a test webhook event',
   description:
-    'Sends a signed webhook event with the `eventType` `WebhookTest`, outside all queues. The response says whether it ' +
-    'was delivered.',
+    'Sends a signed webhook event of the type `WebhookTest`, outside all queues. The response says whether it was delivered.',
   params: WebhookPath,
   status: 200,
   response: TestResult,
@@ -231,7 +230,8 @@ const ReplayParams = Type.Object(
         minimum: 0,
         maximum: 2 ** 53 - 1,
         description:
-          'Instead of `since`: starts at the time of this webhook event. Only for webhooks of shops: events of identities have no unique number.',
+          'Instead of `since`: starts at the time of this webhook event. Only for webhooks of shops: events of identities have no ' +
+          'unique number.',
       }),
     ),
   },
@@ -246,7 +246,7 @@ export const replayWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Replay webhook events of a period',
   description:
-    'Sends the webhook events of the period again, in order, with the same IDs and bytes. Includes events from before the ' +
+    'Sends the webhook events of the period again, in order, with the same IDs and bytes, also those from before the ' +
     'webhook was created. Each queue then continues where it was.',
   params: WebhookPath,
   body: ReplayParams,
@@ -291,9 +291,8 @@ export const rotateWebhookKeys = endpoint({
   tag: 'Webhooks',
   summary: 'Rotate the keys of a webhook',
   description:
-    'Publishes the next keys immediately. They replace the current keys after `afterHours`, and with 0 after 5 minutes. ' +
-    'Until 24 hours after that, `webhook-signature` carries signatures of both. The old keys are then shown as ' +
-    '`previousPublicKey` and `previousSigningPublicKey`.',
+    'Publishes the next keys. They replace the current keys after `afterHours`, and with 0 after 5 minutes. Until a day ' +
+    'after that, `webhook-signature` carries signatures of both.',
   params: WebhookPath,
   body: Type.Object(
     { afterHours: Type.Optional(Type.Integer({ minimum: 0, maximum: maxNoticeHours, default: 24 })) },
