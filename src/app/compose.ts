@@ -572,6 +572,7 @@ export function buildService(
     log,
     clock,
     merchants,
+    brandOf,
     consentLinks,
   });
   addPages(app, config.mode);
