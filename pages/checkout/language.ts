@@ -16,7 +16,8 @@ export function connectLanguage(facts: CheckoutFacts, spoken: () => void): void 
   });
 }
 
-function addressIn(locale: string): string {
+/** Of this page in another language. */
+export function addressIn(locale: string): string {
   const asked = new URLSearchParams(location.search);
   asked.set('locale', locale);
   return `?${asked}`;

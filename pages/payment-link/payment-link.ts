@@ -8,6 +8,7 @@ import { sizeOfPrinted } from '../../src/checkout/domain/amount-size.ts';
 import { fill } from '../../src/checkout/domain/translations.ts';
 import { printMoney } from '../../src/receipts/domain/format-money.ts';
 import { openApi, type Api } from '../checkout/api.ts';
+import { addressIn } from '../checkout/language.ts';
 import { baseUrl, openSession, recall } from '../checkout/session.ts';
 import { connectShopPage, hasShopPage, isInFrame, tellShop } from '../checkout/shop-page.ts';
 import { showDetails } from '../checkout/views/details.ts';
@@ -41,7 +42,17 @@ const sheet = document.querySelector('.sheet') ?? document.body;
 new ResizeObserver(() => tellShop(here, { type: 'resized', height: sheet.scrollHeight })).observe(sheet);
 if (hasShopPage(facts)) connectShopPage(here);
 if (session.token === undefined) show('dead');
-else if (facts.view !== 'dead') void run(openApi(session.token));
+else if (facts.view !== 'dead') {
+  offerLanguage(session.token);
+  void run(openApi(session.token));
+}
+
+/** With the token behind the #, because a page in a frame may keep nothing. */
+function offerLanguage(invoiceTemplateAccessToken: string): void {
+  const link = existing('language', HTMLAnchorElement);
+  link.href = `${addressIn(link.lang)}#${new URLSearchParams({ invoiceTemplateAccessToken })}`;
+  link.hidden = false;
+}
 
 async function run(api: Api): Promise<void> {
   existing('amount-form', HTMLFormElement).addEventListener('submit', (event) => {

@@ -14,6 +14,7 @@ import type { TemplateTokens } from '../invoices/template-tokens.ts';
 import type { AccessTokens } from '../platform/keys/access-token.ts';
 import type { JobRunner } from '../platform/jobs/job-runner.ts';
 import type { JobRows } from './job-handlers.ts';
+import type { AcceptedNetworks } from '../merchants/domain/accepted-networks.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import type { Receipts } from '../receipts/receipts.ts';
 import type { Charging, Consents } from '../recurring/port.ts';
@@ -39,6 +40,7 @@ export type AppContext = {
   readonly cardTesting: CardTesting;
   readonly payerAttempts: PayerAttempts;
   readonly banks: Banks;
+  readonly networksFor: AcceptedNetworks;
   readonly handOnFault: HandOnFault;
   readonly customers: Customers;
   readonly bindingRules: BindingRules;

@@ -1,7 +1,7 @@
 // The composition root: settings and ports in, a service out. The only file that knows every module.
 import { join } from 'node:path';
 import { openAwayReport } from '../acquiring/away-report.ts';
-import { openBanks } from '../acquiring/banks.ts';
+import { openBanks, type Banks } from '../acquiring/banks.ts';
 import { watchEveryMs } from '../acquiring/exchange-log/witness.ts';
 import { learnAbilities } from '../acquiring/learn-abilities.ts';
 import type { BankResponse } from '../acquiring/domain/bank-port.ts';
@@ -66,6 +66,7 @@ import { localMasterKey, sandboxMasterKey } from '../platform/keys/master-key.ts
 import type { Logger } from '../platform/log.ts';
 import type { SetUp } from '../not-set-up.ts';
 import { openApiKeys } from '../merchants/api-keys.ts';
+import type { AcceptedNetworks } from '../merchants/domain/accepted-networks.ts';
 import { openMerchants } from '../merchants/merchants.ts';
 import { livemodeOf } from '../livemode.ts';
 import { requireSameMode } from '../merchants/livemode.ts';
@@ -248,6 +249,15 @@ async function hasEnded(db: Pick<Database, 'run'>, { kind, id }: MadeFor): Promi
   return status !== undefined && status !== 'unpaid';
 }
 
+/** For a payer whose card has been declined nowhere else. */
+function acceptedNetworks(banks: Pick<Banks, 'networksFor'>): AcceptedNetworks {
+  return (shop, use) => {
+    const wish = keptWish({ request: undefined, shop: shop.threeDSecure, isChallenged: false });
+    const wanted = wantedCharge({ ...use, ...wish, by: 'payer', currency: shop.currency });
+    return banks.networksFor(shop, wanted, Object.keys(paymentSystems));
+  };
+}
+
 export function buildService(
   foundation: Foundation,
   /** With a free port it is known only once the service listens. */
@@ -426,6 +436,7 @@ export function buildService(
   const confirming = { db: database, ids, merchants, cards, banks, jobs, bindingRules, payerAttempts };
   const hourly = (most: number) => rateLimit(most / 3_600, most, monotonicMs);
   const consentLinks = openConsentLinks({ ...confirming, consents, publicUrl });
+  const networksFor = acceptedNetworks(banks);
   const context: AppContext = {
     db: database,
     clock,
@@ -443,6 +454,7 @@ export function buildService(
     cardTesting,
     payerAttempts,
     banks,
+    networksFor,
     handOnFault: handOnFaults(banks.settingsOf, ports.network?.openLink),
     customers,
     bindingRules,
@@ -547,11 +559,7 @@ export function buildService(
     log,
     tokens,
     merchants,
-    networksFor(shop, charge) {
-      const wish = keptWish({ request: undefined, shop: shop.threeDSecure, isChallenged: false });
-      const wanted = wantedCharge({ ...charge, ...wish, by: 'payer', currency: shop.currency });
-      return banks.networksFor(shop, wanted, Object.keys(paymentSystems));
-    },
+    networksFor,
     brandOf,
     invoiceOf,
     templateOf: (id) => loadTemplate(database.lookups, id),
@@ -564,6 +572,7 @@ export function buildService(
     log,
     clock,
     merchants,
+    brandOf,
     consentLinks,
   });
   addPages(app, config.mode);

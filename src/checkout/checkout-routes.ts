@@ -7,7 +7,8 @@ import { pageFiles, sendFile } from '../platform/http/pages/pages.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Customer } from '../customers/domain/customer.ts';
 import { lineCostMinor, type CartLine, type Invoice } from '../invoices/domain/invoice.ts';
-import { originOf, type Shop } from '../merchants/domain/party.ts';
+import type { AcceptedNetworks } from '../merchants/domain/accepted-networks.ts';
+import { originOf } from '../merchants/domain/party.ts';
 import { decimalsOf } from '../money.ts';
 import { firstStated, type MandateTerms } from '../receipts/domain/terms.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
@@ -43,11 +44,7 @@ export type CheckoutPorts = {
   readonly customerOf: (
     id: string,
   ) => Promise<{ readonly customer: Customer; readonly isBinding: boolean } | undefined>;
-  /** Whose cards the banks of the shop take for this. */
-  readonly networksFor: (
-    shop: Shop,
-    charge: { readonly flow: { readonly type: 'instant' | 'hold' }; readonly makeRecurrent: boolean },
-  ) => Promise<readonly string[]>;
+  readonly networksFor: AcceptedNetworks;
   readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
   /** The shop's standard terms, for links that state none. */
   readonly termsOf: (shop: {

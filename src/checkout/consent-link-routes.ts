@@ -23,7 +23,7 @@ import {
   type ConsentState,
   type ConsentView,
 } from './domain/consent-link-page.ts';
-import type { Assets } from './domain/page-parts.ts';
+import { brandedStyle, type Assets, type Brand } from './domain/page-parts.ts';
 import { consentLinkText, type ConsentLinkText } from './domain/consent-link-text.ts';
 import { openerPolicy, policyOf, sendPage, sendSmall, textOf } from './page-response.ts';
 import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
@@ -36,6 +36,7 @@ export type ConsentLinkPorts = {
   /** What is charged and refunded to check a card, by currency. */
   readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
   readonly consentLinks: Pick<ConsentLinks, 'open' | 'agree'>;
+  readonly brandOf: (shop: { readonly partyId: string; readonly shopId: string }) => Promise<Brand>;
 };
 
 type Link = {
@@ -74,8 +75,9 @@ export function addConsentLinkRoutes(app: FastifyInstance, ports: ConsentLinkPor
       const standing = await find(request);
       locale = localeOf(request.query['locale'] ?? standing?.link.language, accepted);
       const view = standing ? await viewFor(standing, locale, ports) : { locale, state: dead };
-      reply.code(standing ? 200 : 404).headers(headersOf(assets, mode));
-      return await sendPage(consentLinkPage(view, assets), request, reply);
+      const branded = { ...assets, style: brandedStyle(assets.style, view.link?.brand) };
+      reply.code(standing ? 200 : 404).headers(headersOf(branded, mode));
+      return await sendPage(consentLinkPage(view, branded), request, reply);
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
       const { html, contentSecurityPolicy } = awayPage(locale, assets.style);
@@ -130,8 +132,10 @@ async function viewFor(
   ports: ConsentLinkPorts,
 ): Promise<ConsentLinkView> {
   const shown = await shownOf(standing, locale, ports);
-  const { lastDigits } = standing.series.card;
-  const link = { ...shown, lastDigits, textHash: hashOf(shown.text.evidence) };
+  const { link: asked, series } = standing;
+  const { lastDigits } = series.card;
+  const brand = await ports.brandOf(asked);
+  const link = { ...shown, lastDigits, brand, textHash: hashOf(shown.text.evidence) };
   return { locale, state: stateOf(standing), link };
 }
 

@@ -58,7 +58,7 @@ describeInBrowser('the checkout', () => {
       'status',
       'textbox: Card number: Card: Mastercard Enter the full card number',
       'textbox: Valid until: Enter the month and year, as on the card',
-      'textbox: Security code: 3 digits on the back of the card Enter all 3 digits of the code',
+      'textbox: Security code: 3 digits on the back Enter all 3 digits of the code',
       'textbox: Name on the card: Enter the name as on the card',
       'textbox: E-mail for the receipt: Enter your e-mail address',
       'checkbox: I agree that TEST keeps this card on file and charges it for further payments without asking me each time: as agreed with the shop, until I cancel. ' +

@@ -240,9 +240,9 @@ describeInBrowser('the checkout', () => {
     await openNew();
     expect(await page.getByRole('img', { name: 'Visa, Mastercard, Maestro, МИР' }).isVisible()).toBe(true);
     const help = () => page.locator('#code-hint').innerText();
-    expect(await help()).toBe('3 digits on the back of the card');
+    expect(await help()).toBe('3 digits on the back');
     await page.locator('#number').fill('3782');
-    expect(await help()).toBe('4 digits on the front of the card');
+    expect(await help()).toBe('4 digits on the front');
     expect(await page.locator('#code').getAttribute('placeholder')).toBe('0000');
   });
 

@@ -84,6 +84,21 @@ describeInBrowser('the page of a consent link', () => {
     await expectHeading('You have agreed to the new terms');
   });
 
+  test('has a link to the other language, in which the payer can agree', async () => {
+    const link = await links.made(await newSeries());
+    page = await world.open(world.address + link.path);
+    await page.locator('#consent').check();
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await page.getByRole('heading', { name: 'Новые условия: TEST' }).waitFor();
+    expect(await page.locator('#consent').isChecked(), 'of another text').toBe(false);
+    await page.locator('#consent').check();
+    await page.locator('#agree').click();
+    await answer(bank(), 'Confirm');
+    await expectHeading('Вы согласились на новые условия');
+    await page.getByRole('link', { name: 'English' }).click();
+    await expectHeading('You have agreed to the new terms');
+  });
+
   test('says that nothing has changed when the bank does not confirm, and needs a new tick', async () => {
     const link = await links.made(await newSeries(), { language: 'ru' });
     page = await world.open(world.address + link.path, narrowPhone);

@@ -8,6 +8,12 @@ import { agreementOf } from '../agreement.ts';
 import type { Progress } from '../progress.ts';
 import type { Ending } from '../view-of.ts';
 
+/** A narrow line breaks between the day and the hour alone. */
+function printedTime(time: string, locale: string): string {
+  const printed = new Date(time).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  return printed.replaceAll(/(?<!г\.,|\d{4},) /g, '\u00a0');
+}
+
 export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, ending: Ending): void {
   const { done } = facts.words;
   existing('done-head', HTMLElement).textContent = done[ending];
@@ -22,10 +28,7 @@ export function showReceipt(facts: CheckoutFacts, { order, attempt }: Progress, 
     [done.shop, facts.shop],
     [done.product, order?.product],
     [done.card, attempt?.card && printedCard(attempt.card)],
-    [
-      done.time,
-      time && new Date(time).toLocaleString(facts.locale, { dateStyle: 'medium', timeStyle: 'short' }),
-    ],
+    [done.time, time && printedTime(time, facts.locale)],
     [done.kind, attempt?.isRecurring && consent ? fill(done.kindRecurring, consent) : undefined],
     [done.reference, attempt && facts.kind === 'invoice' ? `${facts.id}/${attempt.id}` : undefined],
   ];

@@ -31,11 +31,6 @@ export function openChargeRouting(
     ableOf((abilities) => missingForCharge(wanted, abilities), rows);
 
   return {
-    /** Undefined when the shop has no terminal in use. */
-    async terminalOf(shop: Shop) {
-      const row = firstOf(await ofShop(shop));
-      return row && terminalFrom(row);
-    },
     /** The terminal of a charge whose payer is present: the first by priority at a bank that declares all that is wanted. */
     async terminalFor(shop: Shop, wanted: WantedCharge) {
       const { able, missing } = await ableToCharge(wanted, await ofShop(shop));

@@ -1,13 +1,11 @@
-// The payment methods in the API: a card of any supported network.
+// The payment methods in the API: a card of a network that a bank of the shop takes.
 import { Type, type Static } from 'typebox';
-import { paymentSystems } from '../domain/card.ts';
 
 export const PaymentMethod = Type.Object(
   { method: Type.Enum(['BankCard']), paymentSystems: Type.Array(Type.String()) },
   { title: 'PaymentMethod' },
 );
 
-export const byBankCard: Static<typeof PaymentMethod> = {
-  method: 'BankCard',
-  paymentSystems: Object.keys(paymentSystems),
-};
+export function paymentMethodsOf(networks: readonly string[]): Static<typeof PaymentMethod>[] {
+  return networks.length === 0 ? [] : [{ method: 'BankCard', paymentSystems: [...networks] }];
+}

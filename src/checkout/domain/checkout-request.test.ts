@@ -279,8 +279,13 @@ describe('the sentence at the box', () => {
     );
   });
 
-  test('of a binding says that the card is charged when the payer buys again', () => {
+  test('of a binding says that the card is charged when the payer buys again, or on schedule without them', () => {
     expect(textOf({ customerID: 'C1' }).text).toContain('when I buy again');
+    const monthly = { customerID: 'C1', recurringSchedule: 'P1M' };
+    expect(textOf(monthly).text).toContain('for further payments without asking me each time: every month,');
+    expect(textOf({ ...monthly, locale: 'ru' }).text).toContain(
+      'без отдельного запроса каждый раз: каждый месяц,',
+    );
   });
 });
 

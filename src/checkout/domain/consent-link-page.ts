@@ -4,7 +4,20 @@ import { escaped } from '../../receipts/domain/receipt.ts';
 import type { Locale } from './checkout-request.ts';
 import type { ConsentLinkText, TermsRow } from './consent-link-text.ts';
 import { consentLinkWords, type ConsentLinkWords } from './consent-link-words.ts';
-import { challenge, consentField, head, mark, message, page, section, type Assets } from './page-parts.ts';
+import {
+  challenge,
+  consentField,
+  head,
+  languageLink,
+  mark,
+  message,
+  page,
+  section,
+  shopName,
+  smallPrint,
+  type Assets,
+  type Brand,
+} from './page-parts.ts';
 import { fill, wordsIn } from './translations.ts';
 import type { Translations } from './translations.en.ts';
 
@@ -40,6 +53,7 @@ export type ConsentLinkView = {
     readonly shop: string;
     readonly isTest: boolean;
     readonly lastDigits: string;
+    readonly brand: Brand;
     /** The sum that is charged and refunded to check the card, as printed. */
     readonly verification: string;
     readonly text: ConsentLinkText;
@@ -86,18 +100,20 @@ ${ending('expired', view, words.expiredHead, words.expiredLead)}
 ${ending('cancelled', view, words.cancelledHead, words.cancelledLead)}
 ${ending('dead', view, words.deadHead, words.deadLead)}
 ${section('heard', view, `${head(ended.heardHead)}<p>${escaped(ended.heardLead)}</p>`)}
+${smallPrint(link?.brand, all)}
+${languageLink(locale, {})}
 </main>
 </div>`,
   });
 }
 
 function summary(
-  { shop, isTest, lastDigits }: NonNullable<ConsentLinkView['link']>,
+  { shop, isTest, lastDigits, brand }: NonNullable<ConsentLinkView['link']>,
   words: ConsentLinkWords,
   { page: { testMode } }: Translations,
 ): string {
   return `<header class="summary">
-<p class="shop">${escaped(shop)}</p>
+${shopName(shop, brand)}
 <h1 class="lead">${escaped(fill(words.head, { shop }))}</h1>
 <p class="product">${escaped(fill(words.lead, { digits: lastDigits }))} <span class="choice">${escaped(words.choice)}</span></p>
 ${isTest ? `<p class="test"><span>${escaped(testMode)}</span></p>` : ''}
@@ -109,7 +125,7 @@ function form(
   words: ConsentLinkWords,
 ): string {
   const line = ({ name, before, after, isChanged }: TermsRow) =>
-    `<tr><th scope="row">${escaped(name)}</th><td>${escaped(before)}</td><td${isChanged ? ' class="changed"' : ''}>${escaped(after)}</td></tr>`;
+    `<tr><th scope="row">${escaped(name)}</th><td>${cell(before)}</td><td${isChanged ? ' class="changed"' : ''}>${cell(after)}</td></tr>`;
   return `<form id="consent-form" novalidate>
 <table class="terms">
 <thead><tr><th scope="col"><span class="off-screen">${escaped(words.what)}</span></th><th scope="col">${escaped(words.before)}</th><th scope="col">${escaped(words.after)}</th></tr></thead>
@@ -119,6 +135,14 @@ ${consentField({ text, howToStop })}
 <button id="agree" class="main" type="submit">${escaped(words.button)}</button>
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(fill(words.check, { amount: verification }))}</span></p>
 </form>`;
+}
+
+/** An amount stays whole in a narrow column, where a long word may break anywhere. */
+function cell(text: string): string {
+  return escaped(text).replaceAll(
+    /(?<![^ ])[^ ]{1,12}\u00a0[^ ]{1,12}(?![^ ])/g,
+    '<span class="whole">$&</span>',
+  );
 }
 
 function newTerms(rows: readonly TermsRow[]): string {

@@ -42,8 +42,10 @@ export function consentTextOf(asked: Asked, words: Words): ConsentText {
   // An amount and a period are one phrase: RUB 299.00 every month.
   const isPhrase = amountRule?.kind !== 'variable' && agreed !== asAgreed && agreed !== schedule;
   const often = amount === undefined ? schedule : `${amount}${isPhrase ? '' : ','} ${schedule}`;
+  // A schedule charges the card automatically: a payer who agrees to one does not buy again.
+  const isForPurchases = kind === 'customer' && agreed === asAgreed;
   const sentences = [
-    fill(kind === 'customer' ? words.bind : words.recurring, {
+    fill(isForPurchases ? words.bind : words.recurring, {
       shop,
       terms: `${often}, ${lastDay ?? words.until}`,
     }),

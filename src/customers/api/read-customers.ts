@@ -1,6 +1,6 @@
 // Reads a customer by ID or external ID, and the payment methods that can be bound to it.
 import { Type } from 'typebox';
-import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema.ts';
+import { PaymentMethod, paymentMethodsOf } from '../../cards/api/payment-method-schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { ExternalIDToFind } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
@@ -8,10 +8,15 @@ import { findCustomer, findCustomerByExternalId as findByExternalId } from '../s
 import { customerBody, CustomerPath, CustomerSchema, payerMayRead } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
-import type { Banks } from '../../acquiring/banks.ts';
+import type { AcceptedNetworks } from '../../merchants/domain/accepted-networks.ts';
 import type { BindingRules } from '../domain/commands.ts';
 
-type BindingDeps = { db: Database; merchants: Merchants; banks: Banks; bindingRules: BindingRules };
+type BindingDeps = {
+  readonly db: Database;
+  readonly merchants: Pick<Merchants, 'shop'>;
+  readonly networksFor: AcceptedNetworks;
+  readonly bindingRules: BindingRules;
+};
 
 export const getCustomer = endpoint({
   operation: 'getCustomer',
@@ -61,12 +66,12 @@ export const listCustomerPaymentMethods = endpoint({
   status: 200,
   response: Type.Array(PaymentMethod),
   errors: ['customerNotFound'],
-  handle: async ({ caller, params }, { db, merchants, banks, bindingRules }: BindingDeps) => {
+  handle: async ({ caller, params }, { db, merchants, networksFor, bindingRules }: BindingDeps) => {
     const stored = await findCustomer(db, caller.partyId, params.customerID);
     if (!stored) return refuse('customerNotFound');
     const shop = await merchants.shop(caller.partyId, stored.customer.shopId);
-    const canBind =
-      shop && bindingRules.verificationChargeMinor.has(shop.currency) && (await banks.terminalOf(shop));
-    return accept(canBind ? [byBankCard] : []);
+    if (!shop || !bindingRules.verificationChargeMinor.has(shop.currency)) return accept([]);
+    const use = { flow: { type: 'instant' }, makeRecurrent: true } as const;
+    return accept(paymentMethodsOf(await networksFor(shop, use)));
   },
 });

@@ -1,7 +1,7 @@
 // Reads, changes and deletes an invoice template. What was made from it does not change.
 import { Type } from 'typebox';
-import type { Banks } from '../../acquiring/banks.ts';
-import { byBankCard, PaymentMethod } from '../../cards/api/payment-method-schema.ts';
+import { PaymentMethod, paymentMethodsOf } from '../../cards/api/payment-method-schema.ts';
+import type { AcceptedNetworks } from '../../merchants/domain/accepted-networks.ts';
 import { tradingRefusals } from '../../merchants/domain/party.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -14,6 +14,7 @@ import type { TemplateTokens } from '../template-tokens.ts';
 import { templateBody, TemplatePath, TemplateSchema, TemplateUpdate, termsOf } from './template-schema.ts';
 
 type Deps = { readonly db: Database; readonly merchants: Merchants };
+type MethodDeps = Deps & { readonly networksFor: AcceptedNetworks };
 type DeleteDeps = Pick<Deps, 'db'> & { readonly templateTokens: Pick<TemplateTokens, 'forget'> };
 
 const path = '/v2/processing/invoice-templates/{invoiceTemplateID}';
@@ -102,10 +103,11 @@ export const listTemplatePaymentMethods = endpoint({
   status: 200,
   response: Type.Array(PaymentMethod),
   errors: ['invoiceTemplateNotFound'],
-  handle: async ({ caller, params }, { db, banks }: { db: Database; banks: Pick<Banks, 'terminalOf'> }) => {
+  handle: async ({ caller, params }, { db, merchants, networksFor }: MethodDeps) => {
     const template = await findTemplate(db, caller.partyId, params.invoiceTemplateID);
     if (!template) return refuse('invoiceTemplateNotFound');
-    const terminal = await banks.terminalOf({ partyId: template.partyId, id: template.shopId });
-    return accept(terminal ? [byBankCard] : []);
+    const shop = await merchants.shop(template.partyId, template.shopId);
+    const use = { flow: { type: 'instant' }, makeRecurrent: false } as const;
+    return accept(paymentMethodsOf(shop ? await networksFor(shop, use) : []));
   },
 });

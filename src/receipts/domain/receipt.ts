@@ -144,8 +144,9 @@ export function receiptOf(facts: ReceiptFacts): Receipt {
 <html lang="${facts.language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>${escaped(subject)}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}h1{font-size:1.5em}th{text-align:left;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{padding:.2em 0;vertical-align:top;overflow-wrap:anywhere}.button{display:inline-block;padding:.5em 1em;border-radius:6px;background:#0b6b5c;color:#fff;text-decoration:none}</style>
+<style>body{background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:2em auto;padding:0 1em}h1{font-size:1.5em}th{text-align:left;text-align:start;padding:.2em 1em .2em 0;vertical-align:top;white-space:nowrap}td{padding:.2em 0;vertical-align:top;overflow-wrap:anywhere}@media(max-width:30em){th,td{display:block;padding:0}td{padding-bottom:.6em}}.button{display:inline-block;padding:.5em 1em;border-radius:6px;background:#0b6b5c;color:#fff;text-decoration:none}</style>
 <main>
 <h1>${escaped(heading)}</h1>
 <table>

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AbilitiesAnswer } from '../../../src/acquiring/adapters/http/capabilities.ts';
 import { openSimulatedBank, type SimulatedBank } from '../../../src/sandbox/bank/simulated-bank.ts';
-import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
+import { invoicesUrl, makeInvoice, makeTemplate, templatesUrl } from '../../support/worlds/invoices.ts';
 import { customersUrl } from '../../support/worlds/customer-world.ts';
 import { secret, startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
 import type { Answer, Merchant } from '../../support/service/test-service.ts';
@@ -148,6 +148,34 @@ test('the checkout shows the networks whose cards a bank of the shop takes for w
   await putBank('SILENT');
   await putTerminal(merchant, 'SILENT', 3);
   expect((await networks())?.split(', ')).toHaveLength(10);
+});
+
+test('the API lists the same networks as ways to pay, and for a card that is saved', async () => {
+  const { merchant } = await merchantAt({ networks: ['Mir', 'visa'], initiations: ['payer'] });
+  const methods = async (path: string) =>
+    (await world.service.call('GET', `${path}/payment-methods`, { token: merchant.apiKey })).body;
+  const listed = (...paymentSystems: string[]) =>
+    paymentSystems.length === 0 ? [] : [{ method: 'BankCard', paymentSystems }];
+  const once = await makeInvoice(world.service, merchant);
+  const recurring = await makeInvoice(world.service, merchant, { makeRecurrent: true });
+  const template = await makeTemplate(world.service, merchant);
+  const body = { shopID: 'TEST', contactInfo, metadata: {} };
+  const { body: made } = await world.service.call('POST', customersUrl, { token: merchant.apiKey, body });
+  const all = async () => ({
+    once: await methods(`${invoicesUrl}/${once.id}`),
+    template: await methods(`${templatesUrl}/${template.id}`),
+    recurring: await methods(`${invoicesUrl}/${recurring.id}`),
+    binding: await methods(`${customersUrl}/${made.customer.id}`),
+  });
+  const [payable, saved] = [listed('visa', 'nspkmir'), listed()];
+  expect(await all()).toEqual({ once: payable, template: payable, recurring: saved, binding: saved });
+  await putBank('MAESTRO2', { networks: ['maestro'], currencies: ['RUB'] });
+  await putTerminal(merchant, 'MAESTRO2', 2);
+  const [more, savedThere] = [listed('visa', 'maestro', 'nspkmir'), listed('maestro')];
+  expect(await all()).toEqual({ once: more, template: more, recurring: savedThere, binding: savedThere });
+  await putBank('EURO', { networks: ['mastercard'], currencies: ['EUR'] });
+  await putTerminal(merchant, 'EURO', 3);
+  expect((await all()).once).toEqual(more);
 });
 
 describe('what follows a payment', () => {

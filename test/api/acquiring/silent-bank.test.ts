@@ -16,6 +16,7 @@ const secret = 'a secret of the tests that is long enough';
 const log = { warn: () => {} };
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+const usual = { by: 'payer', currency: 'RUB', isHold: false, savesCard: false } as const;
 
 let service: TestService;
 let merchant: Merchant;
@@ -205,7 +206,9 @@ test('a shop with one bank still uses it', async () => {
   for (let times = 0; times < 3; times++) await pay();
   expect(isAway()).toBeDefined();
   speak(banks.first);
-  expect(await service.banks.terminalOf({ partyId, id: 'TEST_USD' })).toMatchObject({ id: 'T3' });
+  expect(await service.banks.terminalFor({ partyId, id: 'TEST_USD' }, usual)).toMatchObject({
+    value: { id: 'T3' },
+  });
 });
 
 test('an authorisation is not sent again later than three minutes after the payer paid', async () => {
@@ -302,13 +305,14 @@ describe('a charge that carries network IDs', () => {
       const bankId = await bankThatDeclares(declares);
       await service.banks.putTerminal({ ...shop, id: 'T4', bankId: names.first, priority: 1 });
       await service.banks.putTerminal({ ...shop, id: 'T5', bankId, priority: 2 });
-      const home = (await service.banks.terminalOf({ partyId, id: 'TEST_EUR' }))!;
+      const home = await service.banks.terminalFor({ partyId, id: 'TEST_EUR' }, usual);
+      if (!home.ok) throw new Error('The shop has no terminal.');
       hang(banks.first);
       for (let times = 0; times < 3; times++) await pay();
       speak(banks.first);
       const now = service.clock.now();
       const other = declares ? { id: 'T5' } : undefined;
-      const found = await service.banks.alternateTerminal(shop, { chargedAt: now, idsOf: home });
+      const found = await service.banks.alternateTerminal(shop, { chargedAt: now, idsOf: home.value });
       expect(found && { id: found.id }).toEqual(other);
       const wanted = { by: 'merchant', currency: 'EUR', isHold: false, savesCard: false } as const;
       const charged = await service.banks.terminalOfCharge({ partyId, id: 'TEST_EUR' }, wanted, now);

@@ -32,8 +32,10 @@ async function held(cardNumber: string) {
 }
 
 const terminal = async () => {
-  const shop = { partyId: merchant.partyId, id: 'TEST' };
-  return (await world.service.banks.terminalOf(shop))!;
+  const wanted = { by: 'payer', currency: 'RUB', isHold: true, savesCard: false } as const;
+  const found = await world.service.banks.terminalFor({ ...merchant, id: 'TEST' }, wanted);
+  if (!found.ok) throw new Error('The shop has no terminal.');
+  return found.value;
 };
 async function addTerminal(id: string, more: readonly string[]) {
   const { bankId } = await terminal();

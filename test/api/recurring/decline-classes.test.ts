@@ -299,7 +299,9 @@ describe('a decline for a wrong configuration', () => {
     expect(await world.service.banks.terminalOfCharge(named, wanted, now)).toMatchObject({
       value: { id: 'T2' },
     });
-    expect(await world.service.banks.terminalOf({ ...merchant, id: 'TEST' })).toMatchObject({ id: 'T1' });
+    expect(await world.service.banks.terminalFor(named, { ...wanted, by: 'payer' })).toMatchObject({
+      value: { id: 'T1' },
+    });
     expect(await charged(parent)).toBe('captured');
   });
 

@@ -1,10 +1,11 @@
-// The checkout and the page that ends recurring charges of a shop with a logo, a colour and links, in a browser.
+// The checkout and the other pages for payers of a shop with a logo, a colour and links, in a browser.
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { storeBranding } from '../../../src/merchants/store/branding.ts';
 import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { describeInBrowser } from '../../support/processes/browser.ts';
 import { desktop, startCheckoutWorld, type CheckoutWorld } from '../../support/worlds/checkout-world.ts';
+import { consentLinkWorld } from '../../support/worlds/consent-links.ts';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
 import { recurringWorld } from '../../support/worlds/recurring.ts';
 import { narrowPhone, obstacles } from '../accessibility/obstacles.ts';
@@ -49,6 +50,14 @@ describeInBrowser('a shop with a look of its own', () => {
 
   test('has it on the checkout', async () => {
     await expectLook(await world.open(world.link(await world.invoice(), { theme: 'coral' })));
+  });
+
+  test('has it on the page of a consent link', async () => {
+    const parent = await recurringWorld(world).parent();
+    const url = `${invoicesUrl}/${parent.invoiceID}/payments/1/recurring`;
+    const { body } = await world.service.call('GET', url, { token: world.merchant.apiKey });
+    const { path } = await consentLinkWorld(world).made(body.seriesID);
+    await expectLook(await world.open(world.address + path));
   });
 
   test('has it on the page that ends recurring charges', async () => {

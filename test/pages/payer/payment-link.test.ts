@@ -212,6 +212,15 @@ describeInBrowser('the page of a payment link', () => {
     expect(await obstacles(page, { themes: ['coral'] })).toEqual([]);
   });
 
+  test('has a link to the other language, also in a frame that keeps nothing', async () => {
+    await open(ranged);
+    await page.evaluate('sessionStorage.clear()');
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await expectText('#bounds', 'От 10,00 ₽ до 50,00 ₽');
+    expect(await plain('label[for=sum]')).toBe('Сумма, ₽');
+    expect(page.url()).not.toMatch(/Token/);
+  });
+
   test('says that a deleted template or an incomplete link no longer works', async () => {
     const template = await open({});
     const token = world.merchant.apiKey;

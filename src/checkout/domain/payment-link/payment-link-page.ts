@@ -2,10 +2,11 @@
 // template, because the token may stand behind the # of the link.
 import { defined } from '../../../defined.ts';
 import { largestAmountMinor } from '../../../money.ts';
+import { printedCurrency } from '../../../receipts/domain/format-money.ts';
 import { escaped } from '../../../receipts/domain/receipt.ts';
 import { backLink, closeButton, field, summary, type CheckoutView } from '../checkout-page.ts';
 import type { Locale } from '../checkout-request.ts';
-import { head, mark, message, page, section, smallPrint, type Assets } from '../page-parts.ts';
+import { head, languageLink, mark, message, page, section, smallPrint, type Assets } from '../page-parts.ts';
 import type { Translations } from '../translations.en.ts';
 import { wordsIn } from '../translations.ts';
 import { paymentLinkWords, type PaymentLinkWords } from './payment-link-words.ts';
@@ -70,9 +71,12 @@ ${smallPrint(shown.brand, all)}
 }
 
 function amountForm(shown: CheckoutView, words: PaymentLinkWords, all: Translations): string {
+  const { shop, request } = shown;
+  const currency = shop && printedCurrency(shop.currency, request.locale);
   return `<form id="amount-form" novalidate>
-<div id="choice" hidden>${field('sum', [words.amount, shown.shop?.currency].filter(Boolean).join(', '), `<input id="sum" inputmode="decimal" autocomplete="transaction-amount" maxlength="24" required aria-describedby="bounds sum-problem"><p id="bounds" class="hint"></p>`)}</div>
+<div id="choice" hidden>${field('sum', [words.amount, currency].filter(Boolean).join(', '), `<input id="sum" inputmode="decimal" autocomplete="transaction-amount" maxlength="24" required aria-describedby="bounds sum-problem"><p id="bounds" class="hint"></p>`)}</div>
 <button id="onward" class="main" type="submit">${escaped(words.onward)}</button>
 ${backLink(shown, all)}
+${languageLink(request.locale)}
 </form>`;
 }
