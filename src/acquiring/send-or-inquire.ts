@@ -25,7 +25,7 @@ export type Sending<Refused> = {
   /** Query the status even on attempt 1. */
   readonly inquiresFirst?: boolean;
   /** Replaces the sending of the operation as it is. */
-  readonly send?: () => Promise<BankResponse>;
+  readonly send?: () => Promise<BankResponse | Refused>;
   /** The reason not to send what the bank never received; undefined to send it. */
   readonly refuse?: (notFound: BankResponse) => Refused | undefined | Promise<Refused | undefined>;
 };

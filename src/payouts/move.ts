@@ -1,7 +1,5 @@
-// Moves a payout to the next terminal, while it is certain that nothing was done: after its first send alone, and never on a `notFound`.
+// Moves a payout to the next terminal, after a send that is proved to have done nothing. A `notFound` proves no such thing.
 import type { Banks } from '../acquiring/banks.ts';
-import type { BankResponse } from '../acquiring/domain/bank-port.ts';
-import { isProvedUndone } from '../acquiring/domain/routing/reroute.ts';
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/log.ts';
@@ -18,12 +16,7 @@ type MoveDeps = {
   readonly log: Pick<Logger, 'warn'>;
 };
 
-/** A later attempt cannot know what the first has sent before its node stopped. */
-export function mayMove(answer: BankResponse, attempt: number): boolean {
-  return attempt === 1 && isProvedUndone(answer);
-}
-
-/** Undefined if no other terminal serves the payout, or if another node has claimed it. */
+/** Undefined if no other terminal serves the payout, or if another writer was first. Otherwise the caller has to send it. */
 export async function moveWithdrawal(
   { db, banks, livemode, log }: MoveDeps,
   stored: StoredWithdrawal,
@@ -42,8 +35,8 @@ export async function moveWithdrawal(
   if (!next) return undefined;
   const sent = refreeze(sender, withdrawal.walletId, network, next.terms);
   if (!sent.ok) return undefined;
-  const moved = movedTo(withdrawal, next.route, sent.value);
-  if (!(await storeMove(db, { ...stored, withdrawal }, moved, { livemode, now }))) return undefined;
-  log.warn({ withdrawalId: id, from: route.terminal.id, to: next.route.terminal.id }, 'payout moved');
-  return { ...stored, withdrawal: moved };
+  const moved = await storeMove(db, stored, movedTo(withdrawal, next.route, sent.value), { livemode, now });
+  if (moved)
+    log.warn({ withdrawalId: id, from: route.terminal.id, to: next.route.terminal.id }, 'payout moved');
+  return moved;
 }

@@ -1,21 +1,19 @@
-// The job of a withdrawal: sends the payout or queries its status while it holds no connection, and writes what the response
-// proves. Running it twice is harmless: the payout has one ID, and every write is guarded by the version.
-import type { BankResponse, BankReturn } from '../acquiring/domain/bank-port.ts';
+// The job of a withdrawal: asks its bank while it holds no connection, and writes what the response proves. Running it twice is harmless:
+// a send is claimed once, and every write is guarded by the version.
+import type { BankReturn } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { laterBy, type Clock, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';
 import type { Logger } from '../platform/log.ts';
-import { findDestination } from './store/destinations.ts';
-import { findWallet } from '../wallets/store/wallets.ts';
 import { blockedOutcome, interpret } from './domain/bank-actions.ts';
 import { payoutOf } from './domain/bank-operations.ts';
 import { findWithdrawal, reschedule, storeEnd, type StoredWithdrawal } from './store/withdrawals.ts';
 import { evolve, operationIdOf, type Withdrawal, type WithdrawalEnd } from './domain/withdrawal.ts';
-import { mayMove, moveWithdrawal } from './move.ts';
+import { askBank } from './ask-bank.ts';
 import { returnWithdrawal } from './return-withdrawal.ts';
 import { hearLateAnswer } from '../acquiring/exchange-log/hear-late-answer.ts';
-import { OutcomeUnknown, sendOrInquire } from '../acquiring/send-or-inquire.ts';
+import { OutcomeUnknown } from '../acquiring/send-or-inquire.ts';
 import { defined } from '../defined.ts';
 
 export type WithdrawalJobDeps = {
@@ -30,7 +28,7 @@ const returnLeaseMs = 60_000;
 
 export async function runWithdrawalJob(
   deps: WithdrawalJobDeps,
-  { key: [id = ''], clock, attempt, row }: Job<StoredWithdrawal>,
+  { key: [id = ''], clock, row }: Job<StoredWithdrawal>,
 ): Promise<void> {
   const { db, livemode, log } = deps;
   const loaded = row ?? (await findWithdrawal(db, null, id));
@@ -40,7 +38,8 @@ export async function runWithdrawalJob(
     return reschedule(db, loaded, null);
 
   if (state.status === 'succeeded') return lookForReturn(deps, loaded, clock);
-  const { stored, answer } = await askOrMove(deps, loaded, attempt, clock);
+  const { stored, answer } = await askBank(deps, loaded, { isNew: row !== undefined, clock });
+  if (answer === 'taken') return;
   const { withdrawal } = stored;
   const meaning =
     answer === 'blocked'
@@ -61,7 +60,12 @@ export async function runWithdrawalJob(
     return logContradiction({ db, log }, withdrawal, meaning.fact);
   }
   if (returned)
-    await recordReturn(deps, { withdrawal: ended, version: stored.version + 1 }, returned, clock.now());
+    await recordReturn(
+      deps,
+      { ...stored, withdrawal: ended, version: stored.version + 1 },
+      returned,
+      clock.now(),
+    );
 }
 
 /** The bank has called about a payout that had succeeded. */
@@ -86,49 +90,6 @@ async function recordReturn(
   const { currency } = stored.withdrawal.amount;
   const fact = { type: 'withdrawal_returned', returned: { at, code, amount: { minor, currency } } } as const;
   await returnWithdrawal({ db, livemode, log }, stored, fact, now);
-}
-
-/** The terminals are bounded in number, and a payout only moves on. */
-async function askOrMove(
-  deps: WithdrawalJobDeps,
-  loaded: StoredWithdrawal,
-  attempt: number,
-  clock: Clock,
-): Promise<{ readonly stored: StoredWithdrawal; readonly answer: BankResponse | 'blocked' }> {
-  let stored = loaded;
-  for (;;) {
-    const answer = await ask(deps, stored.withdrawal, attempt, clock.now());
-    if (answer === 'blocked' || !mayMove(answer, attempt)) return { stored, answer };
-    const isStopped = await isBlocked(deps.db, stored.withdrawal);
-    const moved = isStopped ? undefined : await moveWithdrawal(deps, stored, clock.now());
-    if (!moved) return { stored, answer };
-    stored = moved;
-  }
-}
-
-/** Until the bank has received the payout, a block by the operator still stops it. */
-async function ask(
-  { db, banks }: Pick<WithdrawalJobDeps, 'db' | 'banks'>,
-  withdrawal: Withdrawal,
-  attempt: number,
-  now: Instant,
-): Promise<BankResponse | 'blocked'> {
-  const payout = payoutOf(withdrawal);
-  const bank = await banks.bankOf(payout.terminal);
-  return sendOrInquire<BankResponse | 'blocked'>({
-    db,
-    bank,
-    operation: payout,
-    attempt,
-    now,
-    refuse: async () => ((await isBlocked(db, withdrawal)) ? 'blocked' : undefined),
-  });
-}
-
-async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal): Promise<boolean> {
-  const wallet = await findWallet(db, null, walletId);
-  const destination = (await findDestination(db, null, destinationId))?.destination;
-  return !wallet || wallet.isBlocked || !destination || destination.isBlocked;
 }
 
 /** Another node writes the same, because the bank has one answer per ID. An operator may have stored another outcome. */

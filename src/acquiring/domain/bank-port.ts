@@ -199,14 +199,15 @@ export type BankResponse =
       readonly isSilence?: true;
     }
   /**
-   * Certainly not done, or the message could not be built. With `noBytesSent` no byte reached the bank; with `notDone` the bank
-   * says so in the words of the protocol.
+   * Certainly not done, or refused. With `noBytesSent` no byte reached the bank; with `notDone` the bank says so in the words of the
+   * protocol; with `notBuilt` there was no message, so that another bank would not get one either.
    */
   | {
       readonly outcome: 'notSent';
       readonly why: string;
       readonly noBytesSent?: true;
       readonly notDone?: true;
+      readonly notBuilt?: true;
     };
 
 export const decliners = ['network', 'acquirer', 'connector'] as const;

@@ -1,4 +1,4 @@
-// Moves a payout to another bank, in SQL: the terminal in its row and the money it holds. Only its first attempt may do so.
+// Moves a payout to another bank, in SQL: the terminal in its row and the money it holds, with the claim to send it there.
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -15,12 +15,13 @@ import { exchangesOfMove } from '../domain/bank-operations.ts';
 import type { Withdrawal } from '../domain/withdrawal.ts';
 import { ledgerOf, rowOf, withdrawalColumns, type StoredWithdrawal } from './withdrawals.ts';
 
-/** The version counts events, and this is none. The claim stays: at the next bank too, a later attempt must query first. */
+/** The version counts events, and this is none. Only the node whose send is the last one may move it. */
 const moveRow = statement({
   name: 'move_withdrawal',
   parameters: {
     withdrawal_id: 'text',
     version: 'int4',
+    sends: 'int4',
     terms: withdrawalColumns.terms,
     wake_at: 'timestamptz',
     happened_at: 'timestamptz',
@@ -30,8 +31,8 @@ const moveRow = statement({
   row: { journal: 'text?' },
   text: `
     with changed as (
-      update withdrawal set terms = :terms, wake_at = :wake_at
-      where withdrawal_id = :withdrawal_id and version = :version and attempts = 1 and status = 'sending'
+      update withdrawal set terms = :terms, wake_at = :wake_at, sends = sends + 1
+      where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and not is_unsent and status = 'sending'
       returning withdrawal_id, greatest(changed_at, :happened_at) as changed_at
     ), exchanged as (
       ${recordExchanges('changed')}
@@ -39,13 +40,13 @@ const moveRow = statement({
     select ${recordJournal('withdrawal_id')} as journal from changed`,
 });
 
-/** False if another node has claimed the payout. */
+/** Undefined if another writer was first. */
 export async function storeMove(
   db: Database,
-  { withdrawal, version }: StoredWithdrawal,
+  { withdrawal, version, sends }: StoredWithdrawal,
   moved: Withdrawal,
   { livemode, now }: { readonly livemode: boolean; readonly now: Instant },
-): Promise<boolean> {
+): Promise<StoredWithdrawal | undefined> {
   const [from, to] = [ledgerOf(withdrawal, livemode), ledgerOf(moved, livemode)];
   if (!from || !to) throw new Error(`withdrawal ${withdrawal.id} moves and has no route`);
   const journal = withdrawalMoved(from, to, withdrawal.amount);
@@ -54,6 +55,7 @@ export async function storeMove(
       part.run(moveRow, {
         withdrawal_id: withdrawal.id,
         version,
+        sends,
         terms: rowOf(moved, version).terms,
         wake_at: initialClaim(now).wake_at,
         happened_at: now,
@@ -62,5 +64,5 @@ export async function storeMove(
       }),
     ),
   );
-  return rows.length > 0;
+  return rows.length > 0 ? { withdrawal: moved, version, sends: sends + 1, isUnsent: false } : undefined;
 }

@@ -45,8 +45,8 @@ const insertWithdrawal = statement({
   row: { journal: 'text?' },
   text: `
     with ${claimExternalId('createWithdrawal', ':withdrawal_id')}, changed as (
-      insert into withdrawal (${columnList(columns)}, changed_at, wake_at, attempts)
-      select ${parameterList(columns)}, :created_at, :wake_at, :attempts from claimed
+      insert into withdrawal (${columnList(columns)}, changed_at, wake_at, attempts, is_unsent)
+      select ${parameterList(columns)}, :created_at, :wake_at, :attempts, true from claimed
       returning withdrawal_id, party_id, version, changed_at
     ), logged as (
       ${appendEvents('withdrawal', 'withdrawal_id')}
@@ -67,6 +67,8 @@ class Abandoned extends Error {
     this.because = because;
   }
 }
+
+const notSentYet = { sends: 0, isUnsent: true } as const;
 
 type Started = WithdrawalFact & { readonly type: 'withdrawal_started' };
 type NewWithdrawal = {
@@ -94,7 +96,7 @@ export async function storeNewWithdrawal(
     const row = { withdrawal, facts, journal, ...options.claim, counters: options.counters };
     const made = await recording(db, journal, () => insert(db, row, options));
     if (made === 'insufficient') return await storeFailed(db, started, insufficientFunds, options);
-    return { withdrawal, version: facts.length };
+    return { withdrawal, version: facts.length, ...notSentYet };
   } catch (error) {
     const notMade =
       error instanceof Abandoned
@@ -116,7 +118,7 @@ async function storeFailed(
   const withdrawal = evolve(evolve(undefined, started), fact);
   const facts = [logged(started), fact];
   await insert(db, { withdrawal, facts, wake_at: null, attempts: 0, counters: [] }, options);
-  return { withdrawal, version: facts.length };
+  return { withdrawal, version: facts.length, ...notSentYet };
 }
 
 type NewRow = {

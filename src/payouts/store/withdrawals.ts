@@ -40,7 +40,14 @@ import { defined } from '../../defined.ts';
 import { endState, rowTerms, withdrawalFact, type RowTerms } from './codec.ts';
 import { rescheduleStatement } from '../../platform/jobs/reschedule.ts';
 
-export type StoredWithdrawal = { readonly withdrawal: Withdrawal; readonly version: number };
+export type StoredWithdrawal = {
+  readonly withdrawal: Withdrawal;
+  readonly version: number;
+  /** How often a node has claimed to send it. It names the last send, with its bank: neither events nor attempts of the job do. */
+  readonly sends: number;
+  /** Nothing of it has reached a bank, by proof. Otherwise it may have, and is never sent again. */
+  readonly isUnsent: boolean;
+};
 
 export const withdrawalColumns = {
   withdrawal_id: 'text',
@@ -59,15 +66,20 @@ export const withdrawalColumns = {
   external_id: 'text?',
 } as const;
 const columns = withdrawalColumns;
-const selectedColumns = columnList(columns);
+const storedColumns = { ...columns, sends: 'int4', is_unsent: 'bool' } as const;
+const selectedColumns = columnList(storedColumns);
 
-/** A failed withdrawal is subtracted from the turnover of the day and month it was created in. */
+/**
+ * Nothing is ended by what was heard about an earlier send, perhaps of another bank. A failed withdrawal is subtracted from the turnover of
+ * the day and month it was created in.
+ */
 const endWithdrawalRow = statement({
   name: 'end_withdrawal',
   parameters: {
     ...changedWith(withdrawalFact),
     withdrawal_id: 'text',
     version: 'int4',
+    sends: 'int4',
     status: columns.status,
     result: columns.result,
     wake_at: 'timestamptz?',
@@ -82,7 +94,7 @@ const endWithdrawalRow = statement({
     with changed as (
       update withdrawal set version = version + 1, ${changedAt('withdrawal')}, status = :status, result = :result,
         wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
-      where withdrawal_id = :withdrawal_id and version = :version
+      where withdrawal_id = :withdrawal_id and version = :version and sends = :sends
       returning withdrawal_id, party_id, currency, amount_minor, version, changed_at
     ), logged as (
       ${appendEvent('withdrawal', 'withdrawal_id')}
@@ -146,7 +158,7 @@ export const {
 } = readsOf({
   table: 'withdrawal',
   createdBy: 'createWithdrawal',
-  row: columns,
+  row: storedColumns,
   filters: {
     wallet_id: 'text?',
     identity_id: 'text?',
@@ -165,16 +177,16 @@ const rescheduleWithdrawal = rescheduleStatement('withdrawal', ['withdrawal_id']
 const takeStuckWithdrawal = statement({
   name: 'take_stuck_withdrawal',
   parameters: { withdrawal_id: 'text' },
-  row: columns,
+  row: storedColumns,
   text: `update withdrawal set stuck_at = null, stuck_reason = null
          where withdrawal_id = :withdrawal_id and stuck_at is not null
          returning ${selectedColumns}`,
 });
 
-/** Also writes the journal. Undefined on a version conflict. */
+/** Also writes the journal. Undefined if another writer has changed or sent it meanwhile. */
 export async function storeEnd(
   db: Database,
-  { withdrawal, version }: StoredWithdrawal,
+  { withdrawal, version, sends }: StoredWithdrawal,
   fact: WithdrawalEnd,
   options: {
     readonly livemode: boolean;
@@ -196,6 +208,7 @@ export async function storeEnd(
       part.run(endWithdrawalRow, {
         withdrawal_id: withdrawal.id,
         version,
+        sends,
         status,
         result,
         wake_at: options.wakeAt ?? null,
@@ -298,9 +311,11 @@ export function rowOf(withdrawal: Withdrawal, version: number): Values<typeof co
   };
 }
 
-function storedFromRow(row: Values<typeof columns>): StoredWithdrawal {
+function storedFromRow(row: Values<typeof storedColumns>): StoredWithdrawal {
   return {
     version: row.version,
+    sends: row.sends,
+    isUnsent: row.is_unsent,
     withdrawal: {
       ...row.terms,
       id: row.withdrawal_id,

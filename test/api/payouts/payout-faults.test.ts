@@ -2,6 +2,7 @@
 // wallet. All faults together are in payout-campaign.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findIdentity, storeIdentityFacts } from '../../../src/identities/store/identities.ts';
+import { resolveWithdrawal } from '../../../src/payouts/resolve-withdrawal.ts';
 import { findWithdrawal, storeEnd } from '../../../src/payouts/store/withdrawals.ts';
 import type { WithdrawalEnd } from '../../../src/payouts/domain/withdrawal.ts';
 import { brokenInvariants } from '../../support/database/ledger.ts';
@@ -26,9 +27,15 @@ async function pass(ms: number): Promise<void> {
   world.service.jobs.wake();
   await world.service.jobs.whenIdle();
 }
+const stuckReason = async (id: string) =>
+  (await world.service.jobs.stuckJobs()).find((job) => job.id === id)?.reason;
 const read = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id}`)).body;
 async function paidOut(id: string): Promise<number> {
   return (await world.book()).filter(({ operationId }) => operationId === `${id}.p`).length;
+}
+/** A job that fails is retried for about an hour. */
+async function untilStuck(): Promise<void> {
+  for (let minutes = 0; minutes < 90; minutes++) await pass(60_000);
 }
 async function asked(amount = 10_000): Promise<string> {
   const { body } = await world.withdraw(amount, destination);
@@ -42,8 +49,6 @@ describe('a payout without a valid response', () => {
     ['error-after-booking', 1],
     ['garbage-after-booking', 1],
     ['foreign-answer-after-booking', 1],
-    ['reset-before-booking', 0],
-    ['error-before-booking', 0],
     ['not-done', 0],
     ['too-many-requests', 0],
   ])('after %s is pending with its money reserved, then paid once', async (kind, bookedAtFirst) => {
@@ -59,17 +64,38 @@ describe('a payout without a valid response', () => {
     expect(await world.account()).toEqual({ own: before.own - 10_000, available: before.available - 10_000 });
   });
 
-  test('is not sent again when the query gets no response either', async () => {
-    world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
-    world.bank.faults.order({ kind: 'error-before-booking', next: 3, operationKind: 'inquire' });
-    const id = await asked();
-    for (const ms of [1_000, 1_000, 2_000]) {
-      await pass(ms);
+  test.each(['reset-before-booking', 'error-before-booking'])(
+    'after %s is never sent again, although the bank does not find it, until an operator ends it',
+    async (kind) => {
+      const { jobs, database, clock } = world.service;
+      const before = await world.account();
+      world.bank.faults.order({ kind, next: 1, operationKind: 'payout' });
+      const sentBefore = wayward.sent.length;
+      const id = await asked();
+      await untilStuck();
       expect(await read(id)).toMatchObject({ status: 'Pending' });
-      expect(await paidOut(id)).toBe(0);
-    }
-    await pass(4_000);
+      expect(await stuckReason(id)).toMatch(/^OutcomeUnknown: the bank does not find the payout/);
+      for (const again of [() => jobs.retry('withdrawal', id), () => jobs.expedite('withdrawal', [id])]) {
+        await again();
+        await pass(1_000);
+      }
+      expect(wayward.sent.slice(sentBefore).map(({ operationId }) => operationId)).toEqual([`${id}.p`]);
+      expect(await world.account()).toEqual({ own: before.own, available: before.available - 10_000 });
+      await untilStuck();
+      await resolveWithdrawal({ db: database, clock, livemode: false }, id, 'failed', 'the bank lacks it');
+      expect(await read(id)).toMatchObject({ status: 'Failed' });
+      expect(await world.account()).toEqual(before);
+    },
+  );
+
+  test('is sent again only as often as each send is proved to have done nothing', async () => {
+    world.bank.faults.order({ kind: 'not-done', next: 3, operationKind: 'payout' });
+    world.bank.faults.order({ kind: 'error-before-booking', next: 2, operationKind: 'inquire' });
+    const sentBefore = wayward.sent.length;
+    const id = await asked();
+    for (let elapsedMs = 1_000; elapsedMs < 100_000; elapsedMs *= 2) await pass(elapsedMs);
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(wayward.sent.length - sentBefore).toBe(4);
     expect(await paidOut(id)).toBe(1);
   });
 
@@ -153,7 +179,7 @@ describe('a payout that is blocked before it was sent', () => {
     ['identity of its destination', () => identity],
   ])('by the %s is not sent until it is unblocked', async (_, whose) => {
     const before = await world.account();
-    const id = await blockedAfter('reset-before-booking', whose());
+    const id = await blockedAfter('not-done', whose());
     for (let elapsedMs = 1_000; elapsedMs < hour; elapsedMs *= 2) await pass(elapsedMs);
     expect(await read(id)).toMatchObject({ status: 'Pending' });
     expect(await paidOut(id)).toBe(0);

@@ -127,7 +127,7 @@ test('a payout that was pending at the upgrade gives its share back when it fail
   const { id: destination } = await world.destinationFor('4111110000000112');
   await setPayoutLimits(service, merchant.partyId, { perDayMinor: 5_000n });
   const pay = async () => {
-    world.bank.faults.order({ kind: 'error-before-booking', next: 1, operationKind: 'payout' });
+    world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
     const { body } = await world.withdraw(2_000, destination);
     await service.jobs.whenIdle();
     return body.id as string;

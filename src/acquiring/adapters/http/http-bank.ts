@@ -94,7 +94,11 @@ const notHeard = {
   why: 'the bank does not say what it can do',
   noBytesSent: true,
 } as const;
-const notAnId = { outcome: 'notSent', why: 'the operation ID is not valid in the bank protocol' } as const;
+const notAnId = {
+  outcome: 'notSent',
+  why: 'the operation ID is not valid in the bank protocol',
+  notBuilt: true,
+} as const;
 
 export function openHttpBank(options: HttpBankOptions): HttpBank {
   const {
@@ -183,7 +187,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
     { operationId: id }: OperationName,
     how: Pick<Request, 'method' | 'body'> & { readonly suffix: string },
   ): Promise<BankResponse> {
-    if (!operationId.test(id)) return { ...notAnId, outcome: 'unknown' };
+    if (!operationId.test(id)) return { outcome: 'unknown', why: notAnId.why };
     const settle = circuit.admit();
     if (!settle) return { outcome: 'unknown', why: 'the circuit to the bank is open' };
     const asked = { operationId: id, as: 'inquire', payerPresent: true, plainPages } as const;
@@ -218,7 +222,7 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       } catch {
         // The error is not passed on: it may contain card data.
         settle('not at all');
-        return { outcome: 'notSent', why: 'the card could not be read' };
+        return { outcome: 'notSent', why: 'the card could not be read', notBuilt: true };
       }
       const { payerPresent, answerMs } = manner(operation, timeouts);
       const asked = { operationId: operation.operationId, as: operation.kind, payerPresent, plainPages };

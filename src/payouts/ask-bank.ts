@@ -1,0 +1,103 @@
+// Asks the bank of a payout: sends it if that is the first time by proof, else queries its status. A payout that may have been sent is never
+// sent again, also if its bank does not find it: money pushed to a card does not come back.
+import type { Banks } from '../acquiring/banks.ts';
+import type { Bank, BankResponse } from '../acquiring/domain/bank-port.ts';
+import { isProvedUndone } from '../acquiring/domain/routing/reroute.ts';
+import { sendOrInquire } from '../acquiring/send-or-inquire.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Logger } from '../platform/log.ts';
+import { findWallet } from '../wallets/store/wallets.ts';
+import { payoutOf } from './domain/bank-operations.ts';
+import type { Withdrawal } from './domain/withdrawal.ts';
+import { moveWithdrawal } from './move.ts';
+import { findDestination } from './store/destinations.ts';
+import { claimSend, giveBackSend } from './store/sends.ts';
+import type { StoredWithdrawal } from './store/withdrawals.ts';
+
+export type AskDeps = {
+  readonly db: Database;
+  readonly banks: Banks;
+  readonly livemode: boolean;
+  readonly log: Pick<Logger, 'warn'>;
+};
+
+type Heard = {
+  /** With the terminal of the last send. */
+  readonly stored: StoredWithdrawal;
+  /** `taken`: another node sends it at this moment. */
+  readonly answer: BankResponse | 'blocked' | 'taken';
+};
+
+/** `isNew`: this node has just created it. Later, the bank is asked first, because a restored database may not know of a send. */
+export async function askBank(
+  deps: AskDeps,
+  loaded: StoredWithdrawal,
+  { isNew, clock }: { readonly isNew: boolean; readonly clock: Clock },
+): Promise<Heard> {
+  const { db, banks } = deps;
+  const payout = payoutOf(loaded.withdrawal);
+  const bank = await banks.bankOf(payout.terminal);
+  let stored = loaded;
+  const answer = await sendOrInquire<Heard['answer']>({
+    db,
+    bank,
+    operation: payout,
+    attempt: isNew ? 1 : 2,
+    now: clock.now(),
+    refuse: async (notFound) => {
+      if (!loaded.isUnsent) return notFound;
+      return (await isBlocked(db, loaded.withdrawal)) ? 'blocked' : undefined;
+    },
+    send: async () => {
+      const heard = await sendOnce(deps, bank, loaded, clock);
+      stored = heard.stored;
+      return heard.answer;
+    },
+  });
+  return { stored, answer };
+}
+
+/** A send that is proved to have done nothing goes on to the next terminal, or is given back. */
+async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, clock: Clock): Promise<Heard> {
+  const claimed = await claimSend(deps.db, loaded);
+  if (!claimed) return { stored: loaded, answer: 'taken' };
+  let [stored, bank] = [claimed, first];
+  for (;;) {
+    const answer = await bank.send(payoutOf(stored.withdrawal));
+    const moved = isProvedUndone(answer) ? await moveOn(deps, stored, clock) : undefined;
+    if (!moved) return { stored: isUnsent(answer) ? await giveBackSend(deps.db, stored) : stored, answer };
+    [stored, bank] = [moved, await bankOfMoved(deps, moved)];
+  }
+}
+
+/** A decline ends the payout instead. */
+function isUnsent(answer: BankResponse): boolean {
+  return answer.outcome === 'notSent' && (isProvedUndone(answer) || answer.notBuilt === true);
+}
+
+/** The terminals are bounded in number, and a payout only moves on. */
+async function moveOn(
+  deps: AskDeps,
+  stored: StoredWithdrawal,
+  clock: Clock,
+): Promise<StoredWithdrawal | undefined> {
+  if (await isBlocked(deps.db, stored.withdrawal)) return undefined;
+  return moveWithdrawal(deps, stored, clock.now());
+}
+
+async function bankOfMoved({ db, banks }: AskDeps, moved: StoredWithdrawal): Promise<Bank> {
+  try {
+    return await banks.bankOf(payoutOf(moved.withdrawal).terminal);
+  } catch (error) {
+    await giveBackSend(db, moved);
+    throw error;
+  }
+}
+
+/** Until the bank has received the payout, a block by the operator still stops it. */
+async function isBlocked(db: Database, { walletId, destinationId }: Withdrawal): Promise<boolean> {
+  const wallet = await findWallet(db, null, walletId);
+  const destination = (await findDestination(db, null, destinationId))?.destination;
+  return !wallet || wallet.isBlocked || !destination || destination.isBlocked;
+}

@@ -1,0 +1,43 @@
+// Who may send a payout, in SQL. A node claims a send before the first byte, and gives it back only with the proof that it did nothing.
+// Between the two the payout may have been sent, whatever its job has gone through: no node sends it again.
+import type { Database } from '../../platform/database/database.ts';
+import { statement } from '../../platform/database/statement.ts';
+import type { StoredWithdrawal } from './withdrawals.ts';
+
+const guarded = { withdrawal_id: 'text', version: 'int4', sends: 'int4' } as const;
+
+const claim = statement({
+  name: 'claim_send_of_withdrawal',
+  parameters: guarded,
+  row: { withdrawal_id: 'text' },
+  text: `update withdrawal set sends = sends + 1, is_unsent = false
+         where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and is_unsent and status = 'sending'
+         returning withdrawal_id`,
+});
+
+const giveBack = statement({
+  name: 'give_back_send_of_withdrawal',
+  parameters: guarded,
+  row: {},
+  text: `update withdrawal set is_unsent = true
+         where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and status = 'sending'`,
+});
+
+/** Undefined if another writer was first: the payout may be on its way. */
+export async function claimSend(
+  db: Database,
+  stored: StoredWithdrawal,
+): Promise<StoredWithdrawal | undefined> {
+  const rows = await db.run(claim, guardOf(stored));
+  return rows.length > 0 ? { ...stored, sends: stored.sends + 1, isUnsent: false } : undefined;
+}
+
+/** Only with proof. A claim that was followed by another cannot be given back any more. */
+export async function giveBackSend(db: Database, stored: StoredWithdrawal): Promise<StoredWithdrawal> {
+  await db.run(giveBack, guardOf(stored));
+  return { ...stored, isUnsent: true };
+}
+
+function guardOf({ withdrawal, version, sends }: StoredWithdrawal) {
+  return { withdrawal_id: withdrawal.id, version, sends };
+}
