@@ -105,13 +105,20 @@ const leaving = (more: Partial<Left>): Left => ({
   ...more,
 });
 
-test('one bank accepts the same bank again, and another one only for a payout that was refused', async () => {
+test('one bank accepts the same bank again, and a payout again only after it was refused', async () => {
   const payout = { operationId: 'W.p', kind: 'payout', isRefused: true };
   const twice = (more: Partial<Left>) => ({ left: [leaving(more), leaving({ ...more, bankId: 'OTHER' })] });
   expect(await found({ heard: { left: [leaving({}), leaving({})] } })).toEqual([]);
   expect(await found({ heard: twice(payout) })).toEqual([]);
-  for (const more of [{}, { isRefused: true }, { ...payout, isRefused: false }]) {
-    const [moved, ...others] = await found({ heard: twice(more) });
+  const again = leaving({ ...payout, isRefused: false });
+  expect(await found({ heard: { left: [leaving(payout), again] } })).toEqual([]);
+  for (const heard of [
+    twice({}),
+    twice({ isRefused: true }),
+    twice({ ...payout, isRefused: false }),
+    { left: [again, again] },
+  ]) {
+    const [moved, ...others] = await found({ heard });
     expect(moved).toMatchObject({ check: 'one bank', problem: expect.stringContaining('bank BANK before') });
     expect(others).toEqual([]);
   }

@@ -71,7 +71,7 @@ export type Left = {
   /** Of a charge whose payer is present. */
   readonly isByPayer: boolean;
   readonly notAfter?: string;
-  /** The bank has said that it did nothing. Known later than the rest. */
+  /** Its sender has heard from the bank that nothing was done. Known later than the rest. */
   isRefused: boolean;
 };
 

@@ -31,6 +31,23 @@ export const faultsOfPayouts: Faults = {
       },
     ],
   },
+  'payout-sent-after-not-found': {
+    does: 'A payout that its bank does not find is sent again, although it may have been sent.',
+    edits: [
+      { within: 'askBank', replace: 'if (!loaded.isUnsent) return notFound;', by: '' },
+      { within: 'claim', replace: 'and is_unsent and', by: 'and' },
+    ],
+  },
+  'payout-claim-given-back-unproved': {
+    does: 'A payout that got no response counts as not sent.',
+    edits: [
+      {
+        within: 'isUnsent',
+        replace: "return answer.outcome === 'notSent' &&",
+        by: "return answer.outcome === 'unknown' || answer.outcome === 'notSent' &&",
+      },
+    ],
+  },
   'payout-unknown-is-failed': {
     does: 'A payout with an unknown outcome counts as failed.',
     edits: [

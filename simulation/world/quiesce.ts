@@ -2,7 +2,7 @@
 // An operator retries stuck jobs, ends payouts that may not be sent and resumes queues, as the documents say.
 import { reverseTopUp, storeTopUp } from '../../src/merchants/store/top-ups.ts';
 import type { Currency } from '../../src/money.ts';
-import { whyBlocked } from '../../src/payouts/domain/bank-actions.ts';
+import { whyBlocked, whyNotFound } from '../../src/payouts/domain/bank-actions.ts';
 import { operationIdOf } from '../../src/payouts/domain/withdrawal.ts';
 import { resolveWithdrawal } from '../../src/payouts/resolve-withdrawal.ts';
 import { wakeFirstWaitingRefund } from '../../src/payments/store/waiting-refunds.ts';
@@ -88,8 +88,9 @@ async function mend(node: WorldNode, database: WorldDatabase, bank: WorldBank): 
   const { database: db, ports } = foundation;
   const paidOut = new Set((await bank.book()).map(({ operationId }) => operationId));
   for (const { kind, id, reason } of await jobs.stuckJobs()) {
-    // The bank never received it, and it may not be sent any more.
-    if (kind === 'withdrawal' && reason.endsWith(whyBlocked) && !paidOut.has(operationIdOf({ id }))) {
+    // The bank has not done it, and it is not sent any more.
+    const isHeldBack = kind === 'withdrawal' && [whyBlocked, whyNotFound].some((why) => reason.endsWith(why));
+    if (isHeldBack && !paidOut.has(operationIdOf({ id }))) {
       const why = 'the bank has not received it';
       await resolveWithdrawal({ db, clock: ports.clock, livemode: false }, id, 'failed', why);
       continue;

@@ -1,5 +1,5 @@
-// What leaves for a bank may be done there: it never leaves for another one, and not long after its payer has acted.
-// Under its ID nothing else leaves, because the bank would take it for a repeat.
+// What leaves for a bank may be done there: it never leaves for another one, and not long after its payer has acted. A payout never leaves
+// again at all. Under its ID nothing else leaves, because the bank would take it for a repeat.
 import type { Problem } from '../check.ts';
 import type { CheckWorld, Left } from '../world.ts';
 
@@ -38,10 +38,13 @@ export function openLeaving(): Leaving {
   };
 }
 
-/** A payout may move after an answer that says so; nothing else may, because a proxy could have sent the answer. */
+/**
+ * A payout may move or leave again after an answer that says that nothing was done, and only then. Nothing else may move, because a proxy
+ * could have sent the answer.
+ */
 function moveOf(left: Left, others: readonly Left[]): Problem[] {
-  const stays = others.find(
-    ({ bankId, kind, isRefused }) => bankId !== left.bankId && !(kind === 'payout' && isRefused),
+  const stays = others.find(({ bankId, isRefused }) =>
+    left.kind === 'payout' ? !isRefused : bankId !== left.bankId,
   );
   const why = `it left for bank ${left.bankId}, and may have reached bank ${stays?.bankId} before`;
   return stays ? [[left.operationId, why]] : [];

@@ -178,15 +178,18 @@ export async function openWorldBank(options: {
 
           async function arrive(left: Left | undefined): Promise<void> {
             if (faults.happens('bank is busy')) {
-              if (left) left.isRefused = true;
               const text = Buffer.from(JSON.stringify({ error: 'notDone' }));
-              return sendBack({ kind: 'answer', status: 503, headers: { 'retry-after': '1' }, body: text });
+              const refusal = { status: 503, headers: { 'retry-after': '1' }, body: text };
+              return sendBack({ kind: 'answer', ...refusal }, () => {
+                if (left && !isOver) left.isRefused = true;
+              });
             }
             if (left && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
               silentUntilMs.set(sent.target, scheduler.nowMs() + silentMs);
             sendBack(await deliver(sent));
           }
-          function sendBack(exchange: Exchange): void {
+          /** `arrives`: the caller hears it. */
+          function sendBack(exchange: Exchange, arrives?: () => void): void {
             scheduler.wait({
               owner: node,
               what: `hears the bank on ${what}`,
@@ -201,6 +204,7 @@ export async function openWorldBank(options: {
                     body: Buffer.from('Bad gateway'),
                   });
                 }
+                arrives?.();
                 settle(exchange);
               },
             });

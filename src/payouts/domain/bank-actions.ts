@@ -21,7 +21,7 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
         fact: { type: 'withdrawal_failed', failure: failureOfDecline(answer), ...bankWordsOf(answer) },
       };
     case 'notFound':
-      return { unknown: 'the bank does not find the payout it was sent' };
+      return { unknown: whyNotFound };
     case 'pending':
     case 'payerNeeded':
       return notYet(withdrawal, now, `the bank answered ${answer.outcome}`);
@@ -30,6 +30,9 @@ export function interpret(withdrawal: Withdrawal, answer: BankResponse, now: Ins
       return notYet(withdrawal, now, answer.why);
   }
 }
+
+/** No proof: the request may still be on its way, or the bank may have forgotten it. */
+export const whyNotFound = 'the bank does not find the payout, which may have been sent';
 
 export const whyBlocked =
   'the wallet or the destination is blocked, and the bank has not received the payout';
