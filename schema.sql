@@ -1415,6 +1415,8 @@ create table withdrawal (
   stuck_at timestamp with time zone,
   stuck_reason text,
   changed_at timestamp with time zone default now() not null,
+  sends integer default 0 not null,
+  is_unsent boolean default false not null,
   constraint withdrawal_pkey primary key (withdrawal_id),
   constraint withdrawal_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint withdrawal_check check ((result is not null) = (status <> 'sending'::text)),

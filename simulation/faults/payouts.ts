@@ -38,16 +38,6 @@ export const faultsOfPayouts: Faults = {
       { within: 'claim', replace: 'and is_unsent and', by: 'and' },
     ],
   },
-  'payout-claim-given-back-unproved': {
-    does: 'A payout that got no response counts as not sent.',
-    edits: [
-      {
-        within: 'isUnsent',
-        replace: "return answer.outcome === 'notSent' &&",
-        by: "return answer.outcome === 'unknown' || answer.outcome === 'notSent' &&",
-      },
-    ],
-  },
   'payout-unknown-is-failed': {
     does: 'A payout with an unknown outcome counts as failed.',
     edits: [

@@ -1,5 +1,5 @@
-// Asks the bank of a payout: sends it if that is the first time by proof, else queries its status. A payout that may have been sent is never
-// sent again, also if its bank does not find it: money pushed to a card does not come back.
+// Asks the bank of a payout: sends it if nothing of it was sent, by proof, and else queries its status. If its bank does not find it, it
+// is not sent again, because money pushed to a card does not come back.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Bank, BankResponse } from '../acquiring/domain/bank-port.ts';
 import { isProvedUndone } from '../acquiring/domain/routing/reroute.ts';
@@ -58,7 +58,7 @@ export async function askBank(
   return { stored, answer };
 }
 
-/** A send that is proved to have done nothing goes on to the next terminal, or is given back. */
+/** A send that is proved to have done nothing continues at the next terminal, or is given back. */
 async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, clock: Clock): Promise<Heard> {
   const claimed = await claimSend(deps.db, loaded);
   if (!claimed) return { stored: loaded, answer: 'taken' };

@@ -1122,6 +1122,11 @@ insert into idempotency_key (owner_id, idempotency_key, request_hash, created_at
 values ($1::text, $2::text, $3::bytea, $4::timestamptz)
 on conflict do nothing returning owner_id;
 
+-- claim_send_of_withdrawal
+update withdrawal set sends = sends + 1, is_unsent = false
+where withdrawal_id = $1::text and version = $2::int4 and sends = $3::int4 and is_unsent and status = 'sending'
+returning withdrawal_id;
+
 -- claim_webhook_queues
 with recursive waiting as (
 (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
@@ -1707,27 +1712,27 @@ select version, record_journal(changed.invoice_id, $21::text, changed.changed_at
 with changed as (
 update withdrawal set version = version + 1, changed_at = greatest(withdrawal.changed_at, $1::timestamptz), status = $2::text, result = $3::json,
 wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
-where withdrawal_id = $5::text and version = $6::int4
+where withdrawal_id = $5::text and version = $6::int4 and sends = $7::int4
 returning withdrawal_id, party_id, currency, amount_minor, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select withdrawal_id, version, 'withdrawal', party_id, changed_at, $7::json from changed
+select withdrawal_id, version, 'withdrawal', party_id, changed_at, $8::json from changed
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($9::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 ), uncounted as (
 insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
 select subject, changed.currency, period, -changed.amount_minor, -1
-from changed, json_array_elements_text($9::json) as subject, unnest(array[$10::text, $11::text]) as period
+from changed, json_array_elements_text($10::json) as subject, unnest(array[$11::text, $12::text]) as period
 order by subject collate "C", period collate "C"
 on conflict (subject, currency, period) do update
 set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts - 1
 returning period
 )
-select record_journal(changed.withdrawal_id, $12::text, changed.changed_at, $13::json) as journal from changed, (select count(*) from uncounted) as before;
+select record_journal(changed.withdrawal_id, $13::text, changed.changed_at, $14::json) as journal from changed, (select count(*) from uncounted) as before;
 
 -- expect_return_of_withdrawal
 update withdrawal set wake_at = $1::timestamptz, attempts = 0
@@ -2547,6 +2552,10 @@ where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_
 )
 select version, record_journal(changed.invoice_id, $17::text, changed.changed_at, $18::json) as journal from changed;
 
+-- give_back_send_of_withdrawal
+update withdrawal set is_unsent = true
+where withdrawal_id = $1::text and version = $2::int4 and sends = $3::int4 and status = 'sending';
+
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);
 
@@ -3037,8 +3046,8 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, changed_at, wake_at, attempts)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::int4, $9::text, $10::timestamptz, $11::int8, $12::int8, $13::text, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4 from claimed
+insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, changed_at, wake_at, attempts, is_unsent)
+select $3::text, $1::text, $5::text, $6::text, $7::text, $8::int4, $9::text, $10::timestamptz, $11::int8, $12::int8, $13::text, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4, true from claimed
 returning withdrawal_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -3218,7 +3227,7 @@ and ($4::timestamptz is null or (wallet.created_at, wallet.wallet_id) < ($4::tim
 order by wallet.created_at desc, wallet.wallet_id desc limit $6::int4;
 
 -- list_withdrawals
-select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id from withdrawal where withdrawal.party_id = $1::text and ($2::text is null or withdrawal.wallet_id = $2::text)
+select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id, withdrawal.sends, withdrawal.is_unsent from withdrawal where withdrawal.party_id = $1::text and ($2::text is null or withdrawal.wallet_id = $2::text)
 and ($3::text is null or withdrawal.identity_id = $3::text)
 and ($4::text is null or withdrawal.withdrawal_id = $4::text)
 and ($5::text is null or withdrawal.destination_id = $5::text)
@@ -3355,17 +3364,17 @@ then coalesce(queue.wake_at, excluded.wake_at) else queue.wake_at end;
 
 -- move_withdrawal
 with changed as (
-update withdrawal set terms = $1::json, wake_at = $2::timestamptz
-where withdrawal_id = $3::text and version = $4::int4 and attempts = 1 and status = 'sending'
-returning withdrawal_id, greatest(changed_at, $5::timestamptz) as changed_at
+update withdrawal set terms = $1::json, wake_at = $2::timestamptz, sends = sends + 1
+where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and not is_unsent and status = 'sending'
+returning withdrawal_id, greatest(changed_at, $6::timestamptz) as changed_at
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($6::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
+select one.* from changed, json_to_recordset($7::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select record_journal(changed.withdrawal_id, $7::text, changed.changed_at, $8::json) as journal from changed;
+select record_journal(changed.withdrawal_id, $8::text, changed.changed_at, $9::json) as journal from changed;
 
 -- moved_test_clocks
 select party_id, offset_ms from test_clock where offset_ms > 0;
@@ -4162,11 +4171,11 @@ select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, creat
 where party_id in (select json_array_elements_text($1::json)) order by created_at, webhook_id, key_version;
 
 -- read_withdrawal
-select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id from withdrawal
+select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id, withdrawal.sends, withdrawal.is_unsent from withdrawal
 where withdrawal_id = $1::text and ($2::text is null or withdrawal.party_id = $2::text);
 
 -- read_withdrawal_by_external_id
-select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id, claim.fingerprint as request_fingerprint
+select withdrawal.withdrawal_id, withdrawal.party_id, withdrawal.wallet_id, withdrawal.destination_id, withdrawal.identity_id, withdrawal.version, withdrawal.status, withdrawal.created_at, withdrawal.amount_minor, withdrawal.fee_minor, withdrawal.currency, withdrawal.terms, withdrawal.result, withdrawal.external_id, withdrawal.sends, withdrawal.is_unsent, claim.fingerprint as request_fingerprint
 from external_id as claim join withdrawal on withdrawal_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createWithdrawal' and claim.external_id = $2::text;
 
@@ -5063,7 +5072,7 @@ where card_id = $2::text;
 -- take_stuck_withdrawal
 update withdrawal set stuck_at = null, stuck_reason = null
 where withdrawal_id = $1::text and stuck_at is not null
-returning withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id;
+returning withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, sends, is_unsent;
 
 -- take_time
 select set_config('statement_timeout', $1::text, true);

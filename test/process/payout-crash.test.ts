@@ -1,5 +1,5 @@
 // Kills the node (SIGKILL) in the middle of payouts, repeatedly, while the bank keeps running. Every accepted payout is sent once, or held
-// back where its node died before the request arrived. Bank, ledger and withdrawals agree.
+// back if the request never arrived, and bank, ledger and withdrawals agree.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { whyNotFound } from '../../src/payouts/domain/bank-actions.ts';

@@ -1,5 +1,5 @@
-// What leaves for a bank may be done there: it never leaves for another one, and not long after its payer has acted. A payout never leaves
-// again at all. Under its ID nothing else leaves, because the bank would take it for a repeat.
+// What leaves for a bank may be done there: it leaves for no other, a payout never again, and nothing long after its payer acted.
+// Under its ID nothing else leaves, because the bank would take it for a repeat.
 import type { Problem } from '../check.ts';
 import type { CheckWorld, Left } from '../world.ts';
 

@@ -1,5 +1,5 @@
-// Who may send a payout, in SQL. A node claims a send before the first byte, and gives it back only with the proof that it did nothing.
-// Between the two the payout may have been sent, whatever its job has gone through: no node sends it again.
+// Who may send a payout, in SQL: a node claims a send before the first byte, and gives it back with proof that nothing was done.
+// Between the two the payout may have been sent, and no node sends it.
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import type { StoredWithdrawal } from './withdrawals.ts';
