@@ -199,8 +199,8 @@ export type BankResponse =
       readonly isSilence?: true;
     }
   /**
-   * Certainly not done, or refused: no byte reached the bank (`noBytesSent`), it says so in the words of the protocol (`notDone`), or
-   * there was no message and would be none for another bank (`notBuilt`).
+   * Certainly not done, or refused. With `noBytesSent` no byte reached the bank, with `notDone` it says so in the words of the
+   * protocol, and with `notBuilt` there was no message.
    */
   | {
       readonly outcome: 'notSent';

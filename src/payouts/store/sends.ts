@@ -1,4 +1,4 @@
-// Who may send a payout, in SQL: a node claims a send before the first byte, and gives it back with proof that nothing was done.
+// Who may send a payout, in SQL: a node claims a send before the first byte, and gives it back once nothing was provably done.
 // Between the two the payout may have been sent, and no node sends it.
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';

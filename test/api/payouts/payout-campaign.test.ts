@@ -1,5 +1,5 @@
-// Many payouts under lost and malformed messages, late outcomes, duplicate callbacks and killed nodes: the ledger balances, and no payout
-// is doubled, nor arrives again if it may have been done. PAYOUTS sets their least number (400), PAYOUTS_SEED the seed (1, or SEED).
+// Many payouts under lost messages, late outcomes, duplicate callbacks and killed nodes: the ledger balances, and none
+// is doubled or sent on a guess. PAYOUTS sets their least number (400), PAYOUTS_SEED the seed (1, or SEED).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countUnbalancedAccounts } from '../../../src/platform/ledger/check-ledger.ts';
 import { seededRandom } from '../../../src/sandbox/bank/random.ts';
