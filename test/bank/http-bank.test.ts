@@ -290,7 +290,7 @@ describe('the outcome is notSent when', () => {
     const { url, heard } = await serve((_heard, response) => reply(response, 200, approval));
     const detokeniseCard = () => Promise.reject(new Error(`no such card as ${card.number}`));
     const answer = await open(url, { detokeniseCard }).send(authorise());
-    expect(answer).toEqual({ outcome: 'notSent', why: 'the card could not be read' });
+    expect(answer).toEqual({ outcome: 'notSent', why: 'the card could not be read', notBuilt: true });
     expect(heard).toEqual([]);
   });
 

@@ -421,7 +421,11 @@ async function replayWithdrawal(history: History): Promise<Comparison[]> {
   const columns = found && withdrawalRowOf(found.withdrawal, found.version);
   return [
     ...comparisons,
-    { of: 'the withdrawal', recorded: found, replayed: { withdrawal, version: lastSequence(history) } },
+    {
+      of: 'the withdrawal',
+      recorded: found && { withdrawal: found.withdrawal, version: found.version },
+      replayed: { withdrawal, version: lastSequence(history) },
+    },
     {
       of: 'its columns of JSON',
       recorded: [row['status'], row['terms'], row['result']],

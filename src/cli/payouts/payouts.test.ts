@@ -221,7 +221,7 @@ test('a withdrawal that a node works on cannot be resolved', { timeout: 120_000 
   const { jobs, clock } = world.service;
   const { id: destination } = await world.destinationFor('4242424242424242');
   const before = await world.account();
-  world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
+  world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
   const { id } = (await world.withdraw(600, destination)).body;
   await jobs.whenIdle();
   const refused = { code: 1, errors: expect.stringContaining(`Withdrawal ${id} has no stuck job`) };

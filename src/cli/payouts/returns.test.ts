@@ -95,7 +95,7 @@ describe('mandate payout returned', () => {
       const { id: destination } = await world.destinationFor('2222990905257051');
       const ids = [await paid(500, destination), await paid(600, destination)];
       const before = await world.account();
-      bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
+      bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
       const { id } = (await world.withdraw(700, destination)).body;
       await service.jobs.whenIdle();
       for (const one of ids) await returned(one);

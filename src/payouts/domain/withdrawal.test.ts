@@ -136,7 +136,7 @@ describe('a bank response', () => {
 
   test('leaves the outcome unknown if the bank does not find the payout it was sent', () => {
     expect(mean({ outcome: 'notFound' })).toEqual({
-      unknown: 'the bank does not find the payout it was sent',
+      unknown: 'the bank does not find the payout, which may have been sent',
     });
   });
 
