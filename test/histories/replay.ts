@@ -416,7 +416,9 @@ async function replayWithdrawal(history: History): Promise<Comparison[]> {
       isStarted ? { ...fact, terms: { ...fact.terms, ...untold } } : fact,
     );
   }
-  const found = await findWithdrawal(databaseOf([row]), null, history.id);
+  // As the migration fills the columns that the recorded version lacked.
+  const known = { sends: 0, is_unsent: false, ...row };
+  const found = await findWithdrawal(databaseOf([known]), null, history.id);
   const { terms, status, result } = withdrawalColumns;
   const columns = found && withdrawalRowOf(found.withdrawal, found.version);
   return [
