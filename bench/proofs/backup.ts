@@ -71,6 +71,7 @@ async function prove(): Promise<void> {
   );
 
   const restored = await restore(base, archive, `${moment}+00`);
+  await mandate(restored, ['payout', 'restored']);
   const first = await reconcile(restored, restoredTo);
   const missed = (operations: readonly string[], { lost }: Reconciled) =>
     operations.filter((operation) => lost.has(operation));

@@ -43,7 +43,9 @@ export async function askBank(
     db,
     bank,
     operation: payout,
-    attempt: isNew ? 1 : 2,
+    // Whether it was sent before is in its row: the attempts of its job say nothing about it.
+    attempt: 1,
+    inquiresFirst: !isNew,
     now: clock.now(),
     refuse: async (notFound) => {
       if (!loaded.isUnsent) return notFound;
@@ -60,14 +62,17 @@ export async function askBank(
 
 /** A send that is proved to have done nothing continues at the next terminal, or is given back. */
 async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, clock: Clock): Promise<Heard> {
-  const claimed = await claimSend(deps.db, loaded);
+  const { db, banks } = deps;
+  const claimed = await claimSend(db, loaded);
   if (!claimed) return { stored: loaded, answer: 'taken' };
   let [stored, bank] = [claimed, first];
   for (;;) {
     const answer = await bank.send(payoutOf(stored.withdrawal));
-    const moved = isProvedUndone(answer) ? await moveOn(deps, stored, clock) : undefined;
-    if (!moved) return { stored: isUnsent(answer) ? await giveBackSend(deps.db, stored) : stored, answer };
-    [stored, bank] = [moved, await bankOfMoved(deps, moved)];
+    const isUndone = isProvedUndone(answer);
+    const moved = isUndone ? await unlessUnsent(db, stored, moveOn(deps, stored, clock)) : undefined;
+    if (!moved) return { stored: isUnsent(answer) ? await giveBackSend(db, stored) : stored, answer };
+    stored = moved;
+    bank = await unlessUnsent(db, moved, banks.bankOf(payoutOf(moved.withdrawal).terminal));
   }
 }
 
@@ -86,11 +91,12 @@ async function moveOn(
   return moveWithdrawal(deps, stored, clock.now());
 }
 
-async function bankOfMoved({ db, banks }: AskDeps, moved: StoredWithdrawal): Promise<Bank> {
+/** What fails before the next send takes nothing away from the proof. */
+async function unlessUnsent<T>(db: Database, stored: StoredWithdrawal, what: Promise<T>): Promise<T> {
   try {
-    return await banks.bankOf(payoutOf(moved.withdrawal).terminal);
+    return await what;
   } catch (error) {
-    await giveBackSend(db, moved);
+    await giveBackSend(db, stored);
     throw error;
   }
 }

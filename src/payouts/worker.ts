@@ -92,7 +92,10 @@ async function recordReturn(
   await returnWithdrawal({ db, livemode, log }, stored, fact, now);
 }
 
-/** Another node writes the same, because the bank has one answer per ID, or is sending it again. An operator may have decided otherwise. */
+/**
+ * Another node writes the same, because the bank has one answer per ID. An operator may have stored another outcome, and a payout that has
+ * moved has none yet: then two banks may have paid.
+ */
 async function logContradiction(
   { db, log }: Pick<WithdrawalJobDeps, 'db' | 'log'>,
   withdrawal: Withdrawal,
@@ -101,7 +104,7 @@ async function logContradiction(
   const { id, partyId, walletId } = withdrawal;
   const stored = (await findWithdrawal(db, null, id))?.withdrawal.state.status;
   const fromBank = evolve(withdrawal, fact).state.status;
-  if (stored === fromBank || stored === 'sending') return;
+  if (stored === fromBank) return;
   const operationId = operationIdOf(withdrawal);
   log.error(
     { withdrawalId: id, operationId, partyId, walletId, stored, fromBank },

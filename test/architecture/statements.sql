@@ -1125,6 +1125,7 @@ on conflict do nothing returning owner_id;
 -- claim_send_of_withdrawal
 update withdrawal set sends = sends + 1, is_unsent = false
 where withdrawal_id = $1::text and version = $2::int4 and sends = $3::int4 and is_unsent and status = 'sending'
+and stuck_at is null
 returning withdrawal_id;
 
 -- claim_webhook_queues
@@ -1596,6 +1597,9 @@ delete from webhook where webhook_id = $1::text and party_id = $2::text returnin
 delete from webhook_key where webhook_id in (select webhook_id from gone)
 )
 select webhook_id from gone;
+
+-- doubt_sends_of_withdrawals
+update withdrawal set is_unsent = false where status = 'sending' and is_unsent returning withdrawal_id;
 
 -- doubt_unsent_attempt
 update payment set unsent_attempts = -$1::int4
@@ -3366,6 +3370,7 @@ then coalesce(queue.wake_at, excluded.wake_at) else queue.wake_at end;
 with changed as (
 update withdrawal set terms = $1::json, wake_at = $2::timestamptz, sends = sends + 1
 where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and not is_unsent and status = 'sending'
+and attempts = 1
 returning withdrawal_id, greatest(changed_at, $6::timestamptz) as changed_at
 ), exchanged as (
 insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)

@@ -217,6 +217,15 @@ function addPayoutRepairs(payout: MandateCommand): void {
   addReturned(payout);
   addRecovery(payout);
   payout
+    .subcommand('restored', {
+      summary: 'After a restore, hold every payout in progress for one that may have been sent',
+      details:
+        'Use it before the first node starts. The database does not know what was sent after its backup, so nothing of before is ' +
+        'sent: the banks are only asked. Running it again changes nothing more.',
+      examples: ['mandate payout restored'],
+    })
+    .action(async () => (await import('./payouts.ts')).doubtPayouts());
+  payout
     .subcommand('revoke-grant', {
       summary: 'Revoke a grant to pay out from a wallet',
       details: 'A grant that was already used cannot be revoked: it pays nothing more.',

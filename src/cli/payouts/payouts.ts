@@ -1,4 +1,5 @@
 // mandate identity, mandate wallet, mandate payout: an operator's decisions about payouts.
+import { doubtSends } from '../../payouts/store/sends.ts';
 import { livemodeOf } from '../../livemode.ts';
 import type { Foundation } from '../../app/compose.ts';
 import { isKnownCurrency } from '../../money.ts';
@@ -90,6 +91,11 @@ function changeIdentity(id: string, decide: (tx: Transaction) => Promise<Identit
       return evolve(stored.identity, fact).level;
     }),
   );
+}
+
+export async function doubtPayouts(): Promise<void> {
+  const count = await withFoundation(({ database }) => doubtSends(database));
+  console.log(`${count} payouts in progress that counted as not sent are only asked about from now on.`);
 }
 
 export async function setFee(options: {

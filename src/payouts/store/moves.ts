@@ -15,7 +15,10 @@ import { exchangesOfMove } from '../domain/bank-operations.ts';
 import type { Withdrawal } from '../domain/withdrawal.ts';
 import { ledgerOf, rowOf, withdrawalColumns, type StoredWithdrawal } from './withdrawals.ts';
 
-/** The version counts events, and this is none. Only the node whose send is the last one may move it. */
+/**
+ * The version counts events, and this is none. Only the node whose send is the last one may move it. It
+ * does so in the first attempt, because an older node that has taken a later one may send it to the bank of before.
+ */
 const moveRow = statement({
   name: 'move_withdrawal',
   parameters: {
@@ -33,6 +36,7 @@ const moveRow = statement({
     with changed as (
       update withdrawal set terms = :terms, wake_at = :wake_at, sends = sends + 1
       where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and not is_unsent and status = 'sending'
+        and attempts = 1
       returning withdrawal_id, greatest(changed_at, :happened_at) as changed_at
     ), exchanged as (
       ${recordExchanges('changed')}

@@ -6,12 +6,14 @@ import type { StoredWithdrawal } from './withdrawals.ts';
 
 const guarded = { withdrawal_id: 'text', version: 'int4', sends: 'int4' } as const;
 
+/** Not a stuck one: an operator may have asked the bank about it. */
 const claim = statement({
   name: 'claim_send_of_withdrawal',
   parameters: guarded,
   row: { withdrawal_id: 'text' },
   text: `update withdrawal set sends = sends + 1, is_unsent = false
          where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and is_unsent and status = 'sending'
+           and stuck_at is null
          returning withdrawal_id`,
 });
 
@@ -22,6 +24,19 @@ const giveBack = statement({
   text: `update withdrawal set is_unsent = true
          where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and status = 'sending'`,
 });
+
+/** Without a key: an operator runs it after a restore, while no node runs. */
+const doubt = statement({
+  name: 'doubt_sends_of_withdrawals',
+  parameters: {},
+  row: { withdrawal_id: 'text' },
+  text: `update withdrawal set is_unsent = false where status = 'sending' and is_unsent returning withdrawal_id`,
+});
+
+/** A restored database does not know what was sent since. Returns how many payouts were held for unsent. */
+export async function doubtSends(db: Database): Promise<number> {
+  return (await db.run(doubt, {})).length;
+}
 
 /** Undefined if another writer was first: the payout may be on its way. */
 export async function claimSend(

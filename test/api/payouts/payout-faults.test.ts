@@ -2,6 +2,7 @@
 // wallet. All faults together are in payout-campaign.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findIdentity, storeIdentityFacts } from '../../../src/identities/store/identities.ts';
+import { claimSend, doubtSends, giveBackSend } from '../../../src/payouts/store/sends.ts';
 import { resolveWithdrawal } from '../../../src/payouts/resolve-withdrawal.ts';
 import { findWithdrawal, storeEnd } from '../../../src/payouts/store/withdrawals.ts';
 import type { WithdrawalEnd } from '../../../src/payouts/domain/withdrawal.ts';
@@ -96,6 +97,49 @@ describe('a payout without a valid response', () => {
     for (let elapsedMs = 1_000; elapsedMs < 100_000; elapsedMs *= 2) await pass(elapsedMs);
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(wayward.sent.length - sentBefore).toBe(4);
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('is only asked about after a restore, although nothing of it was sent', async () => {
+    const { database } = world.service;
+    world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
+    const id = await asked();
+    expect(await doubtSends(database)).toBe(1);
+    expect(await doubtSends(database)).toBe(0);
+    await untilStuck();
+    expect(await stuckReason(id)).toMatch(/the bank does not find the payout/);
+    expect(await paidOut(id)).toBe(0);
+    await resolveWithdrawal(
+      { db: database, clock: world.service.clock, livemode: false },
+      id,
+      'failed',
+      'the bank lacks it',
+    );
+  });
+
+  test('is claimed for one send at a time, by the number of the send, and not while it is stuck', async () => {
+    const { database, clock } = world.service;
+    world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });
+    const id = await asked();
+    const stored = (await findWithdrawal(database, null, id))!;
+    expect(stored).toMatchObject({ sends: 1, isUnsent: true });
+    const setStuck = (at: string | null) =>
+      database.withClient((client) =>
+        client.query('update withdrawal set stuck_at = $2 where withdrawal_id = $1', [id, at]),
+      );
+    await setStuck(clock.now());
+    expect(await claimSend(database, stored)).toBeUndefined();
+    await setStuck(null);
+    const [first, second] = await Promise.all([claimSend(database, stored), claimSend(database, stored)]);
+    expect([first, second].filter(Boolean)).toEqual([{ ...stored, sends: 2, isUnsent: false }]);
+    // What was heard about the send before neither frees nor ends it.
+    await giveBackSend(database, stored);
+    const end = { type: 'withdrawal_failed', failure: ['authorization_failed', 'unknown'] } as const;
+    expect(await storeEnd(database, stored, end, { livemode: false, now: clock.now() })).toBeUndefined();
+    expect(await findWithdrawal(database, null, id)).toMatchObject({ sends: 2, isUnsent: false });
+    await giveBackSend(database, { ...stored, sends: 2 });
+    await pass(1_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(id)).toBe(1);
   });
 
