@@ -135,6 +135,7 @@ const knownToLookThrough: readonly (readonly [why: string, statements: readonly 
     ['insert_webhook', 'read_webhooks_of_parties'],
   ],
   ['the destinations of cards that an operator re-encrypts', ['read_cards_of_destinations']],
+  ['what an operator says once after a restore, before a node runs', ['doubt_sends_of_withdrawals']],
   ['a deleted card, whose external ID belongs to the party', ['delete_retained_card']],
 ];
 

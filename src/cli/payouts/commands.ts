@@ -218,7 +218,7 @@ function addPayoutRepairs(payout: MandateCommand): void {
   addRecovery(payout);
   payout
     .subcommand('restored', {
-      summary: 'After a restore, hold every payout in progress for one that may have been sent',
+      summary: 'Only ask about payouts that a restore found unsent',
       details:
         'Use it before the first node starts. The database does not know what was sent after its backup, so nothing of before is ' +
         'sent: the banks are only asked. Running it again changes nothing more.',

@@ -16,8 +16,8 @@ import type { Withdrawal } from '../domain/withdrawal.ts';
 import { ledgerOf, rowOf, withdrawalColumns, type StoredWithdrawal } from './withdrawals.ts';
 
 /**
- * The version counts events, and this is none. Only the node whose send is the last one may move it. It
- * does so in the first attempt, because an older node that has taken a later one may send it to the bank of before.
+ * The version counts events, and this is none. The first attempt alone moves it, and its send must be
+ * the last: an older node that has taken a later attempt may send it to the bank of before.
  */
 const moveRow = statement({
   name: 'move_withdrawal',
