@@ -16,8 +16,8 @@ import type { Withdrawal } from '../domain/withdrawal.ts';
 import { ledgerOf, rowOf, withdrawalColumns, type StoredWithdrawal } from './withdrawals.ts';
 
 /**
- * The version counts events, and this is none. Only the last send of a first attempt moves it: an older node with a later attempt may
- * still send it to the bank of before.
+ * The version counts events, and this is none. Only the last send of attempt 1 moves it: an older node with a later attempt may
+ * send it to the bank of before.
  */
 const moveRow = statement({
   name: 'move_withdrawal',
