@@ -62,6 +62,7 @@ export function openEnvironment(name: string): Environment {
     BANK_URL: bankUrl,
     BANK_SECRET: secret,
     REQUESTS_PER_SECOND: '0',
+    CARD_TESTING_LIMITS: 'off',
     LOG_LEVEL: 'info',
   });
   const stop: Environment['stop'] = async (server, how) =>
