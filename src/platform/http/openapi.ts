@@ -2,7 +2,7 @@
 // A schema with a title becomes a component, and references use it.
 import type { TSchema } from 'typebox';
 import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
-import { maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
+import { hasCode, maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
 import {
   errorCatalogue,
   errorsOfEveryBody,
@@ -290,7 +290,7 @@ function refusedWith(
   explained: ReadonlySet<ErrorCode> = new Set(codes),
 ): Json {
   // Where x-codes lists the codes, the description has only those that it explains.
-  const said = hasCodes(status) ? codes.filter((code) => explained.has(code)) : codes;
+  const said = hasCode(status) ? codes.filter((code) => explained.has(code)) : codes;
   return {
     description: said.map((code) => sentenceOf(code, explained)).join('\n\n') || 'Refused',
     ...schemaOfError(family, status, codes),
@@ -368,7 +368,7 @@ function schemaOfError(family: ApiFamily, status: number, codes: readonly ErrorC
   const schema = { $ref: `#/components/schemas/${errorSchemaOf(family, status, codes)}` };
   return {
     content: { 'application/json': { schema } },
-    ...(hasCodes(status) ? { 'x-codes': codes } : {}),
+    ...(hasCode(status) ? { 'x-codes': codes } : {}),
   };
 }
 
@@ -379,13 +379,9 @@ function errorSchemaOf(
   codes: readonly ErrorCode[],
 ): keyof typeof errorSchemas {
   if (codes.includes('externalIDConflict')) return 'ExternalIDConflictError';
-  if (!hasCodes(status)) return 'GeneralError';
+  if (!hasCode(status)) return 'GeneralError';
   if (family === 'processing') return 'LogicError';
   return status === 400 ? 'BadRequest' : 'InvalidOperationParameters';
-}
-
-function hasCodes(status: number): boolean {
-  return status === 400 || status === 422;
 }
 
 function parametersOf(schema: TSchema | undefined, location: 'path' | 'query'): Json[] {

@@ -408,6 +408,13 @@ export const errorCatalogue = {
       advice: 'Wait for the seconds in Retry-After.',
     },
   }),
+  ...withStatus(501, {
+    notImplemented: {
+      message: 'The operation is not available here',
+      advice:
+        'The message says what there is instead. [Operations](requests/operations.md) lists every published operation, and which of them this service has.',
+    },
+  }),
   ...payoutErrorCodes,
 };
 
@@ -422,3 +429,6 @@ export const errorsOfEveryOperation = [
 
 /** Errors of every operation other than GET, because any such request can have a body. */
 export const errorsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];
+
+/** Errors of paths that no operation has, or that name a party in front of one. */
+export const errorsOutsideOperations = ['notImplemented'] as const satisfies ErrorCode[];
