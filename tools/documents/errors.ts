@@ -21,6 +21,7 @@ const endpoints = [...routes, ...sandboxRoutes];
 const cardNetworks = ['visa', 'mastercard'];
 const outsideOperations: Readonly<Record<(typeof errorsOutsideOperations)[number], string>> = {
   notImplemented: '[operations](requests/operations.md) that are published and not here',
+  partyNotFound: 'paths that begin with `/v2/processing/parties/{partyID}`',
 };
 /** Failures no bank reports: a deadline of a binding, and a customer deleted meanwhile. */
 const withoutDecline = [['timeout'], ['customer_deleted']] as const;

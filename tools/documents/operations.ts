@@ -23,7 +23,8 @@ ${printedFrom('`src/platform/http/paths/published-operations.ts`')}
 These are the operations of the published API. This service has those that work. It answers each of the others with 501
 \`notImplemented\` and the reason below. A 404 is about the path or the object.
 
-A path under \`/v2/processing\` also works under \`/v1/processing\`. The reference at \`/docs\` has parameters, bodies and examples of what works.
+A path under \`/v2/processing\` also works under \`/v1/processing\`, and under
+\`/v2/processing/parties/{partyID}\` with the ID of your own party. Another ID gets 404. The reference at \`/docs\` has parameters, bodies and examples of what works.
 
 ${sections.join('\n\n')}
 

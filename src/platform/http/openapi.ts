@@ -29,7 +29,8 @@ const introduction = `
 Recurring card payments, saved cards and card payouts.
 
 Send \`Authorization: Bearer <token>\` with every request. Amounts are integers in
-minor units. Refusals list their codes in \`x-codes\`; \`/docs/guides/guide/errors.html\` explains all. Every path under \`/v2/processing\` also works under \`/v1/processing\`.
+minor units. Refusals list their codes in \`x-codes\`; \`/docs/guides/guide/errors.html\` explains all. Every path under \`/v2/processing\` also works under \`/v1/processing\`, and under
+\`/v2/processing/parties/{partyID}\` with your own ID.
 
 Your own numbers, as in \`metadata\`, are stored as doubles. A fraction keeps about 17 digits, and \`-0\` becomes \`0\`. An integer
 beyond 2^53 is refused: send it as a string.

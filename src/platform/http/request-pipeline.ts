@@ -1,5 +1,5 @@
-// The life of a request; what it means is decided in the modules. Its exits, in this order: preflight, authentication, scope, request
-// ID, deadline, rate, body, schema, limit, prepare, repeat, handler, response.
+// The life of a request; what it means is decided in the modules. Its exits, in this order: preflight, authentication, scope, party,
+// request ID, deadline, rate, body, schema, limit, prepare, repeat, handler, response.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type, type TSchema } from 'typebox';
@@ -10,6 +10,7 @@ import type { Logger } from '../log.ts';
 import { defined } from '../../defined.ts';
 import type { Refusal } from '../../refusal.ts';
 import { allScopes, type Access } from './access.ts';
+import { partyInPath } from './paths/router-path.ts';
 import { clientAddress, networkOf } from './request/client-address.ts';
 import type { Caller, RefusedToken } from '../../caller.ts';
 import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request/request-deadline.ts';
@@ -145,6 +146,8 @@ export async function openRequest(
     return void sendUnauthorized(reply, insufficientFor(endpoint.access, caller));
   const family = apiFamilyOf(endpoint.path);
   if (refused) return void sendRefusal(family, reply, { code: refused });
+  if ((partyInPath(request.raw) ?? caller.partyId) !== caller.partyId)
+    return void sendRefusal(family, reply, { code: 'partyNotFound' });
 
   // Where none was sent, the service may have made one.
   const requestId = request.headers['x-request-id'] ?? reply.getHeader('x-request-id');

@@ -85,7 +85,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     exposeHeadRoutes: false,
     // Longer than any URL Node reads: the schema limits the length of an ID.
     routerOptions: { maxParamLength: 16_384 },
-    rewriteUrl: ({ url = '' }) => pathForRouter(url),
+    rewriteUrl: pathForRouter,
     clientErrorHandler: (error, socket) => respondToInvalidHttp(error, socket),
     // A URL that cannot be read arrives here, past all hooks.
     frameworkErrors: (error, request, reply) => {

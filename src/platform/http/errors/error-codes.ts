@@ -270,6 +270,11 @@ export const errorCatalogue = {
     },
   }),
   ...withStatus(404, {
+    partyNotFound: {
+      message: 'Party not found',
+      advice:
+        'The path names another party than the one of your token. `GET /v2/processing/me` returns its ID.',
+    },
     invoiceNotFound: {
       message: 'Invoice not found',
       advice: 'Check the ID, and that the token belongs to the same party or invoice.',
@@ -431,4 +436,4 @@ export const errorsOfEveryOperation = [
 export const errorsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];
 
 /** Errors of paths that no operation has, or that name a party in front of one. */
-export const errorsOutsideOperations = ['notImplemented'] as const satisfies ErrorCode[];
+export const errorsOutsideOperations = ['notImplemented', 'partyNotFound'] as const satisfies ErrorCode[];
