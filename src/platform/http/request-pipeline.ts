@@ -28,6 +28,7 @@ import {
   type DeclaredOnly,
   type UnknownMembers,
 } from './request/declared-members.ts';
+import { emptyObjectsFiller } from './request/empty-objects.ts';
 import { isStorableText, parseJson } from './request/json-body.ts';
 import { cardNumberFinder, type HoldsCardNumber } from './request/card-numbers.ts';
 import {
@@ -452,6 +453,7 @@ function requestReader(
   const family = apiFamilyOf(endpoint.path);
   const { title } = titleOf(endpoint);
   const findCardNumbers = cardNumberFinder(endpoint.body, holdsCardNumber);
+  const fillEmptyObjects = endpoint.body && emptyObjectsFiller(endpoint.body);
 
   return (request, unknown, listsFaults) => {
     const refused = (problem: ReadingProblem, body?: { readonly title: string }) => ({
@@ -476,6 +478,7 @@ function requestReader(
       return refused({ where, keyword, description, ...defined({ hint }) }, { title });
     }
     const sentBody = parsed.value;
+    fillEmptyObjects?.(sentBody);
     const body = readBody(sentBody, unknown.body, listsFaults);
     if (body.problem) return refused(body.problem, { title });
     const message = endpoint.validateBody?.(sentBody);
