@@ -79,17 +79,22 @@ describe('the bank’s own words', () => {
     const body = { amount: 99_005, currency: 'RUB' };
     await world.service.call('POST', refunds, { token: world.merchant.apiKey, body });
     await world.service.jobs.whenIdle();
-    const said = { code: '05', text: 'Do not honour' };
-    expect((await read(`${refunds}/100`)).error.bank).toEqual(said);
-    expect((await read(refunds))[0].error.bank).toEqual(said);
+    const error = {
+      code: 'authorization_failed',
+      message: 'authorization_failed',
+      subError: { code: 'rejected_by_issuer' },
+      bank: { code: '05', text: 'Do not honour' },
+    };
+    expect((await read(`${refunds}/100`)).error).toEqual(error);
+    expect((await read(refunds))[0].error).toEqual(error);
     const changes = (await read(`${invoicesUrl}/${invoice.id}/events?limit=100`)).flatMap(
       (event: any) => event.changes,
     );
-    expect(changes.at(-1).error.bank).toEqual(said);
-    expect((await lastWebhook(invoicesTopic, invoice.id)).refund.error.bank).toEqual(said);
+    expect(changes.at(-1).error).toEqual(error);
+    expect((await lastWebhook(invoicesTopic, invoice.id)).refund.error).toEqual(error);
     const feedOfPayer = await read(`${invoicesUrl}/${invoice.id}/events?limit=100`, invoice.token);
     expect(JSON.stringify(feedOfPayer)).toContain('"refundID":"100","status":"failed"');
-    expect(JSON.stringify(feedOfPayer)).not.toMatch(/Do not honour|"bank"/);
+    expect(JSON.stringify(feedOfPayer)).not.toMatch(/Do not honour|"bank"|rejected_by_issuer/);
   });
 
   test('about a binding are for API keys and webhooks alone', async () => {
