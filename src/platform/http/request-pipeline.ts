@@ -142,13 +142,11 @@ export async function openRequest(
   if (!caller) return void sendUnauthorized(reply, hasBearerToken(request) ? invalidToken : undefined);
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
   if (caller.kind === 'refused') return void sendUnauthorized(reply, refusedToken[caller.why]);
-  const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
+  const refused = refusalOfAccess(endpoint.access, caller, request);
   if (refused === 'unauthorized')
     return void sendUnauthorized(reply, insufficientFor(endpoint.access, caller));
   const family = apiFamilyOf(endpoint.path);
   if (refused) return void sendRefusal(family, reply, { code: refused });
-  if ((partyInPath(request.raw) ?? caller.partyId) !== caller.partyId)
-    return void sendRefusal(family, reply, { code: 'partyNotFound' });
 
   // Where none was sent, the service may have made one.
   const requestId = request.headers['x-request-id'] ?? reply.getHeader('x-request-id');
@@ -375,15 +373,18 @@ function isCaller(found: Caller | RefusedToken | undefined): found is Caller {
 function refusalOfAccess(
   { scope, tokens = [], entity, anyEntity, maskedAs }: Access,
   caller: Caller,
-  params: Record<string, string>,
+  { params, raw }: Pick<FastifyRequest, 'params' | 'raw'>,
 ): ErrorCode | 'unauthorized' | undefined {
+  const { partyId } = caller;
+  const refused = (partyInPath(raw) ?? partyId) === partyId ? undefined : 'partyNotFound';
   if (caller.kind === 'apiKey') {
     const { scopes } = caller;
-    return scopes.includes(allScopes) || scopes.includes(scope) ? undefined : 'unauthorized';
+    return scopes.includes(allScopes) || scopes.includes(scope) ? refused : 'unauthorized';
   }
   const mayCall = tokens.includes(caller.kind);
-  const isOwn = anyEntity ?? (entity !== undefined && params[entity] === caller.entityId);
-  return mayCall && isOwn ? undefined : (maskedAs ?? 'unauthorized');
+  const named = entity === undefined ? undefined : (params as Record<string, string>)[entity];
+  const isOwn = anyEntity ?? (entity !== undefined && named === caller.entityId);
+  return mayCall && isOwn ? refused : (maskedAs ?? 'unauthorized');
 }
 
 /** JSON is UTF-8, so a client that names another charset is refused. */
