@@ -17,7 +17,7 @@ export const RefundStatusSchema = Type.Enum(['pending', 'succeeded', 'failed']);
 const RefundError = Type.Object(
   {
     code: Type.String(),
-    message: Type.String({ description: 'Repeats the code.' }),
+    message: Type.String(),
     subError: Type.Optional(SubError),
     bank: Type.Optional(BankWordsSchema),
   },
