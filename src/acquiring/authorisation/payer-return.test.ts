@@ -46,7 +46,7 @@ async function comeBack(decidedAtRead = Number.POSITIVE_INFINITY) {
 }
 
 describe('a payer who returns from their bank', () => {
-  test('waits five seconds for a slow one, and then goes on without its decision', async () => {
+  test('waits five seconds for a slow one, and then continues without its decision', async () => {
     const { statusCode, waitedMs, pauses, expedited } = await comeBack();
     expect({ statusCode, waitedMs }).toEqual({ statusCode: 200, waitedMs: 5_000 });
     // Soon at first, and then twice a second: the database is read about a dozen times.
@@ -55,7 +55,7 @@ describe('a payer who returns from their bank', () => {
     expect(expedited).toEqual([['payment', ['I', '1']]]);
   });
 
-  test('goes on as soon as the bank has decided', async () => {
+  test('continues as soon as the bank has decided', async () => {
     // The second reading is the first of the wait.
     expect(await comeBack(2)).toMatchObject({ statusCode: 200, waitedMs: 0 });
     expect(await comeBack(4)).toMatchObject({ statusCode: 200, waitedMs: 150 });

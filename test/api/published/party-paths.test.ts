@@ -105,9 +105,9 @@ describe('with the own party in it', () => {
 describe('with another party in it', () => {
   test.each<[string, () => string]>([
     ['one that exists', () => other.partyId],
-    ['one that does not', () => 'nobody'],
+    ['one that does not', () => 'unknown'],
     ['one that cannot be', () => '%00%F0%9F%98%80'],
-    ['an own ID in other letters', () => `${merchant.partyId}%20`],
+    ['the own ID and a space', () => `${merchant.partyId}%20`],
   ])('nothing is found and nothing done: %s', async (_, partyId) => {
     const count = async () => (await asKey('GET', webhooksUrl)).body.length;
     const before = await count();

@@ -1,5 +1,5 @@
-// PHP writes an empty array and an empty object alike, as []. Where a schema declares an object that may be empty, such as contactInfo or
-// metadata, [] is read as {}. An object with required members stays a type error: {} would be refused too.
+// PHP writes an empty array and an empty object alike, as []. Where the schema declares an object that may be empty, such as contactInfo or
+// metadata, [] is read as {}; elsewhere {} would be refused too.
 import type { TSchema } from 'typebox';
 
 type Schema = {
