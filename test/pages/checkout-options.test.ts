@@ -270,7 +270,9 @@ describe('a link of the older checkout', () => {
   }
 
   test.each(rows)('with %s (%s=%s) has that option', async (_, key, value, check) => {
-    check(await follow({ [key]: value }));
+    const page = await follow({ [key]: value });
+    expect(page.query.get(key)).toBe(value);
+    check(page);
   });
 
   test('with all options of the older form has each', async () => {
