@@ -88,6 +88,7 @@ import { findBranding } from '../merchants/store/branding.ts';
 import { addRevocationRoutes } from '../checkout/revocation-routes.ts';
 import { invoicesTopic } from '../payments/webhook-events.ts';
 import { routes, sandboxRoutes } from './routes.ts';
+import { unimplementedOperations } from '../platform/http/paths/published-operations.ts';
 import { webhookBodies } from './webhook-bodies.ts';
 import type { AppContext } from './app-context.ts';
 import { purgeWebhooks } from '../webhooks/inspection/inspection.store.ts';
@@ -476,6 +477,7 @@ export function buildService(
   });
   const app = buildServer({
     endpoints,
+    unimplemented: unimplementedOperations,
     log,
     metrics,
     trustedProxies: config.trustedProxies,

@@ -86,7 +86,7 @@ const refund = named('WebhookRefund', {
   id: EntityID,
   createdAt: DateTime,
   status: Type.Enum(['pending', 'succeeded', 'failed']),
-  error: maybe(plainError),
+  error: maybe(paymentError),
   amount: number,
   currency: text,
   reason: maybe(text),

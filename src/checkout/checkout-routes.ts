@@ -91,7 +91,7 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
     }
   });
 
-  addOlderAddress(app);
+  addOlderAddresses(app);
 
   app.get('/checkout.js', async (request, reply) => {
     request.operation = 'checkoutScript';
@@ -112,13 +112,22 @@ export function addCheckoutRoutes(app: FastifyInstance, ports: CheckoutPorts): v
   );
 }
 
-/** In links that shops made for the service they come from. */
-function addOlderAddress(app: FastifyInstance): void {
+/** In links and pages that shops made for the service they come from. */
+function addOlderAddresses(app: FastifyInstance): void {
   app.get('/v1/checkout.html', (request, reply) => {
     request.operation = 'checkout';
     return reply.redirect(`../checkout${/\?.*/.exec(request.url)?.[0] ?? ''}`);
   });
+  app.get('/tokenizer.js', (request, reply) => {
+    request.operation = 'tokenizerScript';
+    return reply.code(410).type('text/plain; charset=utf-8').send(noTokenizer);
+  });
 }
+
+/** For the developer who looks why their form does nothing. */
+const noTokenizer =
+  'There is no tokenizer script here. Send the card to POST /v2/processing/payment-resources with the access token of the invoice or the ' +
+  'customer, or take payments with the checkout: /checkout.js.\n';
 
 function placeOf(
   request: FastifyRequest<{ Querystring: Record<string, unknown> }>,

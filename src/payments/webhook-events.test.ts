@@ -67,11 +67,17 @@ test('each webhook event shows the state right after its fact', () => {
   ]);
 });
 
-test('a failed refund has one code, repeated in its message', () => {
+test('a failed refund repeats its code in its message, and has the rest in subError', () => {
   const webhookEvents = invoicesTopic.webhookEventsOf(logOf(wholeLife()));
   const failed = webhookEvents.find(({ eventType }) => eventType === 'RefundFailed');
   expect(failed?.members).toMatchObject({
-    refund: { error: { code: 'terms_violated', message: 'terms_violated' } },
+    refund: {
+      error: {
+        code: 'terms_violated',
+        message: 'terms_violated',
+        subError: { code: 'insufficient_merchant_funds' },
+      },
+    },
   });
 });
 

@@ -12,6 +12,7 @@ import {
   invoiceEventType,
   cartLinePayload,
 } from '../invoices/webhook-events.ts';
+import { refundError } from './api/refund-schema.ts';
 import { userInteractionBody } from './api/schema.ts';
 import { reasonOfBank } from './domain/bank-actions.ts';
 import { invoiceLogFact, type InvoiceLogFact } from './store/codec.ts';
@@ -226,10 +227,7 @@ function refundPayload(refund: Refund): Record<string, unknown> {
     id,
     createdAt,
     status,
-    error:
-      status === 'failed'
-        ? { code: refund.failure[0], message: refund.failure[0], ...defined({ bank: refund.bank }) }
-        : undefined,
+    error: status === 'failed' ? refundError(refund) : undefined,
     amount: Number(amount.minor),
     currency: amount.currency,
     reason,

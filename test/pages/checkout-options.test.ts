@@ -41,7 +41,10 @@ async function pageOf(options: Options): Promise<Shown> {
   const { query, hidden } = split(addressOf({ ...invoiceOptions(), ...options }, base, shop));
   // The script reads it from behind the #; asked for in a link it stands before.
   query.set('invoiceAccessToken', hidden.get('invoiceAccessToken') ?? '');
-  const { text } = await service.call('GET', `/checkout?${query.toString()}`);
+  return readPage((await service.call('GET', `/checkout?${query.toString()}`)).text);
+}
+
+function readPage(text: string): Shown {
   const facts = JSON.parse(
     /<script type="application\/json" id="facts">(.*?)<\/script>/.exec(text)?.[1] ?? '',
   );
@@ -252,4 +255,52 @@ test('a link of the older checkout leads to the page with the same options', asy
   const { text } = await service.call('GET', `/checkout?${kept.toString()}`);
   expect(text).toContain('<p class="shop">Bean &#38; Leaf?</p>');
   expect(text).toContain('<html lang="ru"');
+});
+
+describe('a link of the older checkout', () => {
+  /** Where a browser arrives that follows the link, and what it shows. */
+  async function follow(
+    options: Readonly<Record<string, string>>,
+  ): Promise<Shown & { query: URLSearchParams }> {
+    const query = new URLSearchParams({ ...invoiceOptions(), ...options }).toString();
+    const { headers } = await service.call('GET', `/v1/checkout.html?${query}`);
+    const { pathname, search } = new URL(String(headers['location']), `${base.href}v1/checkout.html`);
+    const { text } = await service.call('GET', pathname + search);
+    return { ...readPage(text), query: new URLSearchParams(search) };
+  }
+
+  test.each(rows)('with %s (%s=%s) has that option', async (_, key, value, check) => {
+    const page = await follow({ [key]: value });
+    expect(page.query.get(key)).toBe(value);
+    check(page);
+  });
+
+  test('with all options of the older form has each', async () => {
+    const { text, facts, query } = await follow({
+      name: 'Bean & Leaf',
+      description: 'Beans',
+      email: 'payer@shop.example',
+      redirectUrl: `${shop}/thanks`,
+      cancelUrl: `${shop}/cart`,
+      locale: 'ru',
+      recurring: 'true',
+      paymentFlowHold: 'true',
+      holdExpiration: 'capture',
+    });
+    const said = ['<html lang="ru"', 'Bean &#38; Leaf', 'Beans', `${shop}/cart`];
+    expect(said.filter((one) => !text.includes(one))).toEqual([]);
+    expect(facts).toMatchObject({ returnTo: `${shop}/thanks`, hold: 'capture', recurring: true });
+    // The script of the page reads it there.
+    expect(query.get('email')).toBe('payer@shop.example');
+  });
+});
+
+test('the script of the older tokenizer is gone, and says what to use', async () => {
+  const { status, headers, text } = await service.call('GET', '/tokenizer.js?v=2');
+  expect({ status, type: headers['content-type'] }).toEqual({
+    status: 410,
+    type: 'text/plain; charset=utf-8',
+  });
+  expect(text).toContain('POST /v2/processing/payment-resources');
+  expect(text).toContain('/checkout.js');
 });

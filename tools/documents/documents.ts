@@ -7,6 +7,7 @@ import { commandsText } from './commands.ts';
 import { configurationText } from './configuration.ts';
 import { errorsText } from './errors.ts';
 import { metricsText } from './metrics.ts';
+import { operationsText } from './operations.ts';
 import { webhookEventsText } from './webhook-events.ts';
 
 /** Every printed document by its path in the repository. */
@@ -14,6 +15,7 @@ export async function documents(): Promise<Map<string, string>> {
   const texts = {
     'docs/guide/access.md': accessText(),
     'docs/guide/errors.md': errorsText(),
+    'docs/guide/requests/operations.md': operationsText(),
     'docs/guide/webhook-events.md': webhookEventsText(),
     'docs/operations/commands.md': commandsText(),
     'docs/operations/configuration.md': configurationText(),

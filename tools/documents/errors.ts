@@ -7,7 +7,11 @@ import {
 } from '../../src/acquiring/authorisation/domain/payment-failure.ts';
 import { failureOfDecline as payoutFailure, noRoute } from '../../src/payouts/domain/payout-failure.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from '../../src/platform/http/endpoint.ts';
-import { errorCatalogue, type ErrorCode } from '../../src/platform/http/errors/error-codes.ts';
+import {
+  errorCatalogue,
+  errorsOutsideOperations,
+  type ErrorCode,
+} from '../../src/platform/http/errors/error-codes.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
 import { insufficientFunds } from '../../src/wallets/domain/failure-path.ts';
 import { failureAdvice, type FailureAdvice } from './failure-advice.ts';
@@ -15,6 +19,10 @@ import { printedFrom, table } from './markdown.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
 const cardNetworks = ['visa', 'mastercard'];
+const outsideOperations: Readonly<Record<(typeof errorsOutsideOperations)[number], string>> = {
+  notImplemented: '[operations](requests/operations.md) that are published and not here',
+  partyNotFound: 'paths that begin with `/v2/processing/parties/{partyID}`',
+};
 /** Failures no bank reports: a deadline of a binding, and a customer deleted meanwhile. */
 const withoutDecline = [['timeout'], ['customer_deleted']] as const;
 
@@ -25,7 +33,7 @@ export function errorsText(): string {
 
 ${printedFrom('src/platform/http/errors/error-codes.ts')}
 
-The HTTP status of an error says what to do. With 400 and 422 the body also has a \`code\`.
+The HTTP status of an error says what to do. With 400, 422 and 501 the body also has a \`code\`.
 Switch on \`code\`. Don't parse \`message\`: its text is for people and can change.
 
 A body can also have a \`hint\`, which is for people too. It is about this case: the limit, the status and since when, or the name that you
@@ -85,7 +93,11 @@ function statusTable(): string {
         '`message`',
         'Wait for `Retry-After` seconds. Then repeat the same request with the same `Idempotency-Key`. `webhookLimitExceeded` has no `Retry-After`: delete a webhook first.',
       ],
-      ['501', '`message`', 'The operation is not available here.'],
+      [
+        '501',
+        '`code`, `message`',
+        'The operation is not available here: see [operations](requests/operations.md).',
+      ],
       [
         '500, 504',
         'empty',
@@ -182,6 +194,8 @@ function errorText(code: ErrorCode): string {
 
 /** An error that all operations of a group share is listed under the name of the group. */
 function returnedBy(code: ErrorCode): string {
+  const outside = errorsOutsideOperations.find((one) => one === code);
+  if (outside) return outsideOperations[outside];
   const users = endpoints.filter((endpoint) => refusalsOf(endpoint).includes(code));
   const writes = endpoints.filter(({ method }) => method !== 'GET');
   const groups: [string, readonly AnyEndpoint[]][] = [

@@ -71,9 +71,7 @@ export const getBindingConsent = endpoint({
   path: '/v2/processing/customers/{customerID}/bindings/{customerBindingID}/consent',
   tag: 'Recurring',
   summary: 'Get the consent bundle of a binding',
-  description:
-    'As for a payment. Two bindings of one card have the same bundle. Only for bindings that succeeded, including revoked ' +
-    'ones.',
+  description: 'As for a payment. Only for bindings that succeeded, also revoked ones.',
   params: BindingPath,
   status: 200,
   response: ConsentBundle,

@@ -34,10 +34,11 @@ export const createIdentity = endpoint({
   location: ({ id }) => `/wallet/v0/identities/${id}`,
   errors: ['partyInaccessible', 'noSuchProvider', 'noSuchIdentityClass', 'externalIDConflict'],
   handle: async ({ caller, body, now }, { db, merchants, payouts, ids }: Deps) => {
+    const { class: ofClass = 'person' } = body;
     const fingerprint = requestFingerprint([
       body.name,
       body.provider,
-      body.class,
+      ofClass,
       body.metadata,
       body.externalID,
       // Only if given: a fingerprint from before has none.
@@ -56,7 +57,7 @@ export const createIdentity = endpoint({
           id: ids.next(),
           name: body.name.trim(),
           provider: body.provider,
-          class: body.class,
+          class: ofClass,
           ...givenIn(body),
           ...defined({ sender: body.sender }),
         };

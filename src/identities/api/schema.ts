@@ -16,7 +16,9 @@ export const IdentityParams = Type.Object(
   {
     name: EntityName,
     provider: Type.String({ minLength: 1, maxLength: 40, description: '`test` in the sandbox.' }),
-    class: Type.String({ minLength: 1, maxLength: 40, description: '`person` or `company`.' }),
+    class: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 40, default: 'person', description: '`person` or `company`.' }),
+    ),
     partyID: Type.Optional(
       Type.String({
         minLength: 1,

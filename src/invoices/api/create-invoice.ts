@@ -1,4 +1,5 @@
 // POST /v2/processing/invoices: creates an invoice and its access token.
+import { createHash } from 'node:crypto';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
@@ -11,6 +12,7 @@ import type { Consents } from '../../recurring/port.ts';
 import type { Instant } from '../../clock.ts';
 import { accept, refuse, type Warning } from '../../refusal.ts';
 import { decideCreate, evolve, type CreateInvoice, type InvoiceTerms } from '../domain/invoice.ts';
+import type { RandomAmount } from '../domain/random-amount.ts';
 import { findInvoiceByExternalId, storeNewInvoice } from '../store/invoices.ts';
 import {
   cartIdentity,
@@ -108,7 +110,7 @@ async function consentWarnings(
 
 function commandOf(body: InvoiceParams, id: string): CreateInvoice {
   const { amount, cart, description, bankAccount, clientInfo, allocation } = body;
-  const { makeRecurrent, recurrentTerms = {} } = body;
+  const { makeRecurrent, recurrentTerms = {}, randomizeAmount } = body;
   return {
     id,
     currency: body.currency,
@@ -125,13 +127,14 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
       bankAccount,
       clientInfo,
       recurring: makeRecurrent ? termsIn(recurrentTerms) : undefined,
+      randomAmount: randomizeAmount && randomAmountOf(randomizeAmount, id),
     }),
   };
 }
 
 /** Two requests are the same if these fields are equal. Other fields do not matter. */
 function fingerprintOf({ shopID, amount, currency, product, dueDate, ...body }: InvoiceParams): Buffer {
-  const { cart, bankAccount, allocation, makeRecurrent, recurrentTerms } = body;
+  const { cart, bankAccount, allocation, makeRecurrent, recurrentTerms, randomizeAmount } = body;
   const account = bankAccount && [bankAccount.account, bankAccount.bankBik];
   const lines = cart && cartIdentity(cart);
   // Stored fingerprints of plain invoices have no further value.
@@ -146,5 +149,24 @@ function fingerprintOf({ shopID, amount, currency, product, dueDate, ...body }: 
     account,
     allocation,
     ...wish,
+    ...(randomizeAmount
+      ? [{ randomizeAmount: { precision: 2, direction: 'both', ...randomizeAmount } }]
+      : []),
   ]);
+}
+
+/** The ID is random, so its hash is the draw: nothing else of the request is left to chance. */
+function randomAmountOf(wish: NonNullable<InvoiceParams['randomizeAmount']>, id: string): RandomAmount {
+  const minor = (amount: number | undefined) => (amount === undefined ? undefined : BigInt(amount));
+  return {
+    deviationMinor: BigInt(wish.deviation),
+    precision: wish.precision ?? 2,
+    direction: wish.direction ?? 'both',
+    draw: createHash('sha256').update(`amount ${id}`).digest().readBigUInt64BE(),
+    ...defined({
+      minMinor: minor(wish.minAmountCondition),
+      maxMinor: minor(wish.maxAmountCondition),
+      multipleOfMinor: minor(wish.amountMultiplicityCondition),
+    }),
+  };
 }

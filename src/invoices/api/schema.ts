@@ -76,6 +76,28 @@ export const CartSchema = Type.Array(CartLineSchema);
 /** More lines than an invoice may have are refused by its rules; far more are not even read. */
 export const CartParams = Type.Array(CartLineRequest, { description: '1 to 100 lines.', maxItems: 1_000 });
 
+const RandomizeAmount = Type.Object(
+  {
+    deviation: { ...Amount, minimum: 0, description: 'The largest change.' },
+    precision: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 5,
+        default: 2,
+        description: 'Steps of 10 to this power.',
+      }),
+    ),
+    direction: Type.Optional(Type.Enum(['both', 'upward', 'downward'], { default: 'both' })),
+    minAmountCondition: Type.Optional(Amount),
+    maxAmountCondition: Type.Optional(Amount),
+    amountMultiplicityCondition: Type.Optional(Amount),
+  },
+  {
+    title: 'RandomizeAmount',
+    description: 'Changes the amount by chance, if it meets the conditions.',
+  },
+);
+
 export const InvoiceParams = Type.Object(
   {
     shopID: EntityID,
@@ -97,6 +119,7 @@ export const InvoiceParams = Type.Object(
     bankAccount: Type.Optional(BankAccount),
     clientInfo: Type.Optional(InvoiceClientInfo),
     metadata: Type.Optional(Metadata),
+    randomizeAmount: Type.Optional(RandomizeAmount),
     makeRecurrent: Type.Optional(
       Type.Boolean({
         default: false,

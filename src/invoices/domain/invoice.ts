@@ -5,6 +5,7 @@ import { requireTrading, type Party, type Shop, type TradingRefusal } from '../.
 import type { MandateTerms } from '../../receipts/domain/terms.ts';
 import { defined } from '../../defined.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { drawnAmount, rangeOf, type RandomAmount } from './random-amount.ts';
 
 export type CartLine = {
   readonly product: string;
@@ -71,6 +72,7 @@ export type CreateInvoice = Omit<InvoiceTerms, 'partyId' | 'shopId' | 'createdAt
   readonly amountMinor?: bigint;
   readonly currency: string;
   readonly allocation?: unknown;
+  readonly randomAmount?: RandomAmount;
 };
 
 export type CreateRefusal =
@@ -94,7 +96,9 @@ export function decideCreate(
   if (command.allocation !== undefined) return refuse('allocationNotPermitted');
   const cost = costOf(command);
   if (!cost.ok) return cost;
-  return accept(invoiceCreated(trading.value, command, cost.value, now));
+  const drawn = drawnCost(command, cost.value);
+  if (!drawn.ok) return drawn;
+  return accept(invoiceCreated(trading.value, { ...command, ...drawn.value }, drawn.value.costMinor, now));
 }
 
 export function wrongCurrency({ currency }: Pick<Shop, 'currency'>) {
@@ -137,6 +141,29 @@ function costOf(command: CreateInvoice): Outcome<bigint, 'invalidInvoiceCart' | 
   if (amountMinor !== undefined && amountMinor !== total)
     return wrong(`The cart adds up to ${total}, but \`amount\` is ${amountMinor}.`);
   return accept(total);
+}
+
+/** The amount by chance, if the request asks for that. The one line of a cart costs the same. */
+function drawnCost(
+  { randomAmount, cart }: CreateInvoice,
+  costMinor: bigint,
+): Outcome<
+  { readonly costMinor: bigint; readonly cart?: readonly CartLine[] },
+  'invalidInvoiceCart' | 'invalidInvoiceCost'
+> {
+  if (!randomAmount) return accept({ costMinor });
+  const [line, ...others] = cart ?? [];
+  if (cart && (others.length > 0 || line?.quantity !== 1n))
+    return refuse('invalidInvoiceCart', {
+      hint: 'With `randomizeAmount`, a cart has one line of quantity 1.',
+    });
+  const [lowest, highest] = rangeOf(costMinor, randomAmount);
+  if (lowest < 1n || highest > largestAmountMinor)
+    return refuse('invalidInvoiceCost', {
+      hint: `With \`randomizeAmount\` the amount could become ${lowest < 1n ? lowest : highest}. Send a smaller deviation.`,
+    });
+  const drawnMinor = drawnAmount(costMinor, randomAmount);
+  return accept({ costMinor: drawnMinor, ...(line ? { cart: [{ ...line, priceMinor: drawnMinor }] } : {}) });
 }
 
 export function lineCostMinor(line: CartLine): bigint {

@@ -84,7 +84,7 @@ const Chargeback = Type.Object(
   { title: 'Chargeback' },
 );
 
-const noneReported = 'the open bank protocol has no message for chargebacks yet.';
+const noneReported = 'no bank can report one.';
 
 export const listChargebacks = endpoint({
   operation: 'listChargebacks',

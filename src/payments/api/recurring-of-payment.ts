@@ -73,8 +73,7 @@ export const listRecurringEvents = endpoint({
   path: `${path}/events`,
   tag,
   summary: 'Read the events of a series',
-  description:
-    'Oldest first. Includes advance notices: the card expires, the gap since the last charge grows, the consent ends.',
+  description: 'Oldest first. Includes advance notices.',
   params: PaymentPath,
   query: EventPage,
   status: 200,
@@ -121,8 +120,7 @@ export const getConsentSheet = endpoint({
   path: `${path}/consent/sheet`,
   tag,
   summary: 'Get the consent as a printable page',
-  description:
-    'The consent bundle as HTML without scripts, as `mandate consent print FILE` makes it. The bundle is the evidence.',
+  description: 'The bundle as HTML, as `mandate consent print FILE` makes it. The bundle is the evidence.',
   params: PaymentPath,
   status: 200,
   response: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),

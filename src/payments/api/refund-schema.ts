@@ -5,9 +5,9 @@ import type { BankWords } from '../../acquiring/domain/bank-words.ts';
 import type { Caller } from '../../caller.ts';
 import { Amount, CurrencyCode, DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
 import { CartParams, CartSchema, cartBody } from '../../invoices/api/schema.ts';
-import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
+import { merchantError, type PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import type { PaymentFact } from '../domain/payment.ts';
-import { PaymentPath } from './schema.ts';
+import { PaymentPath, SubError } from './schema.ts';
 import type { Refund } from '../domain/refund.ts';
 import type { NamedRefund } from '../store/refunds.ts';
 import { defined } from '../../defined.ts';
@@ -15,7 +15,12 @@ import { defined } from '../../defined.ts';
 export const RefundStatusSchema = Type.Enum(['pending', 'succeeded', 'failed']);
 
 const RefundError = Type.Object(
-  { code: Type.String(), message: Type.String(), bank: Type.Optional(BankWordsSchema) },
+  {
+    code: Type.String(),
+    message: Type.String(),
+    subError: Type.Optional(SubError),
+    bank: Type.Optional(BankWordsSchema),
+  },
   { title: 'RefundError' },
 );
 
@@ -94,7 +99,7 @@ export function refundBody(refund: Refund): RefundBody {
     status,
     ...defined({ externalID: externalId, reason, waitsUntil, rrn, arn }),
     ...(cart === undefined ? {} : { cart: cartBody(cart) }),
-    ...(status === 'failed' ? { error: errorBody(refund) } : {}),
+    ...(status === 'failed' ? { error: refundError(refund) } : {}),
   };
 }
 
@@ -102,15 +107,15 @@ export function namedRefundBody(refund: NamedRefund): Static<typeof RefundSearch
   return { ...refundBody(refund), invoiceID: refund.invoiceId, paymentID: refund.paymentId };
 }
 
-/** The contract wants a flat error. Its message is the whole failure path. */
-function errorBody({
+/** For merchants, by the API and by webhook: the message repeats the code, and `subError` has the rest of the failure. */
+export function refundError({
   failure,
   bank,
 }: {
-  failure: PaymentFailure;
-  bank?: BankWords;
+  readonly failure: PaymentFailure;
+  readonly bank?: BankWords;
 }): Static<typeof RefundError> {
-  return { code: failure[0], message: failure.join(':'), ...defined({ bank }) };
+  return { ...merchantError(failure), message: failure[0], ...defined({ bank }) };
 }
 
 /** What the event feed shows of a refund fact. */
@@ -132,9 +137,9 @@ export function refundChangeBody(fact: PaymentFact, paymentId: string, { kind }:
       return changed(fact.refundId, 'succeeded');
     case 'refund_failed':
     case 'refund_returned': {
-      const { failure } = fact;
-      // Payers read this feed too, and never what the bank said.
-      const error = errorBody(kind === 'apiKey' ? fact : { failure });
+      const [code] = fact.failure;
+      // Payers read this feed too, and get neither what the bank said nor the reason in full.
+      const error = kind === 'apiKey' ? refundError(fact) : { code, message: code };
       return { ...changed(fact.refundId, 'failed'), error };
     }
     default:

@@ -221,23 +221,23 @@ export const PaymentParams = Type.Object(
 );
 export type PaymentParams = Static<typeof PaymentParams>;
 
-const PaymentError: ReturnType<typeof Type.Object> = Type.Object(
+export const SubError = Type.Object(
   {
     code: Type.String(),
     subError: Type.Optional(
-      Type.Object(
-        {
-          code: Type.String(),
-          subError: Type.Optional(
-            Type.Object({
-              code: Type.String(),
-              subError: Type.Optional(Type.Object({ code: Type.String() })),
-            }),
-          ),
-        },
-        { description: 'A more specific reason. Only for merchants.' },
-      ),
+      Type.Object({
+        code: Type.String(),
+        subError: Type.Optional(Type.Object({ code: Type.String() })),
+      }),
     ),
+  },
+  { title: 'SubError', description: 'A more specific reason. Only for merchants.' },
+);
+
+const PaymentError: ReturnType<typeof Type.Object> = Type.Object(
+  {
+    code: Type.String(),
+    subError: Type.Optional(SubError),
     declineClass: Type.Optional({
       ...DeclineClassSchema,
       description: 'Only for merchants. Who can help, if the bank declined or did not answer.',

@@ -2,7 +2,7 @@
 // A schema with a title becomes a component, and references use it.
 import type { TSchema } from 'typebox';
 import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
-import { maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
+import { hasCode, maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
 import {
   errorCatalogue,
   errorsOfEveryBody,
@@ -29,7 +29,8 @@ const introduction = `
 Recurring card payments, saved cards and card payouts.
 
 Send \`Authorization: Bearer <token>\` with every request. Amounts are integers in
-minor units. Refusals list their codes in \`x-codes\`; \`/docs/guides/guide/errors.html\` explains all. Every path under \`/v2/processing\` also works under \`/v1/processing\`.
+minor units. Refusals list their codes in \`x-codes\`; \`/docs/guides/guide/errors.html\` explains all. Every path under \`/v2/processing\` also works under \`/v1/processing\`, and under
+\`/v2/processing/parties/{partyID}\` with your own ID.
 
 Your own numbers, as in \`metadata\`, are stored as doubles. A fraction keeps about 17 digits, and \`-0\` becomes \`0\`. An integer
 beyond 2^53 is refused: send it as a string.
@@ -290,7 +291,7 @@ function refusedWith(
   explained: ReadonlySet<ErrorCode> = new Set(codes),
 ): Json {
   // Where x-codes lists the codes, the description has only those that it explains.
-  const said = hasCodes(status) ? codes.filter((code) => explained.has(code)) : codes;
+  const said = hasCode(status) ? codes.filter((code) => explained.has(code)) : codes;
   return {
     description: said.map((code) => sentenceOf(code, explained)).join('\n\n') || 'Refused',
     ...schemaOfError(family, status, codes),
@@ -368,7 +369,7 @@ function schemaOfError(family: ApiFamily, status: number, codes: readonly ErrorC
   const schema = { $ref: `#/components/schemas/${errorSchemaOf(family, status, codes)}` };
   return {
     content: { 'application/json': { schema } },
-    ...(hasCodes(status) ? { 'x-codes': codes } : {}),
+    ...(hasCode(status) ? { 'x-codes': codes } : {}),
   };
 }
 
@@ -379,13 +380,9 @@ function errorSchemaOf(
   codes: readonly ErrorCode[],
 ): keyof typeof errorSchemas {
   if (codes.includes('externalIDConflict')) return 'ExternalIDConflictError';
-  if (!hasCodes(status)) return 'GeneralError';
+  if (!hasCode(status)) return 'GeneralError';
   if (family === 'processing') return 'LogicError';
   return status === 400 ? 'BadRequest' : 'InvalidOperationParameters';
-}
-
-function hasCodes(status: number): boolean {
-  return status === 400 || status === 422;
 }
 
 function parametersOf(schema: TSchema | undefined, location: 'path' | 'query'): Json[] {

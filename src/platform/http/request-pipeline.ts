@@ -1,5 +1,5 @@
-// The life of a request; what it means is decided in the modules. Its exits, in this order: preflight, authentication, scope, request
-// ID, deadline, rate, body, schema, limit, prepare, repeat, handler, response.
+// The life of a request; what it means is decided in the modules. Its exits, in this order: preflight, authentication, scope, party,
+// request ID, deadline, rate, body, schema, limit, prepare, repeat, handler, response.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type, type TSchema } from 'typebox';
@@ -10,6 +10,7 @@ import type { Logger } from '../log.ts';
 import { defined } from '../../defined.ts';
 import type { Refusal } from '../../refusal.ts';
 import { allScopes, type Access } from './access.ts';
+import { partyInPath } from './paths/router-path.ts';
 import { clientAddress, networkOf } from './request/client-address.ts';
 import type { Caller, RefusedToken } from '../../caller.ts';
 import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request/request-deadline.ts';
@@ -27,6 +28,7 @@ import {
   type DeclaredOnly,
   type UnknownMembers,
 } from './request/declared-members.ts';
+import { emptyObjectsFiller } from './request/empty-objects.ts';
 import { isStorableText, parseJson } from './request/json-body.ts';
 import { cardNumberFinder, type HoldsCardNumber } from './request/card-numbers.ts';
 import {
@@ -140,7 +142,7 @@ export async function openRequest(
   if (!caller) return void sendUnauthorized(reply, hasBearerToken(request) ? invalidToken : undefined);
   if ('waitSeconds' in caller) return void sendTooMany(reply, caller.waitSeconds);
   if (caller.kind === 'refused') return void sendUnauthorized(reply, refusedToken[caller.why]);
-  const refused = refusalOfAccess(endpoint.access, caller, request.params as Record<string, string>);
+  const refused = refusalOfAccess(endpoint.access, caller, request);
   if (refused === 'unauthorized')
     return void sendUnauthorized(reply, insufficientFor(endpoint.access, caller));
   const family = apiFamilyOf(endpoint.path);
@@ -371,15 +373,18 @@ function isCaller(found: Caller | RefusedToken | undefined): found is Caller {
 function refusalOfAccess(
   { scope, tokens = [], entity, anyEntity, maskedAs }: Access,
   caller: Caller,
-  params: Record<string, string>,
+  { params, raw }: Pick<FastifyRequest, 'params' | 'raw'>,
 ): ErrorCode | 'unauthorized' | undefined {
+  const { partyId } = caller;
+  const refused = (partyInPath(raw) ?? partyId) === partyId ? undefined : 'partyNotFound';
   if (caller.kind === 'apiKey') {
     const { scopes } = caller;
-    return scopes.includes(allScopes) || scopes.includes(scope) ? undefined : 'unauthorized';
+    return scopes.includes(allScopes) || scopes.includes(scope) ? refused : 'unauthorized';
   }
   const mayCall = tokens.includes(caller.kind);
-  const isOwn = anyEntity ?? (entity !== undefined && params[entity] === caller.entityId);
-  return mayCall && isOwn ? undefined : (maskedAs ?? 'unauthorized');
+  const named = entity === undefined ? undefined : (params as Record<string, string>)[entity];
+  const isOwn = anyEntity ?? (entity !== undefined && named === caller.entityId);
+  return mayCall && isOwn ? refused : (maskedAs ?? 'unauthorized');
 }
 
 /** JSON is UTF-8, so a client that names another charset is refused. */
@@ -449,6 +454,7 @@ function requestReader(
   const family = apiFamilyOf(endpoint.path);
   const { title } = titleOf(endpoint);
   const findCardNumbers = cardNumberFinder(endpoint.body, holdsCardNumber);
+  const fillEmptyObjects = endpoint.body && emptyObjectsFiller(endpoint.body);
 
   return (request, unknown, listsFaults) => {
     const refused = (problem: ReadingProblem, body?: { readonly title: string }) => ({
@@ -473,6 +479,7 @@ function requestReader(
       return refused({ where, keyword, description, ...defined({ hint }) }, { title });
     }
     const sentBody = parsed.value;
+    fillEmptyObjects?.(sentBody);
     const body = readBody(sentBody, unknown.body, listsFaults);
     if (body.problem) return refused(body.problem, { title });
     const message = endpoint.validateBody?.(sentBody);

@@ -15,6 +15,8 @@ import {
 import { limitConnections } from './connections.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';
+import { pathForRouter, readablePath, routerPathOf } from './paths/router-path.ts';
+import { addUnimplemented, type UnimplementedOperation } from './paths/unimplemented.ts';
 import { maxBodyBytes } from './request/caller-limits.ts';
 import { proxyCheck } from './proxies/proxies.ts';
 import { warningsHeader } from './request/warnings.ts';
@@ -55,6 +57,7 @@ declare module 'fastify' {
 export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>(options: {
   pipeline: PipelineDeps<Deps, PrepareDeps>;
   endpoints: readonly AnyEndpoint<Deps, PrepareDeps>[];
+  unimplemented: readonly UnimplementedOperation[];
   log: Logger;
   metrics: Metrics;
   trustedProxies: readonly string[];
@@ -82,7 +85,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     exposeHeadRoutes: false,
     // Longer than any URL Node reads: the schema limits the length of an ID.
     routerOptions: { maxParamLength: 16_384 },
-    rewriteUrl: ({ url = '' }) => pathForRouter(url),
+    rewriteUrl: pathForRouter,
     clientErrorHandler: (error, socket) => respondToInvalidHttp(error, socket),
     // A URL that cannot be read arrives here, past all hooks.
     frameworkErrors: (error, request, reply) => {
@@ -98,7 +101,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
   app.decorateRequest('createdId', undefined);
   app.decorateRequest('startedAtMs', 0);
 
-  const methodsOf = methodsByPath(endpoints);
+  const methodsOf = methodsByPath([...endpoints, ...options.unimplemented]);
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAtMs = performance.now();
     pipeline.forwarding.observe(request);
@@ -172,7 +175,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     const answer = requestHandler(pipeline, endpoint);
     app.route({
       method: endpoint.method,
-      url: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
+      url: routerPathOf(endpoint.path),
       onRequest: async (request, reply) => {
         request.operation = endpoint.operation;
         reply.headers(apiHeaders);
@@ -196,6 +199,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
       },
     });
   }
+  addUnimplemented(app, options.unimplemented);
   return app;
 }
 
@@ -208,22 +212,12 @@ function objectIdOf({ params, createdId }: FastifyRequest): string | undefined {
   return ids.length === 0 ? undefined : ids.join('/').slice(0, maxLoggedCharacters);
 }
 
-/**
- * A request through a proxy may name its whole URL; only the path counts (RFC 9112, 3.2.2). /v1 is another name for /v2, also
- * percent-encoded.
- */
-function pathForRouter(target: string): string {
-  if (target.startsWith('/v2/')) return target;
-  const path = target.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
-  const [start, ...words] = /^\/([^/?#]{2,6})\/([^/?#]{10,30})\//.exec(path) ?? [];
-  if (start === undefined || readablePath(words.join('/')) !== 'v1/processing') return path;
-  return `/v2/processing/${path.slice(start.length)}`;
-}
-
 /** The methods of a path, if it exists. Called only if no route was found. */
-function methodsByPath(endpoints: readonly AnyEndpoint[]): (url: string) => string[] | undefined {
+function methodsByPath(
+  operations: readonly Pick<AnyEndpoint, 'method' | 'path'>[],
+): (url: string) => string[] | undefined {
   const known = new Map<string, string[]>();
-  for (const { path, method } of endpoints) known.set(path, [...(known.get(path) ?? []), method]);
+  for (const { path, method } of operations) known.set(path, [...(known.get(path) ?? []), method]);
   const patterns = [...known].map(([path, methods]) => {
     const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]*');
     return [new RegExp(`^${pattern}$`), methods] as const;
@@ -232,15 +226,6 @@ function methodsByPath(endpoints: readonly AnyEndpoint[]): (url: string) => stri
     const path = readablePath(url);
     return path === undefined ? undefined : patterns.find(([pattern]) => pattern.test(path))?.[1];
   };
-}
-
-/** The path as the router reads it; undefined if it cannot be decoded. */
-function readablePath(url: string): string | undefined {
-  try {
-    return decodeURI(/^[^?#]*/.exec(url)?.[0] ?? '');
-  } catch {
-    return undefined;
-  }
 }
 
 /** The HTTP parser has failed: there is neither request nor reply, only a socket. */

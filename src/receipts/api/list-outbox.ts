@@ -37,9 +37,7 @@ export const listOutbox = endpoint({
   path: '/sandbox/outbox',
   tag: 'Sandbox',
   summary: 'List the receipts emailed to payers',
-  description:
-    'Newest first. The sandbox keeps the receipts here; with `SMTP_URL` it also sends them. In live mode, `GET …/receipt` ' +
-    'returns the delivery status.',
+  description: 'Newest first. With `SMTP_URL` they are also sent.',
   query: Type.Object({
     invoiceID: Type.Optional(EntityID),
     limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: 'At most 1000.' })),

@@ -202,7 +202,7 @@ export const resumeWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Resume delivery now',
   description:
-    'Resumes all queues that are parked or wait for a retry, or only the queue of `objectID`. Failures count from 0 again.',
+    'Resumes all parked and waiting queues, or only that of `objectID`. Failures count from 0 again.',
   params: WebhookPath,
   body: Type.Object({ objectID: Type.Optional(objectID) }, { title: 'WebhookResumeParams' }),
   bodyExample: {},
@@ -230,8 +230,7 @@ const ReplayParams = Type.Object(
         minimum: 0,
         maximum: 2 ** 53 - 1,
         description:
-          'Instead of `since`: starts at the time of this webhook event. Only for webhooks of shops: events of identities have no ' +
-          'unique number.',
+          'Instead of `since`: starts at the time of this webhook event. Only for webhooks of shops.',
       }),
     ),
   },

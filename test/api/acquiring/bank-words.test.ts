@@ -5,11 +5,11 @@ import { customersTopic } from '../../../src/customers/webhook-events.ts';
 import { invoicesTopic } from '../../../src/payments/webhook-events.ts';
 import type { Topic } from '../../../src/platform/events/domain/topic.ts';
 import { startCustomerWorld, type CustomerWorld } from '../../support/worlds/customer-world.ts';
-import { invoicesUrl } from '../../support/worlds/invoices.ts';
+import { commandLine } from '../../support/processes/command-line.ts';
+import { invoicesUrl, type CreatedInvoice } from '../../support/worlds/invoices.ts';
 
 const withoutFunds = '4000000000000002';
 const words = { code: '51', text: 'Insufficient funds' };
-const lost = { code: '41', text: 'Lost card, pick up' };
 
 let world: CustomerWorld;
 beforeAll(async () => void (world = await startCustomerWorld()));
@@ -53,12 +53,38 @@ describe('the bank’s own words', () => {
     expect(JSON.stringify(forPayer)).not.toMatch(/Insufficient funds|"51"|"bank"/);
   });
 
-  test('tell apart what has one code here', async () => {
-    const invoice = await world.pay('4242424242424242', {}, { amount: 99_041 });
-    await world.service.jobs.whenIdle();
-    const { error } = await read(`${invoicesUrl}/${invoice.id}/payments/1`);
-    expect(error.subError.code).toBe('account_stolen');
-    expect(error.bank).toEqual(lost);
+  describe.each([
+    ['41', 'Lost card, pick up', 'account_stolen'],
+    ['43', 'Stolen card, pick up', 'account_stolen'],
+    ['91', 'Issuer or switch is inoperative', 'temporarily_unavailable'],
+    ['96', 'System malfunction', 'temporarily_unavailable'],
+  ])('about the decline %s', (code, text, reason) => {
+    let invoice: CreatedInvoice;
+    beforeAll(async () => {
+      invoice = await world.pay('4242424242424242', {}, { amount: 99_000 + Number(code) });
+      await world.service.jobs.whenIdle();
+    });
+
+    test('tell it apart from others with its code here, by the API and by webhook', async () => {
+      const error = { code: 'authorization_failed', subError: { code: reason }, bank: { code, text } };
+      expect((await read(`${invoicesUrl}/${invoice.id}/payments/1`)).error).toMatchObject(error);
+      expect((await lastWebhook(invoicesTopic, invoice.id)).payment.error).toMatchObject(error);
+    });
+
+    test('are in "mandate payments show"', async () => {
+      const { code: exit, output } = await commandLine(['payments', 'show', invoice.id], {
+        DATABASE_URL: world.service.testDatabase.url,
+        MANDATE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      });
+      expect(exit).toBe(0);
+      expect(output).toContain(`failure   authorization_failed, ${reason}`);
+      expect(output).toMatch(new RegExp(` visa ${code}, "${text}", reference 9\\d{11}\n`));
+    });
+
+    test('are not for payers', async () => {
+      const { error } = await read(`${invoicesUrl}/${invoice.id}/payments/1`, invoice.token);
+      expect(error).toEqual({ code: 'PaymentRejected' });
+    });
   });
 
   test('about a code without a text are the code alone', async () => {
@@ -79,17 +105,22 @@ describe('the bank’s own words', () => {
     const body = { amount: 99_005, currency: 'RUB' };
     await world.service.call('POST', refunds, { token: world.merchant.apiKey, body });
     await world.service.jobs.whenIdle();
-    const said = { code: '05', text: 'Do not honour' };
-    expect((await read(`${refunds}/100`)).error.bank).toEqual(said);
-    expect((await read(refunds))[0].error.bank).toEqual(said);
+    const error = {
+      code: 'authorization_failed',
+      message: 'authorization_failed',
+      subError: { code: 'rejected_by_issuer' },
+      bank: { code: '05', text: 'Do not honour' },
+    };
+    expect((await read(`${refunds}/100`)).error).toEqual(error);
+    expect((await read(refunds))[0].error).toEqual(error);
     const changes = (await read(`${invoicesUrl}/${invoice.id}/events?limit=100`)).flatMap(
       (event: any) => event.changes,
     );
-    expect(changes.at(-1).error.bank).toEqual(said);
-    expect((await lastWebhook(invoicesTopic, invoice.id)).refund.error.bank).toEqual(said);
+    expect(changes.at(-1).error).toEqual(error);
+    expect((await lastWebhook(invoicesTopic, invoice.id)).refund.error).toEqual(error);
     const feedOfPayer = await read(`${invoicesUrl}/${invoice.id}/events?limit=100`, invoice.token);
     expect(JSON.stringify(feedOfPayer)).toContain('"refundID":"100","status":"failed"');
-    expect(JSON.stringify(feedOfPayer)).not.toMatch(/Do not honour|"bank"/);
+    expect(JSON.stringify(feedOfPayer)).not.toMatch(/Do not honour|"bank"|rejected_by_issuer/);
   });
 
   test('about a binding are for API keys and webhooks alone', async () => {

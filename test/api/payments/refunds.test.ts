@@ -138,7 +138,11 @@ describe('a refund', () => {
     const failed = await refunded(paying, { amount: 99_057 });
     expect(failed).toMatchObject({
       status: 'failed',
-      error: { code: 'authorization_failed', message: 'authorization_failed:operation_blocked' },
+      error: {
+        code: 'authorization_failed',
+        message: 'authorization_failed',
+        subError: { code: 'operation_blocked' },
+      },
     });
     expect(await world.balance()).toEqual(before);
     expect((await world.changes(paying)).at(-1)).toMatchObject({

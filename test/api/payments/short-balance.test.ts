@@ -164,7 +164,11 @@ describe('a refund that waits', () => {
     await settle(1);
     expect(await read(paying)).toMatchObject({
       status: 'failed',
-      error: { code: 'terms_violated', message: 'terms_violated:insufficient_merchant_funds' },
+      error: {
+        code: 'terms_violated',
+        message: 'terms_violated',
+        subError: { code: 'insufficient_merchant_funds' },
+      },
     });
     await topUp('TEST_EUR', 'too late', 500n);
     expect((await ask(paying, 500)).body).toMatchObject({ id: '101', status: 'pending' });

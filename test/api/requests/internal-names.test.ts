@@ -35,7 +35,7 @@ describe('the story', () => {
     const refused = plain.answers.filter((answer) => !/^\w+ 2/.test(answer));
     // No bank reports chargebacks, and there are no quotes.
     expect(refused.map((answer) => answer.slice(0, 20))).toEqual([
-      'createQuote 501 {"me',
+      'createQuote 501 {"co',
       'getChargeback 404 {"',
     ]);
   });

@@ -6,7 +6,7 @@ import type { Document } from '../requests/openapi.ts';
 const time = { type: 'string', format: 'date-time' };
 const document: Document = {
   paths: {
-    '/v2/things/{thingID}': {
+    '/v2/processing/things/{thingID}': {
       get: {
         operationId: 'getThing',
         responses: {
@@ -61,7 +61,7 @@ const document: Document = {
 };
 
 const check = answerChecker(document, { secrets: ['the secret'], slowestMs: 100 });
-const sent: Sent = { method: 'GET', url: '/v1/things/x?a=b', requestId: 'one' };
+const sent: Sent = { method: 'GET', url: '/v1/processing/things/x?a=b', requestId: 'one' };
 const thing = { id: 'x', at: '2026-01-19T10:00:00.123000Z', free: { any: null }, parts: [{ n: 1 }] };
 const headers = {
   'content-type': 'application/json; charset=utf-8',

@@ -65,7 +65,7 @@ export function schemaOf(content: Content | undefined): Schema | undefined {
   return content?.content?.['application/json'].schema;
 }
 
-/** By method and path; /v1 is another name for /v2. Returns `path` if only another method is known. */
+/** By method and path; /v1/processing is another name for /v2/processing, and nothing else of /v1. Returns `path` if only another method is known. */
 export function operationFinder({
   paths,
 }: Document): (method: string, url: string) => Operation | 'path' | 'nothing' {
@@ -74,7 +74,7 @@ export function operationFinder({
   );
   return (method, url) => {
     // With dots resolved, as a client sends it.
-    const path = new URL(url, 'http://localhost').pathname.replace(/^\/v1\//, '/v2/');
+    const path = new URL(url, 'http://localhost').pathname.replace(/^\/v1\/processing\//, '/v2/processing/');
     const operations = patterns.find(([pattern]) => pattern.test(path))?.[1];
     return operations?.[method.toLowerCase()] ?? (operations ? 'path' : 'nothing');
   };

@@ -68,21 +68,26 @@ function wrongOnesOf(schema: Schema): [how: string, value: unknown][] {
         ...(minimum === undefined ? [] : [['is too small', minimum - 1] as [string, unknown]]),
         ...(maximum === undefined ? [] : [['is too large', maximum + 1] as [string, unknown]]),
       ];
+    case 'object':
+      // PHP writes {} as [], so an object that may be empty takes that list, and no other.
+      return notOfType(type, (schema.required ?? []).length === 0 ? [7] : []);
     case 'boolean':
     case 'array':
-    case 'object':
       return notOfType(type);
     default:
       return [];
   }
 }
 
-function notOfType(type: 'string' | 'integer' | 'boolean' | 'array' | 'object'): [string, unknown][] {
+function notOfType(
+  type: 'string' | 'integer' | 'boolean' | 'array' | 'object',
+  list: readonly unknown[] = [],
+): [string, unknown][] {
   const examples: Record<string, unknown> = {
     string: 'text',
     integer: 7,
     boolean: true,
-    array: [],
+    array: list,
     object: {},
     null: null,
   };

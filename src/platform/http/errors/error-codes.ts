@@ -270,6 +270,11 @@ export const errorCatalogue = {
     },
   }),
   ...withStatus(404, {
+    partyNotFound: {
+      message: 'Party not found',
+      advice:
+        'The path names another party than the one of your token. `GET /v2/processing/me` returns its ID.',
+    },
     invoiceNotFound: {
       message: 'Invoice not found',
       advice: 'Check the ID, and that the token belongs to the same party or invoice.',
@@ -408,6 +413,13 @@ export const errorCatalogue = {
       advice: 'Wait for the seconds in Retry-After.',
     },
   }),
+  ...withStatus(501, {
+    notImplemented: {
+      message: 'The operation is not available here',
+      advice:
+        'The message says what there is instead. [Operations](requests/operations.md) lists every published operation, and which of them this service has.',
+    },
+  }),
   ...payoutErrorCodes,
 };
 
@@ -422,3 +434,6 @@ export const errorsOfEveryOperation = [
 
 /** Errors of every operation other than GET, because any such request can have a body. */
 export const errorsOfEveryBody = ['requestTooLarge', 'idempotencyKeyReused'] as const satisfies ErrorCode[];
+
+/** Errors of paths that no operation has, or that name a party in front of one. */
+export const errorsOutsideOperations = ['notImplemented', 'partyNotFound'] as const satisfies ErrorCode[];

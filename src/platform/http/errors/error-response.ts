@@ -22,13 +22,18 @@ export function errorResponse(family: ApiFamily, refusal: Refusal<ErrorCode>): S
   const entry = errorCatalogue[code];
   const { status } = entry;
   const message = refusal.message ?? entry.message;
-  const named = status === 400 || status === 422 ? { code } : {};
+  const named = hasCode(status) ? { code } : {};
   if (family === 'processing')
     return { status, body: JSON.stringify({ ...named, ...details, message, ...hint }) };
   if (status === 404) return { status, body: '' };
   if (status !== 400) return { status, body: JSON.stringify({ ...named, ...details, message, ...hint }) };
   const { errorType = 'SchemaViolated' } = entry;
   return { status, body: JSON.stringify({ ...named, errorType, ...details, description: message, ...hint }) };
+}
+
+/** Of other errors the status says all, and their bodies are as published. */
+export function hasCode(status: number): boolean {
+  return status === 400 || status === 422 || status === 501;
 }
 
 /**
