@@ -22,9 +22,9 @@ beforeAll(async () => {
   world = await startPaymentWorld();
   document = (await world.service.call('GET', '/openapi.json')).body;
   check = answerChecker(document, { secrets: [], slowestMs: 20_000 });
-  tables = (await rowsOf("select tablename from pg_tables where schemaname = 'public' order by 1")).map(
-    ({ tablename }) => tablename,
-  );
+  const names =
+    "select tablename from pg_tables where schemaname = 'public' and tablename <> 'bank' order by 1";
+  tables = (await rowsOf(names)).map(({ tablename }) => tablename);
 });
 afterAll(() => world.close());
 
@@ -32,7 +32,7 @@ async function rowsOf(text: string): Promise<any[]> {
   return world.service.database.withClient(async (client) => (await client.query(text)).rows);
 }
 
-/** The row count and a checksum of each table. */
+/** The row count and a checksum of each table but `bank`: what a bank can do is stored some time after its first answer. */
 async function everything(): Promise<unknown> {
   const of = (table: string) =>
     `(select json_build_array(count(*), sum(hashtextextended(r::text, 0))) from ${table} as r) as ${table}`;
