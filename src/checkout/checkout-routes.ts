@@ -34,6 +34,8 @@ export type CheckoutPorts = {
   readonly publicUrl: () => string;
   /** What is charged and refunded to check a card, by currency. */
   readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
+  /** False where receipts are not emailed. */
+  readonly sendsEmail: boolean;
   readonly log: Pick<Logger, 'error'>;
   readonly tokens: Pick<AccessTokens, 'verify'>;
   readonly merchants: Pick<Merchants, 'shop'>;
@@ -169,6 +171,7 @@ async function lookAt(
     }),
     brand: await ports.brandOf({ partyId: shop.partyId, shopId: shop.id }),
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
+    isMailed: ports.sendsEmail && found.hasEmail !== false,
     ...defined({ order, verificationMinor: verificationOf(shop.currency, ports) }),
     ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
     ...(isReturnAllowed(cancelUrl, origins) ? defined({ cancelTo: cancelUrl }) : {}),
@@ -223,6 +226,8 @@ type Found = {
   readonly shopId: string;
   readonly view: View;
   readonly order?: Order;
+  /** Of a customer: the checkout asks for no address. */
+  readonly hasEmail?: boolean;
 };
 
 async function findSubject(
@@ -236,7 +241,9 @@ async function findSubject(
   const known = await customerOf(id);
   if (!known || known.customer.state.name === 'deleted') return undefined;
   // A customer with a card may save another. The script resumes a binding in progress.
-  return { ...known.customer, view: known.isBinding ? 'loading' : 'form' };
+  const { customer, isBinding } = known;
+  const hasEmail = customer.contactInfo.email !== undefined;
+  return { ...customer, hasEmail, view: isBinding ? 'loading' : 'form' };
 }
 
 /** Its token is not read here, so nothing of it is shown but its shop. */

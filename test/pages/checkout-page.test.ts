@@ -262,10 +262,10 @@ describe('the page', () => {
 
   describe('for a customer', () => {
     const url = '/v2/processing/customers';
-    async function makeCustomer(by = merchant) {
+    async function makeCustomer(by = merchant, contactInfo: object = {}) {
       const { body } = await service.call('POST', url, {
         token: by.apiKey,
-        body: { shopID: 'TEST', contactInfo: {} },
+        body: { shopID: 'TEST', contactInfo },
       });
       return { id: String(body.customer.id), token: String(body.customerAccessToken.payload) };
     }
@@ -279,6 +279,21 @@ describe('the page', () => {
       expect(page.text).toContain('I agree that TEST keeps this card on file');
       expect(page.text).not.toMatch(/<input id="consent"[^>]* checked/);
       expect(page.text).not.toContain(token);
+    });
+
+    test.each([
+      ['en', 'open the link in the receipt, or tell TEST', 'at any time: tell TEST'],
+      ['ru', 'откройте ссылку в чеке или сообщите TEST', 'в любой момент: сообщите TEST'],
+    ])('promises in %s the link of a receipt only to a customer with an e-mail', async (locale, ...said) => {
+      const without = await makeCustomer();
+      const reachable = await makeCustomer(merchant, { email: 'payer@example.com' });
+      for (const [{ id, token }, stop] of [
+        [reachable, said[0]],
+        [without, said[1]],
+      ] as const) {
+        const { text } = await openToBind(id, token, { locale });
+        expect(/id="consent-stop"[^>]*>([^<]*)</.exec(text)?.[1]).toContain(stop);
+      }
     });
 
     test('waits for the script without a token, and shows the form to a shop’s page', async () => {

@@ -63,6 +63,8 @@ export type CheckoutView = {
   readonly networks?: readonly string[];
   /** What is charged and refunded to check a card, if the shop's currency has such a sum. */
   readonly verificationMinor?: number;
+  /** Receipts reach the payer by email. An invoice's checkout asks for the address. */
+  readonly isMailed?: boolean;
   readonly brand?: Brand;
   readonly returnTo?: string;
   /** Where a payer goes who does not pay. */
@@ -88,6 +90,7 @@ export type CheckoutFacts = Omit<
   /** The sentence at the box. Without an order, the script composes it once it knows the order. */
   readonly consent?: ConsentText;
   readonly verificationMinor?: number;
+  readonly isMailed: boolean;
   readonly words: Pick<
     Translations,
     'problems' | 'banners' | 'waiting' | 'page' | 'done' | 'challenge' | 'consent'
@@ -207,12 +210,12 @@ export function backLink({ cancelTo }: CheckoutView, { done }: Translations): st
 
 /** Undefined if no card is saved, or if the order is not known yet. */
 function consentOf(
-  { request, shop, order }: CheckoutView,
+  { request, shop, order, isMailed = false }: CheckoutView,
   { consent }: Translations,
   name: string,
 ): ConsentText | undefined {
   if (!shop || !needsConsent(request) || (request.kind === 'invoice' && !order)) return undefined;
-  return consentTextOf({ ...request, ...shop, ...order, shop: name }, consent);
+  return consentTextOf({ ...request, ...shop, ...order, isMailed, shop: name }, consent);
 }
 
 function payLabel({ request, shop, order }: CheckoutView, { page }: Translations): string {
@@ -276,6 +279,7 @@ function factsOf(shown: CheckoutView, words: Translations, name: string): Checko
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
     hasOpener: rest.hasOpener === true,
+    isMailed: rest.isMailed === true,
     words: {
       problems,
       banners,

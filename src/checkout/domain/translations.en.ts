@@ -44,6 +44,8 @@ export const english = {
     trialThen: 'The trial or first price ends on {date}, then it is {amount}',
     trialEnds: 'The trial or first price ends on {date}',
     stop: 'You can end this at any time: open the link in the receipt, or tell {shop}. Then no further payment is taken.',
+    /** To a payer who gets no receipts by e-mail. */
+    stopByShop: 'You can end this at any time: tell {shop}. Then no further payment is taken.',
     asAgreed: 'as agreed with the shop',
     until: 'until I cancel',
     /** On the receipt, which speaks to the payer. */
