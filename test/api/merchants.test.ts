@@ -122,7 +122,10 @@ describe('categories', () => {
   test('are not found by an unknown ID', async () => {
     expect(essence(await get(`${processing}/categories/999`))).toEqual({
       status: 404,
-      body: { message: 'Category not found' },
+      body: {
+        message: 'Category not found',
+        hint: 'Check the ID. `GET /v2/processing/categories` lists the categories.',
+      },
     });
   });
 });

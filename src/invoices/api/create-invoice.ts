@@ -17,6 +17,7 @@ import {
   cartOf,
   InvoiceAndToken,
   invoiceAndToken,
+  invoiceBody,
   invoiceExample,
   InvoiceParams,
 } from './schema.ts';
@@ -80,6 +81,7 @@ export const createInvoice = endpoint({
         const trading = await merchants.trading(invoice);
         return trading.ok ? accept(invoiceAndToken(invoice, deps.tokens)) : trading;
       },
+      compared: (invoice) => ({ sent: decisive(body), kept: invoiceBody(invoice) }),
       make: async () => {
         const decision = decideCreate(party, shop, command, now);
         if (!decision.ok) return decision;
@@ -127,6 +129,11 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
       recurring: makeRecurrent ? termsIn(recurrentTerms) : undefined,
     }),
   };
+}
+
+/** For the hint of a conflict. */
+function decisive({ shopID, amount, currency, product, dueDate }: InvoiceParams) {
+  return { shopID, amount, currency, product, dueDate };
 }
 
 /** Two requests are the same if these fields are equal. Other fields do not matter. */

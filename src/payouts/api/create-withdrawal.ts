@@ -84,6 +84,10 @@ export const createWithdrawal = endpoint({
       order: 'findFirst',
       find: (externalId) => findWithdrawalByExternalId(db, caller.partyId, externalId),
       respond: (withdrawal) => accept(withdrawalBody(withdrawal)),
+      compared: (withdrawal) => ({
+        sent: { wallet: body.wallet, destination: body.destination, body: body.body },
+        kept: withdrawalBody(withdrawal),
+      }),
       make: async () => {
         const context = await readContext(body, caller.partyId, deps);
         if (!context) return refuse('partyInaccessible');
