@@ -17,7 +17,7 @@ import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progres
 import { showDetails } from './views/details.ts';
 import { showReceipt } from './views/receipt.ts';
 import { baseUrl, openSession } from './session.ts';
-import { connectShopPage, hasShopPage, isInFrame, leave, tellShop } from './shop-page.ts';
+import { connectShopPage, hasShopPage, isInFrame, leave, noteUnlisted, tellShop } from './shop-page.ts';
 import { taskOf, type Entered, type Resource } from './task.ts';
 import { isPendingView, viewOf, type Ending } from './view-of.ts';
 import { waitInWords } from './views/wait-text.ts';
@@ -57,6 +57,7 @@ let confirmedAttempt: string | undefined;
 let toldAttempt: string | undefined;
 let isFinished = false;
 
+noteUnlisted(facts);
 if (isInFrame) document.documentElement.dataset['framed'] = '';
 tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;

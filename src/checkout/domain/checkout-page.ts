@@ -73,6 +73,8 @@ export type CheckoutView = {
   readonly shopOrigin?: string;
   /** The page of that origin opened it, and keeps a handle on it. */
   readonly hasOpener?: boolean;
+  /** Any site may show it and get the payer back: the page says that live mode differs. */
+  readonly isOpen?: boolean;
 };
 
 /** What the page's script reads. */
@@ -153,6 +155,7 @@ ${heading}
 ${details}
 ${isRenamed ? `<p class="payee">${escaped(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
 ${shop?.isTest ? `<p class="test"><span>${escaped(words.page.testMode)}</span></p>` : ''}
+${shown.isOpen ? `<p id="unlisted" class="hint" hidden>${escaped(words.page.unlisted)}</p>` : ''}
 </header>`;
 }
 

@@ -7,6 +7,7 @@ export const english = {
     bindTitle: 'Save a card',
     to: 'To {shop}',
     testMode: 'Test mode. No money moves.',
+    unlisted: 'In live mode, only sites that the shop lists can show this page or get the payer back.',
     details: 'What you pay for',
     number: 'Card number',
     expiry: 'Valid until',
@@ -158,6 +159,8 @@ export const english = {
     notFoundLead: 'Check the address. If a shop or an email brought you here, open its link again.',
     heardHead: 'Your bank has replied',
     heardLead: 'You can close this window. The result is on the page you came from.',
+    /** Where a shop shows its own page. */
+    heardShopLead: 'You can close this window and go back to the shop.',
   },
   /** Between the bank and a site that the shop has not listed. */
   leaving: {
