@@ -188,6 +188,8 @@ function cardForm(shown: CheckoutView, words: Translations, name: string): strin
   const isEmailNeeded = request.recurring;
   const emailLabel = isEmailNeeded ? page.email : page.emailOptional;
   return `<form id="card-form" novalidate autocomplete="on">
+${request.kind === 'customer' ? '' : savedCard(page)}
+<div id="entry">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
 ${field('expiry', page.expiry, `<input id="expiry" inputmode="numeric" autocomplete="cc-exp" placeholder="${escaped(page.expiryShape)}" maxlength="12" required aria-describedby="expiry-problem">`)}
@@ -195,6 +197,7 @@ ${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="p
 </div>
 ${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
 ${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
+</div>
 ${consent || isUnread ? consentField(consent) : ''}
 ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${isUnread ? ' aria-disabled="true"' : ''}>${escaped(payLabel(shown, words))}</button>
@@ -203,6 +206,14 @@ ${acceptedNetworks(shown)}
 <p class="hint safe"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 11V8a5 5 0 0 1 10 0v3M6 11h12v9H6z"/></svg><span>${escaped(page.safe)}</span></p>
 ${languageLink(request.locale)}
 </form>`;
+}
+
+/** Hidden until the script has read the card of a customer whose token the address has. */
+function savedCard({ otherCard }: Translations['page']): string {
+  return `<div id="saved" class="saved" hidden>
+<p id="saved-text"></p>
+<button id="saved-switch" class="quiet" type="button">${escaped(otherCard)}</button>
+</div>`;
 }
 
 export function backLink({ cancelTo }: CheckoutView, { done }: Translations): string {

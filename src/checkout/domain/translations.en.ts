@@ -18,6 +18,9 @@ export const english = {
     holder: 'Name on the card',
     email: 'E-mail for the receipt',
     emailOptional: 'E-mail for the receipt (optional)',
+    savedCard: 'You pay with your saved card: {card}',
+    otherCard: 'Use another card',
+    savedAgain: 'Pay with {card}',
     pay: 'Pay {amount}',
     payPlain: 'Pay',
     hold: 'Reserve {amount}',
@@ -96,6 +99,7 @@ export const english = {
     shopCannot:
       'The shop cannot take this payment at the moment. Nothing was charged. Please contact the shop.',
     tryAgain: 'The card was not accepted. Nothing was charged. Check its details and try again.',
+    savedRefused: 'The saved card cannot be used at the moment. Nothing was charged. Enter a card.',
     unreachable: 'The payment service could not be reached. Nothing was charged. Try again.',
     offline: 'No connection. This page continues when you are online again.',
     network: 'Card: {network}',
