@@ -37,8 +37,7 @@ export function presenceProblem(body: PaymentParams): string | undefined {
 }
 
 /**
- * Whether the payer has shown that they are the customer. A token of an invoice may be in any browser, so it pays with a saved card where
- * charges need an API key only with the customer's own token.
+ * Whether the payer has shown that they are the customer. The token of an invoice may be in any browser, so it does not show that.
  */
 export async function isProvenCustomer(
   payer: PaymentParams['payer'],

@@ -294,7 +294,7 @@ describe('the token of the customer', () => {
     }
   });
 
-  test('pays for its own customer alone, whoever may be known here', async () => {
+  test('pays for its own customer alone', async () => {
     const customer = await readyCustomer();
     const other = await world.createCustomer();
     const stranger = await world.createMerchant();
