@@ -413,7 +413,7 @@ describe('the pages on the way to the bank and back', () => {
         redirectUrl: `${site}/thanks`,
         cancelUrl: `${site}/cart`,
       });
-      const elsewhere = await live.call('GET', `/checkout?${query}`);
+      const elsewhere = await live.call('GET', `/checkout?${query.toString()}`);
       expect(directive(elsewhere, 'frame-ancestors')).toBe("'none'");
       expect(elsewhere.text).not.toMatch(/any\.example|id="unlisted"/);
     } finally {

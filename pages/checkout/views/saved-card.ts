@@ -57,7 +57,8 @@ export function offerSavedCard(card: Card, { words }: CheckoutFacts): SavedChoic
   let isChosen = existing('number', HTMLInputElement).value === '';
 
   function show(): void {
-    const said = { card: printedCard(card) };
+    // It stays on one line.
+    const said = { card: printedCard(card).replaceAll(' ', '\u00a0') };
     entry.hidden = isChosen;
     text.hidden = !isChosen;
     text.textContent = isChosen ? fill(words.page.savedCard, said) : '';

@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 type Failures = Pick<Logger, 'warn' | 'debug'>;
 
 /** The database or a bank could not be reached, and those who watch it say so. Such an error says so itself: it has `isOutage`. */
-export function isOutage(error: unknown): error is Error {
+function isOutage(error: unknown): error is Error {
   return error instanceof Error && 'isOutage' in error && error.isOutage === true;
 }
 

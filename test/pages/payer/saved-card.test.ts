@@ -43,8 +43,9 @@ describeInBrowser('the saved card of a customer', () => {
     await page.locator('#pay:visible').waitFor();
     return invoice;
   }
-  const heading = (text: string) =>
-    expect.poll(() => page.locator('h2:visible').textContent(), soon).toBe(text);
+  async function heading(text: string): Promise<void> {
+    await expect.poll(() => page.locator('h2:visible').textContent(), soon).toBe(text);
+  }
   const payments = async ({ id }: Known) =>
     (
       await world.service.call('GET', `${invoicesUrl}/${id}/payments`, { token: world.merchant.apiKey })
@@ -60,7 +61,7 @@ describeInBrowser('the saved card of a customer', () => {
     const customer = await ready();
     const invoice = await open(customer);
     await offered().waitFor();
-    expect(await offered().textContent()).toBe('You pay with your saved card: Visa •••• 4242');
+    expect(await offered().textContent()).toBe('You pay with your saved card: Visa\u00a0••••\u00a04242');
     expect(await page.locator('#number').isVisible()).toBe(false);
     expect(page.url()).not.toMatch(/Token/);
     await page.locator('#pay').click();
@@ -76,7 +77,7 @@ describeInBrowser('the saved card of a customer', () => {
     expect(await page.locator('#number').evaluate('document.activeElement.id')).toBe('number');
     await page.getByRole('link', { name: 'Русский' }).click();
     await page.getByRole('button', { name: 'Оплатить картой Visa •••• 4242' }).click();
-    expect(await offered().textContent()).toBe('Оплата сохранённой картой: Visa •••• 4242');
+    expect(await offered().textContent()).toBe('Оплата сохранённой картой: Visa\u00a0••••\u00a04242');
     expect(await obstacles(page, { sizes: [narrowPhone] })).toEqual([]);
     await page.getByRole('button', { name: 'Другая карта' }).click();
     await page.locator('#number').fill('5555555555554444');
