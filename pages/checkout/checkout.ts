@@ -15,10 +15,11 @@ import { follow } from './follow.ts';
 import { connectLanguage } from './language.ts';
 import { bindingToFollow, nothingYet, ofBinding, type Progress } from './progress.ts';
 import { showDetails } from './views/details.ts';
+import { findSavedCard, offerSavedCard, type SavedChoice } from './views/saved-card.ts';
 import { showReceipt } from './views/receipt.ts';
 import { baseUrl, openSession } from './session.ts';
-import { connectShopPage, hasShopPage, isInFrame, leave, tellShop } from './shop-page.ts';
-import { taskOf, type Entered, type Resource } from './task.ts';
+import { connectShopPage, hasShopPage, isInFrame, leave, noteUnlisted, tellShop } from './shop-page.ts';
+import { taskOf, type Entered, type Resource, type SavedPayer } from './task.ts';
 import { isPendingView, viewOf, type Ending } from './view-of.ts';
 import { waitInWords } from './views/wait-text.ts';
 
@@ -45,6 +46,8 @@ let followed: string | undefined;
 let hasHeard = false;
 /** Called at the next answer to a request for events, also if there is none. */
 let answered: (() => void) | undefined;
+/** Called once the order is known. */
+let ordered: (() => void) | undefined;
 /** Set by this page, not read from events. */
 let isSending = false;
 /** Until the service confirms the request, the payment depends on this page. */
@@ -56,7 +59,10 @@ let confirmedAttempt: string | undefined;
 /** The attempt whose failure the page has shown. */
 let toldAttempt: string | undefined;
 let isFinished = false;
+/** The card that the payer may pay with instead of entering one. */
+let saved: SavedChoice | undefined;
 
+noteUnlisted(facts);
 if (isInFrame) document.documentElement.dataset['framed'] = '';
 tellShop(facts, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
@@ -85,6 +91,7 @@ function run(token: string): void {
       heard = latest;
       const isFirst = !hasHeard;
       hasHeard = true;
+      ordered?.();
       if (isFirst) followed ??= bindingToFollow(latest, session.followed, session.loaded);
       progress = ofBinding(heard, followed);
       if (isFirst) {
@@ -106,6 +113,7 @@ function run(token: string): void {
     stranger: () => show('dead'),
   });
 
+  void offerSaved(token);
   existing('card-form', HTMLFormElement).addEventListener('submit', (event) => {
     event.preventDefault();
     void pay();
@@ -121,6 +129,7 @@ function run(token: string): void {
   });
   connectLanguage(facts, () => {
     form.speak();
+    saved?.speak();
     showOrder();
   });
   // The next user of this tab must not find the card in it.
@@ -131,7 +140,7 @@ function run(token: string): void {
     // The payer sees the amount before they can pay.
     if (isSending || amount?.textContent === '') return;
     warn('');
-    const read = form.read();
+    const read = saved?.isChosen() ? { entered: {} } : form.read();
     if (!read) return;
     isSending = true;
     draw();
@@ -146,7 +155,7 @@ function run(token: string): void {
     const attemptBefore = progress.attempt?.id;
     sayWhileWaiting('lead');
     isUnsent = true;
-    const problem = hasHeard ? await begin(read.paymentTool, read.entered) : words.banners.unreachable;
+    const problem = hasHeard ? await begin(read) : words.banners.unreachable;
     isUnsent = false;
     form.clearCode();
     progress = ofBinding(heard, followed);
@@ -161,24 +170,18 @@ function run(token: string): void {
   }
 
   /** Undefined when the attempt has begun or may have begun; else the banner to show. */
-  async function begin(paymentTool: object, entered: Entered): Promise<string | undefined> {
-    const url = location.origin + location.pathname;
-    const clientInfo = { fingerprint: fingerprint(), url, browser: browserFacts() };
-    const made = await api.post<Resource>('payment-resources', { paymentTool, clientInfo });
-    if (made.came === 'nothing') return words.banners.unreachable;
-    if (made.came === 'wait') return limitSaid(made);
-    if (made.came === 'refusal') return words.banners.tryAgain;
-    if (made.came === 'stranger') return void show('dead');
-
-    const { paymentToolToken, paymentSession } = made.body;
-    const resource = { paymentToolToken, paymentSession };
-    const agreed = { ...entered, agreement: agreementOf(facts, progress.order) };
+  async function begin({ paymentTool, entered }: Read): Promise<string | undefined> {
+    const card = paymentTool ? await stored(paymentTool) : savedPayer();
+    if (card === undefined) return void show('dead');
+    if (typeof card === 'string') return card;
+    const agreed = { ...entered, agreement: paymentTool && agreementOf(facts, progress.order) };
     const key = randomHex(16);
     // The key makes a repeat take effect once, so a lost response can be retried.
     for (let turn = 0; ; turn++) {
-      const begun = await task.begin(resource, agreed, key);
+      const begun = await task.begin(card, agreed, key);
       if (begun.came === 'stranger') return void show('dead');
-      if (begun.came === 'refusal') return refusalSaid(begun.code);
+      if (begun.came === 'refusal')
+        return paymentTool ? refusalSaid(begun.code) : savedRefusalSaid(begun.code);
       if (begun.came === 'body') {
         if (facts.kind === 'customer') session.follow((followed = begun.body.id));
         return undefined;
@@ -188,6 +191,27 @@ function run(token: string): void {
       const pauseMs = begun.came === 'wait' ? begun.seconds * 1_000 : (sendAgainMs[turn] ?? sendAgainLastMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
+  }
+
+  /** The card as the API takes it, or the banner to show. Undefined if the token is good no longer. */
+  async function stored(paymentTool: object): Promise<Resource | string | undefined> {
+    const made = await api.post<Resource>('payment-resources', { paymentTool, clientInfo: clientInfo() });
+    if (made.came === 'nothing') return words.banners.unreachable;
+    if (made.came === 'wait') return limitSaid(made);
+    if (made.came === 'refusal') return words.banners.tryAgain;
+    if (made.came === 'stranger') return undefined;
+    const { paymentToolToken, paymentSession } = made.body;
+    return { paymentToolToken, paymentSession };
+  }
+
+  async function offerSaved(token: string): Promise<void> {
+    const { customer } = session;
+    if (facts.kind !== 'invoice' || !customer) return;
+    const card = await findSavedCard(customer, { id: facts.id, token, api });
+    if (!hasHeard) await new Promise<void>((resolve) => (ordered = resolve));
+    // A payment that saves a card needs one that is entered.
+    if (card && !agreementOf(facts, progress.order)) saved = offerSavedCard(card, facts);
+    else existing('saved', HTMLElement).remove();
   }
 
   function draw(): void {
@@ -210,6 +234,34 @@ function run(token: string): void {
       banner.focus();
     }
   }
+}
+
+type Read = { readonly paymentTool?: object; readonly entered: Entered };
+
+function clientInfo() {
+  const url = location.origin + location.pathname;
+  return { fingerprint: fingerprint(), url, browser: browserFacts() };
+}
+
+function savedPayer(): SavedPayer | undefined {
+  const { customer } = session;
+  if (!customer) return undefined;
+  const { id: customerID, token: customerAccessToken } = customer;
+  return {
+    payerType: 'CustomerPayer',
+    customerID,
+    customerAccessToken,
+    present: true,
+    clientInfo: clientInfo(),
+  };
+}
+
+/** The card was removed meanwhile, or its token has expired: the payer can enter another. */
+function savedRefusalSaid(code: string): string | undefined {
+  if (!['customerNotReady', 'operationNotPermitted', 'invalidRequest'].includes(code))
+    return refusalSaid(code);
+  saved?.withdraw();
+  return words.banners.savedRefused;
 }
 
 /** These two codes mean that an earlier request, here or in another window, has begun the payment. */

@@ -3,9 +3,13 @@
 import { privateNames, type TaskKind } from '../../src/checkout/domain/checkout-request.ts';
 import type { Loaded } from './progress.ts';
 
+export type Customer = { readonly id: string; readonly token: string };
+
 export type Session = {
   readonly token: string | undefined;
   readonly email: string | undefined;
+  /** Who may pay this invoice with their saved card. */
+  readonly customer: Customer | undefined;
   readonly metadata: unknown;
   /** `returned`: the browser has just come back from the payer's bank. */
   readonly loaded: Loaded;
@@ -42,6 +46,7 @@ export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Ses
   return {
     token: known[`${kind}AccessToken`],
     email: known['email'],
+    customer: customerOf(asked.get('customerID'), known['customerAccessToken']),
     metadata: parsed(known['metadata']),
     loaded: returned ? 'returned' : isReload() ? 'reloaded' : 'opened',
     followed,
@@ -51,6 +56,10 @@ export function openSession(kind: TaskKind | 'invoiceTemplate', id: string): Ses
       return returnUrlOf(new URLSearchParams(location.search));
     },
   };
+}
+
+function customerOf(id: string | null, token: string | undefined): Customer | undefined {
+  return id === null || token === undefined ? undefined : { id, token };
 }
 
 function isReload(): boolean {

@@ -26,6 +26,17 @@ export function tellShop({ shopOrigin, kind, id }: Here, report: Report): void {
   shopWindow?.postMessage({ source: 'mandate-checkout', [`${kind}ID`]: id, ...report }, shopOrigin);
 }
 
+/** In a sandbox without a list of sites: this one would need it in live mode. */
+export function noteUnlisted({
+  shopOrigin,
+  returnTo,
+}: Pick<Here, 'shopOrigin'> & { readonly returnTo?: string }): void {
+  const note = document.querySelector<HTMLElement>('#unlisted');
+  const sites = [shopOrigin, returnTo].flatMap((site) => (site === undefined ? [] : new URL(site).origin));
+  const isForeign = sites.some((site) => site !== location.origin) || (isInFrame && sites.length === 0);
+  if (note) note.hidden = !isForeign;
+}
+
 /** Its page decides where the payer goes next. */
 export function connectShopPage(here: Here): void {
   for (const link of document.querySelectorAll('.back'))

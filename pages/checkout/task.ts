@@ -8,6 +8,8 @@ import type { FeedEvent } from './progress.ts';
 import type { Session } from './session.ts';
 
 export type Resource = { readonly paymentToolToken: string; readonly paymentSession: string };
+/** A saved card of an invoice's payer, as the API takes it. */
+export type SavedPayer = { readonly payerType: 'CustomerPayer' } & Readonly<Record<string, unknown>>;
 
 /** What the payer entered besides the card. */
 export type Entered = { readonly email?: string; readonly consentTickedAt?: string };
@@ -15,7 +17,11 @@ type Agreed = Entered & { readonly agreement: Agreement | undefined };
 
 export type Task = {
   events(after: number): Promise<Answer<FeedEvent[]>>;
-  begin(resource: Resource, agreed: Agreed, idempotencyKey: string): Promise<Answer<{ readonly id: string }>>;
+  begin(
+    card: Resource | SavedPayer,
+    agreed: Agreed,
+    idempotencyKey: string,
+  ): Promise<Answer<{ readonly id: string }>>;
 };
 
 const eventsAtOnce = 1_000;
@@ -25,23 +31,32 @@ export function taskOf(facts: CheckoutFacts, session: Session, api: Api): Task {
   return {
     events: (after) =>
       api.get(`${path}/events?limit=${eventsAtOnce}${after === 0 ? '' : `&eventID=${after}`}`),
-    begin: (resource, agreed, key) =>
+    begin: (card, agreed, key) =>
       facts.kind === 'invoice'
-        ? api.post(`${path}/payments`, paymentBody(facts, session, resource, agreed), key)
-        : api.post(`${path}/bindings`, bindingBody(facts, session, resource, agreed), key),
+        ? api.post(`${path}/payments`, paymentBody(facts, session, card, agreed), key)
+        : api.post(`${path}/bindings`, bindingBody(facts, session, card, agreed), key),
   };
 }
 
-function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource, agreed: Agreed): object {
+function paymentBody(
+  facts: CheckoutFacts,
+  session: Session,
+  card: Resource | SavedPayer,
+  agreed: Agreed,
+): object {
   const { email, agreement } = agreed;
   return {
     flow: facts.hold
       ? { type: 'PaymentFlowHold', onHoldExpiration: facts.hold }
       : { type: 'PaymentFlowInstant' },
     payer: {
-      payerType: 'PaymentResourcePayer',
-      ...resource,
-      contactInfo: email === undefined ? {} : { email },
+      ...('payerType' in card
+        ? card
+        : {
+            payerType: 'PaymentResourcePayer',
+            ...card,
+            contactInfo: email === undefined ? {} : { email },
+          }),
       sessionInfo: { redirectUrl: session.returnUrl },
     },
     makeRecurrent: agreement !== undefined,
@@ -50,9 +65,9 @@ function paymentBody(facts: CheckoutFacts, session: Session, resource: Resource,
   };
 }
 
-function bindingBody(facts: CheckoutFacts, session: Session, resource: Resource, agreed: Agreed): object {
+function bindingBody(facts: CheckoutFacts, session: Session, card: object, agreed: Agreed): object {
   return {
-    paymentResource: resource,
+    paymentResource: card,
     sessionInfo: { redirectUrl: session.returnUrl },
     ...termsOf(facts, agreed),
   };

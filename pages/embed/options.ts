@@ -42,9 +42,11 @@ export function addressOf(given: Options, baseUrl: URL, shopOrigin: string): str
       'Unrecognized integration type: give invoiceID and invoiceAccessToken, or customerID and customerAccessToken',
     );
   }
-  const query = pick([`${mode}ID`, ...shown], options);
+  // A customer who pays an invoice may use their saved card.
+  const payer = mode === 'invoice' && options['customerAccessToken'] ? ['customerID'] : [];
+  const query = pick([`${mode}ID`, ...payer, ...shown], options);
   query.set('shopOrigin', shopOrigin);
-  return `${baseUrl}checkout?${query}#${pick([`${mode}AccessToken`, ...hidden], options)}`;
+  return `${baseUrl}checkout?${query}#${pick([`${mode}AccessToken`, ...payer.map(() => 'customerAccessToken'), ...hidden], options)}`;
 }
 
 function pick(names: readonly string[], options: Options): URLSearchParams {

@@ -10,7 +10,7 @@ import { printMoney } from '../../src/receipts/domain/format-money.ts';
 import { openApi, type Api } from '../checkout/api.ts';
 import { addressIn } from '../checkout/language.ts';
 import { baseUrl, openSession, recall } from '../checkout/session.ts';
-import { connectShopPage, hasShopPage, isInFrame, tellShop } from '../checkout/shop-page.ts';
+import { connectShopPage, hasShopPage, isInFrame, noteUnlisted, tellShop } from '../checkout/shop-page.ts';
 import { showDetails } from '../checkout/views/details.ts';
 import { waitInWords } from '../checkout/views/wait-text.ts';
 import { existing, h } from '../docs/elements.ts';
@@ -26,6 +26,8 @@ const askAgainMs = 4_000;
 const facts = JSON.parse(existing('facts', HTMLElement).textContent) as PaymentLinkFacts;
 const { words, locale, minorDigits } = facts;
 const here = { ...facts, kind: 'invoiceTemplate' } as const;
+/** Before the language was changed. The session clears the address. */
+const typedBefore = new URLSearchParams(location.hash.slice(1)).get('typed');
 const session = openSession('invoiceTemplate', facts.id);
 const banner = existing('message', HTMLElement);
 const sum = existing('sum', HTMLInputElement);
@@ -36,6 +38,7 @@ let offer: Offer | undefined;
 /** Made before in this tab, and not paid yet: it is not made a second time. */
 let earlier: Invoice | undefined;
 
+noteUnlisted(facts);
 if (isInFrame) document.documentElement.dataset['framed'] = '';
 tellShop(here, { type: 'opened' });
 const sheet = document.querySelector('.sheet') ?? document.body;
@@ -47,10 +50,16 @@ else if (facts.view !== 'dead') {
   void run(openApi(session.token));
 }
 
-/** With the token behind the #, because a page in a frame may keep nothing. */
+/** With the token and what was typed behind the #, because a page in a frame may keep nothing. */
 function offerLanguage(invoiceTemplateAccessToken: string): void {
   const link = existing('language', HTMLAnchorElement);
-  link.href = `${addressIn(link.lang)}#${new URLSearchParams({ invoiceTemplateAccessToken })}`;
+  const lead = () => {
+    const kept = new URLSearchParams({ invoiceTemplateAccessToken });
+    if (sum.value !== '' && !sum.readOnly) kept.set('typed', sum.value);
+    link.href = `${addressIn(link.lang)}#${kept}`;
+  };
+  lead();
+  sum.addEventListener('input', lead);
   link.hidden = false;
 }
 
@@ -122,7 +131,15 @@ function showOffer(latest: Offer): void {
   sum.readOnly = amountMinor >= leastMinor && amountMinor <= mostMinor;
   const chosen = sum.readOnly ? amountMinor : earlier?.amount;
   if (isFirst && chosen !== undefined) sum.value = typedAmount(chosen, minorDigits, locale);
+  if (isFirst && typedBefore !== null && !sum.readOnly) type(typedBefore);
   show('form');
+}
+
+/** As this language writes it, or as it was if it is no amount. */
+function type(text: string): void {
+  const minor = minorIn(text, minorDigits);
+  sum.value = minor === undefined ? text.slice(0, sum.maxLength) : typedAmount(minor, minorDigits, locale);
+  sum.dispatchEvent(new Event('input'));
 }
 
 /** One invoice for each click: a second one while it is on its way does nothing. */

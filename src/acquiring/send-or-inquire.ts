@@ -10,6 +10,18 @@ import { digestOf, findExchange } from './exchange-log/store/exchange-rows.ts';
 /** The bank's response proves nothing. The job is retried with growing delays, then stuck. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
+  /** The bank was silent or unreachable. Its health says when it goes away and comes back. */
+  readonly isOutage: boolean;
+
+  constructor(why: string, answer?: BankResponse) {
+    super(why);
+    this.isOutage = answer !== undefined && isAbsence(answer);
+  }
+}
+
+function isAbsence(answer: BankResponse): boolean {
+  if (answer.outcome === 'unknown') return answer.isSilence === true;
+  return answer.outcome === 'notSent' && answer.noBytesSent === true;
 }
 
 export const whyOnlyInquired =

@@ -567,6 +567,7 @@ export function buildService(
     templateOf: (id) => loadTemplate(database.lookups, id),
     customerOf: (id) => loadCustomerOfPayer(database.lookups, id),
     termsOf: async (shop) => (await consents.settings(database.lookups, shop)).terms,
+    sendsEmail,
   });
   addConsentLinkRoutes(app, {
     mode: config.mode,
@@ -576,6 +577,7 @@ export function buildService(
     merchants,
     brandOf,
     consentLinks,
+    sendsEmail,
   });
   addPages(app, config.mode);
   addGauges(metrics, { database, jobs, clock, ledger, banks });

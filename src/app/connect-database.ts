@@ -14,7 +14,8 @@ export async function connectDatabase(
   { mayCreate }: SetUp,
 ): Promise<OpenedDatabase> {
   const { databaseUrl, databaseConnections: maxConnections, preparedStatements: prepares } = config;
-  const onConnectionError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const onConnectionError = (error: Error) =>
+    log.debug({ because: error.message }, 'database connection lost');
 
   if (databaseUrl !== undefined) {
     const connection = { url: databaseUrl };

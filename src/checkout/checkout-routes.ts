@@ -19,6 +19,7 @@ import { brandedStyle, type Assets, type Brand } from './domain/page-parts.ts';
 import { paymentLinkPage } from './domain/payment-link/payment-link-page.ts';
 import { needsConsent } from './domain/consent-text.ts';
 import {
+  anySite,
   isReturnAllowed,
   localeOf,
   readCheckoutRequest,
@@ -34,6 +35,8 @@ export type CheckoutPorts = {
   readonly publicUrl: () => string;
   /** What is charged and refunded to check a card, by currency. */
   readonly verificationChargeMinor: ReadonlyMap<string, bigint>;
+  /** False where receipts are not emailed. */
+  readonly sendsEmail: boolean;
   readonly log: Pick<Logger, 'error'>;
   readonly tokens: Pick<AccessTokens, 'verify'>;
   readonly merchants: Pick<Merchants, 'shop'>;
@@ -157,8 +160,7 @@ async function lookAt(
   const found = wanted.id !== '' && isStorableText(wanted.id) ? await find(wanted, ports) : undefined;
   const shop = found && (await merchants.shop(found.partyId, found.shopId));
   if (!found || !shop) return { view: { request: wanted, view: 'dead' }, origins: [] };
-  // The sandbox serves its demo shop from the same origin.
-  const origins = mode === 'sandbox' ? [...shop.origins, ...ownOrigins] : shop.origins;
+  const origins = sitesOf(shop, mode, ownOrigins);
   const { token, redirectUrl, cancelUrl, shopOrigin } = wanted;
   const subject = token === undefined ? undefined : await tokens.verify(token);
   const isGood = subject?.kind === wanted.kind && subject.entityId === wanted.id;
@@ -178,14 +180,26 @@ async function lookAt(
     }),
     brand: await ports.brandOf({ partyId: shop.partyId, shopId: shop.id }),
     view: isGood ? found.view : viewWithoutToken(wanted, returned),
+    isOpen: origins.includes(anySite),
+    isMailed: ports.sendsEmail && found.hasEmail !== false,
     ...defined({ order, verificationMinor: verificationOf(shop.currency, ports) }),
-    ...(redirectUrl !== undefined && isReturnAllowed(redirectUrl, origins) ? { returnTo: redirectUrl } : {}),
+    ...(isReturnAllowed(redirectUrl, origins) ? defined({ returnTo: redirectUrl }) : {}),
     ...(isReturnAllowed(cancelUrl, origins) ? defined({ cancelTo: cancelUrl }) : {}),
-    ...(shopOrigin !== undefined && origins.includes(shopOrigin)
+    ...(shopOrigin !== undefined && isReturnAllowed(shopOrigin, origins)
       ? { shopOrigin, hasOpener: from !== undefined && [shopOrigin, ...ownOrigins].includes(from) }
       : {}),
   };
   return { view, origins };
+}
+
+/** In a sandbox, any site until the shop lists some; its demo shop is served from the same origin. In live mode the listed ones alone. */
+function sitesOf(
+  { origins }: { readonly origins: readonly string[] },
+  mode: CheckoutPorts['mode'],
+  ownOrigins: readonly string[],
+): readonly string[] {
+  if (mode === 'live') return origins;
+  return origins.length === 0 ? [anySite] : [...origins, ...ownOrigins];
 }
 
 function verificationOf(
@@ -232,6 +246,8 @@ type Found = {
   readonly shopId: string;
   readonly view: View;
   readonly order?: Order;
+  /** Of a customer: the checkout asks for no address. */
+  readonly hasEmail?: boolean;
 };
 
 async function findSubject(
@@ -245,7 +261,9 @@ async function findSubject(
   const known = await customerOf(id);
   if (!known || known.customer.state.name === 'deleted') return undefined;
   // A customer with a card may save another. The script resumes a binding in progress.
-  return { ...known.customer, view: known.isBinding ? 'loading' : 'form' };
+  const { customer, isBinding } = known;
+  const hasEmail = customer.contactInfo.email !== undefined;
+  return { ...customer, hasEmail, view: isBinding ? 'loading' : 'form' };
 }
 
 /** Its token is not read here, so nothing of it is shown but its shop. */

@@ -30,6 +30,8 @@ import { awayPage, tryAgainAfterSeconds } from './unavailable-page.ts';
 
 export type ConsentLinkPorts = {
   readonly mode: 'sandbox' | 'live';
+  /** False where receipts are not emailed. */
+  readonly sendsEmail: boolean;
   readonly log: Pick<Logger, 'error'>;
   readonly clock: Clock;
   readonly merchants: Pick<Merchants, 'shop'>;
@@ -142,7 +144,11 @@ async function viewFor(
 async function shownOf(
   { link, series }: Standing,
   locale: Locale,
-  { merchants, verificationChargeMinor }: Pick<ConsentLinkPorts, 'merchants' | 'verificationChargeMinor'>,
+  {
+    merchants,
+    verificationChargeMinor,
+    sendsEmail,
+  }: Pick<ConsentLinkPorts, 'merchants' | 'verificationChargeMinor' | 'sendsEmail'>,
 ): Promise<Shown> {
   const shop = await merchants.shop(link.partyId, link.shopId);
   if (!shop) throw new Error(`Shop ${link.shopId} not found.`);
@@ -154,6 +160,7 @@ async function shownOf(
     currency,
     before: mandate,
     after: link.terms,
+    isMailed: sendsEmail && mandate.payer.contactInfo.email !== undefined,
   };
   const { redirectUrl } = link;
   const mayReturn = isReturnAllowed(redirectUrl, shop.origins);

@@ -9,12 +9,15 @@ import { sheetPage } from './sheet-page.ts';
 const afterSeconds = 4;
 /** Replaces this page, so that the way back does not lead through it. */
 const goOn = `location.replace(document.getElementById('onward').href);`;
+const tellOpener = `(window.opener || (window.parent !== window && window.parent) || window).postMessage('finish-interaction', '*');
+if (window.opener) window.close();`;
 const goOnLater = `setTimeout(() => { ${goOn} }, ${afterSeconds * 1_000});`;
 
-type Looks = { readonly address: string; readonly locale: Locale; readonly style: string };
+export type Looks = { readonly locale: Locale; readonly style: string };
+type To = Looks & { readonly address: string };
 
 /** To the service's own pages and the sites of the shop: at once, and by the link where neither script nor refresh runs. */
-export function onwardPage(looks: Looks): SmallPage {
+export function onwardPage(looks: To): SmallPage {
   const { ended, leaving } = wordsIn(looks.locale);
   const address = escaped(looks.address);
   return page(looks, {
@@ -26,7 +29,7 @@ export function onwardPage(looks: Looks): SmallPage {
 }
 
 /** To any other site: with a click, in a sandbox after a while without one. */
-export function leavingPage({ isSandbox, ...looks }: Looks & { readonly isSandbox: boolean }): SmallPage {
+export function leavingPage({ isSandbox, ...looks }: To & { readonly isSandbox: boolean }): SmallPage {
   const { leaving } = wordsIn(looks.locale);
   // With its port. Characters that only look like others are encoded in it.
   const { host } = new URL(looks.address);
@@ -39,6 +42,15 @@ export function leavingPage({ isSandbox, ...looks }: Looks & { readonly isSandbo
 <a id="onward" class="main" href="${escaped(looks.address)}" rel="noreferrer">${escaped(leaving.onward)}</a>
 ${isSandbox ? `<p class="test"><span>${escaped(note)}</span></p>` : ''}`,
     ...(isSandbox ? { script: goOnLater } : {}),
+  });
+}
+
+/** Without an address: the window or frame of a shop that shows it learns that the bank has replied. */
+export function heardPage(looks: Looks): SmallPage {
+  const { ended } = wordsIn(looks.locale);
+  return page(looks, {
+    content: `<h1>${escaped(ended.heardHead)}</h1>\n<p>${escaped(ended.heardShopLead)}</p>`,
+    script: tellOpener,
   });
 }
 

@@ -1,10 +1,12 @@
 // Where a payer continues after their bank. The service's own pages and those of the shop open at once; a page names any other.
+import type { FastifyRequest } from 'fastify';
 import { isTrusted } from '../merchants/domain/return-address.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
-import type { SendOn } from '../platform/http/pages/payer-return.ts';
+import type { Onward, SendOn } from '../platform/http/pages/payer-return.ts';
 import { localeOf } from './domain/checkout-request.ts';
-import { leavingPage, onwardPage } from './leaving-page.ts';
+import type { SmallPage } from './challenge-pages.ts';
+import { heardPage, leavingPage, onwardPage, type Looks } from './leaving-page.ts';
 import { sendPage, textOf } from './page-response.ts';
 
 export function payersOnward(options: {
@@ -14,16 +16,26 @@ export function payersOnward(options: {
 }): SendOn {
   const { mode, merchants, publicUrl } = options;
   const files = pageFiles('checkout');
-  return async ({ address, shop: { partyId, shopId } }, request, reply) => {
-    const origins = (await merchants.shop(partyId, shopId))?.origins ?? [];
+
+  async function pageTo(
+    { address, shop }: Onward,
+    request: FastifyRequest,
+    looks: Looks,
+  ): Promise<SmallPage> {
+    const origins = (await merchants.shop(shop.partyId, shop.shopId))?.origins ?? [];
     // A sandbox may be reached by another name than its PUBLIC_URL.
     const own = mode === 'sandbox' ? [publicUrl(), `${request.protocol}://${request.host}`] : [publicUrl()];
-    const style = textOf((await files()).get('checkout.css'));
-    const locale = localeOf(undefined, request.headers['accept-language']);
-    const looks = { address, locale, style };
-    const shown = isTrusted(address, origins, own)
-      ? onwardPage(looks)
-      : leavingPage({ ...looks, isSandbox: mode === 'sandbox' });
+    return isTrusted(address, origins, own)
+      ? onwardPage({ ...looks, address })
+      : leavingPage({ ...looks, address, isSandbox: mode === 'sandbox' });
+  }
+
+  return async (onward, request, reply) => {
+    const looks = {
+      style: textOf((await files()).get('checkout.css')),
+      locale: localeOf(undefined, request.headers['accept-language']),
+    };
+    const shown = onward ? await pageTo(onward, request, looks) : heardPage(looks);
     return sendPage(
       shown.html,
       request,

@@ -54,8 +54,8 @@ function addServiceCommands(program: MandateCommand): void {
     .subcommand('sandbox', {
       summary: 'Print the address and API key of the sandbox',
       details:
-        'It reads `sandbox.json` in the data folder. The last node that stops leaves it there, because the next start uses its API key. ' +
-        'So the command also works while no sandbox runs. Live mode keeps no such file.',
+        'It reads `sandbox.json` in the data folder, which the last node removes when it stops. The next start prints the same API key, ' +
+        'from `sandbox.key`. Live mode keeps no such files.',
       examples: ['export URL=$(mandate sandbox url)', 'export KEY=$(mandate sandbox apiKey)'],
     })
     .argument('[field]', 'print only this one: url, apiKey, shopID, bankUrl, docsUrl or demoUrl')

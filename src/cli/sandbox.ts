@@ -7,7 +7,7 @@ export function showSandbox(field: string | undefined, options: { json?: true })
   const stored = readSandboxFacts(dataFolder);
   if (!stored)
     throw new Error(
-      `No sandbox in ${dataFolder}. Start one with "npm start", or set MANDATE_DATA to the folder of the one you use.`,
+      `No sandbox runs in ${dataFolder}. Start one with "npm start", or set MANDATE_DATA to the folder of the one you use.`,
     );
   const { apiUrl, ...others } = stored;
   const info = { url: apiUrl, ...others };

@@ -45,7 +45,8 @@ export async function runWithdrawalJob(
     answer === 'blocked'
       ? blockedOutcome(withdrawal, clock.now())
       : interpret(withdrawal, answer, clock.now());
-  if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
+  if ('unknown' in meaning)
+    throw new OutcomeUnknown(meaning.unknown, answer === 'blocked' ? undefined : answer);
   if ('again' in meaning) return reschedule(db, stored, meaning.again);
   const returned = answer !== 'blocked' && answer.outcome === 'approved' ? answer.returned : undefined;
   const endedAt = clock.now();
@@ -74,7 +75,8 @@ async function lookForReturn(deps: WithdrawalJobDeps, stored: StoredWithdrawal, 
   const payout = payoutOf(withdrawal);
   const bank = await deps.banks.bankOf(payout.terminal);
   const answer = await bank.inquire(payout);
-  if (answer.outcome === 'unknown' || answer.outcome === 'notSent') throw new OutcomeUnknown(answer.why);
+  if (answer.outcome === 'unknown' || answer.outcome === 'notSent')
+    throw new OutcomeUnknown(answer.why, answer);
   const returned = answer.outcome === 'approved' ? answer.returned : undefined;
   if (!returned) return reschedule(deps.db, stored, null);
   await recordReturn(deps, stored, returned, clock.now());

@@ -1,6 +1,6 @@
 // Creates a sandbox's party, shops and API key on the first start, and writes the key to a file only its owner can read.
 // Live mode has no such file.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../error-code.ts';
 import type { Banks } from '../acquiring/banks.ts';
@@ -21,7 +21,7 @@ export type SandboxInfo = {
   readonly demoUrl: string;
 };
 
-/** What `sandbox.json` holds: the node that has run the longest, and those that started after it. */
+/** What `sandbox.json` holds while nodes run: the one that has run the longest, and those that started after it. */
 type StoredInfo = NodeInfo & { readonly after?: readonly NodeInfo[] };
 /** Files of 0.2.0 lack the process ID. */
 type NodeInfo = SandboxInfo & { readonly pid?: number };
@@ -65,9 +65,12 @@ export async function setUpSandbox(options: {
   });
   const ofPayouts = { ...own, merchantId: 'PAYOUTS', descriptor: 'Sandbox' };
   await banks.putSandboxTerminals({ ofShops, ofPayouts }, { id: bank.id, partyId });
-  const known = readSandboxFacts(dataFolder)?.apiKey;
+  // Earlier versions kept the key in the other file alone.
+  const known = readKey(dataFolder) ?? readSandboxFacts(dataFolder)?.apiKey;
   const works = known !== undefined && (await apiKeys.authenticate(known))?.kind === 'apiKey';
   const apiKey = works ? known : await apiKeys.create({ partyId, name: 'sandbox', scopes: [allScopes] });
+  makeFolder(dataFolder);
+  writeAside(keyFile(dataFolder), `${apiKey}\n`);
   const facts: SandboxInfo = {
     apiUrl: publicUrl,
     apiKey,
@@ -80,13 +83,14 @@ export async function setUpSandbox(options: {
   return facts;
 }
 
-/** Leaves the file to the other nodes. The last one stays in it, because the next start uses its API key. */
+/** Leaves the file to the other nodes. The last one removes it; the API key is in a file of its own. */
 export function leaveSandbox(dataFolder: string): void {
   const others = readNodes(dataFolder).filter(isRunning);
   if (others.length > 0) writeNodes(dataFolder, others);
+  else rmSync(infoFile(dataFolder), { force: true });
 }
 
-/** Of the node that has run the longest, or of the last one that ran. Undefined before the first start. */
+/** Of the node that has run the longest, or of one that was killed. Undefined if none runs or was killed. */
 export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
   const nodes = readNodes(dataFolder);
   const found = nodes.find(isRunning) ?? nodes[0];
@@ -114,15 +118,32 @@ function readNodes(dataFolder: string): NodeInfo[] {
   }
 }
 
-/** Writes a temporary file and renames it, so that a reader never sees half of it. */
+function readKey(dataFolder: string): string | undefined {
+  try {
+    return readFileSync(keyFile(dataFolder), 'utf8').trim();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 function writeNodes(dataFolder: string, [first, ...after]: readonly NodeInfo[]): void {
   makeFolder(dataFolder);
-  const aside = `${infoFile(dataFolder)}.${process.pid}`;
   const stored = { ...first, ...(after.length > 0 ? { after } : {}) };
-  writeFileSync(aside, JSON.stringify(stored, null, 2) + '\n', { mode: 0o600 });
-  renameSync(aside, infoFile(dataFolder));
+  writeAside(infoFile(dataFolder), JSON.stringify(stored, null, 2) + '\n');
+}
+
+/** Writes a temporary file and renames it, so that a reader never sees half of it. */
+function writeAside(file: string, text: string): void {
+  const aside = `${file}.${process.pid}`;
+  writeFileSync(aside, text, { mode: 0o600 });
+  renameSync(aside, file);
 }
 
 function infoFile(dataFolder: string): string {
   return join(dataFolder, 'sandbox.json');
+}
+
+function keyFile(dataFolder: string): string {
+  return join(dataFolder, 'sandbox.key');
 }

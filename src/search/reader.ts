@@ -1,13 +1,16 @@
 // Copies what changes to the tables of searches, half a second behind, and does the portions of a rebuild in between.
 import type { Database } from '../platform/database/database.ts';
 import { openLoop } from '../platform/jobs/loop.ts';
+import { logFailure } from '../platform/jobs/outages.ts';
 import type { Logger } from '../platform/log.ts';
 import { readChanges } from './position.store.ts';
 
 const readEveryMs = 500;
 
 export function openSearchReader({ db, log }: { readonly db: Database; readonly log: Logger }) {
-  const loop = openLoop(read, (err) => log.warn({ err }, 'event log could not be read for searches'));
+  const loop = openLoop(read, (error) =>
+    logFailure(log, error, {}, 'event log could not be read for searches'),
+  );
 
   async function read(): Promise<void> {
     const done = await readChanges(db);

@@ -1,6 +1,7 @@
 // Assembles the module: the feed reader, the delivery worker and what the endpoints need.
 import type { Clock } from '../clock.ts';
 import { openLoop } from '../platform/jobs/loop.ts';
+import { logFailure } from '../platform/jobs/outages.ts';
 import { ttlCache } from '../platform/database/ttl-cache.ts';
 import type { Database, DatabasePool } from '../platform/database/database.ts';
 import type { Owner } from '../platform/events/domain/topic.ts';
@@ -84,7 +85,7 @@ export function openWebhooks(
 
   function reportFailure(error: unknown): void {
     if (error instanceof ClusterMismatch) log.error({ err: error }, 'webhook cluster mismatch');
-    else log.warn({ err: error }, 'event log could not be read for webhooks');
+    else logFailure(log, error, {}, 'event log could not be read for webhooks');
   }
 
   return {

@@ -111,7 +111,20 @@ const rows: readonly Row[] = [
   [
     'a list without an externalID',
     () => world.get(invoicesUrl),
-    '`externalID` is required. The one it was created with. This path lists nothing: without an externalID, read it by its ID.',
+    '`externalID` is required. The one it was created with. Without an externalID, search `/v2/analytics/shops/{shopID}/invoices`.',
+  ],
+  [
+    'a list of customers without an externalID',
+    () => world.get(customersUrl),
+    /Without an externalID, read it by its ID: customers have no search\.$/,
+  ],
+  ['JSON that ends too early', () => post(invoicesUrl, '{"shopID": "TEST"'), /^The JSON ends too early/],
+  ['JSON with single quotes', () => post(invoicesUrl, "{'shopID': 'TEST'}"), /^Names and texts need double/],
+  ['a form', () => post(invoicesUrl, 'shopID=TEST&amount=1'), 'The body is a form. Send JSON.'],
+  [
+    'a wrong payerType',
+    () => charge({ payerType: 'CardPayer', contactInfo: {} }),
+    '`payer.payerType` must be equal to one of the allowed values: PaymentResourcePayer, RecurrentPayer, CustomerPayer.',
   ],
   [
     'an empty body',
@@ -186,6 +199,77 @@ test.each(rows)('%s is explained', async (_, ask, hint) => {
   const { status, body } = await ask();
   expect([400, 422]).toContain(status);
   expect(body.hint).toEqual(typeof hint === 'string' ? hint : expect.stringMatching(hint));
+});
+
+describe('an externalID that is taken', () => {
+  const conflict = async (ask: (more: object) => Promise<Answer>, first: object, other: object) => {
+    const { body } = await ask(first);
+    const refused = await ask(other);
+    expect(refused.status).toBe(409);
+    return String(refused.body.hint).replace(body.customer?.id ?? body.invoice?.id ?? body.id, 'ID');
+  };
+  const hintAbout = (what: string) =>
+    `The externalID belongs to \`ID\`, ${what}. Send a new externalID for a new object.`;
+
+  test('names what differs in the request', async () => {
+    const externalID = 'taken-1';
+    const said = await conflict(
+      (more) => invoice({ externalID, ...more }),
+      {},
+      { amount: 1, product: 'Two' },
+    );
+    expect(said).toBe(hintAbout('created with another `amount` and `product`'));
+    const written = { dueDate: dueAfter(world.service.clock.now(), minuteMs), externalID: 'taken-2' };
+    const shifted = { amount: 1, dueDate: `${written.dueDate.slice(0, 19)}.000+00:00` };
+    const first = { dueDate: `${written.dueDate.slice(0, 19)}Z` };
+    expect(await conflict((more) => invoice({ ...written, ...more }), first, shifted)).toBe(
+      hintAbout('created with another `amount`'),
+    );
+  });
+
+  test('says so if the object does not have what differs', async () => {
+    const clientInfo = { trustLevel: 'wellKnown' };
+    const bankAccount = {
+      accountType: 'InvoiceRussianBankAccount',
+      account: '4'.repeat(20),
+      bankBik: '044525225',
+    };
+    const said = await conflict(
+      (more) => invoice({ externalID: 'taken-3', clientInfo, ...more }),
+      {},
+      { bankAccount },
+    );
+    expect(said).toBe(hintAbout('created with other content'));
+  });
+
+  test('says that the customer was deleted', async () => {
+    const body = { shopID: 'TEST', contactInfo: {}, metadata: {}, externalID: 'taken-4' };
+    const made = await post(customersUrl, body);
+    await world.service.call('DELETE', `${customersUrl}/${made.body.customer.id}`, {
+      token: world.merchant.apiKey,
+    });
+    expect((await post(customersUrl, body)).body.hint).toContain(`\`${made.body.customer.id}\`, deleted.`);
+  });
+});
+
+test.each([
+  ['an invoice', () => world.get(`${invoicesUrl}/unknown`), /^Check the ID, and that the token belongs/],
+  ['a payment', () => world.get(`${invoicesUrl}/${single}/payments/9`), /numbered within their invoice/],
+  ['a webhook', () => world.get(`${webhooksUrl}/unknown`), /lists your webhooks/],
+])('%s that is not found is explained', async (_, ask, hint) => {
+  const { status, body } = await ask();
+  expect([status, body.hint]).toEqual([404, expect.stringMatching(hint)]);
+});
+
+test('a path of no operation is explained', async () => {
+  expect((await world.get('/v2/processing/invoice')).body).toEqual({
+    message: 'Not found',
+    hint: 'No operation has this path. `/docs` lists all of them.',
+  });
+});
+
+test('a wallet that is not found has no body, as published', async () => {
+  expect(await world.get('/wallet/v0/wallets/unknown')).toMatchObject({ status: 404, text: '' });
 });
 
 test('the message about a webhook URL that is none is not about spaces', async () => {

@@ -122,7 +122,10 @@ describe('categories', () => {
   test('are not found by an unknown ID', async () => {
     expect(essence(await get(`${processing}/categories/999`))).toEqual({
       status: 404,
-      body: { message: 'Category not found' },
+      body: {
+        message: 'Category not found',
+        hint: 'Check the ID. `GET /v2/processing/categories` lists the categories.',
+      },
     });
   });
 });
@@ -338,7 +341,10 @@ describe('in live mode', () => {
           ...defined({ token }),
           ...(method === 'POST' ? { body: { now: '2030-01-01T00:00:00Z' } } : {}),
         });
-        expect(essence(answer)).toEqual({ status: 404, body: { message: expect.any(String) } });
+        expect(essence(answer)).toEqual({
+          status: 404,
+          body: { message: 'Not found', hint: expect.stringMatching(/^No operation has this path/) },
+        });
       }
     }
   });

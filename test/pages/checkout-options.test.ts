@@ -220,10 +220,13 @@ describe('the address', () => {
     expect([hidden.get('metadata'), hidden.get('email')]).toEqual(['{"order":17}', 'anna@example.com']);
   });
 
-  test('prefers the invoice to a customer, and rejects half of a pair', () => {
+  test('pays the invoice of a customer, who is named for their saved card, and rejects half of a pair', () => {
     const customer = { customerID: 'C1', customerAccessToken: 'c.c.c' };
     const both = made({ ...customer, ...invoiceOptions() });
-    expect([both.query.get('invoiceID'), both.query.get('customerID')]).toEqual([invoice.id, null]);
+    expect([both.query.get('invoiceID'), both.query.get('customerID')]).toEqual([invoice.id, 'C1']);
+    expect(both.hidden.get('customerAccessToken')).toBe('c.c.c');
+    expect(both.query.get('customerAccessToken')).toBe(null);
+    expect(made({ customerID: 'C1', ...invoiceOptions() }).query.get('customerID')).toBe(null);
     expect(made({ invoiceID: 'I1', ...customer }).query.get('customerID')).toBe('C1');
     for (const half of [{}, { invoiceID: 'I1' }, { customerAccessToken: 'a.b.c' }]) {
       expect(() => made(half)).toThrow('Unrecognized integration type');

@@ -69,7 +69,7 @@ describe('the page', () => {
     expect(policyOf(page)).toBe(
       `default-src 'none'; script-src ${hashOf(scriptOf(page))}; style-src ${hashOf(styleOf(page))}; ` +
         `connect-src 'self'; img-src data:; frame-src 'self' https: http:; form-action 'none'; base-uri 'none'; ` +
-        `frame-ancestors ${publicUrl} http://localhost; require-trusted-types-for 'script'; trusted-types 'none'`,
+        `frame-ancestors *; require-trusted-types-for 'script'; trusted-types 'none'`,
     );
     expect(page.text.match(/<script|<style|<link/g)).toHaveLength(4); // one script is data, and one link an empty icon
     expect(page.text).not.toMatch(/ style=| on\w+=|https?:\/\//);
@@ -112,7 +112,23 @@ describe('the page', () => {
     expect(returned.headers['cross-origin-opener-policy']).toBe('unsafe-none');
   });
 
-  test('may be framed only by the shop’s sites and, in a sandbox, by its own origins', async () => {
+  test('may be framed by any site in a sandbox, and get payers back there, until the shop lists its own', async () => {
+    const site = 'https://any.example';
+    const page = await openPaid({
+      shopOrigin: site,
+      redirectUrl: `${site}/thanks`,
+      cancelUrl: `${site}/cart`,
+    });
+    expect(directive(page, 'frame-ancestors')).toBe('*');
+    expect(page.headers).not.toHaveProperty('x-frame-options');
+    expect(page.text).toContain(`"shopOrigin":"${site}"`);
+    expect(page.text).toContain(`"returnTo":"${site}/thanks"`);
+    expect(page.text).toMatch(/<p id="unlisted"[^>]* hidden>In live mode, only sites that the shop lists/);
+    for (const redirectUrl of ['javascript:alert(1)', 'data:text/html,x'])
+      expect((await openPaid({ redirectUrl })).text).not.toContain('"returnTo"');
+  });
+
+  test('may be framed only by the sites that the shop lists and, in a sandbox, by its own origins', async () => {
     await setOrigins('https://shop.example', 'https://www.shop.example');
     await expect
       .poll(async () => directive(await openPaid(), 'frame-ancestors'), { timeout: 30_000 })
@@ -193,7 +209,7 @@ describe('the page', () => {
     const page = await open(await query());
     expect([page.status, viewOf(page)]).toEqual([404, 'dead']);
     expect(page.text).not.toMatch(/12,345|Coffee/);
-    expect(directive(page, 'frame-ancestors')).toMatch(/^('none'|https:\/\/shop\.example .*)$/);
+    expect(directive(page, 'frame-ancestors')).toMatch(/^('none'|\*|https:\/\/shop\.example .*)$/);
   });
 
   test.each([
@@ -262,10 +278,10 @@ describe('the page', () => {
 
   describe('for a customer', () => {
     const url = '/v2/processing/customers';
-    async function makeCustomer(by = merchant) {
+    async function makeCustomer(by = merchant, contactInfo: object = {}) {
       const { body } = await service.call('POST', url, {
         token: by.apiKey,
-        body: { shopID: 'TEST', contactInfo: {} },
+        body: { shopID: 'TEST', contactInfo },
       });
       return { id: String(body.customer.id), token: String(body.customerAccessToken.payload) };
     }
@@ -279,6 +295,21 @@ describe('the page', () => {
       expect(page.text).toContain('I agree that TEST keeps this card on file');
       expect(page.text).not.toMatch(/<input id="consent"[^>]* checked/);
       expect(page.text).not.toContain(token);
+    });
+
+    test.each([
+      ['en', 'open the link in the receipt, or tell TEST', 'at any time: tell TEST'],
+      ['ru', 'откройте ссылку в чеке или сообщите TEST', 'в любой момент: сообщите TEST'],
+    ])('promises in %s the link of a receipt only to a customer with an e-mail', async (locale, ...said) => {
+      const without = await makeCustomer();
+      const reachable = await makeCustomer(merchant, { email: 'payer@example.com' });
+      for (const [{ id, token }, stop] of [
+        [reachable, said[0]],
+        [without, said[1]],
+      ] as const) {
+        const { text } = await openToBind(id, token, { locale });
+        expect(/id="consent-stop"[^>]*>([^<]*)</.exec(text)?.[1]).toContain(stop);
+      }
     });
 
     test('waits for the script without a token, and shows the form to a shop’s page', async () => {
@@ -374,6 +405,17 @@ describe('the pages on the way to the bank and back', () => {
       expect(directive(page, 'frame-src')).toBe("'self' https:");
       expect(directive(page, 'frame-ancestors')).toBe("'none'");
       expect(page.headers['x-frame-options']).toBe('DENY');
+      const site = 'https://any.example';
+      const query = new URLSearchParams({
+        invoiceID: made.id,
+        invoiceAccessToken: made.token,
+        shopOrigin: site,
+        redirectUrl: `${site}/thanks`,
+        cancelUrl: `${site}/cart`,
+      });
+      const elsewhere = await live.call('GET', `/checkout?${query.toString()}`);
+      expect(directive(elsewhere, 'frame-ancestors')).toBe("'none'");
+      expect(elsewhere.text).not.toMatch(/any\.example|id="unlisted"/);
     } finally {
       await live.close();
     }

@@ -58,7 +58,8 @@ describe('the sandbox', () => {
       status: 201,
       answer: { invoice: { shopID: 'TEST', status: 'unpaid' } },
     });
-    expect(statSync(join(data, 'sandbox.json')).mode & 0o777).toBe(0o600);
+    for (const file of ['sandbox.json', 'sandbox.key'])
+      expect(statSync(join(data, file)).mode & 0o777).toBe(0o600);
     expect(statSync(join(data, 'master.key')).mode & 0o777).toBe(0o600);
 
     const created = await request('POST', `${first.url}/v2/processing/invoices`, {
@@ -70,6 +71,8 @@ describe('the sandbox', () => {
     expect(await first.stop()).toBe(0);
     await expectToEnd(postmaster);
     expect(existsSync(join(data, 'pg/data/postmaster.pid'))).toBe(false);
+    const stopped = await mandate(['sandbox'], { MANDATE_DATA: data });
+    expect(stopped).toMatchObject({ code: 1, errors: expect.stringContaining('No sandbox runs in') });
 
     const second = await startServer({ MANDATE_DATA: data });
     expect((await factsOf(data)).apiKey).toBe(facts.apiKey);
@@ -90,6 +93,7 @@ describe('the sandbox', () => {
 
     const second = await startServer({ MANDATE_DATA: data });
     expect(postmasterOf(data)).toBe(orphan);
+    expect(await factsOf(data)).toMatchObject({ url: second.url, apiKey });
     expect((await request('GET', `${second.url}/v2/processing/me`, { token: apiKey })).status).toBe(200);
     // The killed program counts as present until its sessions on the server have ended.
     const ofKilled = async () => (await sessionsIn(data)).filter((pid) => sessions.includes(pid));
@@ -158,7 +162,7 @@ describe('the sandbox', () => {
     expect(urlIn(stored())).toBe(second.url);
     expect(await factsOf(data)).not.toHaveProperty('pid');
     expect(await second.stop()).toBe(0);
-    expect(urlIn(stored())).toBe(second.url);
+    expect(existsSync(join(data, 'sandbox.json'))).toBe(false);
   });
 
   test('names the node that runs after another was killed', async () => {

@@ -52,6 +52,6 @@ If your servers charge with an API key, forbid it for the shop:
 
     mandate shop recurring <shopID> --party <partyID> --needs-api-key yes
 
-A recurring charge with an access token then gets 400 \`operationNotPermitted\`.
+A recurring charge with an access token then gets 400 \`operationNotPermitted\`, unless a present payer has [the customer's token](payer/saved-card.md).
 `;
 }

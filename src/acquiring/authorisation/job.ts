@@ -145,7 +145,7 @@ function write<Stored extends object, Change extends object>(
   let stored = read;
   const attempt = async () => {
     const meaning = await decide(stored);
-    if (isNotFinal(meaning)) return tryAgain(job, stored, meaning);
+    if (isNotFinal(meaning)) return tryAgain(job, stored, meaning, heard?.answer);
     const after = await job.write(stored, meaning, at, heard);
     if (after !== 'versionConflict') return unlessOver(after);
     const current = await job.reread(stored, heard);
@@ -160,8 +160,9 @@ async function tryAgain<Stored extends object>(
   { reschedule }: Pick<AuthorisationJob<Stored, never>, 'reschedule'>,
   stored: Stored,
   meaning: NotFinal,
+  answer: BankResponse | undefined,
 ): Promise<undefined> {
-  if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown);
+  if ('unknown' in meaning) throw new OutcomeUnknown(meaning.unknown, answer);
   await reschedule(stored, meaning.again);
 }
 

@@ -63,6 +63,8 @@ export type CheckoutView = {
   readonly networks?: readonly string[];
   /** What is charged and refunded to check a card, if the shop's currency has such a sum. */
   readonly verificationMinor?: number;
+  /** Receipts reach the payer by email. An invoice's checkout asks for the address. */
+  readonly isMailed?: boolean;
   readonly brand?: Brand;
   readonly returnTo?: string;
   /** Where a payer goes who does not pay. */
@@ -71,6 +73,8 @@ export type CheckoutView = {
   readonly shopOrigin?: string;
   /** The page of that origin opened it, and keeps a handle on it. */
   readonly hasOpener?: boolean;
+  /** Any site may show it and get the payer back: the page says that live mode differs. */
+  readonly isOpen?: boolean;
 };
 
 /** What the page's script reads. */
@@ -88,6 +92,7 @@ export type CheckoutFacts = Omit<
   /** The sentence at the box. Without an order, the script composes it once it knows the order. */
   readonly consent?: ConsentText;
   readonly verificationMinor?: number;
+  readonly isMailed: boolean;
   readonly words: Pick<
     Translations,
     'problems' | 'banners' | 'waiting' | 'page' | 'done' | 'challenge' | 'consent'
@@ -150,6 +155,7 @@ ${heading}
 ${details}
 ${isRenamed ? `<p class="payee">${escaped(fill(words.page.to, { shop: shop.name }))}</p>` : ''}
 ${shop?.isTest ? `<p class="test"><span>${escaped(words.page.testMode)}</span></p>` : ''}
+${shown.isOpen ? `<p id="unlisted" class="hint" hidden>${escaped(words.page.unlisted)}</p>` : ''}
 </header>`;
 }
 
@@ -182,6 +188,8 @@ function cardForm(shown: CheckoutView, words: Translations, name: string): strin
   const isEmailNeeded = request.recurring;
   const emailLabel = isEmailNeeded ? page.email : page.emailOptional;
   return `<form id="card-form" novalidate autocomplete="on">
+${request.kind === 'customer' ? '' : savedCard(page)}
+<div id="entry">
 ${field('number', page.number, `<input id="number" inputmode="numeric" autocomplete="cc-number" placeholder="0000 0000 0000 0000" maxlength="30" required aria-describedby="number-network number-problem"><svg class="network" aria-hidden="true"><use id="network-sign" href="#sign-card"/></svg><span id="number-network" class="off-screen"></span>`)}
 <div class="pair">
 ${field('expiry', page.expiry, `<input id="expiry" inputmode="numeric" autocomplete="cc-exp" placeholder="${escaped(page.expiryShape)}" maxlength="12" required aria-describedby="expiry-problem">`)}
@@ -189,6 +197,7 @@ ${field('code', page.code, `<input id="code" ${request.obscureCardCvv ? 'type="p
 </div>
 ${request.requireCardHolder ? field('holder', page.holder, `<input id="holder" autocomplete="cc-name" autocapitalize="characters" maxlength="100" required aria-describedby="holder-problem">`) : ''}
 ${request.kind === 'customer' ? '' : field('email', emailLabel, `<input id="email" type="email" autocomplete="email" maxlength="100" ${isEmailNeeded ? 'required ' : ''}aria-describedby="email-problem">`)}
+</div>
 ${consent || isUnread ? consentField(consent) : ''}
 ${request.hold ? `<p class="hint">${escaped(page.holdNote)}</p>` : ''}
 <button id="pay" class="main" type="submit"${isUnread ? ' aria-disabled="true"' : ''}>${escaped(payLabel(shown, words))}</button>
@@ -199,6 +208,14 @@ ${languageLink(request.locale)}
 </form>`;
 }
 
+/** Hidden until the script has read the card of a customer whose token the address has. */
+function savedCard({ otherCard }: Translations['page']): string {
+  return `<div id="saved" class="saved" hidden>
+<p id="saved-text"></p>
+<button id="saved-switch" class="quiet" type="button">${escaped(otherCard)}</button>
+</div>`;
+}
+
 export function backLink({ cancelTo }: CheckoutView, { done }: Translations): string {
   return cancelTo === undefined
     ? ''
@@ -207,12 +224,12 @@ export function backLink({ cancelTo }: CheckoutView, { done }: Translations): st
 
 /** Undefined if no card is saved, or if the order is not known yet. */
 function consentOf(
-  { request, shop, order }: CheckoutView,
+  { request, shop, order, isMailed = false }: CheckoutView,
   { consent }: Translations,
   name: string,
 ): ConsentText | undefined {
   if (!shop || !needsConsent(request) || (request.kind === 'invoice' && !order)) return undefined;
-  return consentTextOf({ ...request, ...shop, ...order, shop: name }, consent);
+  return consentTextOf({ ...request, ...shop, ...order, isMailed, shop: name }, consent);
 }
 
 function payLabel({ request, shop, order }: CheckoutView, { page }: Translations): string {
@@ -276,6 +293,7 @@ function factsOf(shown: CheckoutView, words: Translations, name: string): Checko
     currency: shop?.currency ?? '',
     minorDigits: shop?.minorDigits ?? 0,
     hasOpener: rest.hasOpener === true,
+    isMailed: rest.isMailed === true,
     words: {
       problems,
       banners,

@@ -180,11 +180,12 @@ describe('the sentence at the box', () => {
     query: Record<string, string>,
     more: MandateTerms = {},
     paid: number | undefined = 6_000,
+    isMailed = true,
   ) => {
     const request = readCheckoutRequest(query);
     if (!request) throw new Error('it asks for nothing');
     const { kind, locale, terms } = request;
-    const asked = { kind, locale, shop: 'Bean & Leaf', currency: 'RUB', minorDigits: 2 };
+    const asked = { kind, locale, shop: 'Bean & Leaf', currency: 'RUB', minorDigits: 2, isMailed };
     const amount = kind === 'invoice' && paid !== undefined ? { amountMinor: paid } : {};
     return consentTextOf({ ...asked, ...amount, terms: { ...terms, ...more } }, wordsIn(locale).consent);
   };
@@ -276,6 +277,16 @@ describe('the sentence at the box', () => {
     );
     expect(textOf({ ...recurring, locale: 'ru' }).howToStop).toMatch(
       /ссылку в чеке или сообщите Bean & Leaf\./,
+    );
+  });
+
+  test('names the shop alone to a payer who gets no receipts by e-mail', () => {
+    const customer = { customerID: 'C1' };
+    expect(textOf(customer, {}, undefined, false).howToStop).toBe(
+      'You can end this at any time: tell Bean & Leaf. Then no further payment is taken.',
+    );
+    expect(textOf({ ...customer, locale: 'ru' }, {}, undefined, false).howToStop).toBe(
+      'Это можно прекратить в любой момент: сообщите Bean & Leaf. Списаний больше не будет.',
     );
   });
 

@@ -120,8 +120,11 @@ export const privateNames: readonly string[] = [
   'metadata',
 ];
 
+/** Stands for all in a list of sites, as in `frame-ancestors`. */
+export const anySite = '*';
+
 /** Whether the shop allows this address to return to. */
 export function isReturnAllowed(address: string | undefined, origins: readonly string[]): boolean {
   const origin = address === undefined ? undefined : originOf(address);
-  return origin !== undefined && origins.includes(origin);
+  return origin !== undefined && (origins.includes(anySite) || origins.includes(origin));
 }

@@ -3,7 +3,7 @@
 import { decimalsOf, type Currency } from '../../money.ts';
 import { asAgreed, type MandateTerms } from '../../receipts/domain/terms.ts';
 import type { Locale } from './checkout-request.ts';
-import { amountText, printedDate, scheduleText } from './consent-text.ts';
+import { amountText, howToStopText, printedDate, scheduleText } from './consent-text.ts';
 import { consentLinkWords } from './consent-link-words.ts';
 import { printMoney } from '../../receipts/domain/format-money.ts';
 import { fill, wordsIn } from './translations.ts';
@@ -29,6 +29,8 @@ export type TermsToCompare = {
   readonly currency: Currency;
   readonly before: MandateTerms;
   readonly after: MandateTerms;
+  /** Receipts reach the payer, with the link that ends the charges. */
+  readonly isMailed: boolean;
 };
 
 export function consentLinkText(terms: TermsToCompare, locale: Locale): ConsentLinkText {
@@ -50,7 +52,7 @@ export function consentLinkText(terms: TermsToCompare, locale: Locale): ConsentL
   const whole = trial === words.none ? sentence : `${sentence} ${fill(words.agreeTrial, { trial })}`;
   // A Russian date ends with a full stop of its own.
   const text = whole.replaceAll('..', '.');
-  const howToStop = fill(wordsIn(locale).consent.stop, { shop });
+  const howToStop = howToStopText(terms, wordsIn(locale).consent);
   const compared = rows.map(
     (row) => `${row.name}: ${words.before} ${row.before}; ${words.after} ${row.after}`,
   );

@@ -23,6 +23,8 @@ type Asked = {
   readonly minorDigits: number;
   /** What is paid now. */
   readonly amountMinor?: number;
+  /** Receipts reach the payer, with the link that ends the charges. */
+  readonly isMailed: boolean;
 };
 type Words = Translations['consent'];
 
@@ -57,9 +59,17 @@ export function consentTextOf(asked: Asked, words: Words): ConsentText {
   return {
     // A Russian date ends with a full stop of its own.
     text: sentences.map((sentence) => (sentence.endsWith('.') ? sentence : `${sentence}.`)).join(' '),
-    howToStop: fill(words.stop, { shop }),
+    howToStop: howToStopText(asked, words),
     terms: `${often}, ${lastDay ?? words.untilYou}`,
   };
+}
+
+/** Without receipts by email there is no link, so the shop is the only way. */
+export function howToStopText(
+  { shop, isMailed }: Pick<Asked, 'shop' | 'isMailed'>,
+  { stop, stopByShop }: Pick<Words, 'stop' | 'stopByShop'>,
+): string {
+  return fill(isMailed ? stop : stopByShop, { shop });
 }
 
 export function scheduleText(

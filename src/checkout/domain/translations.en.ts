@@ -7,6 +7,7 @@ export const english = {
     bindTitle: 'Save a card',
     to: 'To {shop}',
     testMode: 'Test mode. No money moves.',
+    unlisted: 'In live mode, only sites that the shop lists can show this page or get the payer back.',
     details: 'What you pay for',
     number: 'Card number',
     expiry: 'Valid until',
@@ -17,6 +18,9 @@ export const english = {
     holder: 'Name on the card',
     email: 'E-mail for the receipt',
     emailOptional: 'E-mail for the receipt (optional)',
+    savedCard: 'You pay with your saved card: {card}',
+    otherCard: 'Use another card',
+    savedAgain: 'Pay with {card}',
     pay: 'Pay {amount}',
     payPlain: 'Pay',
     hold: 'Reserve {amount}',
@@ -44,6 +48,8 @@ export const english = {
     trialThen: 'The trial or first price ends on {date}, then it is {amount}',
     trialEnds: 'The trial or first price ends on {date}',
     stop: 'You can end this at any time: open the link in the receipt, or tell {shop}. Then no further payment is taken.',
+    /** To a payer who gets no receipts by e-mail. */
+    stopByShop: 'You can end this at any time: tell {shop}. Then no further payment is taken.',
     asAgreed: 'as agreed with the shop',
     until: 'until I cancel',
     /** On the receipt, which speaks to the payer. */
@@ -93,6 +99,7 @@ export const english = {
     shopCannot:
       'The shop cannot take this payment at the moment. Nothing was charged. Please contact the shop.',
     tryAgain: 'The card was not accepted. Nothing was charged. Check its details and try again.',
+    savedRefused: 'The saved card cannot be used at the moment. Nothing was charged. Enter a card.',
     unreachable: 'The payment service could not be reached. Nothing was charged. Try again.',
     offline: 'No connection. This page continues when you are online again.',
     network: 'Card: {network}',
@@ -156,6 +163,8 @@ export const english = {
     notFoundLead: 'Check the address. If a shop or an email brought you here, open its link again.',
     heardHead: 'Your bank has replied',
     heardLead: 'You can close this window. The result is on the page you came from.',
+    /** Where a shop shows its own page. */
+    heardShopLead: 'You can close this window and go back to the shop.',
   },
   /** Between the bank and a site that the shop has not listed. */
   leaving: {

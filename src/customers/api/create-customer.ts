@@ -56,6 +56,11 @@ export const createCustomer = endpoint({
         const trading = await merchants.trading(customer);
         return trading.ok ? accept(bodyOf(customer, deps)) : trading;
       },
+      compared: (customer) => ({
+        sent: { shopID: body.shopID, contactInfo: body.contactInfo },
+        kept: customerBody(customer),
+        ...(customer.state.name === 'deleted' ? { status: 'deleted' } : {}),
+      }),
       make: async () => {
         const decision = decideCreate(party, shop, command, now);
         if (!decision.ok) return decision;

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { PaymentMethod, paymentMethodsOf } from '../../cards/api/payment-method-schema.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { ExternalIDToFind } from '../../platform/http/schemas.ts';
+import { externalIDToFind } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findCustomer, findCustomerByExternalId as findByExternalId } from '../store/customers.ts';
 import { customerBody, CustomerPath, CustomerSchema, payerMayRead } from './schema.ts';
@@ -42,7 +42,7 @@ export const findCustomerByExternalId = endpoint({
   path: '/v2/processing/customers',
   tag: 'Customers',
   summary: 'Find a customer by externalID',
-  query: Type.Object({ externalID: ExternalIDToFind }),
+  query: Type.Object({ externalID: externalIDToFind('read it by its ID: customers have no search') }),
   status: 200,
   response: CustomerSchema,
   errors: ['customerNotFound'],

@@ -6,6 +6,7 @@ import { tradingRefusals } from '../../merchants/domain/party.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
+import { conflictHint } from '../../platform/http/errors/conflict-hint.ts';
 import { createIdempotently, requestFingerprint } from '../../platform/http/idempotent-create.ts';
 import { metadataProblem } from '../../platform/http/schemas.ts';
 import type { AccessTokens } from '../../platform/keys/access-token.ts';
@@ -75,7 +76,10 @@ function createByKey(request: Creation, deps: Deps) {
 async function createByToken(request: Creation, deps: Deps) {
   const made = await make(request, deps, { isByToken: true });
   if (made) return made;
-  return refuse('externalIDConflict', { details: defined({ externalID: request.body.externalID }) });
+  return refuse('externalIDConflict', {
+    details: defined({ externalID: request.body.externalID }),
+    hint: conflictHint(undefined),
+  });
 }
 
 /** Undefined if the external ID is taken. */

@@ -19,6 +19,7 @@ import {
   cartOf,
   InvoiceAndToken,
   invoiceAndToken,
+  invoiceBody,
   invoiceExample,
   InvoiceParams,
 } from './schema.ts';
@@ -82,6 +83,7 @@ export const createInvoice = endpoint({
         const trading = await merchants.trading(invoice);
         return trading.ok ? accept(invoiceAndToken(invoice, deps.tokens)) : trading;
       },
+      compared: (invoice) => ({ sent: decisive(body), kept: invoiceBody(invoice) }),
       make: async () => {
         const decision = decideCreate(party, shop, command, now);
         if (!decision.ok) return decision;
@@ -130,6 +132,11 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
       randomAmount: randomizeAmount && randomAmountOf(randomizeAmount, id),
     }),
   };
+}
+
+/** For the hint of a conflict. */
+function decisive({ shopID, amount, currency, product, dueDate }: InvoiceParams) {
+  return { shopID, amount, currency, product, dueDate };
 }
 
 /** Two requests are the same if these fields are equal. Other fields do not matter. */

@@ -1,6 +1,6 @@
 // Reads an invoice by its ID or its external ID.
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { ExternalIDToFind } from '../../platform/http/schemas.ts';
+import { externalIDToFind } from '../../platform/http/schemas.ts';
 import { Type } from 'typebox';
 import { accept, refuse } from '../../refusal.ts';
 import { findInvoice, findInvoiceByExternalId as findByExternalId } from '../store/invoices.ts';
@@ -31,7 +31,7 @@ export const findInvoiceByExternalId = endpoint({
   path: '/v2/processing/invoices',
   tag: 'Invoices',
   summary: 'Find an invoice by its externalID',
-  query: Type.Object({ externalID: ExternalIDToFind }),
+  query: Type.Object({ externalID: externalIDToFind('search `/v2/analytics/shops/{shopID}/invoices`') }),
   status: 200,
   response: InvoiceSchema,
   errors: ['invoiceNotFound'],

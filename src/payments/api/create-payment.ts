@@ -5,6 +5,7 @@ import { epochMsOf, lastInstant, laterBy, parseInstant, type Instant } from '../
 import { initialClaim, type JobRunner } from '../../platform/jobs/job-runner.ts';
 import { allOrNothing } from '../../platform/database/all-or-nothing.ts';
 import type { Database } from '../../platform/database/database.ts';
+import type { AccessTokens } from '../../platform/keys/access-token.ts';
 import { durationMsOf } from '../../platform/http/request/request-deadline.ts';
 import { withSince } from '../../platform/events/since.ts';
 import { endpoint, type EndpointRequest } from '../../platform/http/endpoint.ts';
@@ -39,7 +40,7 @@ import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '..
 import { keptWish, wantedCharge, type KeptWish } from '../domain/authentication/three-d-secure.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { kept, requireUsable } from './authenticated-elsewhere.ts';
-import { presenceProblem } from './payer-present.ts';
+import { isProvenCustomer, presenceProblem } from './payer-present.ts';
 import {
   paymentBody,
   paymentExample,
@@ -59,6 +60,7 @@ type Deps = CardSourceDeps & {
   readonly banks: Banks;
   readonly jobs: Pick<JobRunner<{ payment: WrittenPayment }>, 'run'>;
   readonly publicUrl: () => string;
+  readonly tokens: Pick<AccessTokens, 'verify'>;
 };
 
 export const createPayment = endpoint({
@@ -77,7 +79,7 @@ export const createPayment = endpoint({
   bodyExample: paymentExample,
   validateBody: (body) => bodyProblem(body),
   // As where the card was stored.
-  excludeFromHash: ['payer.cvv', 'authenticated.value'],
+  excludeFromHash: ['payer.cvv', 'payer.customerAccessToken', 'authenticated.value'],
   status: 201,
   response: PaymentSchema,
   errors: [
@@ -118,8 +120,10 @@ export const createPayment = endpoint({
     const { caller, params, body, now } = request;
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
+    const proven = await isProvenCustomer(body.payer, caller, deps.tokens);
+    if (!proven.ok) return proven;
     // Checked before any lookup, so that a checkout token cannot find out which cards are saved.
-    if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer')
+    if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer' && !proven.value)
       return refuse('operationNotPermitted', {
         message: 'This token is limited to a payer who is present. Use an API key to charge a saved card.',
       });
@@ -326,7 +330,10 @@ async function allowedByShop(
   { makeRecurrent, recurrentTerms }: Recurrence,
   { db, consents }: Pick<Deps, 'db' | 'consents'>,
 ): Promise<Outcome<Warning[], 'operationNotPermitted'>> {
-  const isCharge = body.payer.payerType !== 'PaymentResourcePayer';
+  const { payer } = body;
+  // The customer's own token was checked: that is no charge without the payer.
+  if (payer.payerType === 'CustomerPayer' && payer.customerAccessToken !== undefined) return accept([]);
+  const isCharge = payer.payerType !== 'PaymentResourcePayer';
   if (isCharge ? caller.kind === 'apiKey' : !makeRecurrent) return accept([]);
   const settings = await consents.settings(db, { partyId, shopId });
   if (isCharge && settings.needsApiKey)

@@ -73,6 +73,10 @@ export const createRefund = endpoint({
         const trading = await merchants.trading(found.value.payment);
         return trading.ok ? accept(refundBody(refund)) : trading;
       },
+      compared: (refund) => ({
+        sent: { amount: body.amount, currency: body.currency },
+        kept: refundBody(refund),
+      }),
       make: async () => {
         const found = await findPayment(db, name);
         if (!found.ok) return found;

@@ -5,6 +5,8 @@ import { pageOf } from '../../cards/domain/page-address.ts';
 import { seenAt, type EnteredWith } from '../../cards/domain/payment-resource.ts';
 import { defined } from '../../defined.ts';
 import { validationMessage } from '../../platform/http/errors/validate.ts';
+import type { AccessTokens } from '../../platform/keys/access-token.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
 import type { PaymentParams } from './schema.ts';
 
 /** With an entered card or a saved one. */
@@ -24,13 +26,36 @@ export function presenceProblem(body: PaymentParams): string | undefined {
   if (threeDSecure !== undefined && authenticated)
     return validationMessage('threeDSecure', 'no_match', 'must not be sent with authenticated');
   if (payer.payerType !== 'CustomerPayer') return undefined;
-  const { present, clientInfo, cvv } = payer;
+  const { present, clientInfo, cvv, customerAccessToken } = payer;
   if (present)
     return clientInfo
       ? clientInfoProblem(clientInfo)
       : validationMessage('payer.clientInfo', 'missed', 'is required with present');
-  const alone = clientInfo ? 'payer.clientInfo' : cvv === undefined ? undefined : 'payer.cvv';
-  return alone && validationMessage(alone, 'no_match', 'requires present');
+  const ofPayer = { clientInfo, cvv, customerAccessToken };
+  const alone = Object.entries(ofPayer).find(([, value]) => value !== undefined)?.[0];
+  return alone && validationMessage(`payer.${alone}`, 'no_match', 'requires present');
+}
+
+/**
+ * Whether the payer has shown that they are the customer. The token of an invoice may be in any browser, so it does not show that.
+ */
+export async function isProvenCustomer(
+  payer: PaymentParams['payer'],
+  { partyId }: Caller,
+  tokens: Pick<AccessTokens, 'verify'>,
+): Promise<Outcome<boolean, 'operationNotPermitted'>> {
+  if (payer.payerType !== 'CustomerPayer' || payer.customerAccessToken === undefined) return accept(false);
+  const found = await tokens.verify(payer.customerAccessToken);
+  if (found?.kind === 'refused')
+    return refuse('operationNotPermitted', {
+      message: 'The customerAccessToken has expired. Issue a new one for the customer.',
+    });
+  const isTheirs =
+    found?.kind === 'customer' && found.partyId === partyId && found.entityId === payer.customerID;
+  if (isTheirs) return accept(true);
+  return refuse('operationNotPermitted', {
+    message: 'The customerAccessToken is not of this customer. Send the token of the customer in customerID.',
+  });
 }
 
 type ClientInfoParams = NonNullable<(PaymentParams['payer'] & { payerType: 'CustomerPayer' })['clientInfo']>;

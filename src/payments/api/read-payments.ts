@@ -1,7 +1,7 @@
 // Reads payments: all of an invoice, one by its ID, one by its external ID.
 import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { ExternalIDToFind } from '../../platform/http/schemas.ts';
+import { externalIDToFind } from '../../platform/http/schemas.ts';
 import { InvoicePath } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findPayment, findPaymentByExternalId as findByExternalId, findPayments } from '../store/payments.ts';
@@ -52,7 +52,7 @@ export const findPaymentByExternalId = endpoint({
   path: '/v2/processing/payments',
   tag: 'Payments',
   summary: 'Find a payment by its externalID',
-  query: Type.Object({ externalID: ExternalIDToFind }),
+  query: Type.Object({ externalID: externalIDToFind('search `/v2/analytics/shops/{shopID}/payments`') }),
   status: 200,
   response: PaymentSchema,
   errors: ['paymentNotFound'],

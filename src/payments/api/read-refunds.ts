@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Database } from '../../platform/database/database.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { Amount, CurrencyCode, DateTime, EntityID, ExternalIDToFind } from '../../platform/http/schemas.ts';
+import { Amount, CurrencyCode, DateTime, EntityID, externalIDToFind } from '../../platform/http/schemas.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { findPayment } from '../store/payments.ts';
 import { PaymentPath } from './schema.ts';
@@ -59,7 +59,7 @@ export const findRefundByExternalId = endpoint({
   path: '/v2/processing/refunds',
   tag: 'Refunds',
   summary: 'Find a refund by its externalID',
-  query: Type.Object({ externalID: ExternalIDToFind }),
+  query: Type.Object({ externalID: externalIDToFind('search `/v2/analytics/shops/{shopID}/refunds`') }),
   status: 200,
   response: RefundSearchResult,
   errors: ['refundNotFound'],

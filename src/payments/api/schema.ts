@@ -145,6 +145,13 @@ const CustomerPayerParams = Type.Object(
       ...SecurityCode,
       description: 'Only with `present`, if your shop asks for it again. Stored for 15 minutes, for one use.',
     }),
+    customerAccessToken: Type.Optional(
+      Type.String({
+        maxLength: 2_048,
+        description:
+          'Only with `present`: the customer’s own token, which lets any token of the invoice pay.',
+      }),
+    ),
     sessionInfo: Type.Optional(SessionInfo),
   },
   { title: 'CustomerPayerParams' },

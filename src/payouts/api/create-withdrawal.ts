@@ -84,6 +84,7 @@ export const createWithdrawal = endpoint({
       order: 'findFirst',
       find: (externalId) => findWithdrawalByExternalId(db, caller.partyId, externalId),
       respond: (withdrawal) => accept(withdrawalBody(withdrawal)),
+      compared: (withdrawal) => ({ sent: decisive(body), kept: withdrawalBody(withdrawal) }),
       make: async () => {
         const context = await readContext(body, caller.partyId, deps);
         if (!context) return refuse('partyInaccessible');
@@ -129,6 +130,11 @@ export const createWithdrawal = endpoint({
 /** The hint names a limit of the wallet's owner, so only the owner gets it. */
 function refusedTo<Code extends string>(isOthers: boolean, { hint, ...refusal }: Refusal<Code>) {
   return { ok: false as const, refusal: isOthers ? refusal : { ...refusal, ...defined({ hint }) } };
+}
+
+/** For the hint of a conflict. */
+function decisive({ wallet, destination, body }: WithdrawalParams) {
+  return { wallet, destination, body };
 }
 
 /** Two requests are the same if all of these values are. */

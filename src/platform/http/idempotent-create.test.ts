@@ -12,7 +12,12 @@ type Create = IdempotentCreate<{ readonly id?: string }, Made | 'otherRequest', 
 const mine = requestFingerprint(['mine']);
 const earlier: Thing = { id: 'first', fingerprint: requestFingerprint(['mine']) };
 const another: Thing = { id: 'first', fingerprint: requestFingerprint(['another']) };
-const conflict = refuse('externalIDConflict', { details: { externalID: 'order', id: 'first' } });
+const hintAbout = (what: string) =>
+  `The externalID belongs to ${what}, created with other content. Send a new externalID for a new object.`;
+const conflict = refuse('externalIDConflict', {
+  details: { externalID: 'order', id: 'first' },
+  hint: hintAbout('`first`'),
+});
 
 /** `found` and `made` are the results of each try; the last one repeats. */
 async function run(
@@ -82,7 +87,12 @@ test('a repeat that counts as another request is a conflict', async () => {
 
 test('a conflict does not name an object without an ID', async () => {
   const { outcome } = await run({ found: [{ fingerprint: another.fingerprint }] });
-  expect(outcome).toStrictEqual(refuse('externalIDConflict', { details: { externalID: 'order' } }));
+  expect(outcome).toStrictEqual(
+    refuse('externalIDConflict', {
+      details: { externalID: 'order' },
+      hint: hintAbout('another object'),
+    }),
+  );
 });
 
 test('with makeFirst nothing is looked up before the object is made', async () => {

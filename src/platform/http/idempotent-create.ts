@@ -5,6 +5,7 @@ import { defined } from '../../defined.ts';
 import { refuse, type Outcome, type Refusal } from '../../refusal.ts';
 import { isExternalIdTaken, isVersionConflict } from '../database/database.ts';
 import type { FoundByExternalId } from '../database/external-id.ts';
+import { conflictHint, type Compared } from './errors/conflict-hint.ts';
 
 type AnyOutcome = Outcome<unknown, string>;
 type CreateConflict = 'versionConflict' | 'externalIdTaken';
@@ -17,6 +18,8 @@ type Repeatable<Value extends { readonly id?: string }, Repeated extends AnyOutc
   readonly find: (externalId: string) => Promise<FoundByExternalId<Value> | undefined>;
   /** The result of a repeat of the same request. It may be refused, or count as another request. */
   readonly respond: (earlier: Value) => Repeated | Promise<Repeated>;
+  /** What the hint about another request may name. */
+  readonly compared?: (earlier: Value) => Compared;
 };
 
 export type IdempotentCreate<
@@ -61,13 +64,17 @@ async function respondToRepeat<
 >(
   repeatable: Repeatable<Value, Repeated>,
 ): Promise<Exclude<Repeated, 'otherRequest'> | ExternalIdConflict | undefined> {
-  const { externalId, fingerprint, find, respond } = repeatable;
+  const { externalId, fingerprint, find, respond, compared } = repeatable;
   const earlier = externalId === undefined ? undefined : await find(externalId);
   if (!earlier) return undefined;
   const isSame = earlier.fingerprint.equals(fingerprint);
   const response = isSame ? await respond(earlier.value) : 'otherRequest';
   if (response !== 'otherRequest') return response as Exclude<Repeated, 'otherRequest'>;
-  return refuse('externalIDConflict', { details: defined({ externalID: externalId, id: earlier.value.id }) });
+  const { id } = earlier.value;
+  return refuse('externalIDConflict', {
+    details: defined({ externalID: externalId, id }),
+    hint: conflictHint(id, compared?.(earlier.value)),
+  });
 }
 
 function isOutcome<Made extends AnyOutcome | CreateConflict>(

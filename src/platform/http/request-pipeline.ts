@@ -475,7 +475,10 @@ function requestReader(
       const keyword = bytes.length === 0 ? 'absent' : 'unreadable';
       // Of a number that is too large, the schema may say how large it can be.
       const read = 'value' in parsed ? readBody(parsed.value, noUnknownMembers(), listsFaults) : undefined;
-      const hint = bytes.length === 0 ? 'A JSON body is required: send `{}` at least.' : read?.problem?.hint;
+      const hint =
+        bytes.length === 0
+          ? 'A JSON body is required: send `{}` at least.'
+          : (parsed.problem.hint ?? read?.problem?.hint);
       return refused({ where, keyword, description, ...defined({ hint }) }, { title });
     }
     const sentBody = parsed.value;

@@ -9,12 +9,11 @@ export const ExternalID = Type.String({
   maxLength: 40,
   description: 'Your own ID for it. A repeat of the request with the same ID creates nothing new.',
 });
-/** For a path that finds one object. */
-export const ExternalIDToFind = {
+/** For a path that finds one object. `instead`: what finds it without one. */
+export const externalIDToFind = (instead: string) => ({
   ...ExternalID,
-  description:
-    'The one it was created with. This path lists nothing: without an externalID, read it by its ID.',
-};
+  description: `The one it was created with. Without an externalID, ${instead}.`,
+});
 export const Amount = Type.Integer({
   minimum: 1,
   maximum: Number(largestAmountMinor),

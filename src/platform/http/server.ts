@@ -54,6 +54,11 @@ declare module 'fastify' {
   }
 }
 
+const noSuchPath = {
+  message: 'Not found',
+  hint: 'No operation has this path. `/docs` lists all of them.',
+};
+
 export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>(options: {
   pipeline: PipelineDeps<Deps, PrepareDeps>;
   endpoints: readonly AnyEndpoint<Deps, PrepareDeps>[];
@@ -145,7 +150,7 @@ export function buildServer<Deps extends { readonly db: Database }, PrepareDeps>
     const { accept = '' } = request.headers;
     const isBrowser = request.method === 'GET' && accept.includes('text/html');
     reply.code(404);
-    return isBrowser ? options.sendNotFoundPage(request, reply) : reply.send({ message: 'Not found' });
+    return isBrowser ? options.sendNotFoundPage(request, reply) : reply.send(noSuchPath);
   });
   app.setErrorHandler((error, request, reply) => answerFault(error, request, reply));
 

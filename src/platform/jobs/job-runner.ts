@@ -6,6 +6,7 @@ import { failingJobs, stuckJobs, type FailingJob, type StuckJob } from './failed
 import { movedClocks } from './job-claims.ts';
 import { leaseMs, openJobTable, type JobHandler, type JobTableDeps } from './job-table.ts';
 import { openLoop, type Loop } from './loop.ts';
+import { logFailure, watchDatabase } from './outages.ts';
 import { openPartyClocks } from './party-clocks.ts';
 
 /** By table, each with party_id, wake_at, attempts, stuck_at and stuck_reason. `Rows` is what a node knows of a row it has written. */
@@ -55,7 +56,8 @@ export function openJobRunner<Rows extends object>({
 }): JobRunner<Rows> {
   const { db, clock, log } = options;
   const requested = new Set<string>();
-  const loop = openLoop(poll, (error) => log.warn({ err: error }, 'job poll failed'));
+  const seen = watchDatabase(log);
+  const loop = openLoop(poll, seen.failed);
   const tables = Object.entries<JobHandler>(handlers).map(([name, handler]) =>
     openJobTable(name, handler, { ...options, loop }, () => requestPoll([name])),
   );
@@ -79,6 +81,7 @@ export function openJobRunner<Rows extends object>({
       const theirs = laterBy(now, Number(offset_ms));
       for (const table of polled) await table.startDue(theirs, party_id);
     }
+    seen.answered();
   }
 
   return {
@@ -124,7 +127,7 @@ function oneAtATime({ name, run }: PeriodicTask, log: Logger): () => void {
   return () => {
     running ??= Promise.resolve()
       .then(run)
-      .catch((error: unknown) => log.warn({ err: error, task: name }, 'periodic task failed'))
+      .catch((error: unknown) => logFailure(log, error, { task: name }, 'periodic task failed'))
       .finally(() => (running = undefined));
   };
 }

@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { dueStatements, type ClaimedRow } from './job-claims.ts';
 import type { Loop } from './loop.ts';
+import { logFailure } from './outages.ts';
 
 export type Job<Row = never> = {
   readonly key: readonly string[];
@@ -140,7 +141,7 @@ async function returnToQueue(
     await db.run(sql.expedite, { key, now });
     pollWhenFree();
   } catch (error) {
-    log.warn({ err: error, job: name, id: idOf(key) }, 'job return to queue failed');
+    logFailure(log, error, { job: name, id: idOf(key) }, 'job return to queue failed');
   }
 }
 
@@ -152,14 +153,14 @@ async function postpone(
   const delayMs = retryDelaysMs[attempts - 1];
   const fields = { job: name, id: idOf(key) };
   if (delayMs === undefined) log.error({ err: error, ...fields, attempts }, 'job stuck');
-  else log.warn({ err: error, ...fields, attempts }, 'job failed');
+  else logFailure(log, error, { ...fields, attempts }, 'job failed');
   countJobRun(name, delayMs === undefined ? 'stuck' : 'failed');
   const failed = { key, attempts, reason: String(error).slice(0, maxReasonCharacters) };
   try {
     if (delayMs === undefined) await db.run(sql.markStuck, { ...failed, now });
     else await db.run(sql.postpone, { ...failed, wake_at: laterBy(now, delayMs) });
   } catch (failure) {
-    log.warn({ err: failure, ...fields }, 'job update failed');
+    logFailure(log, failure, fields, 'job update failed');
   }
 }
 

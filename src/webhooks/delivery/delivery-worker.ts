@@ -1,6 +1,7 @@
 // Delivers webhook events: a node claims queues for a lease, sends the head of each and stores the result.
 // Only then does it send the next event, so delivery is in order within a queue and parallel between queues.
 import { openLoop } from '../../platform/jobs/loop.ts';
+import { logFailure } from '../../platform/jobs/outages.ts';
 import { openDeliverySlots } from './delivery-slots.ts';
 import { loadItems, type LoadDeps } from './load-items.ts';
 import { openOutcomeWriter, type OutcomeDeps } from './outcome-writer.ts';
@@ -23,7 +24,9 @@ export function openDeliveryWorker(options: DeliveryOptions) {
   const spareMs = leaseMs / 6;
   const slots = openDeliverySlots<Item>();
   const record = openOutcomeWriter(options);
-  const loop = openLoop(claimDue, (error) => log.warn({ err: error }, 'webhook queues could not be claimed'));
+  const loop = openLoop(claimDue, (error) =>
+    logFailure(log, error, {}, 'webhook queues could not be claimed'),
+  );
   let turn = 0;
 
   const isLeasedFor = (item: Item, ms: number): boolean => item.leaseUntilMs - performance.now() >= ms;

@@ -2,6 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { openLoop } from '../../platform/jobs/loop.ts';
+import { logFailure } from '../../platform/jobs/outages.ts';
 import type { Logger } from '../../platform/log.ts';
 import { queueFields, write, type QueueWrite } from './queues.store.ts';
 
@@ -31,7 +32,7 @@ export function openOutcomeWriter(deps: OutcomeDeps): (entry: QueueWrite) => Pro
       const what = entry.attempt
         ? 'webhook delivery result could not be stored'
         : 'webhook queue update failed';
-      log.warn({ err: error, ...queueFields(entry.queue) }, what);
+      logFailure(log, error, queueFields(entry.queue), what);
       resolve(false);
     }
   }

@@ -196,6 +196,8 @@ test('a probe changes nothing at the bank; once it is answered, one payment find
     expect.objectContaining({ msg: 'bank away', because: 'silent' }),
     expect.objectContaining({ msg: 'bank back', because: 'silent' }),
   ]);
+  // Three payments waited for it, with a line of each for debugging alone.
+  expect(lines.filter(({ level, err }) => level === 'warn' && err !== undefined)).toEqual([]);
 });
 
 test('a shop with one bank still uses it', async () => {

@@ -224,6 +224,10 @@ describe('3-D Secure', () => {
     // The payer's return proves nothing: only the browser says that the challenge is done, not the bank.
     const page = await world.service.call('GET', `/payer/return/customers/${made.id}/${made.bindingId}`);
     expect(page).toMatchObject({ status: 200, text: expect.stringContaining('finish-interaction') });
+    expect(page.text).toContain('<html lang="en"');
+    const headers = { 'accept-language': 'ru-RU,ru;q=0.9' };
+    const url = `/payer/return/customers/${made.id}/${made.bindingId}`;
+    expect((await world.service.call('GET', url, { headers })).text).toContain('вернуться в магазин');
     await world.service.jobs.whenIdle();
     expect(await world.binding(made)).toMatchObject({ status: 'pending' });
     // The bank would report the outcome itself. Here it never does.

@@ -8,6 +8,7 @@ import {
 } from '../../support/worlds/customer-world.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
 import { attemptLimits } from '../../../src/cards/domain/attempt-limits.ts';
+import { storeSettings } from '../../../src/recurring/store/settings.ts';
 import { refuse } from '../../../src/refusal.ts';
 import { waylay, type FaultyBank } from '../../support/bank/faulty-bank.ts';
 
@@ -239,6 +240,101 @@ test('what only a present payer can have is refused without one, and what a cust
   }
   const byToken = await pay(customer, {}, { threeDSecure: 'never' }, 'invoice');
   expect(byToken.created).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
+});
+
+describe('the token of the customer', () => {
+  /** As the checkout has it: for a payer who is present, and no charge. */
+  async function forCheckout(shop = world.merchant, shopID = 'TEST') {
+    const invoice = await makeInvoice(world.service, shop, { shopID });
+    const url = `${invoicesUrl}/${invoice.id}/access-tokens?for=checkout`;
+    const { body } = await world.service.call('POST', url, { token: shop.apiKey });
+    return { ...invoice, token: body.payload as string };
+  }
+  const payWith = async (customer: { id: string }, payer: Record<string, unknown>) => {
+    const invoice = await forCheckout();
+    const seen = { fingerprint };
+    const answer = await payInvoice(invoice, customer, {}, { clientInfo: seen, ...payer }, invoice.token);
+    await world.service.jobs.whenIdle();
+    return { ...invoice, answer };
+  };
+  const refused = (message: RegExp) => ({
+    status: 400,
+    body: { code: 'operationNotPermitted', message: expect.stringMatching(message) },
+  });
+
+  test('lets a token that charges no saved card pay with the one of its customer', async () => {
+    const customer = await readyCustomer();
+    expect((await payWith(customer, {})).answer).toMatchObject(refused(/limited to a payer who is present/));
+    const { id, answer } = await payWith(customer, { customerAccessToken: customer.token });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { payer: { customerID: customer.id, present: true } },
+    });
+    expect(answer.text).not.toContain(customer.token);
+    expect((await world.service.call('GET', `${invoicesUrl}/${id}`, { token })).body.status).toBe('paid');
+    expect(world.service.logged.join('\n')).not.toContain(customer.token.slice(-20));
+  });
+
+  test('is enough where charges need an API key, because the payer is present', async () => {
+    const customer = await readyCustomer();
+    const settings = (needsApiKey: boolean) =>
+      storeSettings(
+        world.service.database,
+        { partyId: world.merchant.partyId, shopId: 'TEST' },
+        { needsApiKey },
+      );
+    await settings(true);
+    try {
+      const byInvoice = await pay(customer, { clientInfo: { fingerprint } }, {}, 'invoice');
+      expect(byInvoice.created).toMatchObject(refused(/only with an API key/));
+      const { answer } = await payWith(customer, { customerAccessToken: customer.token });
+      expect(answer.status).toBe(201);
+    } finally {
+      await settings(false);
+    }
+  });
+
+  test('pays for its own customer alone', async () => {
+    const customer = await readyCustomer();
+    const other = await world.createCustomer();
+    const stranger = await world.createMerchant();
+    const foreign = await world.createCustomer({}, stranger);
+    const theirs = /is not of this customer/;
+    for (const customerAccessToken of [other.token, foreign.token, token, 'x', (await forCheckout()).token])
+      expect((await payWith(customer, { customerAccessToken })).answer).toMatchObject(refused(theirs));
+    for (const id of ['unknown', foreign.id])
+      expect((await payWith({ id }, { customerAccessToken: customer.token })).answer).toMatchObject(
+        refused(theirs),
+      );
+    // Another party's token is good for its customer, and not for this invoice.
+    const { answer } = await payWith(foreign, { customerAccessToken: foreign.token });
+    expect(answer).toMatchObject(refused(theirs));
+  });
+
+  test('is refused without a present payer, once it has expired, and for a customer who cannot pay', async () => {
+    const customer = await readyCustomer();
+    const customerAccessToken = customer.token;
+    const alone = { present: false, clientInfo: undefined, customerAccessToken };
+    expect((await payWith(customer, alone)).answer).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('payer.customerAccessToken') },
+    });
+    const unready = await world.createCustomer();
+    expect((await payWith(unready, { customerAccessToken: unready.token })).answer.body).toMatchObject({
+      code: 'customerNotReady',
+    });
+    await world.openShop('THIRD', 'RUB');
+    const elsewhere = await world.createCustomer({ shopID: 'THIRD' });
+    expect((await payWith(elsewhere, { customerAccessToken: elsewhere.token })).answer.body).toMatchObject({
+      message: 'Invalid customer',
+    });
+    await world.service.call('DELETE', `${customersUrl}/${unready.id}`, { token });
+    expect((await payWith(unready, { customerAccessToken: unready.token })).answer.body).toMatchObject({
+      message: 'Customer not found',
+    });
+    world.service.clock.advance(3 * 24 * 3_600_000 + 1_000);
+    expect((await payWith(customer, { customerAccessToken })).answer).toMatchObject(refused(/has expired/));
+  });
 });
 
 test('a customer who is unknown, of another shop, not ready or revoked is refused', async () => {

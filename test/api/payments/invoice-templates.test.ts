@@ -38,7 +38,11 @@ const cart = [
   { product: 'Table', price: 5_000 },
 ];
 const multiLine = { templateType: 'InvoiceTemplateMultiLine', cart, currency: 'RUB' };
-const noTemplate = { status: 404, message: 'Invoice template not found' };
+const noTemplate = {
+  status: 404,
+  message: 'Invoice template not found',
+  hint: 'Check the ID, and that the template has not been deleted.',
+};
 
 describe('a template', () => {
   test('is returned with a token, which reads what payers need of it', async () => {
@@ -221,6 +225,7 @@ describe('a template', () => {
       externalID: 'once',
       id,
       message: "This 'externalID' has been used by another request",
+      hint: expect.stringMatching(/^The externalID belongs to /),
     };
     for (const other of [
       { shopID: 'TEST_USD', details: { ...multiLine, currency: 'USD' } },
@@ -416,12 +421,13 @@ describe('an invoice from a template', () => {
       externalID: 'one order',
       id: invoiceIds[0],
       message: "This 'externalID' has been used by another request",
+      hint: expect.stringMatching(/^The externalID belongs to /),
     };
     expect(refused(await invoiceFrom(id, { ...body, amount: 2_001 }))).toEqual(conflict);
     expect(refused(await invoiceFrom(other.id, body))).toEqual(conflict);
 
     const found = await service.call('GET', `${invoicesUrl}?externalID=one%20order`, asKey());
-    expect(refused(found)).toEqual({ status: 404, message: 'Invoice not found' });
+    expect(refused(found)).toMatchObject({ status: 404, message: 'Invoice not found' });
     const plain = {
       shopID: 'TEST',
       dueDate: '2030-01-20T10:00:00Z',
@@ -506,7 +512,10 @@ describe('the token of a template', () => {
     expect(made).toMatchObject({ status: 201, body: { invoice: body } });
     const { externalID } = body;
     const message = "This 'externalID' has been used by another request";
-    for (const repeat of repeats) expect(refused(repeat)).toEqual({ status: 409, externalID, message });
+    for (const repeat of repeats) {
+      expect(refused(repeat)).toMatchObject({ status: 409, externalID, message });
+      expect(Object.keys(refused(repeat)).sort()).toEqual(['externalID', 'hint', 'message', 'status']);
+    }
   });
 
   test('takes no external ID of its merchant or of another template, and gets nothing by one', async () => {

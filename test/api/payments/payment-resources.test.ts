@@ -315,6 +315,7 @@ describe('an externalID', () => {
         externalID: `other ${what}`,
         id: first.body.paymentToolToken,
         message: "This 'externalID' has been used by another request",
+        hint: expect.stringMatching(/^The externalID belongs to /),
       },
     ]);
     expect(await sql('select count(*) as n from card')).toEqual(before);
@@ -347,7 +348,11 @@ describe('an externalID', () => {
     expect((await named('of I')).body).toEqual(made.body);
     const stranger = await named('of I', {}, ofJ);
     expect(stranger.status).toBe(409);
-    expect(stranger.body).toEqual({ externalID: 'of I', message: expect.any(String) });
+    expect(stranger.body).toEqual({
+      externalID: 'of I',
+      message: expect.any(String),
+      hint: expect.stringMatching(/^The externalID belongs to another object,/),
+    });
   });
 
   test('returns the earlier resource even if the request would be refused now', async () => {

@@ -407,6 +407,7 @@ describe('external IDs', () => {
       const again = await world.post(path, turned);
       expect(again).toMatchObject({ status, body: { id: made[0]!.body.id, externalID: 'one name' } });
       const conflict = await world.post(path, { ...body, ...changes });
+      expect(conflict.body.hint).toContain(`belongs to \`${made[0]!.body.id}\`, created with`);
       expect(said(conflict)).toEqual({
         status: 409,
         body: {

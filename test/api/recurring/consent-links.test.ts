@@ -132,6 +132,17 @@ describe('a link', () => {
 });
 
 describe('the page', () => {
+  test.each([
+    [{ email: 'payer@example.com' }, /open the link in the receipt, or tell TEST\./],
+    [{}, /at any time: tell TEST\./],
+  ])('for a customer with the contact %j promises only what will come', async (contactInfo, stop) => {
+    const customer = await world.createCustomer({ contactInfo });
+    await world.bound(customer, '4242424242424242');
+    const { seriesID } = await get(`${customersUrl}/${customer.id}/recurring`);
+    const { text } = await links.page(await links.made(seriesID));
+    expect(/id="consent-stop"[^>]*>([^<]*)</.exec(text)?.[1]).toMatch(stop);
+  });
+
   test('shows the old and the new terms, and nothing of it runs from elsewhere', async () => {
     const { link } = await ofPayment();
     const { status, text, headers } = await links.page(link);

@@ -265,7 +265,10 @@ describe('a URL', () => {
       const { status, body } = await get(url);
       expect({ status, body }).toEqual({
         status: 404,
-        body: { message: expect.stringMatching(/[Nn]ot found$/) },
+        body: {
+          message: expect.stringMatching(/[Nn]ot found$/),
+          hint: expect.stringMatching(/^(Check the ID|No operation has this path)/),
+        },
       });
     }
   });

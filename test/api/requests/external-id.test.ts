@@ -203,6 +203,7 @@ describe('another request with the same externalID', () => {
         externalID,
         id: first.body.invoice.id,
         message: "This 'externalID' has been used by another request",
+        hint: expect.stringMatching(/^The externalID belongs to /),
       },
     });
     expect((await create({ externalID })).body.invoice).toEqual(first.body.invoice);

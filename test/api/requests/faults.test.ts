@@ -215,6 +215,10 @@ describe('without its database the service', () => {
     const merchant = await start();
     const { apiKey: token } = merchant;
     const made = await makeInvoice(service, merchant);
+    const runJobs = async () => {
+      service.jobs.wake();
+      await service.jobs.whenIdle();
+    };
     const requests = {
       create: () =>
         service.call('POST', invoicesUrl, { token, body: { ...order, externalID: 'in between' } }),
@@ -235,7 +239,14 @@ describe('without its database the service', () => {
       expectEmpty(stranger, 401);
       expect((await service.call('GET', '/health/live')).status).toBe(200);
       expect((await service.call('GET', '/health/ready')).status).toBe(503);
+      for (let poll = 0; poll < 3; poll++) await runJobs();
     });
+    await runJobs();
+    const lines = service.logged.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.flatMap(({ level, msg }) => (level === 'warn' ? [msg] : []))).toEqual([
+      'database away',
+      'database back',
+    ]);
     expect(await requests.create()).toMatchObject({ status: 201 });
     expect(await requests.read()).toMatchObject({ status: 200 });
     expect(await requests['create with a key']()).toMatchObject({ status: 201 });

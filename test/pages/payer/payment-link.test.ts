@@ -215,7 +215,15 @@ describeInBrowser('the page of a payment link', () => {
   test('has a link to the other language, also in a frame that keeps nothing', async () => {
     await open(ranged);
     await page.evaluate('sessionStorage.clear()');
+    await page.locator('#sum').fill('12.50');
     await page.getByRole('link', { name: 'Русский' }).click();
+    await expectText('#bounds', 'От 10,00 ₽ до 50,00 ₽');
+    expect(await page.locator('#sum').inputValue()).toBe('12,50');
+    await page.locator('#sum').fill('about 20');
+    await page.getByRole('link', { name: 'English' }).press('Enter');
+    await expectText('#bounds', 'From RUB 10.00 to RUB 50.00');
+    expect(await page.locator('#sum').inputValue()).toBe('about 20');
+    await page.getByRole('link', { name: 'Русский' }).press('Enter');
     await expectText('#bounds', 'От 10,00 ₽ до 50,00 ₽');
     expect(await plain('label[for=sum]')).toBe('Сумма, ₽');
     expect(page.url()).not.toMatch(/Token/);

@@ -73,6 +73,11 @@ export function answerChecker(
 
 const text = { type: 'string' };
 const general = content({ type: 'object', required: ['message'], properties: { message: text } });
+const noSuchPath = content({
+  type: 'object',
+  required: ['message'],
+  properties: { message: text, hint: text },
+});
 const unreadable = content({
   type: 'object',
   required: ['code', 'message'],
@@ -87,7 +92,7 @@ const unreadableThere = content({
 /** The responses without an operation in the document. */
 const elsewhere = {
   path: { name: 'another method', responses: { 400: unreadable, 405: {}, 413: general } },
-  nothing: { name: 'no operation', responses: { 400: unreadable, 404: general, 413: general } },
+  nothing: { name: 'no operation', responses: { 400: unreadable, 404: noSuchPath, 413: general } },
 };
 
 function content(schema: Schema) {

@@ -78,18 +78,30 @@ export type Names = Record<
 
 export const unauthorized: Expected = { status: 401 };
 const done: Expected = { status: 200 };
-const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found' } };
-const noTemplate: Expected = { status: 404, body: { message: 'Invoice template not found' } };
+const noInvoice: Expected = { status: 404, body: { message: 'Invoice not found', hint: expect.any(String) } };
+const noTemplate: Expected = {
+  status: 404,
+  body: { message: 'Invoice template not found', hint: expect.any(String) },
+};
 const noSeries: Expected = {
   status: 404,
-  body: { message: 'This payment or binding belongs to no series of recurring charges' },
+  body: {
+    message: 'This payment or binding belongs to no series of recurring charges',
+    hint: expect.any(String),
+  },
 };
-const noRefund: Expected = { status: 404, body: { message: 'Refund not found' } };
-const noPayment: Expected = { status: 404, body: { message: 'Payment not found' } };
-const noCustomer: Expected = { status: 404, body: { message: 'Customer not found' } };
-const noShop: Expected = { status: 404, body: { message: 'Shop not found' } };
-const noConsentLink: Expected = { status: 404, body: { message: 'Consent link not found' } };
-const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found' } };
+const noRefund: Expected = { status: 404, body: { message: 'Refund not found', hint: expect.any(String) } };
+const noPayment: Expected = { status: 404, body: { message: 'Payment not found', hint: expect.any(String) } };
+const noCustomer: Expected = {
+  status: 404,
+  body: { message: 'Customer not found', hint: expect.any(String) },
+};
+const noShop: Expected = { status: 404, body: { message: 'Shop not found', hint: expect.any(String) } };
+const noConsentLink: Expected = {
+  status: 404,
+  body: { message: 'Consent link not found', hint: expect.any(String) },
+};
+const noWebhook: Expected = { status: 404, body: { message: 'Webhook not found', hint: expect.any(String) } };
 const noFault: Expected = {
   status: 400,
   body: {
@@ -97,7 +109,10 @@ const noFault: Expected = {
     message: 'No bank took the fault. Check the terminal, and that the simulated bank of the shop runs.',
   },
 };
-const noCategory: Expected = { status: 404, body: { message: 'Category not found' } };
+const noCategory: Expected = {
+  status: 404,
+  body: { message: 'Category not found', hint: expect.any(String) },
+};
 const refusal = (code: string, message: string, hint?: RegExp): Expected => ({
   status: 400,
   body: { code, message, ...(hint ? { hint: expect.stringMatching(hint) } : {}) },
@@ -358,7 +373,10 @@ export const expectations: Record<string, Row> = {
   getRefund: {
     scope: 'payments:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/refunds/100`),
-    toKey: byInvoice({ status: 404, body: { message: 'Invoice payment refund not found' } }),
+    toKey: byInvoice({
+      status: 404,
+      body: { message: 'Invoice payment refund not found', hint: expect.any(String) },
+    }),
     toOtherTokens: noInvoice,
   },
   findRefund: {
@@ -376,7 +394,10 @@ export const expectations: Record<string, Row> = {
   getChargeback: {
     scope: 'payments:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/chargebacks/1`),
-    toKey: byInvoice({ status: 404, body: { message: 'Invoice payment chargeback not found' } }),
+    toKey: byInvoice({
+      status: 404,
+      body: { message: 'Invoice payment chargeback not found', hint: expect.any(String) },
+    }),
     toOtherTokens: unauthorized,
   },
   createInvoiceTemplate: {
@@ -577,7 +598,10 @@ export const expectations: Record<string, Row> = {
     scope: 'payments:write',
     request: ({ invoiceId }) =>
       post(consentLinksUrl, { seriesID: `${invoiceId.slice(0, 30)}.1`, terms: dearer }),
-    toKey: always({ status: 404, body: { message: 'Series of recurring charges not found' } }),
+    toKey: always({
+      status: 404,
+      body: { message: 'Series of recurring charges not found', hint: expect.any(String) },
+    }),
     toOtherTokens: unauthorized,
   },
   getConsentLink: {

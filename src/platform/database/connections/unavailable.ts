@@ -4,6 +4,7 @@ import { codeOf } from '../../../error-code.ts';
 
 /** The database cannot be reached or accepts no writes. Nothing was done there, so the request can safely be repeated. */
 export class DatabaseUnavailable extends Error {
+  readonly isOutage = true;
   constructor(cause: unknown, what = 'cannot be reached') {
     super(
       `The database ${what}: ${whyOf(cause)}. Check that PostgreSQL runs, and DATABASE_URL if it is set.`,
@@ -16,6 +17,7 @@ export class DatabaseUnavailable extends Error {
 
 /** The connection was lost while PostgreSQL may have committed. What was sent is done or not, and nothing here knows. */
 export class OutcomeUnknown extends Error {
+  readonly isOutage = true;
   constructor(cause: unknown) {
     super(
       `The database did not confirm a statement, so its outcome is unknown: ${whyOf(cause)}. Check what was written before you repeat it.`,

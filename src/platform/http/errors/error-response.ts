@@ -18,9 +18,11 @@ export const maxRequestIdCharacters: Readonly<Record<ApiFamily, number>> = { pro
 
 export function errorResponse(family: ApiFamily, refusal: Refusal<ErrorCode>): StoredResponse {
   const { code, details } = refusal;
-  const hint = defined({ hint: refusal.hint });
   const entry = errorCatalogue[code];
   const { status } = entry;
+  // What is missing or taken is no secret of the case, so what to do is the same for all who may not see it.
+  const usual = status === 404 || status === 409 ? entry.advice : undefined;
+  const hint = defined({ hint: refusal.hint ?? usual });
   const message = refusal.message ?? entry.message;
   const named = hasCode(status) ? { code } : {};
   if (family === 'processing')

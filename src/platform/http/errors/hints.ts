@@ -19,7 +19,7 @@ export function hintOf(
   }
   if (found.length > 1) return `${found.map(faultText).join('; ')}.`;
   if (first.about !== undefined) return `${faultText(first)}. ${first.about}`;
-  return first.keyword === 'required' ? `${faultText(first)}.` : undefined;
+  return ['required', 'enum'].includes(first.keyword) ? `${faultText(first)}.` : undefined;
 }
 
 function faultText({ where, keyword, description }: ValidationError): string {

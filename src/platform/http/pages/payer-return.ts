@@ -1,5 +1,4 @@
-// Where a payer's browser returns after a challenge, whatever its outcome. It continues to the given address, or shows a page that
-// notifies the window that opened it and tries to close itself.
+// Where a payer's browser returns after a challenge, whatever its outcome.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isStorableText } from '../request/json-body.ts';
 
@@ -16,8 +15,15 @@ export type Onward = {
   readonly address: string;
   readonly shop: { readonly partyId: string; readonly shopId: string };
 };
-/** Sends the browser on, or asks the payer first. */
-export type SendOn = (to: Onward, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+/**
+ * Sends the browser on, or asks the payer first. Without an address it shows a page that notifies the window that opened it and tries to
+ * close itself.
+ */
+export type SendOn = (
+  to: Onward | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<FastifyReply>;
 
 /**
  * The path ends with the IDs of an object and its part. The browser is not trusted: `find` hands what it brought to the bank, expedites the
@@ -38,8 +44,7 @@ export function addPayerReturn(
       const { id, partId } = request.params;
       const isPossible = isStorableText(id) && isStorableText(partId);
       const onward = isPossible ? await find(id, partId, broughtBy(request)) : undefined;
-      if (onward) return sendOn(onward, request, reply);
-      return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy).send(page);
+      return sendOn(onward, request, reply);
     },
   });
 }
@@ -49,20 +54,3 @@ function broughtBy({ method, raw, body }: FastifyRequest): Brought {
   if (method !== 'POST') return { method: 'GET', query };
   return { method: 'POST', query, form: Buffer.isBuffer(body) ? body.toString() : '' };
 }
-
-const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors *";
-
-const page = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Done</title>
-<style>body{font:18px/1.5 system-ui,sans-serif;margin:20vh auto;max-width:24em;padding:0 1em;text-align:center}</style>
-<h1>Thank you</h1>
-<p>Your bank has replied. You can close this window and go back to the shop.</p>
-<script>
-(window.opener || (window.parent !== window && window.parent) || window).postMessage('finish-interaction', '*');
-if (window.opener) window.close();
-</script>
-`;
