@@ -39,6 +39,7 @@ import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '..
 import { keptWish, wantedCharge, type KeptWish } from '../domain/authentication/three-d-secure.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { kept, requireUsable } from './authenticated-elsewhere.ts';
+import { paymentOutcome } from './outcomes.ts';
 import { presenceProblem } from './payer-present.ts';
 import {
   paymentBody,
@@ -80,6 +81,7 @@ export const createPayment = endpoint({
   excludeFromHash: ['payer.cvv', 'authenticated.value'],
   status: 201,
   response: PaymentSchema,
+  outcome: paymentOutcome,
   errors: [
     'invoiceNotFound',
     'invalidPaymentToolToken',

@@ -9,6 +9,7 @@ import { createIdempotently, requestFingerprint } from '../../platform/http/idem
 import { cartIdentity, cartOf } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findPayment } from '../store/payments.ts';
+import { refundOutcome } from './outcomes.ts';
 import { PaymentPath } from './schema.ts';
 import type { StartRefund } from '../domain/refund.ts';
 import { findRefundByExternalId } from '../store/refunds.ts';
@@ -41,6 +42,7 @@ export const createRefund = endpoint({
   bodyExample: { amount: 1000, currency: 'RUB', reason: 'One of two was returned' },
   status: 201,
   response: RefundSchema,
+  outcome: refundOutcome,
   errors: [
     'invoiceNotFound',
     'paymentNotFound',

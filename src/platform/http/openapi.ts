@@ -131,6 +131,15 @@ const headerParameters = {
     description: 'Makes a repeat harmless: it returns the first response.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    required: false,
+    description:
+      '`wait=10` asks for the response when the outcome is known, or the payer has to act. It waits for up to ten seconds, which ' +
+      '`Preference-Applied` confirms. Ignored with an `Idempotency-Key`.',
+    schema: { type: 'string' },
+  },
 };
 
 const dateTime = (description: string) => ({ type: 'string', format: 'date-time', description });
@@ -227,6 +236,7 @@ function operationOf(endpoint: AnyEndpoint, components: Json, saidOnce: Readonly
       { $ref: `#/components/parameters/${isOfWallets ? 'Wallet-' : ''}X-Request-ID` },
       { $ref: '#/components/parameters/X-Request-Deadline' },
       ...(takesIdempotencyKey(endpoint) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+      ...(endpoint.outcome ? [{ $ref: '#/components/parameters/Prefer' }] : []),
     ],
     ...(endpoint.body
       ? {
