@@ -1,5 +1,5 @@
-// Waits for what a job finds out. A job that runs on this node wakes those who wait for its row; what another node writes is found by
-// reading again. Nothing is held between two reads.
+// Waits for what a job finds out, and holds nothing between two reads. A job of this node wakes those who wait for its row; what
+// another node writes is found by reading again.
 import { idOf } from './job-table.ts';
 
 /** Resolves after that time. Tests replace it, and let the jobs run instead. */
@@ -33,7 +33,10 @@ export function openWaits({
     waiting.set(name, others);
     let hasRung = false;
     let ring = () => {};
-    const rings = () => ((hasRung = true), ring());
+    const rings = () => {
+      hasRung = true;
+      ring();
+    };
     others.add(rings);
     for (const signal of ended) signal.addEventListener('abort', rings);
     return {

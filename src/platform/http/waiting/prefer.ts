@@ -1,6 +1,6 @@
 // Prefer: wait=<seconds>, as RFC 7240 writes it. What cannot be read is ignored.
 
-export const maxWaitSeconds = 10;
+const maxWaitSeconds = 10;
 
 const maxCharacters = 1_000;
 /** A quote that is not closed belongs to its element, which cannot be read then. */
