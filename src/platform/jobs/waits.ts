@@ -23,38 +23,8 @@ export function openWaits({
   /** Never goes back. */
   readonly nowMs: () => number;
 }) {
-  const waiting = new Map<string, Set<() => void>>();
+  const waiting: Waiting = new Map();
   const isStopped = new AbortController();
-
-  /** Wakes from the moment it is opened, so that no write is missed between a read and the pause after it. */
-  function openAlarm(row: JobRow, ended: readonly AbortSignal[]) {
-    const name = nameOf(row);
-    const others = waiting.get(name) ?? new Set();
-    waiting.set(name, others);
-    let hasRung = false;
-    let ring = () => {};
-    const rings = () => {
-      hasRung = true;
-      ring();
-    };
-    others.add(rings);
-    for (const signal of ended) signal.addEventListener('abort', rings);
-    return {
-      /** Whether it was woken before the time was over. */
-      async rung(ms: number): Promise<boolean> {
-        const woken = new Promise<void>((resolve) => (ring = resolve));
-        if (!hasRung) await Promise.race([woken, pause(ms)]);
-        const is = hasRung;
-        hasRung = false;
-        return is;
-      },
-      close(): void {
-        others.delete(rings);
-        if (others.size === 0) waiting.delete(name);
-        for (const signal of ended) signal.removeEventListener('abort', rings);
-      },
-    };
-  }
 
   return {
     /** The job of the row has run on this node. */
@@ -72,7 +42,7 @@ export function openWaits({
       { forMs, ended }: { readonly forMs: number; readonly ended?: AbortSignal },
     ): Promise<T> {
       const endings = ended ? [ended, isStopped.signal] : [isStopped.signal];
-      const alarm = openAlarm(row, endings);
+      const alarm = openAlarm(waiting, row, endings);
       try {
         const startedMs = nowMs();
         let found = await read();
@@ -80,7 +50,7 @@ export function openWaits({
         const leftMs = () => forMs - Math.max(pausedMs, nowMs() - startedMs);
         while (!isOver(found) && leftMs() > 0 && !endings.some(({ aborted }) => aborted)) {
           nextMs = Math.min(nextMs, leftMs());
-          if (!(await alarm.rung(nextMs))) pausedMs += nextMs;
+          if (!(await alarm.rung(pause(nextMs)))) pausedMs += nextMs;
           found = await read();
           nextMs = Math.min(nextMs * 2, longestPauseMs);
         }
@@ -88,6 +58,38 @@ export function openWaits({
       } finally {
         alarm.close();
       }
+    },
+  };
+}
+
+type Waiting = Map<string, Set<() => void>>;
+
+/** Rings from the moment it is opened, so that no write is missed between a read and the pause after it. */
+function openAlarm(waiting: Waiting, row: JobRow, endings: readonly AbortSignal[]) {
+  const name = nameOf(row);
+  const others = waiting.get(name) ?? new Set();
+  waiting.set(name, others);
+  let hasRung = false;
+  let wake = () => {};
+  const ring = () => {
+    hasRung = true;
+    wake();
+  };
+  others.add(ring);
+  for (const signal of endings) signal.addEventListener('abort', ring);
+  return {
+    /** Whether it has rung before the pause was over. */
+    async rung(pause: Promise<void>): Promise<boolean> {
+      const woken = new Promise<void>((resolve) => (wake = resolve));
+      if (!hasRung) await Promise.race([woken, pause]);
+      const is = hasRung;
+      hasRung = false;
+      return is;
+    },
+    close(): void {
+      others.delete(ring);
+      if (others.size === 0) waiting.delete(name);
+      for (const signal of endings) signal.removeEventListener('abort', ring);
     },
   };
 }
