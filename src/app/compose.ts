@@ -165,8 +165,8 @@ const testMasks: ReadonlySet<string> = new Set(testCards.map(({ number }) => mas
 /** What tells the shop of a request. */
 function shopNamedBy({ params, body }: { params: unknown; body: unknown }) {
   const { invoiceID, customerID } = (params ?? {}) as Record<string, string | undefined>;
-  const { shopID } = (body ?? {}) as Record<string, string | undefined>;
-  return defined({ shopId: shopID, invoiceId: invoiceID, customerId: customerID });
+  const { shopID, invoice } = (body ?? {}) as { shopID?: string; invoice?: { shopID?: string } };
+  return defined({ shopId: shopID ?? invoice?.shopID, invoiceId: invoiceID, customerId: customerID });
 }
 
 export async function openFoundation(config: Config, log: Logger, setUp: SetUp): Promise<Foundation> {

@@ -35,8 +35,7 @@ export const createRefund = endpoint({
   summary: 'Refund a payment',
   description:
     'Refunds the given amount of a captured payment, or all that is left. Follow the events of the invoice, or read the ' +
-    'refund, until it is `succeeded` or `failed`. A payment can have one refund in progress at a time. When nothing is ' +
-    'left, the payment is `refunded`.',
+    'refund, until it is `succeeded` or `failed`. A payment can have one refund in progress at a time.',
   params: PaymentPath,
   body: RefundParams,
   bodyExample: { amount: 1000, currency: 'RUB', reason: 'One of two was returned' },

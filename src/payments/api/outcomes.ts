@@ -11,7 +11,7 @@ import { paymentBody, type PaymentBody } from './schema.ts';
 type Deps = { readonly db: Database };
 
 /** A hold has its outcome: the bank has approved it. */
-function standingOf({ state }: Payment): Standing<unknown>['is'] {
+export function standingOf({ state }: Payment): Standing<unknown>['is'] {
   if (publicStatus[state.name] !== 'pending') return 'known';
   return state.name === 'challenged' ? 'payerAsked' : 'pending';
 }

@@ -16,11 +16,11 @@ function isPayerPresent(payer: PaymentParams['payer']): boolean {
 }
 
 /** The error message for members that do not fit each other. */
-export function presenceProblem(body: PaymentParams): string | undefined {
+export function presenceProblem(body: PaymentParams, where = ''): string | undefined {
   const { payer, threeDSecure, authenticated } = body;
   const ofPresent = (['threeDSecure', 'authenticated'] as const).find((name) => body[name] !== undefined);
   if (ofPresent && !isPayerPresent(payer))
-    return validationMessage(ofPresent, 'no_match', 'requires a payer who is present');
+    return validationMessage(where + ofPresent, 'no_match', 'requires a payer who is present');
   if (threeDSecure !== undefined && authenticated)
     return validationMessage('threeDSecure', 'no_match', 'must not be sent with authenticated');
   if (payer.payerType !== 'CustomerPayer') return undefined;
@@ -30,7 +30,7 @@ export function presenceProblem(body: PaymentParams): string | undefined {
       ? clientInfoProblem(clientInfo)
       : validationMessage('payer.clientInfo', 'missed', 'is required with present');
   const alone = clientInfo ? 'payer.clientInfo' : cvv === undefined ? undefined : 'payer.cvv';
-  return alone && validationMessage(alone, 'no_match', 'requires present');
+  return alone && validationMessage(where + alone, 'no_match', 'requires present');
 }
 
 type ClientInfoParams = NonNullable<(PaymentParams['payer'] & { payerType: 'CustomerPayer' })['clientInfo']>;

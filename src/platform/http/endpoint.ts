@@ -69,6 +69,8 @@ export type Endpoint<
   /** The path of what was created, for the Location header. */
   readonly location?: (response: Declared<Answer>) => string;
   readonly errors: readonly Code[];
+  /** It does what others do, and their codes are explained there. */
+  readonly isOfOthers?: true;
   /** The outcome that a caller can wait for with Prefer. */
   readonly outcome?: AwaitedOutcome<Declared<Params>, Declared<Answer>, Deps>;
   /** For the rare write that is not a single transaction. It must be harmless when repeated. */

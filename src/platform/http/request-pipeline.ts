@@ -9,7 +9,7 @@ import { DatabaseUnavailable, OutcomeUnknown } from '../database/connections/una
 import type { Logger } from '../log.ts';
 import { defined } from '../../defined.ts';
 import type { Refusal } from '../../refusal.ts';
-import { allScopes, type Access } from './access.ts';
+import { allScopes, scopesOf, type Access } from './access.ts';
 import { clientAddress, networkOf } from './request/client-address.ts';
 import type { Caller, RefusedToken } from '../../caller.ts';
 import { maxTimeoutMs, RequestDeadline, timeoutMsOf } from './request/request-deadline.ts';
@@ -406,14 +406,16 @@ function isCaller(found: Caller | RefusedToken | undefined): found is Caller {
 }
 
 function refusalOfAccess(
-  { scope, tokens = [], entity, anyEntity, maskedAs }: Access,
+  access: Access,
   caller: Caller,
   params: Record<string, string>,
 ): ErrorCode | 'unauthorized' | undefined {
   if (caller.kind === 'apiKey') {
     const { scopes } = caller;
-    return scopes.includes(allScopes) || scopes.includes(scope) ? undefined : 'unauthorized';
+    const hasAll = scopes.includes(allScopes) || scopesOf(access).every((scope) => scopes.includes(scope));
+    return hasAll ? undefined : 'unauthorized';
   }
+  const { tokens = [], entity, anyEntity, maskedAs } = access;
   const mayCall = tokens.includes(caller.kind);
   const isOwn = anyEntity ?? (entity !== undefined && params[entity] === caller.entityId);
   return mayCall && isOwn ? undefined : (maskedAs ?? 'unauthorized');
