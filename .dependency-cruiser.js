@@ -34,7 +34,14 @@ const mayImport = {
   'platform/keys': ['platform/database', 'platform/make-folder.ts'],
   'platform/ledger': ['platform/database'],
   'platform/mail': [],
-  'platform/http': ['asset-paths.ts', 'platform/database', 'platform/keys', 'platform/log.ts'],
+  // A caller can wait for a job.
+  'platform/http': [
+    'asset-paths.ts',
+    'platform/database',
+    'platform/jobs',
+    'platform/keys',
+    'platform/log.ts',
+  ],
   acquiring: ['platform/database', 'platform/http', 'platform/jobs', 'platform/keys', 'platform/log.ts'],
   merchants: ground,
   cards: [...ground, 'acquiring'],

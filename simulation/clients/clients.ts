@@ -113,7 +113,8 @@ export function openClients(options: {
 
   /** A spoiled request may have the token of another merchant. */
   function externalIdIn(known: Knowledge, { token, body }: Wish): Unwritten[] {
-    const externalId = body?.['externalID'];
+    // That of a charge is its invoice's.
+    const { externalID: externalId } = isObject(body?.['invoice']) ? body['invoice'] : (body ?? {});
     const { partyId } = merchants.find(({ apiKey }) => apiKey === token) ?? known;
     return typeof externalId === 'string' ? [{ partyId, externalId }] : [];
   }
@@ -191,7 +192,7 @@ function withStranger(
   return { ...body, [name]: withStranger(member as Record<string, unknown>, stranger, value, chance) };
 }
 
-function isObject(value: unknown): boolean {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

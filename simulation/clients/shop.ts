@@ -198,6 +198,40 @@ function payment(
   };
 }
 
+/** A charge of a stored card, with the invoice it creates. A repeat may have another amount, and then it is refused. */
+function charge(known: Knowledge, chance: Chance, now: () => string): Wish | undefined {
+  const parent = recent(known.parents, chance);
+  const customer = recent(known.customers, chance);
+  const isOfParent = parent !== undefined && (customer === undefined || chance.isTrue(0.7));
+  const who = isOfParent ? withoutPayer(parent) : { payerType: 'CustomerPayer', customerID: customer?.id };
+  if (!parent && !customer) return undefined;
+  const { shop = 'TEST' } = known.invoices.find(({ id }) => id === parent?.invoiceId) ?? {};
+  const [amount, currency] = [chance.oneOf(amounts), currencies[shop] ?? 'RUB'];
+  const dueDate = new Date(Date.parse(now()) + chance.oneOf([1, 24, 720]) * hourMs).toISOString();
+  const makeRecurrent = isOfParent && chance.isTrue(0.3);
+  // An external ID is required here.
+  const { externalID = `name-${known.named++}` } = externalId(known, chance);
+  return {
+    method: 'POST',
+    path: `${base}/charges`,
+    body: {
+      invoice: { shopID: shop, dueDate, amount, currency, product: 'Charge', externalID },
+      payment: {
+        payer: who,
+        ...(makeRecurrent ? { makeRecurrent } : {}),
+        ...(amount === silentAbout ? { processingDeadline: '1m' } : {}),
+      },
+    },
+    learn: ({ invoice, payment: made }) => {
+      const name = { invoiceId: invoice.id, paymentId: made.id };
+      // The response has no token: the merchant's server has its key.
+      known.invoices.push({ id: invoice.id, token: known.apiKey, shop, currency, amount });
+      known.payments.push({ ...name, amount, currency });
+      if (makeRecurrent) known.parents.push(name);
+    },
+  };
+}
+
 const dollars = { shop: 'TEST_USD', amount: ordinary };
 /** The last invoices that a world of recurring charges starts with. */
 const firstInvoices: Readonly<Record<number, { shop: string; amount: number }>> = {
@@ -376,6 +410,7 @@ export const shopActions: readonly Action[] = [
       return payment(known, chance, withoutPayer(parent), now, 0.25, invoiceToPay(known, chance, shop));
     },
   },
+  { name: 'charge at once', weight: 5, wish: charge },
   {
     name: 'charge a customer',
     weight: 5,

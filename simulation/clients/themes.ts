@@ -88,6 +88,7 @@ export const recurring: Theme = {
     'pay and agree to more': 1,
     'pay and stop the merchant': 3,
     'charge without the payer': 6,
+    'charge at once': 4,
     'charge a customer': 1.5,
     'bind a card': 0.7,
     'move the test clock': 6,

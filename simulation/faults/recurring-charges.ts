@@ -21,6 +21,16 @@ export const faultsOfRecurringCharges: Faults = {
       },
     ],
   },
+  'charge-in-two-transactions': {
+    does: 'A charge writes its invoice and its payment apart.',
+    edits: [
+      {
+        within: 'createCharge',
+        replace: 'allOrNothing(deps.db, (db) => makeCharge(request, made, { ...deps, db }))',
+        by: 'makeCharge(request, made, deps)',
+      },
+    ],
+  },
   'class-of-bank-ignored': {
     does: 'A decline by an acquirer that only the payer can heal does not stop the series.',
     edits: [{ within: 'classRule', replace: 'classes?.[declineClass]', by: 'classes?.funds' }],

@@ -70,10 +70,8 @@ export function openCalls(options: {
       }
       const { status, text } = answer;
       trace.add(`client: ${what} → ${status} ${text}`);
-      if (status === 503) {
-        unavailable += 1;
-        marks.answered503(request.marks);
-      }
+      if (status === 503) unavailable += 1;
+      marks.answered(request.marks, status);
       if (status === 500 && faults.lostConnections() === lostBefore) {
         const problem = 'the response was 500, and no connection was lost';
         findings.push({ check: 'answers', about: what, problem });
@@ -102,6 +100,7 @@ export function openCalls(options: {
       const sent = { method, url: path, headers, ...(body ? { payload: JSON.stringify(body) } : {}) };
       marks.sent(request.marks);
       const { status, text } = await node.call(sent);
+      marks.answered(request.marks, status);
       last = `${request.what} → ${status} ${text}`;
       trace.add(`client: ${last}`);
       const content: unknown = JSON.parse(text);

@@ -40,7 +40,7 @@ import {
 } from '../platform/database/migrate.ts';
 import { jobHandlers, jobOfOperation, type JobRows } from './job-handlers.ts';
 import { openJobRunner, type JobRunner } from '../platform/jobs/job-runner.ts';
-import { realPause, type Pause } from '../platform/jobs/wait-for.ts';
+import { openWaits, realPause, type Pause } from '../platform/jobs/waits.ts';
 import type { Topic } from '../platform/events/domain/topic.ts';
 import { idempotency, idempotencyKeyLifetimeMs } from '../platform/http/idempotency.ts';
 import { whatIsNotReady } from './readiness.ts';
@@ -53,6 +53,7 @@ import { addPages } from '../platform/http/pages/pages.ts';
 import { callerLimits, requestsPerSecondOfToken } from '../platform/http/request/caller-limits.ts';
 import { watchForwarding } from '../platform/http/proxies/forwarding.ts';
 import { rateLimit } from '../platform/http/request/rate-limit.ts';
+import { openOutcomeWaits } from '../platform/http/waiting/outcome-waits.ts';
 import { buildServer } from '../platform/http/server.ts';
 import { addSystemRoutes } from '../platform/http/system-routes.ts';
 import { randomIds, type Ids } from '../ids.ts';
@@ -165,8 +166,8 @@ const testMasks: ReadonlySet<string> = new Set(testCards.map(({ number }) => mas
 /** What tells the shop of a request. */
 function shopNamedBy({ params, body }: { params: unknown; body: unknown }) {
   const { invoiceID, customerID } = (params ?? {}) as Record<string, string | undefined>;
-  const { shopID } = (body ?? {}) as Record<string, string | undefined>;
-  return defined({ shopId: shopID, invoiceId: invoiceID, customerId: customerID });
+  const { shopID, invoice } = (body ?? {}) as { shopID?: string; invoice?: { shopID?: string } };
+  return defined({ shopId: shopID ?? invoice?.shopID, invoiceId: invoiceID, customerId: customerID });
 }
 
 export async function openFoundation(config: Config, log: Logger, setUp: SetUp): Promise<Foundation> {
@@ -358,6 +359,7 @@ export function buildService(
     allowPlainHttp: config.mode === 'sandbox',
   });
   const learn = () => learnAbilities(database, banks);
+  const waits = openWaits({ pause: ports.pause ?? realPause, nowMs: monotonicMs });
   const jobs: JobRunner<JobRows> = openJobRunner({
     db: database,
     clock,
@@ -407,6 +409,7 @@ export function buildService(
       { name: 'check ledger', everyMs: 60_000, run: () => ledger.check() },
     ],
     countJobRun: metrics.countJobRun,
+    onRun: waits.wake,
   });
 
   const webhooks = openWebhooks({
@@ -496,6 +499,7 @@ export function buildService(
       templateTokens,
       tokens,
       idempotency: answers,
+      outcomeWaits: openOutcomeWaits(waits),
       publicUrl,
       livemode: livemodeOf(config.mode),
       log,
@@ -544,7 +548,7 @@ export function buildService(
     },
   });
   const sendOn = payersOnward({ mode: config.mode, merchants, publicUrl });
-  const returns = { db: database, clock, jobs, banks, pause: ports.pause ?? realPause, sendOn };
+  const returns = { db: database, clock, jobs, banks, waits, sendOn };
   addPaymentReturn(app, returns);
   addBindingReturn(app, returns);
   const invoiceOf = (id: string) => loadInvoice(database.lookups, id);
@@ -603,6 +607,7 @@ export function buildService(
     purgeVault: () => vault.purge(),
     /** Stops accepting requests, lets running work finish, and leaves the foundation to its owner. */
     async stop() {
+      waits.stop();
       // A client that sends its request byte by byte is waited for no longer than this.
       const drainTimer = setTimeout(() => app.server.closeAllConnections(), drainMs);
       await app.close();

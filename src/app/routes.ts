@@ -33,6 +33,7 @@ import {
   listTemplatePaymentMethods,
   updateInvoiceTemplate,
 } from '../invoices/api/manage-templates.ts';
+import { createCharge } from '../payments/api/create-charge.ts';
 import { createPayment } from '../payments/api/create-payment.ts';
 import { createRefund } from '../payments/api/create-refund.ts';
 import { cancelPayment, capturePayment } from '../payments/api/capture-and-cancel.ts';
@@ -135,6 +136,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
 
   createPaymentResource, //   POST /v2/processing/payment-resources
 
+  createCharge, //            POST /v2/processing/charges
   createPayment, //           POST /v2/processing/invoices/{invoiceID}/payments
   listPayments, //            GET  /v2/processing/invoices/{invoiceID}/payments
   getPayment, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}

@@ -21,8 +21,8 @@ const endpoints = [...routes, ...sandboxRoutes];
 
 /** The members whose value the contract keeps as it was sent, or refuses whatever it is. */
 const opaque = {
-  'metadata, the merchant’s own data': ['metadata'],
-  'split payments, which are refused': ['allocation'],
+  'metadata, the merchant’s own data': ['metadata', 'invoice.metadata', 'payment.metadata'],
+  'split payments, which are refused': ['allocation', 'invoice.allocation'],
 };
 
 /** The paths of everything in a schema that is neither a scalar nor described. */

@@ -1,18 +1,26 @@
 // docs/guide/access.md: which token may call which operation.
 import { routes, sandboxRoutes } from '../../src/app/routes.ts';
-import { scopes } from '../../src/platform/http/access.ts';
+import { scopes, scopesOf } from '../../src/platform/http/access.ts';
 import { errorCatalogue } from '../../src/platform/http/errors/error-codes.ts';
 import { printedFrom, table } from './markdown.ts';
 
 export function accessText(): string {
   const rows = [...routes, ...sandboxRoutes].map((endpoint) => {
-    const { scope, tokens: kinds = [], entity, anyEntity, maskedAs } = endpoint.access;
+    const { tokens: kinds = [], entity, anyEntity, maskedAs } = endpoint.access;
     const tokens = kinds
       .map((kind) => (anyEntity ? `of any ${kind}` : `of the ${kind} in \`{${entity}}\``))
       .join(', ');
     const otherwise = maskedAs ? `${errorCatalogue[maskedAs].status} \`${maskedAs}\`` : '401';
     const call = `\`${endpoint.method} ${endpoint.path}\``;
-    return [`\`${endpoint.operation}\``, call, `\`${scope}\``, tokens || 'none', otherwise];
+    return [
+      `\`${endpoint.operation}\``,
+      call,
+      scopesOf(endpoint.access)
+        .map((scope) => `\`${scope}\``)
+        .join(' and '),
+      tokens || 'none',
+      otherwise,
+    ];
   });
   const sandboxOnly = sandboxRoutes
     .filter(({ path }) => !path.startsWith('/sandbox/'))
@@ -38,7 +46,7 @@ sandbox, as well as ${sandboxOnly.join(' and ')}.
 
 ## Refused tokens
 
-A token that is missing, malformed, expired or revoked gets 401. An API key without the scope gets 401 too. The header
+A token that is missing, malformed, expired or revoked gets 401. An API key without a scope it needs gets 401 too. The header
 \`WWW-Authenticate\` [says which](errors.md#401). The last column is the
 response to an access token that is not allowed to call the operation, or not for this object. It is a 404 where any other status would
 show that the object exists. Objects of another party are always not found.

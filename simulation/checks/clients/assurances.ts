@@ -22,6 +22,7 @@ type Body = {
   readonly amount?: unknown;
   readonly body?: { readonly amount?: unknown };
   readonly invoice?: Body;
+  readonly payment?: Body;
   readonly customer?: Body;
 };
 
@@ -41,6 +42,10 @@ export function aggregateOf({ about }: Assurance): string {
 function ofProcessing(method: string, steps: readonly string[], body: Body): Assurance[] {
   const [things, id = '', part, partId, action, actionId] = steps;
   if (things === 'customers') return ofCustomers(method, steps, body);
+  if (things === 'charges') {
+    const { invoice = {}, payment: made = {} } = body;
+    return [object('invoice', invoice.id ?? '', invoice), payment(invoice.id ?? '', made)];
+  }
   if (things !== 'invoices') return [];
   if (method === 'GET') {
     if (part === undefined) return id === '' ? [] : [object('invoice', id, body)];

@@ -8,13 +8,13 @@ test('a mark is unwritten while every request that carried it was answered 503',
   const marks = openMarks();
   marks.sent([key, name]);
   expect(marks.unwritten()).toEqual([]);
-  marks.answered503([key, name]);
+  marks.answered([key, name], 503);
   expect(marks.unwritten()).toEqual([key, name]);
   // Repeated, and in progress; another merchant's name is another one.
   marks.sent([key]);
   marks.sent([{ ...name, partyId: 'Q' }]);
   expect(marks.unwritten()).toEqual([name]);
-  marks.answered503([key]);
+  marks.answered([key], 503);
   expect(marks.unwritten()).toEqual([key, name]);
 });
 
@@ -22,6 +22,16 @@ test('a mark of a request without a response may be written for good', () => {
   const marks = openMarks();
   marks.sent([key]);
   marks.sent([key]);
-  marks.answered503([key]);
+  marks.answered([key], 503);
+  expect(marks.unwritten()).toEqual([]);
+});
+
+test('a refusal leaves the external ID free, and is stored under the key', () => {
+  const marks = openMarks();
+  marks.sent([key, name]);
+  marks.answered([key, name], 409);
+  expect(marks.unwritten()).toEqual([name]);
+  marks.sent([name]);
+  marks.answered([name], 201);
   expect(marks.unwritten()).toEqual([]);
 });

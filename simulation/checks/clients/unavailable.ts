@@ -1,15 +1,15 @@
 // A request answered 503 has written nothing under its marks: its Idempotency-Key, whose response is stored together with the work,
-// and its external ID. The rows that a statement returns prove nothing, because some return one without a write.
+// and its external ID. A refused one has left its external ID free.
 import type { Problem } from '../check.ts';
 import type { CheckWorld } from '../world.ts';
 
-/** What every request that carried it so far was answered 503 for. */
+/** What every request that carried it so far has written nothing under. The rows that a statement returns prove nothing. */
 export type Unwritten = { readonly key: string } | { readonly partyId: string; readonly externalId: string };
 
 export type Marks = {
-  /** A request with these marks is sent. Until it is answered 503, it may have written. */
+  /** A request with these marks is sent. Until it is answered so that it wrote nothing, it may have written. */
   sent(marks: readonly Unwritten[]): void;
-  answered503(marks: readonly Unwritten[]): void;
+  answered(marks: readonly Unwritten[], status: number): void;
   unwritten(): readonly Unwritten[];
 };
 
@@ -24,7 +24,15 @@ export function openMarks(): Marks {
   };
   return {
     sent: (marks) => add(marks, 1),
-    answered503: (marks) => add(marks, -1),
+    answered(marks, status) {
+      if (status === 503) add(marks, -1);
+      // The response to a refused request is stored under its key.
+      if (status >= 400 && status < 500)
+        add(
+          marks.filter((mark) => 'externalId' in mark),
+          -1,
+        );
+    },
     unwritten: () =>
       [...doubts].flatMap(([name, doubt]) => (doubt === 0 ? [JSON.parse(name) as Unwritten] : [])),
   };
@@ -43,5 +51,8 @@ export async function writtenAnyway(
 ): Promise<Problem[]> {
   if (unwritten.length === 0) return [];
   const rows = await query(readWritten, [JSON.stringify(unwritten)]);
-  return rows.map(({ mark, what }) => [String(mark), `every request was answered 503, and ${String(what)}`]);
+  return rows.map(({ mark, what }) => [
+    String(mark),
+    `every request was refused or answered 503, and ${String(what)}`,
+  ]);
 }

@@ -5,7 +5,7 @@ import type { Clock, Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { addPayerReturn, type Onward, type SendOn } from '../../platform/http/pages/payer-return.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
-import { readUntil, type Pause } from '../../platform/jobs/wait-for.ts';
+import type { Waits } from '../../platform/jobs/waits.ts';
 import type { Banks } from '../banks.ts';
 import type { OperationName, PayerReturn } from '../domain/bank-port.ts';
 
@@ -15,7 +15,7 @@ export type PayerReturnDeps = {
   readonly clock: Clock;
   readonly jobs: Pick<JobRunner, 'expedite'>;
   readonly banks: Pick<Banks, 'bankOf'>;
-  readonly pause: Pause;
+  readonly waits: Pick<Waits, 'readUntil'>;
   readonly sendOn: SendOn;
 };
 
@@ -39,7 +39,7 @@ const payerWaitsMs = 5_000;
 
 export function addReturnPage<Stored>(
   app: FastifyInstance,
-  { clock, jobs, banks, pause, sendOn }: PayerReturnDeps,
+  { clock, jobs, banks, waits, sendOn }: PayerReturnDeps,
   { path, table, load, chargeOf, complete, isWaiting, onwardOf }: Returnable<Stored>,
 ): void {
   const find = async (id: string, partId: string, returned: PayerReturn) => {
@@ -52,7 +52,8 @@ export function addReturnPage<Stored>(
       if (!state.isCompleted) await complete(stored, clock.now());
       await jobs.expedite(table, [id, partId]);
       const hasMovedOn = (now: Stored | undefined) => now === undefined || !isWaiting(now);
-      await readUntil(() => load(id, partId), hasMovedOn, { forMs: payerWaitsMs, pause });
+      const again = () => load(id, partId);
+      await waits.readUntil([table, [id, partId]], again, hasMovedOn, { forMs: payerWaitsMs });
     }
     return onwardOf(stored);
   };

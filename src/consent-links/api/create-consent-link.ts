@@ -42,8 +42,7 @@ export const createConsentLink = endpoint({
   summary: 'Ask the payer to agree to new terms',
   description:
     'Returns an address to send the payer to. They see the old and the new terms, tick a box and confirm with their bank; a ' +
-    'small amount is charged and refunded. Then the series has the new terms, with the evidence, and `ConsentRenewed` is ' +
-    'sent. Until then the old consent stands.',
+    'small amount is charged and refunded. Then the series has the new terms, and `ConsentRenewed` is sent.',
   body: ConsentLinkParams,
   validateBody: ({ terms }) => termsProblem(terms, 'terms'),
   bodyExample: consentLinkExample,

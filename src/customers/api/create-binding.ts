@@ -16,6 +16,7 @@ import { accept, refuse, type Outcome, type Warning } from '../../refusal.ts';
 import type { BindingRules } from '../domain/commands.ts';
 import { beginBinding } from '../begin-binding.ts';
 import { findBinding, findBindingByExternalId, type StoredBinding } from '../store/bindings.ts';
+import { bindingOutcome } from './binding-outcome.ts';
 import { bindingBody, bindingExample, BindingParams, BindingSchema } from './binding-schema.ts';
 import { findCustomer } from '../store/customers.ts';
 import { CustomerPath } from './schema.ts';
@@ -61,6 +62,7 @@ export const createBinding = endpoint({
     returnAddressProblem('', sessionInfo) ?? (recurrentTerms && recurrentTermsProblem(recurrentTerms)),
   status: 201,
   response: BindingSchema,
+  outcome: bindingOutcome,
   errors: [
     'customerNotFound',
     'invalidPaymentToolToken',

@@ -23,8 +23,7 @@ export const listCustomerEvents = endpoint({
   tag: 'Customers',
   summary: 'List the events of a customer',
   description:
-    'Oldest first. To follow a customer, repeat the request with the ID of the last event you have. An empty page means that ' +
-    'there is nothing new. Skip change types you do not know.',
+    'Oldest first. To follow a customer, request events after the last ID you have. Skip change types you do not know.',
   params: CustomerPath,
   query: EventPage,
   status: 200,

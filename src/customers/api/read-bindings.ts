@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findBinding, findBindings } from '../store/bindings.ts';
+import { bindingOutcome } from './binding-outcome.ts';
 import { bindingBody, BindingPage, BindingPath, BindingSchema } from './binding-schema.ts';
 import { CustomerPath, payerMayRead } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -48,6 +49,7 @@ export const getBinding = endpoint({
   params: BindingPath,
   status: 200,
   response: BindingSchema,
+  outcome: bindingOutcome,
   errors: ['customerNotFound', 'bindingNotFound'],
   handle: async ({ caller, params }, { db }: { db: Database }) => {
     const found = await findBinding(db, {

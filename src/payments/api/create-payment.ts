@@ -40,6 +40,7 @@ import { findPayableInvoice, findPaymentByExternalId, storeNewPayment } from '..
 import { keptWish, wantedCharge, type KeptWish } from '../domain/authentication/three-d-secure.ts';
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { kept, requireUsable } from './authenticated-elsewhere.ts';
+import { paymentOutcome } from './outcomes.ts';
 import { isProvenCustomer, presenceProblem } from './payer-present.ts';
 import {
   paymentBody,
@@ -55,13 +56,47 @@ import type { Merchants } from '../../merchants/merchants.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 import type { Terminal } from '../../acquiring/domain/bank-port.ts';
 
-type Deps = CardSourceDeps & {
+export type StartPaymentDeps = CardSourceDeps & {
   readonly merchants: Merchants;
   readonly banks: Banks;
   readonly jobs: Pick<JobRunner<{ payment: WrittenPayment }>, 'run'>;
   readonly publicUrl: () => string;
   readonly tokens: Pick<AccessTokens, 'verify'>;
 };
+
+export const errorsOfPayment = [
+  'invalidPaymentToolToken',
+  'invalidPaymentSession',
+  'externalIDConflict',
+  'invalidShopID',
+  'invalidPartyStatus',
+  'invalidShopStatus',
+  'invalidProcessingDeadline',
+  'invalidInvoiceStatus',
+  'invoicePaymentPending',
+  'invoiceAttemptsExceeded',
+  'tooManyAttempts',
+  'shopRefusesCards',
+  'operationNotPermitted',
+  'threeDSecureNotOffered',
+  'notOfferedByBank',
+  'authenticationMismatch',
+  'authenticationNotCurrent',
+  'authenticationUsed',
+  'invalidRecurrentParent',
+  'customerNotReady',
+  'recurrentStopped',
+  'recurrentConsentRevoked',
+  'recurrentConsentExpired',
+  'recurrentCardExpired',
+  'recurrentRetryWindowExpired',
+  'recurrentRetryTooEarly',
+  'recurrentRetryLimitReached',
+  'recurrentParentStale',
+  'recurrentAmountAboveConsent',
+  'recurrentPeriodAlreadyCharged',
+  'recurrentTerminalPaused',
+] as const;
 
 export const createPayment = endpoint({
   operation: 'createPayment',
@@ -77,46 +112,14 @@ export const createPayment = endpoint({
   params: InvoicePath,
   body: PaymentParams,
   bodyExample: paymentExample,
-  validateBody: (body) => bodyProblem(body),
+  validateBody: (body) => paymentProblem(body),
   // As where the card was stored.
   excludeFromHash: ['payer.cvv', 'payer.customerAccessToken', 'authenticated.value'],
   status: 201,
   response: PaymentSchema,
-  errors: [
-    'invoiceNotFound',
-    'invalidPaymentToolToken',
-    'invalidPaymentSession',
-    'externalIDConflict',
-    'invalidShopID',
-    'invalidPartyStatus',
-    'invalidShopStatus',
-    'invalidProcessingDeadline',
-    'invalidInvoiceStatus',
-    'invoicePaymentPending',
-    'invoiceAttemptsExceeded',
-    'tooManyAttempts',
-    'shopRefusesCards',
-    'operationNotPermitted',
-    'threeDSecureNotOffered',
-    'notOfferedByBank',
-    'authenticationMismatch',
-    'authenticationNotCurrent',
-    'authenticationUsed',
-    'invalidRecurrentParent',
-    'customerNotReady',
-    'recurrentStopped',
-    'recurrentConsentRevoked',
-    'recurrentConsentExpired',
-    'recurrentCardExpired',
-    'recurrentRetryWindowExpired',
-    'recurrentRetryTooEarly',
-    'recurrentRetryLimitReached',
-    'recurrentParentStale',
-    'recurrentAmountAboveConsent',
-    'recurrentPeriodAlreadyCharged',
-    'recurrentTerminalPaused',
-  ],
-  handle: async (request, deps: Deps) => {
+  outcome: paymentOutcome,
+  errors: ['invoiceNotFound', ...errorsOfPayment],
+  handle: async (request, deps: StartPaymentDeps) => {
     const { caller, params, body, now } = request;
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
@@ -166,30 +169,32 @@ function needsTransaction({ body }: PaymentRequest, { from }: CardSource): boole
   return from === 'customer' || from === 'savedCard' || body.authenticated !== undefined;
 }
 
-function bodyProblem(body: PaymentParams): string | undefined {
+/** `where` is what the names of its members begin with. */
+export function paymentProblem(body: PaymentParams, where = ''): string | undefined {
   const { metadata, recurrentTerms, makeRecurrent, payer } = body;
   return (
-    metadataProblem(metadata ?? {}) ??
-    returnAddressProblem('payer.', payer.sessionInfo) ??
-    (makeRecurrent && payer.payerType === 'CustomerPayer' ? 'Invalid payer' : undefined) ??
-    presenceProblem(body) ??
-    (recurrentTerms && recurrentTermsProblem(recurrentTerms)) ??
-    (recurrentTerms && payer.payerType !== 'PaymentResourcePayer' ? needsSavedCard : undefined)
+    metadataProblem(metadata ?? {}, `${where}metadata`) ??
+    returnAddressProblem(`${where}payer.`, payer.sessionInfo) ??
+    (makeRecurrent && payer.payerType === 'CustomerPayer' ? `Invalid ${where}payer` : undefined) ??
+    presenceProblem(body, where) ??
+    (recurrentTerms && recurrentTermsProblem(recurrentTerms, `${where}recurrentTerms`)) ??
+    (recurrentTerms && payer.payerType !== 'PaymentResourcePayer' ? needsSavedCard(where) : undefined)
   );
 }
 
-const needsSavedCard = validationMessage(
-  'recurrentTerms',
-  'no_match',
-  'requires makeRecurrent and a PaymentResourcePayer',
-);
+const needsSavedCard = (where: string) =>
+  validationMessage(
+    `${where}recurrentTerms`,
+    'no_match',
+    'requires makeRecurrent and a PaymentResourcePayer',
+  );
 
 /** Checks that need to know what the invoice says. A card that is saved is always authenticated. */
 function recurrenceProblem(
   { recurrentTerms, threeDSecure, authenticated }: PaymentParams,
   { makeRecurrent }: Recurrence,
 ): string | undefined {
-  if (recurrentTerms && !makeRecurrent) return needsSavedCard;
+  if (recurrentTerms && !makeRecurrent) return needsSavedCard('');
   if (!makeRecurrent) return undefined;
   if (authenticated?.status === 'A')
     return validationMessage('authenticated.status', 'no_match', 'must be Y with makeRecurrent');
@@ -216,20 +221,42 @@ type Command = Omit<
 > & {
   readonly flow: WantedFlow;
 };
-type NewPayment = { readonly command: Command; readonly source: CardSource; readonly fingerprint: Buffer };
+type NewPayment = {
+  readonly command: Command;
+  readonly source: CardSource;
+  readonly fingerprint: Buffer;
+  /** What the names of members begin with in messages. */
+  readonly where?: string;
+};
 
-async function startPayment(request: PaymentRequest, made: NewPayment, isLocked: boolean, deps: Deps) {
-  const { caller, params, now } = request;
+async function startPayment(
+  request: PaymentRequest,
+  made: NewPayment,
+  isLocked: boolean,
+  deps: StartPaymentDeps,
+) {
+  const payable = await findPayableInvoice(deps.db, request.caller.partyId, request.params.invoiceID);
+  return payable ? startPaymentOf(payable, request, made, isLocked, deps) : refuse('invoiceNotFound');
+}
+
+/** With `isLocked`, in a transaction that the rows it reads stay locked for. */
+export async function startPaymentOf(
+  payable: NonNullable<Awaited<ReturnType<typeof findPayableInvoice>>>,
+  request: PaymentRequest,
+  made: NewPayment,
+  isLocked: boolean,
+  deps: StartPaymentDeps,
+) {
+  const { caller, now } = request;
   const { db, merchants, banks, jobs } = deps;
-  const payable = await findPayableInvoice(db, caller.partyId, params.invoiceID);
-  if (!payable) return refuse('invoiceNotFound');
   const recurrence = recurrenceFor(request, made.command, payable.invoice);
   const problem = recurrenceProblem(request.body, recurrence);
   if (problem !== undefined) return refuse('invalidRequest', { message: problem });
   const shop = await merchants.trading(payable.invoice);
   if (!shop.ok) return shop;
   const { redirectUrl } = request.body.payer.sessionInfo ?? {};
-  if (!mayReturn(redirectUrl, shop.value.origins, [deps.publicUrl()])) return unlistedReturn('payer.');
+  if (!mayReturn(redirectUrl, shop.value.origins, [deps.publicUrl()]))
+    return unlistedReturn(`${made.where ?? ''}payer.`);
   const mayStart = requirePayable(payable.invoice, made.command, now);
   if (!mayStart.ok) return withSince(db, mayStart, payable.invoice.id);
   const allowed = await allowedByShop(shop.value, request, recurrence, deps);
@@ -271,7 +298,7 @@ async function storePayment(
     readonly command: Command & Pick<StartPayment, 'livemode' | 'fees' | 'threeDSecure'>;
     readonly terminalFor: (network: string) => ReturnType<Banks['terminalFor']>;
   },
-  deps: Deps,
+  deps: StartPaymentDeps,
   isLocked: boolean,
   { body, now }: Pick<PaymentRequest, 'body' | 'now'>,
 ) {
@@ -298,7 +325,7 @@ async function wishOf(
   shop: Shop,
   { body }: PaymentRequest,
   card: CardDetails,
-  { payerAttempts }: Deps,
+  { payerAttempts }: StartPaymentDeps,
 ): Promise<Outcome<KeptWish, 'authenticationMismatch'>> {
   const { partyId, id: shopId, threeDSecure } = shop;
   const isChallenged = await payerAttempts.isChallenged({ partyId, shopId }, card);
@@ -328,7 +355,7 @@ async function allowedByShop(
   { partyId, id: shopId }: Shop,
   { caller, body }: PaymentRequest,
   { makeRecurrent, recurrentTerms }: Recurrence,
-  { db, consents }: Pick<Deps, 'db' | 'consents'>,
+  { db, consents }: Pick<StartPaymentDeps, 'db' | 'consents'>,
 ): Promise<Outcome<Warning[], 'operationNotPermitted'>> {
   const { payer } = body;
   // The customer's own token was checked: that is no charge without the payer.
@@ -348,7 +375,7 @@ async function allowedByShop(
   return accept(consentWarnings(recurrentTerms, settings.terms));
 }
 
-function commandOf(body: PaymentParams, deadline: Instant | undefined): Command {
+export function commandOf(body: PaymentParams, deadline: Instant | undefined): Command {
   const { metadata, externalID, recurrentTerms } = body;
   return {
     flow: flowOf(body.flow),
@@ -370,7 +397,7 @@ function sha256(text: string): string {
  * The format of X-Request-Deadline, without its upper limit. A deadline in the past is accepted here, because a repeat may
  * come later; new payments refuse it.
  */
-function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {
+export function deadlineOf(text: string | undefined, now: Instant): Instant | 'unreadable' | undefined {
   if (text === undefined) return undefined;
   const durationMs = durationMsOf(text);
   // A longer duration ends with the last representable instant.
@@ -387,12 +414,11 @@ function flowOf(flow: PaymentParams['flow']): WantedFlow {
 
 /** Two requests are the same if these values and their recurrentTerms are equal. Two tokens of one card count as the same card. */
 function fingerprintOf(invoiceId: string, body: PaymentParams, source: CardSource): Buffer {
+  return requestFingerprint([invoiceId, ...flowIdentity(body), ...identityOf(source)]);
+}
+
+export function flowIdentity(body: Pick<PaymentParams, 'flow' | 'makeRecurrent'>): readonly unknown[] {
   const flow = flowOf(body.flow);
-  return requestFingerprint([
-    invoiceId,
-    flow.type,
-    flow.type === 'hold' ? flow.onExpiration : null,
-    body.makeRecurrent ?? false,
-    ...identityOf(source),
-  ]);
+  const onExpiration = flow.type === 'hold' ? flow.onExpiration : null;
+  return [flow.type, onExpiration, body.makeRecurrent ?? false];
 }

@@ -9,6 +9,7 @@ import { createIdempotently, requestFingerprint } from '../../platform/http/idem
 import { cartIdentity, cartOf } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findPayment } from '../store/payments.ts';
+import { refundOutcome } from './outcomes.ts';
 import { PaymentPath } from './schema.ts';
 import type { StartRefund } from '../domain/refund.ts';
 import { findRefundByExternalId } from '../store/refunds.ts';
@@ -34,13 +35,13 @@ export const createRefund = endpoint({
   summary: 'Refund a payment',
   description:
     'Refunds the given amount of a captured payment, or all that is left. Follow the events of the invoice, or read the ' +
-    'refund, until it is `succeeded` or `failed`. A payment can have one refund in progress at a time. When nothing is ' +
-    'left, the payment is `refunded`.',
+    'refund, until it is `succeeded` or `failed`. A payment can have one refund in progress at a time.',
   params: PaymentPath,
   body: RefundParams,
   bodyExample: { amount: 1000, currency: 'RUB', reason: 'One of two was returned' },
   status: 201,
   response: RefundSchema,
+  outcome: refundOutcome,
   errors: [
     'invoiceNotFound',
     'paymentNotFound',

@@ -29,8 +29,7 @@ export const listInvoiceEvents = endpoint({
   tag: 'Invoices',
   summary: 'Read the events of an invoice',
   description:
-    'Oldest first. To follow an invoice, request events after the last ID you have. An empty page means that nothing has ' +
-    'happened since. Skip change types you do not know.',
+    'Oldest first. To follow an invoice, request events after the last ID you have. Skip change types you do not know.',
   params: InvoicePath,
   query: EventPage,
   status: 200,

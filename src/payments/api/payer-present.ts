@@ -18,13 +18,13 @@ function isPayerPresent(payer: PaymentParams['payer']): boolean {
 }
 
 /** The error message for members that do not fit each other. */
-export function presenceProblem(body: PaymentParams): string | undefined {
+export function presenceProblem(body: PaymentParams, where = ''): string | undefined {
   const { payer, threeDSecure, authenticated } = body;
   const ofPresent = (['threeDSecure', 'authenticated'] as const).find((name) => body[name] !== undefined);
   if (ofPresent && !isPayerPresent(payer))
-    return validationMessage(ofPresent, 'no_match', 'requires a payer who is present');
+    return validationMessage(where + ofPresent, 'no_match', 'requires a payer who is present');
   if (threeDSecure !== undefined && authenticated)
-    return validationMessage('threeDSecure', 'no_match', 'must not be sent with authenticated');
+    return validationMessage(`${where}threeDSecure`, 'no_match', 'must not be sent with authenticated');
   if (payer.payerType !== 'CustomerPayer') return undefined;
   const { present, clientInfo, cvv, customerAccessToken } = payer;
   if (present)
@@ -33,7 +33,7 @@ export function presenceProblem(body: PaymentParams): string | undefined {
       : validationMessage('payer.clientInfo', 'missed', 'is required with present');
   const ofPayer = { clientInfo, cvv, customerAccessToken };
   const alone = Object.entries(ofPayer).find(([, value]) => value !== undefined)?.[0];
-  return alone && validationMessage(`payer.${alone}`, 'no_match', 'requires present');
+  return alone && validationMessage(`${where}payer.${alone}`, 'no_match', 'requires present');
 }
 
 /**

@@ -5,6 +5,7 @@ import { externalIDToFind } from '../../platform/http/schemas.ts';
 import { InvoicePath } from '../../invoices/api/schema.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { findPayment, findPaymentByExternalId as findByExternalId, findPayments } from '../store/payments.ts';
+import { paymentOutcome } from './outcomes.ts';
 import { paymentBody, PaymentPath, PaymentSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
@@ -37,6 +38,7 @@ export const getPayment = endpoint({
   params: PaymentPath,
   status: 200,
   response: PaymentSchema,
+  outcome: paymentOutcome,
   errors: ['invoiceNotFound', 'paymentNotFound'],
   handle: async ({ caller, params }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
@@ -55,6 +57,7 @@ export const findPaymentByExternalId = endpoint({
   query: Type.Object({ externalID: externalIDToFind('search `/v2/analytics/shops/{shopID}/payments`') }),
   status: 200,
   response: PaymentSchema,
+  outcome: paymentOutcome,
   errors: ['paymentNotFound'],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findByExternalId(db, caller.partyId, query.externalID);

@@ -5,6 +5,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { Amount, CurrencyCode, DateTime, EntityID, externalIDToFind } from '../../platform/http/schemas.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
 import { findPayment } from '../store/payments.ts';
+import { namedRefundOutcome, refundOutcome } from './outcomes.ts';
 import { PaymentPath } from './schema.ts';
 import { findRefundByExternalId as findByExternalId, findRefunds } from '../store/refunds.ts';
 import {
@@ -42,6 +43,7 @@ export const getRefund = endpoint({
   params: RefundPath,
   status: 200,
   response: RefundSchema,
+  outcome: refundOutcome,
   errors: ['invoiceNotFound', 'paymentNotFound', 'refundNotFound'],
   handle: async ({ caller, params }, { db }: { db: Database }) => {
     const name = await requirePayment(db, caller.partyId, params);
@@ -62,6 +64,7 @@ export const findRefundByExternalId = endpoint({
   query: Type.Object({ externalID: externalIDToFind('search `/v2/analytics/shops/{shopID}/refunds`') }),
   status: 200,
   response: RefundSearchResult,
+  outcome: namedRefundOutcome,
   errors: ['refundNotFound'],
   handle: async ({ caller, query }, { db }: { db: Database }) => {
     const found = await findByExternalId(db, caller.partyId, query.externalID);

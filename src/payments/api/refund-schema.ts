@@ -68,7 +68,7 @@ export const RefundSearchResult = Type.Object(
   { ...refundProperties, invoiceID: EntityID, paymentID: Type.String() },
   { title: 'RefundSearchResult' },
 );
-type RefundBody = Static<typeof RefundSchema>;
+export type RefundBody = Static<typeof RefundSchema>;
 
 export const RefundPath = Type.Object({ ...PaymentPath.properties, refundID: EntityID });
 

@@ -16,6 +16,7 @@ import type { PayoutTerminalTerms } from '../../acquiring/domain/routing/payout-
 import { freezeSender } from '../domain/payout-sender.ts';
 import { decideWithdrawal, type WithdrawalContext } from '../domain/commands.ts';
 import { findWithdrawalByExternalId, type StoredWithdrawal } from '../store/withdrawals.ts';
+import { withdrawalOutcome } from './outcome.ts';
 import { withdrawalBody, WithdrawalParams, WithdrawalSchema } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Merchants } from '../../merchants/merchants.ts';
@@ -54,6 +55,7 @@ export const createWithdrawal = endpoint({
   },
   status: 202,
   response: WithdrawalSchema,
+  outcome: withdrawalOutcome,
   location: ({ id }) => `/wallet/v0/withdrawals/${id}`,
   errors: [
     'partyInaccessible',

@@ -11,6 +11,7 @@ import {
   findWithdrawalByExternalId,
   listWithdrawals as readList,
 } from '../store/withdrawals.ts';
+import { withdrawalOutcome } from './outcome.ts';
 import { withdrawalBody, WithdrawalPath, WithdrawalSchema, WithdrawalStatus } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
@@ -24,6 +25,7 @@ export const getWithdrawal = endpoint({
   params: WithdrawalPath,
   status: 200,
   response: WithdrawalSchema,
+  outcome: withdrawalOutcome,
   errors: ['withdrawalNotFound'],
   handle: async ({ caller, params }, { db }: { db: Database }) => {
     const stored = await readOne(db, caller.partyId, params.withdrawalID);
@@ -41,6 +43,7 @@ export const findWithdrawal = endpoint({
   params: Type.Object({ externalID: PayoutExternalID }),
   status: 200,
   response: WithdrawalSchema,
+  outcome: withdrawalOutcome,
   errors: ['withdrawalNotFound'],
   handle: async ({ caller, params }, { db }: { db: Database }) => {
     const found = await findWithdrawalByExternalId(db, caller.partyId, params.externalID);

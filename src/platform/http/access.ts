@@ -26,8 +26,15 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** What an API key must have. */
+export function scopesOf({ scope, alsoScope }: Pick<Access, 'scope' | 'alsoScope'>): readonly Scope[] {
+  return alsoScope === undefined ? [scope] : [scope, alsoScope];
+}
+
 export type Access<Code extends ErrorCode = ErrorCode> = {
   readonly scope: Scope;
+  /** A second one, for an operation that does what two others do. */
+  readonly alsoScope?: Scope;
   /** The access tokens that may call it, each for the one entity it was issued for. */
   readonly tokens?: readonly TokenKind[];
   /** The path parameter that names that entity. */

@@ -6,6 +6,7 @@ import type { Busy, Outcome } from '../../refusal.ts';
 import type { Access } from './access.ts';
 import type { Caller } from '../../caller.ts';
 import type { DeclaredOnly } from './request/declared-members.ts';
+import type { AwaitedOutcome } from './waiting/outcome-waits.ts';
 import type { ErrorCode, errorsOfEveryOperation } from './errors/error-codes.ts';
 
 /** Every operation can return these. Any other code must stand in the endpoint's own list. */
@@ -68,6 +69,10 @@ export type Endpoint<
   /** The path of what was created, for the Location header. */
   readonly location?: (response: Declared<Answer>) => string;
   readonly errors: readonly Code[];
+  /** It does what others do, and their codes are explained there. */
+  readonly isOfOthers?: true;
+  /** The outcome that a caller can wait for with Prefer. */
+  readonly outcome?: AwaitedOutcome<Declared<Params>, Declared<Answer>, Deps>;
   /** For the rare write that is not a single transaction. It must be harmless when repeated. */
   readonly ignoresIdempotencyKey?: true;
   /**
@@ -99,11 +104,12 @@ export type Endpoint<
 /** An endpoint without its own types: the pipeline has checked what it passes on. */
 export type AnyEndpoint<Deps = never, PrepareDeps = never> = Omit<
   Endpoint,
-  'handle' | 'limit' | 'isOwnParty' | 'validateBody' | 'location' | 'prepare'
+  'handle' | 'limit' | 'isOwnParty' | 'validateBody' | 'location' | 'prepare' | 'outcome'
 > & {
   readonly location?: (response: unknown) => string;
   readonly isOwnParty?: (request: DeclaredRequest) => boolean;
   readonly limit?: (request: DeclaredRequest, deps: Deps) => number | undefined;
+  readonly outcome?: AwaitedOutcome<unknown, unknown, Deps>;
   readonly validateBody?: (body: unknown) => string | undefined;
   readonly prepare?: <T>(deps: PrepareDeps, work: (prepared: unknown) => Promise<T>) => Promise<T | Busy>;
   readonly handle: (

@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document, printed from the declarations that validate requests and shape responses: routes, access and errors.
 // A schema with a title becomes a component, and references use it.
 import type { TSchema } from 'typebox';
+import { scopesOf } from './access.ts';
 import { takesIdempotencyKey, type AnyEndpoint } from './endpoint.ts';
 import { hasCode, maxRequestIdCharacters, apiFamilyOf, type ApiFamily } from './errors/error-response.ts';
 import {
@@ -132,6 +133,14 @@ const headerParameters = {
     description: 'Makes a repeat harmless: it returns the first response.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    required: false,
+    description:
+      '`wait=10` waits up to ten seconds for the outcome, or until the payer has to act. Ignored with an `Idempotency-Key`.',
+    schema: { type: 'string' },
+  },
 };
 
 const dateTime = (description: string) => ({ type: 'string', format: 'date-time', description });
@@ -213,7 +222,7 @@ const errorSchemas = {
 };
 
 function operationOf(endpoint: AnyEndpoint, components: Json, saidOnce: ReadonlySet<ErrorCode>): Json {
-  const { scope, tokens = [] } = endpoint.access;
+  const { tokens = [] } = endpoint.access;
   const isOfWallets = apiFamilyOf(endpoint.path) === 'wallets';
   return {
     summary: endpoint.summary,
@@ -221,13 +230,14 @@ function operationOf(endpoint: AnyEndpoint, components: Json, saidOnce: Readonly
     operationId: endpoint.operation,
     tags: [endpoint.tag],
     security: [{ apiKey: [] }, ...(tokens.length > 0 ? [{ accessToken: [] }] : [])],
-    'x-scope': scope,
+    'x-scope': scopesOf(endpoint.access).join(' '),
     parameters: [
       ...parametersOf(endpoint.params, 'path'),
       ...parametersOf(endpoint.query, 'query'),
       { $ref: `#/components/parameters/${isOfWallets ? 'Wallet-' : ''}X-Request-ID` },
       { $ref: '#/components/parameters/X-Request-Deadline' },
       ...(takesIdempotencyKey(endpoint) ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+      ...(endpoint.outcome ? [{ $ref: '#/components/parameters/Prefer' }] : []),
     ],
     ...(endpoint.body
       ? {
@@ -242,7 +252,7 @@ function operationOf(endpoint: AnyEndpoint, components: Json, saidOnce: Readonly
           },
         }
       : {}),
-    responses: responsesOf(endpoint, components, saidOnce),
+    responses: responsesOf(endpoint, components, endpoint.isOfOthers ? new Set() : saidOnce),
   };
 }
 
@@ -300,7 +310,7 @@ function refusedWith(
 
 /** The others would repeat their messages at each operation; the guide of errors has all of them. */
 function codesOfOneOperation(endpoints: readonly AnyEndpoint[]): ReadonlySet<ErrorCode> {
-  const codes = endpoints.flatMap(refusalsOf);
+  const codes = endpoints.filter((one) => !one.isOfOthers).flatMap(refusalsOf);
   return new Set(codes.filter((code) => codes.indexOf(code) === codes.lastIndexOf(code)));
 }
 

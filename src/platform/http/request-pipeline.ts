@@ -9,7 +9,7 @@ import { DatabaseUnavailable, OutcomeUnknown } from '../database/connections/una
 import type { Logger } from '../log.ts';
 import { defined } from '../../defined.ts';
 import type { Refusal } from '../../refusal.ts';
-import { allScopes, type Access } from './access.ts';
+import { allScopes, scopesOf, type Access } from './access.ts';
 import { partyInPath } from './paths/router-path.ts';
 import { clientAddress, networkOf } from './request/client-address.ts';
 import type { Caller, RefusedToken } from '../../caller.ts';
@@ -66,6 +66,7 @@ import {
   refusedToken,
   sendUnauthorized,
 } from './errors/unauthorized.ts';
+import type { OutcomeWaits } from './waiting/outcome-waits.ts';
 import { compileCheck, type Check, type ValidationError } from './errors/validate.ts';
 
 export type ApiKeyCheck = {
@@ -95,6 +96,7 @@ export type PipelineDeps<Deps extends { readonly db: Database }, PrepareDeps> = 
   readonly tokens: TokenCheck;
   readonly templateTokens: TokenCheck;
   readonly idempotency: Idempotency;
+  readonly outcomeWaits: OutcomeWaits;
   readonly callerLimits: CallerLimits;
   readonly forwarding: Forwarding;
   readonly failedAuthenticationRate: RateLimit;
@@ -225,8 +227,10 @@ export function requestHandler<Deps extends { readonly db: Database }, PrepareDe
     if (waitSeconds !== undefined) return sendTooMany(reply, waitSeconds);
 
     const work = async (prepared?: unknown): Promise<IdempotentResult> => {
-      const act = (taken: Deps) => perform(endpoint, endpointRequest, taken, prepared, unknown, reply, write);
-      if (key === undefined) return { kind: 'first', response: await act(deps.endpointDeps) };
+      const act = (taken: Deps, settled?: Settled) =>
+        perform(endpoint, endpointRequest, taken, prepared, unknown, reply, write, settled);
+      const settled = settledBy(deps, endpoint, endpointRequest, { deadline, request, reply });
+      if (key === undefined) return { kind: 'first', response: await act(deps.endpointDeps, settled) };
       return performOnce(deps, endpoint, endpointRequest, request, key, act);
     };
     const result = endpoint.prepare ? await endpoint.prepare(deps.prepareDeps, work) : await work();
@@ -266,6 +270,7 @@ async function perform<Deps>(
   unknown: Unknown,
   reply: FastifyReply,
   write: ResponseWriter,
+  settled: Settled = (answer) => answer,
 ): Promise<EndpointResponse> {
   const outcome = await endpoint.handle(request, deps, prepared);
   if (!outcome.ok) {
@@ -278,7 +283,39 @@ async function perform<Deps>(
       : response;
   }
   const warnings = withWarnings(reply, (outcome.warnings ?? []).map(warningOfOutcome));
-  return { status: endpoint.status, body: endpoint.response ? write(outcome.value, reply) : '', warnings };
+  const answer = await settled(outcome.value);
+  return { status: endpoint.status, body: endpoint.response ? write(answer, reply) : '', warnings };
+}
+
+/** The answer as it is once its outcome is known, or once the caller has waited enough. */
+type Settled = (answer: unknown) => unknown;
+
+/** For work outside a transaction: nothing may be held while a caller waits. */
+function settledBy<Deps extends { readonly db: Database }>(
+  { outcomeWaits, endpointDeps }: PipelineDeps<Deps, unknown>,
+  { outcome, method }: AnyEndpoint<Deps>,
+  { caller, params }: DeclaredRequest,
+  {
+    deadline,
+    request,
+    reply,
+  }: { readonly deadline: RequestDeadline; readonly request: FastifyRequest; readonly reply: FastifyReply },
+): Settled | undefined {
+  const prefer = headerText(request, 'prefer');
+  if (!outcome || prefer === undefined) return undefined;
+  return async (answer) => {
+    const granted = outcomeWaits.grant({ caller, prefer, deadline, ended: deadline.ended });
+    if (!granted) return answer;
+    const first = method === 'GET' ? { body: answer } : { body: answer, is: 'pending' as const };
+    const look = () => outcome.look(endpointDeps, { answer, params, caller });
+    try {
+      const { body, isCutOff } = await outcomeWaits.latest(granted, outcome.job(answer, params), first, look);
+      if (!isCutOff) reply.header('Preference-Applied', `wait=${granted.seconds}`);
+      return body;
+    } finally {
+      granted.release();
+    }
+  };
 }
 
 /** A misspelt member is ignored, so a refusal may be about its absence. */
@@ -371,7 +408,7 @@ function isCaller(found: Caller | RefusedToken | undefined): found is Caller {
 }
 
 function refusalOfAccess(
-  { scope, tokens = [], entity, anyEntity, maskedAs }: Access,
+  access: Access,
   caller: Caller,
   { params, raw }: Pick<FastifyRequest, 'params' | 'raw'>,
 ): ErrorCode | 'unauthorized' | undefined {
@@ -379,8 +416,10 @@ function refusalOfAccess(
   const refused = (partyInPath(raw) ?? partyId) === partyId ? undefined : 'partyNotFound';
   if (caller.kind === 'apiKey') {
     const { scopes } = caller;
-    return scopes.includes(allScopes) || scopes.includes(scope) ? refused : 'unauthorized';
+    const hasAll = scopes.includes(allScopes) || scopesOf(access).every((scope) => scopes.includes(scope));
+    return hasAll ? refused : 'unauthorized';
   }
+  const { tokens = [], entity, anyEntity, maskedAs } = access;
   const mayCall = tokens.includes(caller.kind);
   const named = entity === undefined ? undefined : (params as Record<string, string>)[entity];
   const isOwn = anyEntity ?? (entity !== undefined && named === caller.entityId);

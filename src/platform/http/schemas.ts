@@ -48,9 +48,9 @@ export const EventPage = Type.Object({
 const maxMetadataBytes = 4_096;
 
 /** Checks a length that a schema cannot check. */
-export function metadataProblem(metadata: unknown): string | undefined {
+export function metadataProblem(metadata: unknown, name = 'metadata'): string | undefined {
   if (Buffer.byteLength(JSON.stringify(metadata)) <= maxMetadataBytes) return undefined;
-  return `Request parameter: metadata, error type: wrong_length, description: must be at most ${maxMetadataBytes} bytes as JSON`;
+  return `Request parameter: ${name}, error type: wrong_length, description: must be at most ${maxMetadataBytes} bytes as JSON`;
 }
 
 /** Reads a date-time that the schema has checked. */

@@ -34,13 +34,13 @@ const fixedHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': `X-Request-ID, Retry-After, Idempotent-Replayed, WWW-Authenticate, ${warningsHeader}`,
+  'Access-Control-Expose-Headers': `X-Request-ID, Retry-After, Idempotent-Replayed, Preference-Applied, WWW-Authenticate, ${warningsHeader}`,
 };
 const apiHeaders = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" };
 const preflightHeaders = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, OPTIONS',
   'Access-Control-Allow-Headers':
-    'x-requested-with, content-type, accept, authorization, x-request-id, x-request-deadline, idempotency-key',
+    'x-requested-with, content-type, accept, authorization, x-request-id, x-request-deadline, idempotency-key, prefer',
   'Access-Control-Max-Age': '86400',
 };
 

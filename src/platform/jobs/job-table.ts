@@ -34,6 +34,8 @@ export type JobTableDeps = {
   readonly log: Logger;
   readonly loop: Loop;
   readonly countJobRun: (table: string, outcome: 'done' | 'failed' | 'stuck') => void;
+  /** A job has run, and what it wrote can be read. */
+  readonly onRun?: (table: string, key: readonly string[]) => void;
 };
 
 export type JobTable = ReturnType<typeof openJobTable>;
@@ -128,6 +130,8 @@ async function runStep(table: Table, step: JobHandler['step'], claim: Claim): Pr
     table.countJobRun(table.name, 'done');
   } catch (error) {
     await postpone(table, claim, error);
+  } finally {
+    table.onRun?.(table.name, key);
   }
 }
 

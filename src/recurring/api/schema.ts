@@ -128,9 +128,12 @@ export function termsProblem(terms: TermsBody, name = 'recurrentTerms'): string 
   return undefined;
 }
 
-export function recurrentTermsProblem({ consent, ...terms }: RecurrentTerms): string | undefined {
-  const says = saysOf('recurrentTerms');
-  const ofTerms = termsProblem(terms);
+export function recurrentTermsProblem(
+  { consent, ...terms }: RecurrentTerms,
+  name = 'recurrentTerms',
+): string | undefined {
+  const says = saysOf(name);
+  const ofTerms = termsProblem(terms, name);
   if (ofTerms !== undefined || !consent) return ofTerms;
   const words = [consent.text, consent.checkbox, consent.version, consent.locale];
   if (words.some((text) => text !== undefined && givesAnyNumberAway(text))) {

@@ -357,7 +357,8 @@ function changed(key: string, place: number): string {
 
 function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
   if (caller.kind === 'stranger') return unauthorized;
-  if (caller.kind === 'key') return caller.scopes.includes(row.scope) ? row.toKey[entity] : unauthorized;
+  if (caller.kind === 'key')
+    return neededBy(row).every((scope) => caller.scopes.includes(scope)) ? row.toKey[entity] : unauthorized;
   const toKind = row.toTokensOf?.[caller.of];
   if (toKind) return toKind;
   const isIts = caller.of === (row.itsTokenIsOf ?? 'invoice') && caller.entity === entity;
@@ -365,7 +366,12 @@ function expectedOf(row: Row, caller: Caller, entity: Entity): Expected {
 }
 
 /** What RFC 6750 says of the token, in the terms of the table of access. */
-function challengeTo({ scope }: Row, caller: Caller): unknown {
+function neededBy({ scope, alsoScope }: Row): readonly string[] {
+  return alsoScope === undefined ? [scope] : [scope, alsoScope];
+}
+
+function challengeTo(row: Row, caller: Caller): unknown {
+  const scope = neededBy(row).join(' ');
   if (caller.kind === 'key') return `Bearer error="insufficient_scope", scope="${scope}"`;
   if (caller.kind === 'token') return 'Bearer error="insufficient_scope"';
   if (!caller.hasToken) return 'Bearer';

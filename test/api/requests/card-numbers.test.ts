@@ -240,6 +240,11 @@ describe('in an ID of the caller', () => {
     expect(refused.body.message).toContain('externalID');
     const key = await call(invoicesUrl, { ...order, metadata: {} }, { 'idempotency-key': `a-${number}` });
     expect([key.status, key.body.message]).toEqual([400, expect.stringContaining('Idempotency-Key')]);
+    const payer = { payerType: 'CustomerPayer', customerID: 'none' };
+    const charge = (shopID: string, externalID: string) =>
+      call('/v2/processing/charges', { invoice: { ...order, shopID, externalID }, payment: { payer } });
+    expect((await charge('TEST', `C ${number}`)).body.message).toContain('invoice.externalID');
+    expect((await charge('TEST_USD', `C ${number}`)).body.message).not.toContain('externalID');
     const dollars = { shopID: 'TEST_USD', currency: 'USD' };
     expect((await invoice({ ...dollars, externalID: `B${number}` })).status).toBe(201);
     await strict(false);

@@ -35,6 +35,8 @@ export type Expected = { readonly status: number; readonly body?: unknown; reado
 /** The request of an operation for each entity, the scope it needs of a key, and its responses. */
 export type Row = {
   readonly scope: (typeof scopes)[number];
+  /** A second one that the key needs too. */
+  readonly alsoScope?: (typeof scopes)[number];
   readonly request: (names: Names[Entity]) => Request;
   /** With a key that may call it. */
   readonly toKey: Record<Entity, Expected>;
@@ -307,6 +309,24 @@ export const expectations: Record<string, Row> = {
     request: () => post(paymentResourcesUrl, cardBody()),
     toKey: always({ status: 201 }),
     toTokensOf: { invoice: { status: 201 }, customer: { status: 201 } },
+    toOtherTokens: unauthorized,
+  },
+  createCharge: {
+    scope: 'payments:write',
+    alsoScope: 'invoices:write',
+    request: ({ invoiceId, shopId }) =>
+      post('/v2/processing/charges', {
+        invoice: { ...order, shopID: shopId, externalID: 'charged' },
+        payment: {
+          payer: {
+            payerType: 'RecurrentPayer',
+            recurrentParentPayment: { invoiceID: invoiceId, paymentID: '1' },
+            contactInfo: {},
+          },
+        },
+      }),
+    // The payment of the first is no parent, and the other shop is not of this party.
+    toKey: always({ status: 400 }),
     toOtherTokens: unauthorized,
   },
   createPayment: {

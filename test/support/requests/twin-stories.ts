@@ -182,6 +182,9 @@ export async function runStory(world: PayoutWorld, document: Document, spoil: Sp
   });
   const customerPayer = { payerType: 'CustomerPayer', customerID: customer.id, sessionInfo: {} };
   await pay(await invoice(), { payer: customerPayer });
+  const charged = { ...order, description: 'Two things', cart, metadata, externalID: 'story-charge' };
+  const charge = { invoice: charged, payment: { payer: customerPayer, flow, metadata } };
+  for (const _ of ['first', 'repeat']) await post(`${processing}/charges`, charge);
 
   // Payouts.
   const person = { provider: 'test', class: 'person', name: 'Ada', metadata };

@@ -11,7 +11,7 @@ import {
 import { readConfig } from '../../../src/app/config.ts';
 import { scopes } from '../../../src/platform/http/access.ts';
 import { randomIds } from '../../../src/ids.ts';
-import { realPause } from '../../../src/platform/jobs/wait-for.ts';
+import { realPause } from '../../../src/platform/jobs/waits.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { insertParty, insertShop } from '../../../src/merchants/store/parties.ts';
 import { livemodeOf } from '../../../src/livemode.ts';

@@ -1,7 +1,7 @@
 // A 401 has no body. The header WWW-Authenticate says what is wrong with the token, in the errors of RFC 6750.
 import type { FastifyReply } from 'fastify';
 import type { Caller, RefusedToken } from '../../../caller.ts';
-import type { Access } from '../access.ts';
+import { scopesOf, type Access } from '../access.ts';
 
 /** Unknown and mistyped have one text: whether a key exists is not for those who lack its secret. */
 export const invalidToken = invalidBecause(
@@ -20,9 +20,10 @@ export const refusedToken: Readonly<Record<RefusedToken['why'], string>> = {
 /** The contract has no 403, so a token that is valid but not enough gets 401 too. */
 export const insufficientScope = 'error="insufficient_scope"';
 
-/** Names the scope that a key lacks. No scope would help an access token: its operations and its object are fixed. */
-export function insufficientFor({ scope }: Access, caller: Caller): string {
-  return caller.kind === 'apiKey' ? `${insufficientScope}, scope="${scope}"` : insufficientScope;
+/** Names the scopes that a key lacks. No scope would help an access token: its operations and its object are fixed. */
+export function insufficientFor(access: Access, caller: Caller): string {
+  const needed = scopesOf(access).join(' ');
+  return caller.kind === 'apiKey' ? `${insufficientScope}, scope="${needed}"` : insufficientScope;
 }
 
 /** Without an error the request has no token. */

@@ -29,18 +29,27 @@ export function durationMsOf(text: string): number | undefined {
 export class RequestDeadline {
   isOver = false;
   readonly #timer: NodeJS.Timeout;
+  readonly #endsAtMs: number;
+  readonly #ended = new AbortController();
+  readonly ended = this.#ended.signal;
 
   constructor(waitMs: number, sendTooLate: () => void) {
     this.#timer = setTimeout(() => {
       this.isOver = true;
       sendTooLate();
     }, waitMs);
+    this.#endsAtMs = performance.now() + waitMs;
     // The timer does not keep the process alive.
     this.#timer.unref();
+  }
+
+  leftMs(): number {
+    return this.#endsAtMs - performance.now();
   }
 
   /** The caller has the response, or no longer waits for it. */
   end(): void {
     clearTimeout(this.#timer);
+    this.#ended.abort();
   }
 }

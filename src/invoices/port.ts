@@ -1,0 +1,8 @@
+// What payments use of invoices beyond their rules and rows: a charge creates its invoice as the operation of invoices does.
+export {
+  errorsOfNewInvoice,
+  invoiceIdentity,
+  invoiceProblem,
+  makeInvoice,
+  type NewInvoiceDeps,
+} from './api/new-invoice.ts';
