@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { networkIdKinds, type NetworkIdKind } from '../acquiring/domain/references.ts';
 import { CardHolder } from '../cards/api/schema.ts';
-import { checkCard, givesAway, type Card, type PaymentSystem } from '../cards/domain/card.ts';
+import { checkCard, givesAway, paymentSystemOf, type Card, type PaymentSystem } from '../cards/domain/card.ts';
 import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
@@ -106,6 +106,8 @@ export function readRow(text: string, now: Instant): Read {
   if (!card.ok) return no(`card: ${card.refusal.message ?? card.refusal.code}`);
   const payment = paymentIn(firstPayment, now);
   if (typeof payment === 'string') return no(payment);
+  if (!fitsNetwork(paymentSystemOf(number), payment.networkId.kind))
+    return no('firstPayment.networkTransactionID.kind is not of the network of the card');
   const charged = lastChargedAt === undefined ? undefined : instantOf(lastChargedAt);
   if (charged !== undefined && (charged < payment.createdAt || charged > now))
     return no('lastChargedAt is before the first payment, or in the future');
@@ -122,8 +124,8 @@ const kindsOf: Partial<Record<PaymentSystem, readonly NetworkIdKind[]>> = {
 };
 
 /** Whether cards of the network quote such an ID. */
-export function fitsNetwork(system: PaymentSystem, kind: NetworkIdKind): boolean {
-  return (kindsOf[system] ?? ['other']).includes(kind);
+function fitsNetwork(system: PaymentSystem | undefined, kind: NetworkIdKind): boolean {
+  return ((system && kindsOf[system]) ?? ['other']).includes(kind);
 }
 
 function ownerProblem({ customerID, customerExternalID, contactInfo, metadata }: Partial<Row>) {
