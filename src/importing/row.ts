@@ -96,7 +96,7 @@ export function readRow(text: string, now: Instant): Read {
     return no('is not JSON');
   }
   const fault = checkRow(row)?.next().value;
-  if (fault) return no(`${fault.where} ${fault.description}`);
+  if (fault) return no(faultText(fault));
   const { card: entered, firstPayment, recurrentTerms, lastChargedAt, ...owner } = row as Row;
   const { cardNumber: number, expDate, cardHolder: holder } = entered;
   const rest = { ...owner, cardHolder: holder, firstPayment, recurrentTerms, lastChargedAt };
@@ -116,7 +116,13 @@ export function readRow(text: string, now: Instant): Read {
   return { ok: true, row: { ...checked, ...defined({ lastChargedAt: charged }) } };
 }
 
-/** Schemes of other networks, by what their cards quote. */
+/** A member that should not be there may have anything as its name. */
+function faultText({ where, description }: { readonly where: string; readonly description: string }): string {
+  if (description !== 'schema is false') return `${where} ${description}`;
+  return /^[a-zA-Z.]{1,40}$/.test(where) ? `${where} is not a member of a row` : 'has a member that no row has';
+}
+
+/** What cards of a network quote; those of others have IDs without a kind. */
 const kindsOf: Partial<Record<PaymentSystem, readonly NetworkIdKind[]>> = {
   visa: ['visaTid', 'other'],
   mastercard: ['mcTrace', 'mcLink', 'other'],

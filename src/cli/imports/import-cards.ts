@@ -45,7 +45,7 @@ async function openWith(path: string, keyFile: string): Promise<SealedFile> {
   return openSealedFile(path, key);
 }
 
-async function importInto(
+export async function importInto(
   { config, database: db, ports: { clock, ids }, vault: { cards } }: Foundation,
   file: SealedFile,
   { party: partyId, dryRun }: Options,
