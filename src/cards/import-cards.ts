@@ -1,5 +1,5 @@
 // Cards that come with a file from another provider. A token of one is in no response until its binding is, and no request can use it.
-import type { Clock, Instant } from '../clock.ts';
+import { epochMsOf, instantAt, type Clock, type Instant } from '../clock.ts';
 import type { Ids } from '../ids.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
@@ -43,6 +43,7 @@ export function openCardImport(options: {
   const { keyring, clock, ids, keys } = options;
   return {
     async prepareImport({ partyId, card, ip = '', binding }, now) {
+      const numberHash = await keys.enteredHash(card);
       const owner = { cardId: ids.next(), partyId, purpose: 'payment' } as const;
       const key = keyring.newest('card');
       const row = {
@@ -61,9 +62,9 @@ export function openCardImport(options: {
         key_version: key.keyVersion,
         is_retained: true,
         retained_for: [retentionReasonText(['binding', binding.customerId, binding.bindingId])],
-        wake_at: now,
+        wake_at: firstCheckAt(now, numberHash),
       };
-      return { row, resource: resourceFromRow(row), numberHash: await keys.enteredHash(card) };
+      return { row, resource: resourceFromRow(row), numberHash };
     },
     storeImported: (tx, cards) =>
       storeRetained(
@@ -71,4 +72,13 @@ export function openCardImport(options: {
         cards.map(({ row }) => row),
       ),
   };
+}
+
+const minuteMs = 60_000;
+const minutesOfDay = 24 * 60;
+
+/** On the next day, at a minute of its own: the cards of a large file are not all checked at once. */
+function firstCheckAt(now: Instant, numberHash: Buffer): Instant {
+  const minute = Math.floor(epochMsOf(now) / minuteMs) + minutesOfDay;
+  return instantAt((minute + (numberHash.readUInt16BE() % minutesOfDay)) * minuteMs);
 }
