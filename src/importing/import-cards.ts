@@ -30,25 +30,21 @@ const maxTries = 100;
 export async function importCards(
   deps: ImportDeps,
   lines: AsyncIterable<Line>,
-  options: ImportOptions & { readonly isStopped?: () => boolean; readonly onBatch?: () => void },
+  options: ImportOptions & { readonly isStopped?: () => boolean },
 ): Promise<ImportReport> {
   const report: ImportReport = { imported: 0, repeated: 0, conflicts: [], refused: [] };
   const run = { options, report, seen: noRows() };
-  const { isStopped = () => false, onBatch } = options;
+  const { isStopped = () => false } = options;
   let waiting: readonly NumberedRow[] = [];
-  const write = async () => {
-    waiting = await importBatch(deps, waiting, run);
-    onBatch?.();
-  };
   for await (const { number: line, text } of lines) {
     if (isStopped()) break;
     if (text.trim() === '') continue;
     const read = readRow(text, options.now);
     if (read.ok) waiting = [...waiting, { line, row: read.row }];
     else report.refused.push({ line, reason: read.reason });
-    if (waiting.length >= rowsOfBatch) await write();
+    if (waiting.length >= rowsOfBatch) waiting = await importBatch(deps, waiting, run);
   }
-  while (waiting.length > 0 && !isStopped()) await write();
+  while (waiting.length > 0 && !isStopped()) waiting = await importBatch(deps, waiting, run);
   for (const problems of [report.conflicts, report.refused]) problems.sort((a, b) => a.line - b.line);
   return report;
 }

@@ -10,7 +10,8 @@ import {
   hkdfSync,
   type KeyObject,
 } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
+import { codeOf } from '../error-code.ts';
 
 const magic = Buffer.from('mandate import 1\n');
 const keyBytes = 32;
@@ -71,7 +72,7 @@ export async function* sealed(plain: AsyncIterable<Buffer>, recipient: KeyObject
 }
 
 export async function openSealedFile(path: string, privateKey: KeyObject): Promise<SealedFile> {
-  const handle = await open(path);
+  const handle = await openFile(path);
   try {
     const header = Buffer.alloc(headerBytes);
     const { bytesRead } = await handle.read(header, 0, headerBytes, 0);
@@ -94,6 +95,12 @@ export async function openSealedFile(path: string, privateKey: KeyObject): Promi
     await handle.close();
     throw error;
   }
+}
+
+export function openFile(path: string): Promise<FileHandle> {
+  return open(path).catch((error: unknown) => {
+    throw codeOf(error) === 'ENOENT' ? new Error(`File ${path} not found.`) : new Error(`${path} cannot be read.`);
+  });
 }
 
 function sharedSecret(path: string, privateKey: KeyObject, publicKey: KeyObject): Buffer {

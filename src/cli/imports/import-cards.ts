@@ -9,6 +9,7 @@ import { openMerchants } from '../../merchants/merchants.ts';
 import { importingSeries } from '../../recurring/port.ts';
 import type { RecurringSettings } from '../../recurring/domain/settings.ts';
 import { requireParty, withFoundation } from '../foundation.ts';
+import { firstSignal } from '../signals.ts';
 import { printJsonObject } from '../json-members.ts';
 
 type Options = {
@@ -61,8 +62,13 @@ export async function importInto(
     return found;
   };
   const shop = (shopId: string) => merchants.shop(partyId, shopId);
+  // The batch in progress is written whole or not at all, and no other one begins.
+  let isStopped = false;
+  void firstSignal().then(() => (isStopped = true));
   const deps = { db, ids, cards, bindings, series, shop, settings };
-  return importCards(deps, file.lines(), { partyId, now: merchants.timeOf(party), isDryRun: dryRun === true });
+  const now = merchants.timeOf(party);
+  const options = { partyId, now, isDryRun: dryRun === true, isStopped: () => isStopped };
+  return importCards(deps, file.lines(), options);
 }
 
 function print(report: ImportReport, { dryRun, json }: Options): void {

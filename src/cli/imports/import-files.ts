@@ -1,10 +1,9 @@
 // mandate import key and encrypt: the key pair of an import, and the file that only its private key opens. Neither opens a database.
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { open, rm, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { codeOf } from '../../error-code.ts';
-import { makeKeyPair, publicKeyIn, sealed } from '../../importing/sealed-file.ts';
+import { makeKeyPair, openFile, publicKeyIn, sealed } from '../../importing/sealed-file.ts';
 
 /** The owner alone. */
 const secretMode = 0o600;
@@ -25,16 +24,17 @@ export async function encryptRows(
   const recipient = publicKeyIn(to);
   if (!recipient)
     throw new Error(`--to is not a public key. Use the 43 characters that "mandate import key" prints.`);
-  const plain: AsyncIterable<Buffer> = rows === '-' ? process.stdin : createReadStream(rows);
-  let isOpen = false;
-  const target = createWriteStream(out, { flags: 'wx', mode: secretMode });
-  target.once('open', () => (isOpen = true));
+  const plain = rows === '-' ? process.stdin : (await openFile(rows)).createReadStream();
+  const target = await open(out, 'wx', secretMode).catch((error: unknown) => {
+    throw notWritten(out, error);
+  });
   try {
-    await pipeline(Readable.from(sealed(plain, recipient), { objectMode: false }), target);
+    const bytes = Readable.from(sealed(plain, recipient), { objectMode: false });
+    await pipeline(bytes, target.createWriteStream());
   } catch (error) {
     // A part of a file would be refused when it is read.
-    if (isOpen) await rm(out, { force: true });
-    throw isOpen ? notRead(rows, error) : notWritten(out, error);
+    await rm(out, { force: true });
+    throw error;
   }
   console.log(`Encrypted ${rows === '-' ? 'standard input' : rows} to ${out}.`);
 }
@@ -42,8 +42,4 @@ export async function encryptRows(
 function notWritten(file: string, error: unknown): Error {
   const why = codeOf(error) === 'EEXIST' ? 'exists already' : 'cannot be written';
   return new Error(`--out "${file}" ${why}. Name another file.`);
-}
-
-function notRead(file: string, error: unknown): Error {
-  return codeOf(error) === 'ENOENT' ? new Error(`File ${file} not found.`) : new Error(`${file} cannot be read.`);
 }
