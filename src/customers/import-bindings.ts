@@ -9,7 +9,13 @@ import type { Currency } from '../money.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { ContactInfo, MandateGiven } from '../recurring/domain/mandate.ts';
 import { evolveBinding, type BindingFact, type BindingTerms } from './domain/binding.ts';
-import { afterBound, customerStateAfter, newCustomer, type Customer, type CustomerFact } from './domain/customer.ts';
+import {
+  afterBound,
+  customerStateAfter,
+  newCustomer,
+  type Customer,
+  type CustomerFact,
+} from './domain/customer.ts';
 import {
   findOwners,
   findTaken,

@@ -228,7 +228,12 @@ function importOf(
   const started = series.seriesOf(
     {
       ...of,
-      card: { ...card.resource.card, token: card.resource.token, numberHash: card.numberHash, expiry: row.card.expiry ?? '' },
+      card: {
+        ...card.resource.card,
+        token: card.resource.token,
+        numberHash: card.numberHash,
+        expiry: row.card.expiry ?? '',
+      },
       evidence: {
         payer: { contactInfo, ...defined({ ip }) },
         payment: { ...payment, ...approvalOf(first) },
@@ -244,10 +249,7 @@ function importOf(
   return { card, binding, series: started, seen: seenOf(binding, { externalId, fingerprint, ...ids }) };
 }
 
-function seenOf(
-  { customer, version, at }: Import['binding'],
-  row: Omit<SeenRow, 'owner'>,
-): SeenRow {
+function seenOf({ customer, version, at }: Import['binding'], row: Omit<SeenRow, 'owner'>): SeenRow {
   const owner: CardOwner = { ...customer, version, changedAt: at };
   return { ...row, owner };
 }

@@ -4,7 +4,13 @@ import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { networkIdKinds, type NetworkIdKind } from '../acquiring/domain/references.ts';
 import { CardHolder } from '../cards/api/schema.ts';
-import { checkCard, givesAway, paymentSystemOf, type Card, type PaymentSystem } from '../cards/domain/card.ts';
+import {
+  checkCard,
+  givesAway,
+  paymentSystemOf,
+  type Card,
+  type PaymentSystem,
+} from '../cards/domain/card.ts';
 import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
@@ -86,7 +92,9 @@ export type CheckedRow = Pick<
   readonly rest: object;
 };
 
-export type Read = { readonly ok: true; readonly row: CheckedRow } | { readonly ok: false; readonly reason: string };
+export type Read =
+  | { readonly ok: true; readonly row: CheckedRow }
+  | { readonly ok: false; readonly reason: string };
 
 export function readRow(text: string, now: Instant): Read {
   let row: unknown;
@@ -119,7 +127,9 @@ export function readRow(text: string, now: Instant): Read {
 /** A member that should not be there may have anything as its name. */
 function faultText({ where, description }: { readonly where: string; readonly description: string }): string {
   if (description !== 'schema is false') return `${where} ${description}`;
-  return /^[a-zA-Z.]{1,40}$/.test(where) ? `${where} is not a member of a row` : 'has a member that no row has';
+  return /^[a-zA-Z.]{1,40}$/.test(where)
+    ? `${where} is not a member of a row`
+    : 'has a member that no row has';
 }
 
 /** What cards of a network quote; those of others have IDs without a kind. */

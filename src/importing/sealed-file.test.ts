@@ -46,7 +46,10 @@ describe('an encrypted file', () => {
   });
 
   test('holds nothing of the text, and differs each time', async () => {
-    const [one, other] = [await sealedBytes(text(10), files.publicText), await sealedBytes(text(10), files.publicText)];
+    const [one, other] = [
+      await sealedBytes(text(10), files.publicText),
+      await sealedBytes(text(10), files.publicText),
+    ];
     expect(one.includes('-----')).toBe(false);
     expect(one.equals(other)).toBe(false);
   });
@@ -88,7 +91,10 @@ describe('an encrypted file', () => {
       'no first chunk': Buffer.concat([header, second, rest]),
       'a byte more': Buffer.concat([good, Buffer.alloc(1)]),
       'two files': Buffer.concat([good, good]),
-      'the header of another file': Buffer.concat([other.subarray(0, headerBytes), good.subarray(headerBytes)]),
+      'the header of another file': Buffer.concat([
+        other.subarray(0, headerBytes),
+        good.subarray(headerBytes),
+      ]),
     };
     const accepted: string[] = [];
     for (const [how, bytes] of Object.entries(bad))

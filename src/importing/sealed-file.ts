@@ -99,7 +99,9 @@ export async function openSealedFile(path: string, privateKey: KeyObject): Promi
 
 export function openFile(path: string): Promise<FileHandle> {
   return open(path).catch((error: unknown) => {
-    throw codeOf(error) === 'ENOENT' ? new Error(`File ${path} not found.`) : new Error(`${path} cannot be read.`);
+    throw codeOf(error) === 'ENOENT'
+      ? new Error(`File ${path} not found.`)
+      : new Error(`${path} cannot be read.`);
   });
 }
 

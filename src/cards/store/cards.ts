@@ -82,7 +82,12 @@ const insertCard = statement({
     select exists (select from code) as has_code from made`,
 });
 
-const retainedColumns = { ...allColumns, is_retained: 'bool', retained_for: 'json', wake_at: 'timestamptz' } as const;
+const retainedColumns = {
+  ...allColumns,
+  is_retained: 'bool',
+  retained_for: 'json',
+  wake_at: 'timestamptz',
+} as const;
 
 /** Cards of bindings that the same transaction writes. */
 const insertRetained = statement({

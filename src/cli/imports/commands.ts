@@ -20,7 +20,8 @@ export function addImportCommands(program: MandateCommand): void {
   imports
     .subcommand('encrypt', {
       summary: 'Encrypt rows to the public key of an import',
-      details: 'For the sender. It reads rows of JSON, one a line. It changes nothing in a row and checks none.',
+      details:
+        'For the sender. It reads rows of JSON, one a line. It changes nothing in a row and checks none.',
       examples: [
         'mandate import encrypt rows.jsonl --to 0Ttp6pCYyJ5lVx8nYxLbi9Qc3vZq2eHkqSYwmGcWm3s --out /mnt/keys/cards.sealed',
         'provider-export | mandate import encrypt - --to 0Ttp6pCYyJ5lVx8nYxLbi9Qc3vZq2eHkqSYwmGcWm3s --out cards.sealed',

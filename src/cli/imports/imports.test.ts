@@ -110,10 +110,7 @@ describe('nothing is written', () => {
 
   test('for a merchant that does not exist', async () => {
     const path = await files.seal([importRow({ externalID: 'whose' })]);
-    await nothing(
-      run('cards', path, '--party', 'NONE', '--key', files.keyFile),
-      /Party NONE not found/,
-    );
+    await nothing(run('cards', path, '--party', 'NONE', '--key', files.keyFile), /Party NONE not found/);
   });
 });
 

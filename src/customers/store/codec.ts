@@ -50,7 +50,7 @@ const customerTerms: Codec<CustomerTerms> = object({
 /** The terms that have no column of their own. */
 export type RowTerms = Pick<
   BindingTerms,
-    | 'card'
+  | 'card'
   | 'email'
   | 'recurrentTerms'
   | 'renews'

@@ -36,11 +36,7 @@ export type NewSeries = {
   readonly started: SeriesFact & { type: 'series_started' };
 } & Pick<StoredSeries, 'handles' | 'settings'>;
 
-export async function storeImported(
-  tx: Database,
-  series: readonly NewSeries[],
-  now: Instant,
-): Promise<void> {
+export async function storeImported(tx: Database, series: readonly NewSeries[], now: Instant): Promise<void> {
   const rows = series.map(({ started, ...kept }) => ({
     ...newRowOf(newSeries(started, kept, now)),
     facts: [started],

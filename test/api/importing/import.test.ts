@@ -5,8 +5,19 @@ import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { customersTopic } from '../../../src/customers/webhook-events.ts';
 import { recurringTopic } from '../../../src/recurring/webhook-events.ts';
 import { invoicesUrl, makeInvoice } from '../../support/worlds/invoices.ts';
-import { customersUrl, startCustomerWorld, type CustomerWorld, type MadeBinding } from '../../support/worlds/customer-world.ts';
-import { goodCard, importFiles, importRow, importRows, type ImportFiles } from '../../support/worlds/imported.ts';
+import {
+  customersUrl,
+  startCustomerWorld,
+  type CustomerWorld,
+  type MadeBinding,
+} from '../../support/worlds/customer-world.ts';
+import {
+  goodCard,
+  importFiles,
+  importRow,
+  importRows,
+  type ImportFiles,
+} from '../../support/worlds/imported.ts';
 
 let world: CustomerWorld;
 let files: ImportFiles;
@@ -58,7 +69,10 @@ describe('an imported customer', () => {
   test('is charged with the network ID of their first payment, within their consent', async () => {
     const value = await networkIdOf(goodCard);
     const firstPayment = { ...importRow().firstPayment, networkTransactionID: { kind: 'visaTid', value } };
-    expect(await imports([importRow({ externalID: 'first', firstPayment })])).toEqual({ ...none, imported: 1 });
+    expect(await imports([importRow({ externalID: 'first', firstPayment })])).toEqual({
+      ...none,
+      imported: 1,
+    });
     const customer = await customerOf('first');
     expect(customer).toMatchObject({ status: 'ready', contactInfo: { email: 'payer@example.com' } });
     const charged = await charge(customer.id);
@@ -93,7 +107,9 @@ describe('an imported customer', () => {
       },
     });
     expect(series.state.lastSuccessAt).toBe('2026-01-05T10:00:00.000000Z');
-    const { body } = await world.service.call('GET', `${customersUrl}/${id}/recurring?amount=6000`, { token });
+    const { body } = await world.service.call('GET', `${customersUrl}/${id}/recurring?amount=6000`, {
+      token,
+    });
     expect(body).toMatchObject({ mayCharge: true });
   });
 
@@ -149,29 +165,43 @@ describe('a file', () => {
     const row = importRow();
     const { card, firstPayment, recurrentTerms } = row;
     const { consent, amountRule: __, schedule: ___, ...terms } = recurrentTerms;
-    const id = (kind: string) => ({ firstPayment: { ...firstPayment, networkTransactionID: { kind, value: '1' } } });
+    const id = (kind: string) => ({
+      firstPayment: { ...firstPayment, networkTransactionID: { kind, value: '1' } },
+    });
     const { contactInfo: ____, ...owned } = row;
     const rows: [object | string, string][] = [
       [{ card: { ...card, cardNumber: '4242424242424241' } }, 'card: Invalid cardNumber checksum'],
       [{ card: { ...card, cardNumber: '9999999999999995' } }, 'card: Unrecognized bank card issuer'],
       [{ card: { ...card, expDate: '13/30' } }, 'card: Invalid expiration date'],
       [{ card: { ...card, expDate: '01/20' } }, 'card: Invalid expiration date'],
-      [{ card: { ...card, cardNumber: '4242 4242 4242 4242' } }, 'card.cardNumber must match pattern "^\\d{12,19}$"'],
+      [
+        { card: { ...card, cardNumber: '4242 4242 4242 4242' } },
+        'card.cardNumber must match pattern "^\\d{12,19}$"',
+      ],
       [{ shopID: 'NONE' }, 'shopID is unknown'],
       [{ ...owned, contactInfo: undefined, customerID: 'none' }, 'its customer is unknown'],
       [{ contactInfo: undefined, customerExternalID: 'none' }, 'its customer is unknown'],
       [{ recurrentTerms: undefined }, 'recurrentTerms must have required properties recurrentTerms'],
       [{ recurrentTerms: { ...recurrentTerms, consent: undefined } }, 'recurrentTerms.consent is missing'],
       [{ recurrentTerms: { ...terms, schedule: 'P1M', consent } }, 'recurrentTerms.amountRule is missing'],
-      [id('amexTid'), 'firstPayment.networkTransactionID.kind is of no known network: use visaTid, mcTrace, mcLink, other'],
+      [
+        id('amexTid'),
+        'firstPayment.networkTransactionID.kind is of no known network: use visaTid, mcTrace, mcLink, other',
+      ],
       [id('mcTrace'), 'firstPayment.networkTransactionID.kind is not of the network of the card'],
       [{ shopID: 'TEST_USD' }, 'firstPayment.currency is not that of the shop'],
-      [{ metadata: { note: 'card 4242 4242 4242 4242' } }, 'holds the number of its card outside of card.cardNumber'],
+      [
+        { metadata: { note: 'card 4242 4242 4242 4242' } },
+        'holds the number of its card outside of card.cardNumber',
+      ],
       [{ metadata: { note: '5555 5555 5555 4444' } }, 'holds a card number outside of card.cardNumber'],
       [{ metadata: { note: 'zero \u0000' } }, 'holds a character that cannot be stored'],
       [{ surname: '4242424242424242' }, 'surname is not a member of a row'],
       [{ '4242424242424242': 1 }, 'has a member that no row has'],
-      [{ lastChargedAt: '2024-01-01T00:00:00Z' }, 'lastChargedAt is before the first payment, or in the future'],
+      [
+        { lastChargedAt: '2024-01-01T00:00:00Z' },
+        'lastChargedAt is before the first payment, or in the future',
+      ],
       [
         { recurrentTerms: { ...recurrentTerms, validUntil: '2025-12-31' } },
         'recurrentTerms.validUntil is over',
@@ -181,7 +211,9 @@ describe('a file', () => {
     ];
     const before = await counts();
     const report = await imports(
-      rows.map(([more], index) => (typeof more === 'string' ? more : importRow({ externalID: `bad-${index}`, ...more }))),
+      rows.map(([more], index) =>
+        typeof more === 'string' ? more : importRow({ externalID: `bad-${index}`, ...more }),
+      ),
     );
     expect(report.refused.map(({ line, reason }) => [line, reason])).toEqual(
       rows.map(([, reason], index) => [index + 1, reason]),
@@ -201,7 +233,12 @@ describe('a file', () => {
     const before = await counts();
     const dry = await imports(rows, { dryRun: true });
     expect(await counts()).toEqual(before);
-    expect(dry).toMatchObject({ imported: 1, repeated: 1, conflicts: [{ line: 4 }], refused: [{ line: 2 }, { line: 5 }] });
+    expect(dry).toMatchObject({
+      imported: 1,
+      repeated: 1,
+      conflicts: [{ line: 4 }],
+      refused: [{ line: 2 }, { line: 5 }],
+    });
     expect(await imports(rows)).toEqual(dry);
   });
 });
@@ -221,8 +258,13 @@ test('an import sends no webhooks, and later changes of its customers do', async
     expect(topic.webhookEventsOf([{ ...event, facts }])).toEqual([]);
   }
   await world.service.call('DELETE', `${customersUrl}/${id}`, { token });
-  const log = await select(`select sequence, created_at as "createdAt", facts from event where aggregate_id = $1`, [id]);
-  expect(customersTopic.webhookEventsOf(log as never).map(({ eventType }) => eventType)).toEqual(['CustomerDeleted']);
+  const log = await select(
+    `select sequence, created_at as "createdAt", facts from event where aggregate_id = $1`,
+    [id],
+  );
+  expect(customersTopic.webhookEventsOf(log as never).map(({ eventType }) => eventType)).toEqual([
+    'CustomerDeleted',
+  ]);
 });
 
 test('an import leaves ledger checks and reconciliation as they were', async () => {
@@ -243,6 +285,8 @@ test('no card number is in a log line, nor in a row in the clear', async () => {
 
 async function counts() {
   const tables = ['card', 'customer', 'binding', 'series', 'event', 'external_id'];
-  const [row] = await select(`select ${tables.map((name) => `(select count(*) from ${name}) as ${name}`).join(', ')}`);
+  const [row] = await select(
+    `select ${tables.map((name) => `(select count(*) from ${name}) as ${name}`).join(', ')}`,
+  );
   return row;
 }

@@ -30,11 +30,9 @@ test('10,000 rows are imported in batches of five statements and a transaction',
     sent.push(String(typeof first === 'string' ? first : (first.name ?? first.text)));
     return (query as any).apply(this, parameters);
   });
-  const c0 = process.cpuUsage();
   const none = { repeated: 0, conflicts: [], refused: [] };
   expect(await importRows(service, files, merchant.partyId, rows)).toEqual({ ...none, imported: rowCount });
   vi.restoreAllMocks();
-  console.error('CPU', process.cpuUsage(c0), performance.now());
   const counted = (name: string) => sent.filter((one) => one === name).length;
   const batches = rowCount / rowsOfBatch;
   expect({

@@ -26,7 +26,10 @@ afterAll(async () => {
 async function endedAt(path: string, blocked: string, how: 'SIGKILL' | 'SIGINT') {
   return service.database.withClient(async (client) => {
     await client.query(`begin; set local idle_in_transaction_session_timeout = 0`);
-    await client.query(`insert into external_id values ($1, 'createBinding', $2, 'other', '')`, [party, blocked]);
+    await client.query(`insert into external_id values ($1, 'createBinding', $2, 'other', '')`, [
+      party,
+      blocked,
+    ]);
     const { PATH = '', HOME = '' } = process.env;
     const words = ['import', 'cards', path, '--party', party, '--key', files.keyFile];
     const child = spawn(process.execPath, [inject('builtProgram'), ...words], {
