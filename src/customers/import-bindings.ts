@@ -138,8 +138,8 @@ function ownerAsCustomer({ partyId }: NewImport, owner: CardOwner): Customer {
   return { ...owner, partyId, createdAt: owner.changedAt, metadata: {} };
 }
 
-/** No bank has a part in it. */
-const nowhere = { id: 'imported', bankId: 'imported', merchantId: 'imported', descriptor: '' };
+/** No bank has a part in it, so the report of none is compared with it. */
+const nowhere = { id: '', bankId: '', merchantId: '', descriptor: '' };
 
 function termsOf(imported: NewImport, number: number, at: Instant): BindingTerms {
   const { partyId, shopId, livemode, externalId, bindingId, owner, card, given, firstPayment } = imported;

@@ -1,5 +1,5 @@
-// Imports the rows of a file in batches, each in one transaction. A row's external ID is its identity: what is imported already is left
-// as it is, so an interrupted import continues when it is run again (docs/decisions/0042-import.md).
+// Imports the rows of a file in batches, each in one transaction. A row's external ID is its identity, so a second run leaves what is
+// imported and continues (docs/decisions/0042-import.md).
 import type { Instant } from '../clock.ts';
 import { isExternalIdTaken, isVersionConflict } from '../platform/database/database.ts';
 import {

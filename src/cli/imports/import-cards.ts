@@ -20,11 +20,14 @@ type Options = {
 };
 
 export async function importFile(path: string, options: Options): Promise<void> {
+  // The batch in progress is written whole or not at all, and no other one begins.
+  let isStopped = false;
+  void firstSignal().then(() => (isStopped = true));
   const report = await withFoundation(async (foundation) => {
     const file = await openWith(path, options.key);
     try {
       await file.verify();
-      return await importInto(foundation, file, options);
+      return await importInto(foundation, file, { ...options, isStopped: () => isStopped });
     } finally {
       await file.close();
     }
@@ -49,7 +52,7 @@ async function openWith(path: string, keyFile: string): Promise<SealedFile> {
 export async function importInto(
   { config, database: db, ports: { clock, ids }, vault: { cards } }: Foundation,
   file: SealedFile,
-  { party: partyId, dryRun }: Options,
+  { party: partyId, dryRun, isStopped = () => false }: Options & { readonly isStopped?: () => boolean },
 ): Promise<ImportReport> {
   const party = await requireParty(db, partyId);
   const merchants = openMerchants(db.lookups, clock, livemodeOf(config.mode));
@@ -62,12 +65,9 @@ export async function importInto(
     return found;
   };
   const shop = (shopId: string) => merchants.shop(partyId, shopId);
-  // The batch in progress is written whole or not at all, and no other one begins.
-  let isStopped = false;
-  void firstSignal().then(() => (isStopped = true));
   const deps = { db, ids, cards, bindings, series, shop, settings };
   const now = merchants.timeOf(party);
-  const options = { partyId, now, isDryRun: dryRun === true, isStopped: () => isStopped };
+  const options = { partyId, now, isDryRun: dryRun === true, isStopped };
   return importCards(deps, file.lines(), options);
 }
 

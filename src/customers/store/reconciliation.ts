@@ -3,7 +3,7 @@ import type { ReconciliationSource } from '../../acquiring/reconciliation/source
 
 /**
  * The log, read once for all bindings of a page, says whether a charge was reversed or refunded. A binding that an operator has
- * resolved may be refunded at the bank or not. An imported one never was at a bank.
+ * resolved may be refunded at the bank or not.
  */
 export const bindingEntries: ReconciliationSource = {
   table: 'binding',
@@ -43,5 +43,5 @@ export const bindingEntries: ReconciliationSource = {
         coalesce(closed, case when not is_refunded then 'never' when status = 'refunding' then 'open' else 'done' end),
         refund_asked_at, ended_at)
     ) as operation (suffix, kind, sign, certainty, asked_at, known_at)
-    where customer_id between :first and :last and terms -> 'imported' is null`,
+    where customer_id between :first and :last`,
 };

@@ -1,5 +1,7 @@
 // Cards of a former provider: after the import their customers are charged without the payer, and nothing else has happened.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reconcile } from '../../../src/acquiring/reconciliation/reconcile.ts';
+import { reconciliationSources } from '../../../src/app/reconciliation-sources.ts';
 import { everyInvariant } from '../../../src/app/compose.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { customersTopic } from '../../../src/customers/webhook-events.ts';
@@ -28,7 +30,7 @@ beforeAll(async () => {
   token = world.merchant.apiKey;
 });
 afterAll(async () => {
-  files.remove();
+  await files.remove();
   await world.close();
 });
 
@@ -272,6 +274,23 @@ test('an import leaves ledger checks and reconciliation as they were', async () 
   const { id } = await customerOf('ledger');
   const findings = await checkLedger(world.service.database, 'all', everyInvariant);
   expect(findings.filter(({ violations }) => violations > 0n)).toEqual([]);
+  const { differences } = await reconcile({
+    db: world.service.database,
+    clock: world.service.clock,
+    comparison: reconciliationSources,
+    book: {
+      grows: true,
+      entriesAfter: async function* (sequence) {
+        yield (await world.book()).filter((entry) => entry.sequence > sequence);
+      },
+    },
+    bankId: 'BANK',
+    period: {},
+    pendingHours: 24,
+    maxList: 100,
+    report: () => {},
+  });
+  expect(differences).toEqual([]);
   expect(await select(`select from ledger_transfer where aggregate_id = $1`, [id])).toEqual([]);
   expect(await select(`select from exchange where aggregate_id = $1`, [id])).toEqual([]);
 });

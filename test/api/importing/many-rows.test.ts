@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   vi.restoreAllMocks();
-  files.remove();
+  await files.remove();
   await service.close();
 });
 

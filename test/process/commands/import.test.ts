@@ -18,7 +18,7 @@ beforeAll(async () => {
   environment = { DATABASE_URL: service.testDatabase.url, MANDATE_MASTER_KEY: masterKey };
 });
 afterAll(async () => {
-  files.remove();
+  await files.remove();
   await service.close();
 });
 

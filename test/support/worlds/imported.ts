@@ -45,7 +45,7 @@ export type ImportFiles = {
   /** Writes them as an encrypted file and returns its path. */
   seal(rows: readonly (object | string)[], name?: string): Promise<string>;
   open(path: string): ReturnType<typeof openSealedFile>;
-  remove(): void;
+  remove(): Promise<void>;
 };
 
 export function importFiles(): ImportFiles {
@@ -67,7 +67,7 @@ export function importFiles(): ImportFiles {
       if (!key) throw new Error('no key');
       return openSealedFile(path, key);
     },
-    remove,
+    remove: async () => void (await remove()),
   };
 }
 
