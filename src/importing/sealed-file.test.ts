@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { importFiles, sealedBytes } from '../../test/support/worlds/imported.ts';
+import { importFiles, sealedBytes } from '../../test/support/service/imported.ts';
 import { makeKeyPair, openSealedFile, privateKeyIn, publicKeyIn } from './sealed-file.ts';
 
 const files = importFiles();

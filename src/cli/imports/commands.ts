@@ -4,7 +4,7 @@ import type { MandateCommand } from '../mandate-command.ts';
 export function addImportCommands(program: MandateCommand): void {
   const imports = program.subcommand('import', {
     summary: 'Import cards and consents from another provider',
-    details: 'The guide docs/guide/moving.md has the steps and the format of a row.',
+    details: 'The guide docs/guide/recurring/moving.md has the steps and the format of a row.',
     examples: ['mandate import cards cards.sealed --party P1 --key /mnt/keys/import.pem --dry-run'],
   });
   imports

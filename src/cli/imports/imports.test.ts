@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
 import { startTestService, type TestService } from '../../../test/support/service/test-service.ts';
-import { goodCard, importFiles, importRow, textOf } from '../../../test/support/worlds/imported.ts';
+import { goodCard, importFiles, importRow, textOf } from '../../../test/support/service/imported.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
 const files = importFiles();

@@ -16,10 +16,13 @@ const readTaken = statement({
   name: 'read_imported_external_ids',
   parameters: { party_id: 'text', bindings: ids, customers: ids },
   row: { operation: 'text', external_id: 'text', entity_id: 'text', fingerprint: 'bytea' },
-  text: `select operation, external_id, entity_id, fingerprint from external_id
-         where party_id = :party_id and (
-           operation = 'createBinding' and external_id in (select json_array_elements_text(:bindings))
-           or operation = 'createCustomer' and external_id in (select json_array_elements_text(:customers)))`,
+  text: `select claim.operation, claim.external_id, entity_id, fingerprint
+         from (
+           select 'createBinding' as operation, json_array_elements_text(:bindings) as external_id
+           union select 'createCustomer', json_array_elements_text(:customers)
+         ) as asked
+         join external_id as claim on claim.operation = asked.operation and claim.external_id = asked.external_id
+         where claim.party_id = :party_id`,
 });
 
 const ownerColumns = {
@@ -37,8 +40,9 @@ const readOwners = statement({
   name: 'read_customers_to_import_for',
   parameters: { party_id: 'text', ids },
   row: ownerColumns,
-  text: `select ${columnList(ownerColumns)} from customer
-         where customer_id in (select json_array_elements_text(:ids)) and party_id = :party_id and status <> 'deleted'`,
+  text: `select ${columnList(ownerColumns)}
+         from json_array_elements_text(:ids) as asked (id) join customer on customer_id = asked.id
+         where party_id = :party_id and status <> 'deleted'`,
 });
 
 const changedColumns = {
@@ -63,14 +67,7 @@ const idColumns = {
   entity_id: 'text',
   fingerprint: 'bytea',
 } as const;
-const eventColumns = {
-  aggregate_id: 'text',
-  sequence: 'int4',
-  aggregate: 'text',
-  party_id: 'text',
-  created_at: 'timestamptz',
-  facts: stored('json', list(customerLogFact)),
-} as const;
+const eventColumns = { customer_id: 'text', facts: stored('json', list(customerLogFact)) } as const;
 
 /** A customer that has changed since it was read fails the whole statement. */
 const insertImported = statement({
@@ -87,13 +84,14 @@ const insertImported = statement({
     with moved as (
       update customer
       set version = given.version, status = given.status, active_binding_id = given.active_binding_id,
-          bindings_made = given.bindings_made, changed_at = given.changed_at
+          bindings_made = given.bindings_made, changed_at = greatest(customer.changed_at, given.changed_at)
       from json_populate_recordset(null::customer, :owners) as given
       where customer.customer_id = given.customer_id and customer.version = given.version - 1
-      returning customer.customer_id
+      returning customer.customer_id, customer.party_id, customer.version, customer.changed_at
     ), made as (
       insert into customer (${columnList(customerColumns)})
       select ${columnList(customerColumns)} from json_populate_recordset(null::customer, :customers)
+      returning customer_id, party_id, version, changed_at
     ), bound as (
       insert into binding (${columnList(boundColumns)})
       select ${columnList(boundColumns)} from json_populate_recordset(null::binding, :bindings)
@@ -101,8 +99,10 @@ const insertImported = statement({
       insert into external_id (${columnList(idColumns)})
       select ${columnList(idColumns)} from json_populate_recordset(null::external_id, :external_ids)
     ), logged as (
-      insert into event (${columnList(eventColumns)})
-      select ${columnList(eventColumns)} from json_populate_recordset(null::event, :events)
+      insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+      select customer_id, version, 'customer', party_id, changed_at, facts
+      from (select * from moved union all select * from made) as changed
+      join json_to_recordset(:events) as given (customer_id text, facts json) using (customer_id)
     )
     select case when count(*) = json_array_length(:owners) then 0 else version_conflict() end as conflicts from moved`,
 });
@@ -181,12 +181,8 @@ export async function storeImportedBindings(tx: Database, all: readonly Imported
       attempts: 0,
     })),
     external_ids: all.flatMap(idRowsOf),
-    events: all.map(({ customer, version, facts, binding, at }) => ({
-      aggregate_id: customer.id,
-      sequence: version,
-      aggregate: 'customer',
-      party_id: customer.partyId,
-      created_at: at,
+    events: all.map(({ customer, facts, binding }) => ({
+      customer_id: customer.id,
       facts: facts.map((fact) => (isBindingFact(fact) ? { ...fact, bindingId: binding.id } : fact)),
     })),
   });

@@ -19,7 +19,7 @@ import {
   importRow,
   importRows,
   type ImportFiles,
-} from '../../support/worlds/imported.ts';
+} from '../../support/service/imported.ts';
 
 let world: CustomerWorld;
 let files: ImportFiles;

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { rowsOfBatch } from '../../../src/importing/import-cards.ts';
-import { importFiles, importRow, importRows, type ImportFiles } from '../../support/worlds/imported.ts';
+import { importFiles, importRow, importRows, type ImportFiles } from '../../support/service/imported.ts';
 import { startTestService, type Merchant, type TestService } from '../../support/service/test-service.ts';
 
 let service: TestService;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { commandLine } from '../../support/processes/command-line.ts';
 import { startTestService, type TestService } from '../../support/service/test-service.ts';
-import { importFiles, importRow, type ImportFiles } from '../../support/worlds/imported.ts';
+import { importFiles, importRow, type ImportFiles } from '../../support/service/imported.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
 let service: TestService;

@@ -11,7 +11,7 @@ import {
 } from '../../../src/importing/sealed-file.ts';
 import type { ImportReport } from '../../../src/importing/import-cards.ts';
 import { temporaryFolder } from '../database/test-cluster.ts';
-import type { TestService } from '../service/test-service.ts';
+import type { TestService } from './test-service.ts';
 
 export const goodCard = '4242424242424242';
 
