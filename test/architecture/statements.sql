@@ -3635,9 +3635,9 @@ and binding.status not in ('succeeded', 'withdrawn', 'failed')
 from customer where customer_id = $1::text;
 
 -- read_customers_to_import_for
-select customer_id, shop_id, version, status, active_binding_id, contact_info, bindings_made, changed_at
+select customer_id, party_id, shop_id, version, status, active_binding_id, contact_info, bindings_made, changed_at
 from json_array_elements_text($1::json) as asked (id) join customer on customer_id = asked.id
-where party_id = $2::text and status <> 'deleted';
+where status <> 'deleted';
 
 -- read_data_keys
 select purpose, key_version, wrapped, master_key_id, form from data_key;

@@ -27,6 +27,7 @@ const readTaken = statement({
 
 const ownerColumns = {
   customer_id: 'text',
+  party_id: 'text',
   shop_id: 'text',
   version: 'int4',
   status: customerColumns.status,
@@ -38,11 +39,11 @@ const ownerColumns = {
 
 const readOwners = statement({
   name: 'read_customers_to_import_for',
-  parameters: { party_id: 'text', ids },
+  parameters: { ids },
   row: ownerColumns,
   text: `select ${columnList(ownerColumns)}
          from json_array_elements_text(:ids) as asked (id) join customer on customer_id = asked.id
-         where party_id = :party_id and status <> 'deleted'`,
+         where status <> 'deleted'`,
 });
 
 const changedColumns = {
@@ -139,8 +140,9 @@ export async function findOwners(
   customerIds: readonly string[],
 ): Promise<ReadonlyMap<string, CardOwner>> {
   if (customerIds.length === 0) return new Map();
-  const rows = await db.run(readOwners, { party_id: partyId, ids: customerIds });
-  return new Map(rows.map((row) => [row.customer_id, ownerFromRow(row)]));
+  const rows = await db.run(readOwners, { ids: customerIds });
+  const own = rows.filter(({ party_id }) => party_id === partyId);
+  return new Map(own.map((row) => [row.customer_id, ownerFromRow(row)]));
 }
 
 function ownerFromRow(row: Values<typeof ownerColumns>): CardOwner {

@@ -138,6 +138,21 @@ describe('an imported customer', () => {
   });
 });
 
+test('a customer of another merchant, or of another shop, gets no card', async () => {
+  const other = await world.createMerchant();
+  const theirs = await world.createCustomer({}, other);
+  const mine = await world.createCustomer({ shopID: 'TEST_USD' });
+  const { contactInfo: _, ...row } = importRow();
+  const rows = [theirs, mine].map(({ id }) => ({ ...row, externalID: id, customerID: id }));
+  expect(await imports(rows)).toEqual({
+    ...none,
+    refused: [
+      { line: 1, reason: 'its customer is unknown' },
+      { line: 2, reason: 'its customer is of another shop' },
+    ],
+  });
+});
+
 describe('a file', () => {
   test('that is imported again imports nothing and says so', async () => {
     const rows = [1, 2, 3].map((number) => importRow({ externalID: `again-${number}` }));
