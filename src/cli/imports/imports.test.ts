@@ -84,13 +84,13 @@ describe('nothing is written', () => {
     expect(await failed(cards(path))).toMatch(/was encrypted to another key, or is damaged/);
   });
 
-  test('from a file whose second chunk is damaged, though the first holds whole rows', async () => {
-    const rows = Array.from({ length: 200 }, (_, number) => importRow({ externalID: `damaged-${number}` }));
+  test('from a file whose last chunk is damaged, though those before hold more rows than a batch', async () => {
+    const rows = Array.from({ length: 600 }, (_, number) => importRow({ externalID: `damaged-${number}` }));
     const path = await files.seal(rows, 'damaged.sealed');
     const bytes = readFileSync(path);
     bytes.writeUInt8(bytes.readUInt8(bytes.length - 30) ^ 1, bytes.length - 30);
     writeFileSync(path, bytes);
-    expect(await failed(cards(path))).toMatch(/is damaged or cut off, after 65536 bytes/);
+    expect(await failed(cards(path))).toMatch(/is damaged or cut off, after \d+ bytes/);
   });
 
   test('with another key, or none', async () => {

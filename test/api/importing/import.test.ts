@@ -112,7 +112,7 @@ describe('an imported customer', () => {
     const { body } = await world.service.call('GET', `${customersUrl}/${id}/recurring?amount=6000`, {
       token,
     });
-    expect(body).toMatchObject({ mayCharge: true });
+    expect(body).toMatchObject({ mayCharge: true, warnings: ['periodAlreadyCharged'] });
   });
 
   test('can get another card, and revoke both', async () => {
