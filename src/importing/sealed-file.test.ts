@@ -70,15 +70,17 @@ describe('an encrypted file', () => {
     const header = good.subarray(0, headerBytes);
     const [first, second] = [chunk(0), chunk(1)];
     const rest = good.subarray(headerBytes + 2 * chunkBytes);
-    const changed = (at: number) => {
+    const changed = (at: number, bits = 1) => {
       const bytes = Buffer.from(good);
-      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+      bytes.writeUInt8(bytes.readUInt8(at) ^ bits, at);
       return bytes;
     };
     const other = await sealedBytes(text(3_000), files.publicText);
     const bad = {
       'a bit of the magic': changed(3),
       'a bit of the key': changed(20),
+      // X25519 ignores it.
+      'the highest bit of the key': changed(headerBytes - 1, 0x80),
       'a bit of the first chunk': changed(headerBytes + 5),
       'a bit of the last tag': changed(good.length - 1),
       'no last byte': good.subarray(0, -1),
