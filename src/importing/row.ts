@@ -16,6 +16,7 @@ import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import { isKnownCurrency } from '../money.ts';
 import { ContactInfo } from '../payments/api/schema.ts';
+import { declaredReader, noUnknownMembers } from '../platform/http/request/declared-members.ts';
 import { compileCheck } from '../platform/http/errors/validate.ts';
 import {
   Amount,
@@ -32,48 +33,37 @@ import type { MandateGiven } from '../recurring/domain/mandate.ts';
 
 const visible = (maxLength: number) => Type.String({ pattern: `^[!-~]{1,${maxLength}}$` });
 
-const Row = Type.Object(
-  {
-    externalID: ExternalID,
-    shopID: EntityID,
-    /** Of a customer that exists. Without either ID the row makes one. */
-    customerID: Type.Optional(EntityID),
-    customerExternalID: Type.Optional(ExternalID),
-    contactInfo: Type.Optional(ContactInfo),
-    metadata: Type.Optional(Metadata),
-    card: Type.Object(
-      {
-        cardNumber: Type.String({ pattern: '^\\d{12,19}$' }),
-        expDate: Type.String({ pattern: '^\\d{2}/(\\d{2}|\\d{4})$' }),
-        cardHolder: Type.Optional(CardHolder),
-      },
-      { additionalProperties: false },
-    ),
-    recurrentTerms: RecurrentTerms,
-    firstPayment: Type.Object(
-      {
-        createdAt: DateTime,
-        amount: Amount,
-        currency: CurrencyCode,
-        /** The former provider's ID of it. */
-        reference: visible(64),
-        networkTransactionID: Type.Object(
-          { kind: Type.String(), value: visible(64) },
-          { additionalProperties: false },
-        ),
-        approvalCode: Type.Optional(visible(6)),
-        eci: Type.Optional(visible(2)),
-        ip: Type.Optional(Type.String({ maxLength: 45 })),
-      },
-      { additionalProperties: false },
-    ),
-    lastChargedAt: Type.Optional(DateTime),
-  },
-  { additionalProperties: false },
-);
+const Row = Type.Object({
+  externalID: ExternalID,
+  shopID: EntityID,
+  /** Of a customer that exists. Without either ID the row makes one. */
+  customerID: Type.Optional(EntityID),
+  customerExternalID: Type.Optional(ExternalID),
+  contactInfo: Type.Optional(ContactInfo),
+  metadata: Type.Optional(Metadata),
+  card: Type.Object({
+    cardNumber: Type.String({ pattern: '^\\d{12,19}$' }),
+    expDate: Type.String({ pattern: '^\\d{2}/(\\d{2}|\\d{4})$' }),
+    cardHolder: Type.Optional(CardHolder),
+  }),
+  recurrentTerms: RecurrentTerms,
+  firstPayment: Type.Object({
+    createdAt: DateTime,
+    amount: Amount,
+    currency: CurrencyCode,
+    /** The former provider's ID of it. */
+    reference: visible(64),
+    networkTransactionID: Type.Object({ kind: Type.String(), value: visible(64) }),
+    approvalCode: Type.Optional(visible(6)),
+    eci: Type.Optional(visible(2)),
+    ip: Type.Optional(Type.String({ maxLength: 45 })),
+  }),
+  lastChargedAt: Type.Optional(DateTime),
+});
 type Row = Static<typeof Row>;
 
 const checkRow = compileCheck(Row);
+const readDeclared = declaredReader(Row);
 
 /** A row that can be imported, as far as it can be said without looking anything up. */
 export type CheckedRow = Pick<
@@ -104,7 +94,9 @@ export function readRow(text: string, now: Instant): Read {
     return no('is not JSON');
   }
   const fault = checkRow(row)?.next().value;
-  if (fault) return no(faultText(fault));
+  if (fault) return no(`${fault.where} ${fault.description}`);
+  const unknown = unknownIn(row);
+  if (unknown !== undefined) return no(unknown);
   const { card: entered, firstPayment, recurrentTerms, lastChargedAt, ...owner } = row as Row;
   const { cardNumber: number, expDate, cardHolder: holder } = entered;
   const rest = { ...owner, cardHolder: holder, firstPayment, recurrentTerms, lastChargedAt };
@@ -124,12 +116,14 @@ export function readRow(text: string, now: Instant): Read {
   return { ok: true, row: { ...checked, ...defined({ lastChargedAt: charged }) } };
 }
 
-/** A member that should not be there may have anything as its name. */
-function faultText({ where, description }: { readonly where: string; readonly description: string }): string {
-  if (description !== 'schema is false') return `${where} ${description}`;
-  return /^[a-zA-Z.]{1,40}$/.test(where)
-    ? `${where} is not a member of a row`
-    : 'has a member that no row has';
+/** A misspelt date of a consent would be no date. An unknown member may have anything as its name. */
+function unknownIn(row: unknown): string | undefined {
+  const unknown = noUnknownMembers();
+  readDeclared(row, unknown);
+  const [member] = unknown.first;
+  if (!member) return undefined;
+  const path = [member.within, member.name].filter((part) => part !== '').join('.');
+  return /^[a-zA-Z.]{1,60}$/.test(path) ? `${path} is not a member of a row` : 'has a member that no row has';
 }
 
 /** What cards of a network quote; those of others have IDs without a kind. */
@@ -174,6 +168,7 @@ function textProblem(rest: object, number: string): string | undefined {
   if (givesAway(text, number)) return 'holds the number of its card outside of card.cardNumber';
   let holds = false;
   JSON.stringify(rest, (name, value: unknown) => {
+    holds ||= holdsCardNumber(name);
     if (typeof value === 'string' && !numbered.has(name)) holds ||= holdsCardNumber(value);
     return value;
   });

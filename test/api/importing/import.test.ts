@@ -216,6 +216,12 @@ describe('a file', () => {
       [{ surname: '4242424242424242' }, 'surname is not a member of a row'],
       [{ '4242424242424242': 1 }, 'has a member that no row has'],
       [
+        { recurrentTerms: { ...recurrentTerms, validUnitl: '2026-12-31' } },
+        'recurrentTerms.validUnitl is not a member of a row',
+      ],
+      [{ contactInfo: { 4242424242424242: 1 } }, 'has a member that no row has'],
+      [{ metadata: { 5555555555554444: 1 } }, 'holds a card number outside of card.cardNumber'],
+      [
         { lastChargedAt: '2024-01-01T00:00:00Z' },
         'lastChargedAt is before the first payment, or in the future',
       ],
