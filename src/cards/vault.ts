@@ -10,6 +10,7 @@ import type { Keyring } from '../platform/keys/keyring.ts';
 import type { MasterKey } from '../platform/keys/master-key.ts';
 import { refuse, type Outcome } from '../refusal.ts';
 import { openCardKeys, shownBy } from './card-keys.ts';
+import { openCardImport, type CardImport } from './import-cards.ts';
 import {
   cardIdOf,
   decideUse,
@@ -36,7 +37,7 @@ import { openTokenising, storeAuthentication, type NewCard } from './tokenise.ts
 export type Credential = { readonly numberHash: Buffer; readonly expiry: string };
 
 /** What every module may use. Each method works on the connection it is given, inside a transaction or not. */
-export type Cards = {
+export type Cards = CardImport & {
   /** `now` is the party's time. Undefined if the external ID is taken. */
   tokenise(db: Database, card: NewCard, now: Instant): Promise<PaymentResource | undefined>;
   /**
@@ -153,6 +154,7 @@ export function openVault({
       const shown = isAsEntered ? await keys.shownOf(card.number, card.expiry) : shownBy(original);
       return tokenise(db, { ...given, card }, now, shown);
     },
+    ...openCardImport({ keyring, clock, ids, keys, ...defined({ standIn }) }),
     keepAuthentication: (db, ...what) => storeAuthentication(db, { ids, codes }, ...what),
     findByExternalId: findCardByExternalId,
     async use(db, caller, { token, session }, now, chargedFor) {

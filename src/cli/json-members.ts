@@ -112,6 +112,7 @@ const arrays = {
 
 const objects = {
   'bank check': ['bankId', 'url', 'works', 'tookMs', 'problem'],
+  'import cards': ['imported', 'repeated', 'conflicts', 'refused'],
   'ledger account': ['account', 'normalBalance', 'balance', 'shards', 'transfers'],
   'links create': paymentLink,
   'links show': paymentLink,

@@ -15,6 +15,8 @@ const withoutDatabase = [
   'consent print',
   'consent verify',
   'database grants',
+  'import encrypt',
+  'import key',
   'mail test',
   'sandbox',
 ];

@@ -5,6 +5,7 @@ import { Help, type Command } from 'commander';
 import { assetPath } from '../asset-paths.ts';
 import { addBankCommands } from './banks/commands.ts';
 import { MandateCommand } from './mandate-command.ts';
+import { addImportCommands } from './imports/commands.ts';
 import { addLinkCommands } from './links/commands.ts';
 import { addMerchantCommands } from './merchants/commands.ts';
 import { addOperationsCommands } from './operations/commands.ts';
@@ -32,6 +33,7 @@ export function createProgram(): MandateCommand {
   addPaymentCommands(program);
   addLinkCommands(program);
   addPayoutCommands(program);
+  addImportCommands(program);
   program.commandsGroup('Banks:');
   addBankCommands(program);
   program.commandsGroup('Operations:');

@@ -17,3 +17,10 @@ export const customers: Customers = {
 
 export { confirmTerms, tokenOfSeries, type ConfirmTermsDeps } from './confirm-terms.ts';
 export { loadBinding as loadConfirmation } from './store/bindings.ts';
+export {
+  approvalOf,
+  importingBindings,
+  type BindingImport,
+  type CardOwner,
+  type NewImport,
+} from './import-bindings.ts';

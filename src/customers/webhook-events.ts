@@ -26,7 +26,10 @@ export const customersTopic: Topic = {
   aggregate: 'customer',
   eventTypes: Object.values(registeredTypes),
   eventId: 'number',
-  typesOf: (facts) => customerLogFact.known(facts).flatMap(({ type }) => registeredTypes[type] ?? []),
+  typesOf(facts) {
+    const known = customerLogFact.known(facts);
+    return known.some(isImport) ? [] : known.flatMap(({ type }) => registeredTypes[type] ?? []);
+  },
   ownersOf: ([first]) => {
     const fact = customerLogFact.read(first);
     if (fact.type !== 'customer_created')
@@ -38,12 +41,13 @@ export const customersTopic: Topic = {
     let story: Story = { bindings: {} };
     for (const { sequence, createdAt: happenedAt, facts } of log) {
       let index = 0;
-      for (const json of facts) {
-        const fact = customerLogFact.read(json);
+      const read = facts.map(customerLogFact.read);
+      const isSent = !read.some(isImport);
+      for (const fact of read) {
         const before = story.customer;
         story = after(story, fact);
         const registeredType = registeredTypes[fact.type];
-        if (registeredType === undefined) continue;
+        if (registeredType === undefined || !isSent) continue;
         // A deletion shows the customer as it was before.
         const customer = registeredType === 'CustomerDeleted' ? before : story.customer;
         const members = membersOf({ ...story, ...(customer ? { customer } : {}) }, fact);
@@ -60,6 +64,11 @@ export const customersTopic: Topic = {
     return webhookEvents;
   },
 };
+
+/** The whole event with it is silent: a merchant knows the customers that it brings. */
+function isImport(fact: CustomerLogFact): boolean {
+  return fact.type === 'binding_started' && fact.terms.imported !== undefined;
+}
 
 function after(story: Story, fact: CustomerLogFact): Story {
   const { customer, bindings } = story;

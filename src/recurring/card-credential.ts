@@ -26,7 +26,7 @@ export async function mustHaveCredential(
 }
 
 /** All sandbox parties use the same test cards, so each party's card counts as its own. */
-function cardKey(numberHash: Buffer, partyId: string, livemode: boolean): Buffer {
+export function cardKey(numberHash: Buffer, partyId: string, livemode: boolean): Buffer {
   const scope = livemode ? '' : partyId;
   return createHash('sha256').update(numberHash).update(scope).digest();
 }

@@ -23,6 +23,7 @@ import type { StoredSeries } from './store/series.ts';
 import type { RecurringSettings } from './domain/settings.ts';
 
 export type { StoredSeries };
+export { importingSeries, type SeriesImport } from './import-series.ts';
 
 /** The payment with which a payer, present and authenticated, allowed later charges of their card. */
 export type Consent = {

@@ -71,7 +71,10 @@ export const recurringTopic: Topic = {
   aggregate: 'series',
   eventTypes: seriesChangeTypes,
   eventId: 'number',
-  typesOf: (facts) => seriesFact.known(facts).map(({ type }) => changeTypes[type]),
+  typesOf(facts) {
+    const known = seriesFact.known(facts);
+    return known.some(isImport) ? [] : known.map(({ type }) => changeTypes[type]);
+  },
   ownersOf: ([first]) => {
     const fact = seriesFact.read(first);
     if (fact.type !== 'series_started')
@@ -81,9 +84,10 @@ export const recurringTopic: Topic = {
   webhookEventsOf(log) {
     let series: Series | undefined;
     return log.flatMap(({ sequence, createdAt: happenedAt, facts }) =>
-      facts.map((json, index): WebhookEvent => {
+      facts.flatMap((json, index): WebhookEvent | [] => {
         const fact = seriesFact.read(json);
         series = evolve(series, fact, happenedAt);
+        if (isImport(fact)) return [];
         const { changeType, ...change } = seriesChangeOf(fact);
         const members = filled({ series: seriesPayload(series), ...change });
         return { sequence, index, registeredType: changeType, eventType: changeType, happenedAt, members };
@@ -91,6 +95,11 @@ export const recurringTopic: Topic = {
     );
   },
 };
+
+/** What the payer agreed to elsewhere is news to no merchant. */
+function isImport(fact: SeriesFact): boolean {
+  return fact.type === 'series_started' && fact.terms.imported !== undefined;
+}
 
 /** No token, and only the card digits that a receipt shows. */
 function seriesPayload(series: Series): Record<string, unknown> {

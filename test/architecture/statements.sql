@@ -1838,6 +1838,7 @@ union select aggregate_id from event where created_at >= $2::timestamptz - inter
 ), cases as (
 select customer_id, binding_id, status, amount_minor, booked.*,
 case
+when terms -> 'imported' is not null then (charged_minor, returned_minor, refundable_minor) = (0, 0, 0)
 when status in ('returning', 'refunding')
 then (charged_minor, returned_minor, refundable_minor) = (amount_minor, 0, amount_minor)
 when status in ('succeeded', 'withdrawn')
@@ -2787,6 +2788,32 @@ select identity_id from changed;
 -- insert_identity_challenge
 insert into identity_challenge (identity_id, challenge_id, type, proofs, status, created_at, failure_reason) values ($1::text, $2::text, $3::text, $4::json, $5::text, $6::timestamptz, $7::text);
 
+-- insert_imported_bindings
+with moved as (
+update customer
+set version = given.version, status = given.status, active_binding_id = given.active_binding_id,
+bindings_made = given.bindings_made, changed_at = greatest(customer.changed_at, given.changed_at)
+from json_populate_recordset(null::customer, $1::json) as given
+where customer.customer_id = given.customer_id and customer.version = given.version - 1
+returning customer.customer_id, customer.party_id, customer.version, customer.changed_at
+), made as (
+insert into customer (customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at)
+select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at from json_populate_recordset(null::customer, $2::json)
+returning customer_id, party_id, version, changed_at
+), bound as (
+insert into binding (customer_id, binding_id, party_id, shop_id, version, number, status, created_at, amount_minor, currency, terms, state, external_id, refund_due_at, card_fingerprint, bound_at_version, series_id, attempts)
+select customer_id, binding_id, party_id, shop_id, version, number, status, created_at, amount_minor, currency, terms, state, external_id, refund_due_at, card_fingerprint, bound_at_version, series_id, attempts from json_populate_recordset(null::binding, $3::json)
+), identified as (
+insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
+select party_id, operation, external_id, entity_id, fingerprint from json_populate_recordset(null::external_id, $4::json)
+), logged as (
+insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
+select customer_id, version, 'customer', party_id, changed_at, facts
+from (select * from moved union all select * from made) as changed
+join json_to_recordset($5::json) as given (customer_id text, facts json) using (customer_id)
+)
+select case when count(*) = json_array_length($1::json) then 0 else version_conflict() end as conflicts from moved;
+
 -- insert_invoice
 with claim as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
@@ -2950,6 +2977,10 @@ exists (select from changed) as is_made, exists (select from opened_address) as 
 -- insert_payout_grant
 insert into payout_grant (grant_id, token_hash, kind, entity_id, amount_minor, currency, valid_until)
 values ($1::text, $2::bytea, $3::text, $4::text, $5::int8, $6::text, $7::timestamptz);
+
+-- insert_retained_cards
+insert into card (card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash, stored_at, external_id, ciphertext, key_version, is_retained, retained_for, wake_at)
+select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash, stored_at, external_id, ciphertext, key_version, is_retained, retained_for, wake_at from json_populate_recordset(null::card, $1::json);
 
 -- insert_security_code
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
@@ -3617,6 +3648,11 @@ and binding.status not in ('succeeded', 'withdrawn', 'failed')
 ) as is_binding
 from customer where customer_id = $1::text;
 
+-- read_customers_to_import_for
+select customer_id, party_id, shop_id, version, status, active_binding_id, contact_info, bindings_made, changed_at
+from json_array_elements_text($1::json) as asked (id) join customer on customer_id = asked.id
+where status <> 'deleted';
+
 -- read_data_keys
 select purpose, key_version, wrapped, master_key_id, form from data_key;
 
@@ -3724,6 +3760,15 @@ select identity_id, challenge_id, type, proofs, status, created_at, failure_reas
 where identity_id = $1::text and ($2::text is null or challenge_id = $2::text)
 and ($3::text is null or status = $3::text)
 order by created_at, challenge_id limit 1000;
+
+-- read_imported_external_ids
+select claim.operation, claim.external_id, entity_id, fingerprint
+from (
+select 'createBinding' as operation, json_array_elements_text($1::json) as external_id
+union select 'createCustomer', json_array_elements_text($2::json)
+) as asked
+join external_id as claim on claim.operation = asked.operation and claim.external_id = asked.external_id
+where claim.party_id = $3::text;
 
 -- read_invoice
 select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text;

@@ -3,6 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { manyRows } from '../../platform/database/many-rows.ts';
 import { list, oneOf, text } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -79,6 +80,22 @@ const insertCard = statement({
       returning card_id
     ), code as (${insertCode('made, security_code_key')})
     select exists (select from code) as has_code from made`,
+});
+
+const retainedColumns = {
+  ...allColumns,
+  is_retained: 'bool',
+  retained_for: 'json',
+  wake_at: 'timestamptz',
+} as const;
+
+/** Cards of bindings that the same transaction writes. */
+const insertRetained = statement({
+  name: 'insert_retained_cards',
+  parameters: { cards: manyRows(retainedColumns) },
+  row: {},
+  text: `insert into card (${columnList(retainedColumns)})
+         select ${columnList(retainedColumns)} from json_populate_recordset(null::card, :cards)`,
 });
 
 /** For a card that still exists. */
@@ -164,6 +181,12 @@ export async function storeCard(
 ): Promise<{ made: false } | { made: true; hasCode: boolean }> {
   const [made] = await db.run(insertCard, { ...row, ...codeColumns(code) });
   return made ? { made: true, hasCode: made.has_code } : { made: false };
+}
+
+export type RetainedCardRow = Values<typeof retainedColumns>;
+
+export async function storeRetained(db: Database, cards: readonly RetainedCardRow[]): Promise<void> {
+  await db.run(insertRetained, { cards });
 }
 
 /** False if the card is gone, or the key of the code. */

@@ -40,6 +40,8 @@ export type BindingTerms = {
   readonly recurrentTerms?: MandateGiven;
   /** Set when the binding only confirms new terms of a series: then it saves no card. */
   readonly renews?: Renewal;
+  /** The card was bound elsewhere and came with a file: no bank was asked, and nothing was charged here. */
+  readonly imported?: true;
   /** Where to send the payer's browser after the challenge. */
   readonly redirectUrl?: string;
   readonly externalId?: string;

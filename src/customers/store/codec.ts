@@ -15,6 +15,7 @@ import {
   livemode,
   money,
   object,
+  oneOf,
   optional,
   storedAs,
   text,
@@ -49,13 +50,22 @@ const customerTerms: Codec<CustomerTerms> = object({
 /** The terms that have no column of their own. */
 export type RowTerms = Pick<
   BindingTerms,
-  'card' | 'email' | 'recurrentTerms' | 'renews' | 'redirectUrl' | 'deadline' | 'terminal' | 'livemode'
+  | 'card'
+  | 'email'
+  | 'recurrentTerms'
+  | 'renews'
+  | 'imported'
+  | 'redirectUrl'
+  | 'deadline'
+  | 'terminal'
+  | 'livemode'
 >;
 const termsMembers = {
   card: object<BindingTerms['card']>({ token: text, session: text, details: cardDetails, clientInfo }),
   email: optional(text),
   recurrentTerms: optional(mandateGiven),
   renews: optional(object<Renewal>({ seriesId: text, linkId: text })),
+  imported: optional(oneOf(true)),
   redirectUrl: optional(text),
   deadline: instant,
   terminal,

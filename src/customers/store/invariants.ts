@@ -8,6 +8,7 @@ export const bindingInvariants: readonly Invariant[] = [
     `
     select customer_id, binding_id, status, amount_minor, booked.*,
       case
+        when terms -> 'imported' is not null then (charged_minor, returned_minor, refundable_minor) = (0, 0, 0)
         when status in ('returning', 'refunding')
           then (charged_minor, returned_minor, refundable_minor) = (amount_minor, 0, amount_minor)
         when status in ('succeeded', 'withdrawn')

@@ -29,7 +29,8 @@ export const bindingColumns = {
 } as const;
 
 export function rowOf(binding: Binding, version: number): Values<typeof bindingColumns> {
-  const { card, email, recurrentTerms, renews, redirectUrl, deadline, terminal, livemode } = binding;
+  const { card, email, recurrentTerms, renews, imported, redirectUrl, deadline, terminal, livemode } =
+    binding;
   return {
     customer_id: binding.customerId,
     binding_id: binding.id,
@@ -40,7 +41,13 @@ export function rowOf(binding: Binding, version: number): Values<typeof bindingC
     created_at: binding.createdAt,
     amount_minor: binding.amount.minor,
     currency: binding.amount.currency,
-    terms: { card, deadline, terminal, livemode, ...defined({ email, recurrentTerms, renews, redirectUrl }) },
+    terms: {
+      card,
+      deadline,
+      terminal,
+      livemode,
+      ...defined({ email, recurrentTerms, renews, imported, redirectUrl }),
+    },
     external_id: binding.externalId ?? null,
     ...stateRowOf(binding.state),
   };

@@ -72,7 +72,12 @@ export type SeriesTerms = {
   readonly trialEndsAt?: Instant;
   /** The agreed amount binds. Absent in series of before 0.3.0: there it does only if the shop says so. */
   readonly bindsAmount?: true;
+  /** The payer agreed elsewhere, and the consent came with a file. */
+  readonly imported?: Imported;
 };
+
+/** `lastChargedAt`: elsewhere, for the same consent. */
+export type Imported = { readonly lastChargedAt?: Instant };
 
 /** Facts of older releases have no class. */
 export type Stopped = {
@@ -321,7 +326,7 @@ export function evolve(before: Series | undefined, fact: SeriesFact, now: Instan
       ...terms,
       state: { name: 'active' },
       ...('invoiceId' in terms.root ? { latest: terms.root } : {}),
-      lastSuccessAt: terms.consentedAt,
+      lastSuccessAt: terms.imported?.lastChargedAt ?? terms.consentedAt,
       chargesMade: 0,
       noticedUntil: now,
     };

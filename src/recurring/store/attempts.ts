@@ -253,7 +253,7 @@ export async function readChargeHistory(
     timeZone: timeZoneOf(stored.settings, stored.series.mandate.payment.currency),
     ...defined({
       lastAttemptAt: row.last_attempt_at,
-      lastCapturedAt: row.last_captured_at,
+      lastCapturedAt: row.last_captured_at ?? stored.series.imported?.lastChargedAt,
       heldUntil: row.held_until,
     }),
     ...(cardStop ? { cardStop } : {}),

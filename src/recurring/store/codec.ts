@@ -23,6 +23,7 @@ import {
   storedRef,
   type AdvanceNotice,
   type BindingRef,
+  type Imported,
   type NotBefore,
   type PaymentRef,
   type Series,
@@ -104,6 +105,7 @@ const termsMembers = {
   endsAt: optional(instant),
   trialEndsAt: optional(instant),
   bindsAmount: optional(oneOf(true)),
+  imported: optional(object<Imported>({ lastChargedAt: optional(instant) })),
 };
 type Kept = 'id' | 'partyId' | 'shopId';
 /** Terms without a column of their own. */

@@ -132,15 +132,25 @@ export async function storeNewSeries(
   { handles, settings }: Pick<StoredSeries, 'handles' | 'settings'>,
   now: Instant,
 ): Promise<StoredSeries | undefined> {
+  const stored = newSeries(started, { handles, settings }, now);
+  const rows = await db.run(insertSeries, { ...newRowOf(stored), facts: [started] });
+  return rows.length > 0 ? stored : undefined;
+}
+
+export function newSeries(
+  started: SeriesFact & { type: 'series_started' },
+  { handles, settings }: Pick<StoredSeries, 'handles' | 'settings'>,
+  now: Instant,
+): StoredSeries {
   const series = evolve(undefined, started, now);
   const chain = linkAfter('', { sequence: 1, at: now, facts: [started] });
-  const stored: StoredSeries = { series, version: 1, handles, chain, changedAt: now, settings };
-  const rows = await db.run(insertSeries, {
-    ...rowOf(stored),
-    wake_at: wakeOf(series),
-    facts: [started],
-  });
-  return rows.length > 0 ? stored : undefined;
+  return { series, version: 1, handles, chain, changedAt: now, settings };
+}
+
+export const newSeriesColumns = { ...seriesColumns, wake_at: 'timestamptz?' } as const;
+
+export function newRowOf(stored: StoredSeries): Values<typeof newSeriesColumns> {
+  return { ...rowOf(stored), wake_at: wakeOf(stored.series) };
 }
 
 /** The caller must hold a lock on the row. A version conflict is therefore a bug and rolls back. */
@@ -227,6 +237,7 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     endsAt,
     trialEndsAt,
     bindsAmount,
+    imported,
     latest = storedRef(root),
     ...state
   } = series;
@@ -236,7 +247,7 @@ function rowOf({ series, version, handles, chain, changedAt }: StoredSeries): Va
     card,
     mandate,
     consentedAt,
-    ...defined({ rootNetworkTransactionId, endsAt, trialEndsAt, bindsAmount }),
+    ...defined({ rootNetworkTransactionId, endsAt, trialEndsAt, bindsAmount, imported }),
   };
   return {
     series_id: id,

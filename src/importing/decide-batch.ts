@@ -1,0 +1,255 @@
+// Decides the rows of a batch on what is stored: which are imported, which are imported already, and why others cannot be.
+import type { Cards } from '../cards/vault.ts';
+import type { Instant } from '../clock.ts';
+import { approvalOf, type BindingImport, type CardOwner, type NewImport } from '../customers/port.ts';
+import { defined } from '../defined.ts';
+import type { Ids } from '../ids.ts';
+import type { Shop } from '../merchants/domain/party.ts';
+import type { Currency } from '../money.ts';
+import type { Database } from '../platform/database/database.ts';
+import { requestFingerprint } from '../platform/http/idempotent-create.ts';
+import type { RecurringSettings } from '../recurring/domain/settings.ts';
+import type { SeriesImport } from '../recurring/port.ts';
+import type { CheckedRow } from './row.ts';
+import type { SeenRow, SeenRows } from './seen-rows.ts';
+
+export type ImportDeps = {
+  readonly db: Database;
+  readonly ids: Ids;
+  readonly cards: Pick<Cards, 'prepareImport' | 'storeImported' | 'cardMatchHash' | 'takes'>;
+  readonly bindings: BindingImport;
+  readonly series: SeriesImport;
+  readonly shop: (shopId: string) => Promise<Shop | undefined>;
+  readonly settings: (shopId: string) => Promise<RecurringSettings>;
+};
+
+/** Of one party. */
+export type ImportOptions = {
+  readonly partyId: string;
+  readonly now: Instant;
+  /** Decides all rows and writes nothing. */
+  readonly isDryRun: boolean;
+};
+
+/** By the line of its row. No value of the row is in the reason. */
+export type Problem = { readonly line: number; readonly reason: string };
+export type NumberedRow = { readonly line: number; readonly row: CheckedRow };
+
+type PreparedCard = Awaited<ReturnType<Cards['prepareImport']>>;
+
+/** What is written of one row. */
+type Import = {
+  readonly card: PreparedCard;
+  readonly binding: ReturnType<BindingImport['bindingOf']>;
+  readonly series: NonNullable<ReturnType<SeriesImport['seriesOf']>>;
+  readonly seen: SeenRow;
+};
+
+export type Decided = {
+  readonly imports: Import[];
+  repeated: number;
+  readonly conflicts: Problem[];
+  readonly refused: Problem[];
+  /** From the first row on whose customer gets a card in this batch already. */
+  rest: readonly NumberedRow[];
+};
+
+type Candidate = NumberedRow & {
+  readonly shop: Shop;
+  readonly owner: NewImport['owner'];
+  readonly fingerprint: Buffer;
+};
+type Verdict =
+  | ({ readonly is: 'candidate' } & Candidate)
+  | { readonly is: 'repeated' }
+  | { readonly is: 'conflict'; readonly reason: string }
+  | { readonly is: 'refused'; readonly reason: string };
+
+export async function decideBatch(
+  deps: ImportDeps,
+  rows: readonly NumberedRow[],
+  options: ImportOptions,
+  seen: SeenRows,
+): Promise<Decided> {
+  const stored = await lookUp(deps, rows, options, seen);
+  const decided: Decided = { imports: [], repeated: 0, conflicts: [], refused: [], rest: [] };
+  const candidates = new Map<string, Candidate>();
+  const owners = new Set<string>();
+  for (const [index, numbered] of rows.entries()) {
+    const { line, row } = numbered;
+    const named = row.customerExternalID;
+    const verdict = await verdictOn(deps, numbered, stored, candidates.get(row.externalID)?.fingerprint);
+    const isLater =
+      (named !== undefined && candidates.has(named)) ||
+      (verdict.is === 'candidate' && owners.has(customerIdOf(verdict.owner)));
+    if (isLater) {
+      decided.rest = rows.slice(index);
+      break;
+    }
+    if (verdict.is === 'repeated') decided.repeated++;
+    else if (verdict.is === 'conflict') decided.conflicts.push({ line, reason: verdict.reason });
+    else if (verdict.is === 'refused') decided.refused.push({ line, reason: verdict.reason });
+    else {
+      owners.add(customerIdOf(verdict.owner));
+      candidates.set(row.externalID, verdict);
+    }
+  }
+  await prepare(deps, [...candidates.values()], options, { seen, decided });
+  return decided;
+}
+
+async function verdictOn(
+  deps: ImportDeps,
+  { line, row }: NumberedRow,
+  stored: Stored,
+  inThisBatch: Buffer | undefined,
+): Promise<Verdict> {
+  const { number, expiry } = row.card;
+  const hash = await deps.cards.cardMatchHash({ number, ...defined({ expiry }) });
+  const fingerprint = requestFingerprint(['import', hash.toString('hex'), row.rest]);
+  const earlier = inThisBatch ?? stored.fingerprintOf(row.externalID);
+  if (earlier?.equals(fingerprint)) return { is: 'repeated' };
+  if (earlier) return { is: 'conflict', reason: 'a binding with its externalID exists, with other values' };
+  const shop = await deps.shop(row.shopID);
+  if (!shop) return { is: 'refused', reason: 'shopID is unknown' };
+  if (shop.isBlocked) return { is: 'refused', reason: 'its shop is blocked' };
+  const owner = stored.ownerOf(row);
+  if (owner === 'taken')
+    return { is: 'conflict', reason: 'a customer has its externalID: name it in customerExternalID' };
+  if (!owner) return { is: 'refused', reason: 'its customer is unknown' };
+  const reason = problemOf(deps, row, { shop, owner });
+  return reason === undefined
+    ? { is: 'candidate', line, row, shop, owner, fingerprint }
+    : { is: 'refused', reason };
+}
+
+const onlyTestCards = 'card: This sandbox takes test cards only';
+
+function problemOf(
+  { cards }: ImportDeps,
+  { card, firstPayment }: CheckedRow,
+  { shop, owner }: Pick<Candidate, 'shop' | 'owner'>,
+): string | undefined {
+  if (!cards.takes(card.number)) return onlyTestCards;
+  if ('shopId' in owner && owner.shopId !== shop.id) return 'its customer is of another shop';
+  if (firstPayment.currency !== shop.currency) return 'firstPayment.currency is not that of the shop';
+  return undefined;
+}
+
+/** What the batch's rows name, as it is stored. */
+type Stored = {
+  fingerprintOf(externalId: string): Buffer | undefined;
+  /** `taken`: a new customer cannot have the row's external ID. */
+  ownerOf(row: CheckedRow): NewImport['owner'] | 'taken' | undefined;
+};
+
+async function lookUp(
+  { bindings, ids }: ImportDeps,
+  rows: readonly NumberedRow[],
+  { partyId }: ImportOptions,
+  seen: SeenRows,
+): Promise<Stored> {
+  const own = rows.map(({ row }) => row.externalID);
+  const named = rows.flatMap(({ row }) => row.customerExternalID ?? []);
+  const taken = await bindings.taken(partyId, { bindings: own, customers: [...own, ...named] });
+  const behind = named.flatMap((externalId) => taken.customers.get(externalId) ?? []);
+  const customerIds = [...rows.flatMap(({ row }) => row.customerID ?? []), ...behind];
+  const owners = await bindings.owners(partyId, customerIds);
+  return {
+    fingerprintOf: (externalId) => taken.bindings.get(externalId) ?? seen.fingerprintOf(externalId),
+    ownerOf({ externalID, customerID, customerExternalID, contactInfo = {}, metadata = {} }) {
+      if (customerID !== undefined) return owners.get(customerID);
+      if (customerExternalID !== undefined)
+        return owners.get(taken.customers.get(customerExternalID) ?? '') ?? seen.ownerOf(customerExternalID);
+      if (taken.customers.has(externalID)) return 'taken';
+      return { newId: ids.next(), contactInfo, metadata };
+    },
+  };
+}
+
+function customerIdOf(owner: NewImport['owner']): string {
+  return 'newId' in owner ? owner.newId : owner.id;
+}
+
+/** Encrypts the cards and makes what is written. */
+async function prepare(
+  deps: ImportDeps,
+  candidates: readonly Candidate[],
+  options: ImportOptions,
+  { seen, decided }: { readonly seen: SeenRows; readonly decided: Decided },
+): Promise<void> {
+  const { partyId, now } = options;
+  const prepared = [];
+  for (const candidate of candidates) {
+    const { row, owner, shop } = candidate;
+    const binding = { customerId: customerIdOf(owner), bindingId: deps.ids.next() };
+    const given = { partyId, card: row.card, binding, ...defined({ ip: row.firstPayment.ip }) };
+    const card = await deps.cards.prepareImport(given, now);
+    const { livemode } = shop;
+    const seriesId = deps.series.idOf({ ...card, ...binding, partyId, livemode });
+    prepared.push({ candidate, card, seriesId, ...binding });
+  }
+  const ofKnown = prepared.filter(({ candidate }) => !('newId' in candidate.owner));
+  const known = await deps.series.known(ofKnown.map(({ seriesId }) => seriesId));
+  for (const one of prepared) {
+    const { line, shop } = one.candidate;
+    if (known.has(one.seriesId) || seen.hasSeries(one.seriesId)) {
+      decided.refused.push({ line, reason: 'its customer has a consent for this card already' });
+      continue;
+    }
+    const made = importOf(deps, one, { settings: await deps.settings(shop.id), now });
+    if (made) decided.imports.push(made);
+    else decided.refused.push({ line, reason: 'recurrentTerms.validUntil is over' });
+  }
+}
+
+type Prepared = {
+  readonly candidate: Candidate;
+  readonly card: PreparedCard;
+  readonly seriesId: string;
+  readonly customerId: string;
+  readonly bindingId: string;
+};
+
+/** Undefined if the consent has ended. */
+function importOf(
+  { bindings, series }: ImportDeps,
+  { candidate, card, ...ids }: Prepared,
+  { settings, now }: { readonly settings: RecurringSettings; readonly now: Instant },
+): Import | undefined {
+  const { row, shop, owner, fingerprint } = candidate;
+  const { partyId, id: shopId, livemode } = shop;
+  const { given, firstPayment, externalID: externalId, lastChargedAt } = row;
+  const { createdAt, amount: amountMinor, ip, ...known } = firstPayment;
+  const first = { ...known, createdAt, amountMinor, currency: shop.currency satisfies Currency };
+  const of = { partyId, shopId, livemode, given, ...ids };
+  const { contactInfo } = owner;
+  const { networkId: _, ...payment } = first;
+  const started = series.seriesOf(
+    {
+      ...of,
+      card: {
+        ...card.resource.card,
+        token: card.resource.token,
+        numberHash: card.numberHash,
+        expiry: row.card.expiry ?? '',
+      },
+      evidence: {
+        payer: { contactInfo, ...defined({ ip }) },
+        payment: { ...payment, ...approvalOf(first) },
+      },
+      ...defined({ lastChargedAt }),
+    },
+    settings,
+    now,
+  );
+  if (!started) return undefined;
+  const bound = { ...of, externalId, owner, card: card.resource, firstPayment: first, fingerprint };
+  const binding = bindings.bindingOf(bound, now);
+  return { card, binding, series: started, seen: seenOf(binding, { externalId, fingerprint, ...ids }) };
+}
+
+function seenOf({ customer, version, at }: Import['binding'], row: Omit<SeenRow, 'owner'>): SeenRow {
+  const owner: CardOwner = { ...customer, version, changedAt: at };
+  return { ...row, owner };
+}
