@@ -31,7 +31,7 @@ export const getPaymentTimeline = endpoint({
   method: 'GET',
   path: '/v2/processing/invoices/{invoiceID}/payments/{paymentID}/timeline',
   tag: 'Payments',
-  summary: 'See what happened to a payment, oldest first',
+  summary: 'Read what happened to a payment',
   params: PaymentPath,
   status: 200,
   response: Type.Array(TimelineItemSchema),

@@ -162,8 +162,7 @@ export const testWebhook = endpoint({
   path: '/v2/processing/webhooks/{webhookID}/test',
   tag: 'Webhooks',
   summary: 'Send a test webhook event',
-  description:
-    'Sends a signed webhook event of the type `WebhookTest`, outside all queues. The response says whether it was delivered.',
+  description: 'Sends a signed webhook event of the type `WebhookTest`, outside all queues.',
   params: WebhookPath,
   status: 200,
   response: TestResult,
@@ -230,8 +229,7 @@ const ReplayParams = Type.Object(
         minimum: 0,
         maximum: 2 ** 53 - 1,
         description:
-          'Instead of `since`: starts at the time of this webhook event. Only for webhooks of shops: events of identities have no ' +
-          'unique number.',
+          'Instead of `since`: starts at the time of this webhook event. Only for webhooks of shops.',
       }),
     ),
   },
