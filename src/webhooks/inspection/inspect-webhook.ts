@@ -83,7 +83,7 @@ const TestResult = Type.Object(
 );
 
 const QueueCount = Type.Object(
-  { queues: Type.Integer({ description: 'The number of queues with webhook events to send.' }) },
+  { queues: Type.Integer({ description: 'Queues with webhook events to send.' }) },
   { title: 'WebhookQueueCount' },
 );
 
