@@ -209,7 +209,7 @@ export const RecurringSchema = Type.Object(
     ),
     latestParent: Type.Optional({
       ...PaymentName,
-      description: 'The recommended parent of the next charge.',
+      description: 'The best parent of the next charge.',
     }),
     card: Type.Object({
       paymentSystem: Type.String(),
