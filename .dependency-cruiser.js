@@ -76,6 +76,17 @@ const mayImport = {
   payouts: [...ground, 'acquiring', 'merchants', 'cards', 'identities', 'wallets'],
   webhooks: [...ground, 'merchants'],
   search: [...ground, 'merchants', 'cards', 'invoices', 'payments', 'webhooks'],
+  timeline: [
+    ...ground,
+    'acquiring',
+    'merchants',
+    'cards',
+    'retry-rules',
+    'receipts',
+    'recurring',
+    'invoices',
+    'payments',
+  ],
   checkout: [
     ...ground,
     'merchants',

@@ -5,7 +5,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { readBookFile } from '../src/acquiring/reconciliation/report-file.ts';
 import { systemClock } from '../src/clock.ts';
-import { reconciliationSources } from '../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../src/app/sources/reconciliation-sources.ts';
 import { reconcile } from '../src/acquiring/reconciliation/reconcile.ts';
 import { openPrivateDatabase } from './harness/private-database.ts';
 import { readOptions, wholeNumber } from '../tools/script-options.ts';

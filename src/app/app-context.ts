@@ -21,6 +21,7 @@ import type { Charging, Consents } from '../recurring/port.ts';
 import type { HandOnFault } from '../sandbox/fault-orders.ts';
 import type { PageTokens } from '../search/page-tokens.ts';
 import type { Turns } from '../search/turns.ts';
+import type { TimelineSources } from '../timeline/port.ts';
 import type { WebhookOperations, Webhooks } from '../webhooks/webhooks.ts';
 import type { PayoutRules } from '../payouts/payout-rules.ts';
 
@@ -52,6 +53,8 @@ export type AppContext = {
   readonly consentLinks: ConsentLinks;
   /** Limits, fees and providers of payouts. */
   readonly payouts: PayoutRules;
+  /** What is read for the timeline of a payment. */
+  readonly timeline: TimelineSources;
   readonly jobs: JobRunner<JobRows>;
   readonly webhooks: WebhookOperations;
   /** What the service's own pages begin with. */

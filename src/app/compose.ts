@@ -5,6 +5,7 @@ import { openBanks, type Banks } from '../acquiring/banks.ts';
 import { watchEveryMs } from '../acquiring/exchange-log/witness.ts';
 import { learnAbilities } from '../acquiring/learn-abilities.ts';
 import type { BankResponse } from '../acquiring/domain/bank-port.ts';
+import { timelineSources } from './sources/timeline-sources.ts';
 import { declineClassOf } from '../retry-rules/domain/rule-packs.ts';
 import { openHttpBank } from '../acquiring/adapters/http/http-bank.ts';
 import type { OpenLink } from '../acquiring/adapters/http/link.ts';
@@ -467,6 +468,7 @@ export function buildService(
     receipts,
     consentLinks,
     payouts,
+    timeline: timelineSources({ clock, charging, banks }),
     jobs,
     webhooks,
     publicUrl,
@@ -597,6 +599,7 @@ export function buildService(
     merchants,
     payouts,
     charging,
+    timeline: context.timeline,
     consents,
     receipts,
     cards: vault.cards,

@@ -50,6 +50,7 @@ import {
 import { searchInvoices } from '../search/api/search-invoices.ts';
 import { searchPayments } from '../search/api/search-payments.ts';
 import { searchRefunds } from '../search/api/search-refunds.ts';
+import { getPaymentTimeline } from '../timeline/api/get-payment-timeline.ts';
 import { getReceipt } from '../payments/api/get-receipt.ts';
 import {
   getConsentBundle,
@@ -141,6 +142,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   listPayments, //            GET  /v2/processing/invoices/{invoiceID}/payments
   getPayment, //              GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}
   findPaymentByExternalId, // GET  /v2/processing/payments?externalID=
+  getPaymentTimeline, //      GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/timeline
   capturePayment, //          POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/capture
   cancelPayment, //           POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/cancel
 

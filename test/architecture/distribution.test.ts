@@ -295,7 +295,7 @@ describe('in use', () => {
 /** With fresh modules, only the statements of the program exist. */
 async function statementsOfTheProgram(): Promise<readonly Statement[]> {
   vi.resetModules();
-  await import('../../src/app/reconciliation-sources.ts');
+  await import('../../src/app/sources/reconciliation-sources.ts');
   await import('../../src/app/retention.ts');
   await import('../../src/payments/store/job-overview.ts');
   const { startTestService } = await import('../support/service/test-service.ts');

@@ -3816,6 +3816,15 @@ coalesce(sum(debits_pending), 0)::int8 as debits_pending,
 coalesce(sum(credits_pending), 0)::int8 as credits_pending
 from ledger_balance where account_id = $1::text;
 
+-- read_ledger_transfers_of
+select operation_id, step, phase, split_part(debit_account, ':', 3) as debit, split_part(credit_account, ':', 3) as credit,
+case when posted_minor > 0 then posted_minor else abs(pending_minor) end as minor,
+split_part(debit_account, ':', 2) as currency, happened_at
+from ledger_transfer
+where aggregate_id = $1::text
+and (operation_id = $2::text or starts_with(operation_id, $2::text || '/'))
+order by happened_at, operation_id, step, completes_pending limit 1000;
+
 -- read_ledger_watermark
 select nullif(reached_at, '-infinity') as reached_at from ledger_watermark;
 
@@ -4039,7 +4048,7 @@ select series.series_id, series.party_id, series.shop_id, series.version, series
 where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings from series where series_id = $1::text;
 
 -- read_series_charge
-select is_retry, packs, outcome, network, code, advice, effect, rule, pack from series_attempt
+select is_retry, packs, outcome, network, code, advice, effect, rule, pack, ended_at from series_attempt
 where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text;
 
 -- read_series_events
@@ -4143,6 +4152,12 @@ and ($1::text is null or bank_id = $1::text)
 and ($2::timestamptz is null or (noted_at, note_key) > ($2::timestamptz, $3::text))
 order by noted_at, note_key limit $4::int4;
 
+-- read_waiting_queues_of
+select webhook_id, next_position, waiting_since, attempts, last_failure, wake_at, stuck_at
+from webhook_queue
+where aggregate_id = $1::text and (wake_at is not null or stuck_at is not null)
+order by webhook_id;
+
 -- read_wallet
 select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level,
 identity.name as owner_name, identity.class as owner_class, sender from wallet join identity using (identity_id) join party on party.party_id = wallet.party_id
@@ -4177,6 +4192,18 @@ and ($4::timestamptz is null or attempted_at <= $4::timestamptz)
 and ($4::timestamptz is null or (attempted_at, aggregate_id, position, attempt)
 < ($4::timestamptz, $5::text, $6::int8, $7::int4))
 order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit $8::int4;
+
+-- read_webhook_deliveries
+select distinct tried.webhook_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
+from webhook_queue as queue
+cross join json_array_elements_text($1::json) as event (at)
+cross join lateral (
+select * from webhook_attempt
+where webhook_attempt.webhook_id = queue.webhook_id and attempted_at >= event.at::timestamptz
+order by attempted_at limit 500
+) as tried
+where queue.aggregate_id = $2::text and tried.aggregate_id = $2::text
+order by attempted_at, webhook_id, position, attempt;
 
 -- read_webhook_event_numbers
 select aggregate_id, chunk, base from webhook_event_number

@@ -11,7 +11,7 @@ beforeAll(async () => {
   // Other tests register their own statements; with fresh modules only the program's exist. Building a service loads every store and
   // creates the statements of jobs, one set per table.
   vi.resetModules();
-  await import('../../src/app/reconciliation-sources.ts');
+  await import('../../src/app/sources/reconciliation-sources.ts');
   await import('../../src/app/retention.ts');
   await import('../../src/payments/store/job-overview.ts');
   await import('../../src/platform/keys/change-master-key.ts');

@@ -13,8 +13,8 @@ import {
   type ErrorCode,
 } from '../../src/platform/http/errors/error-codes.ts';
 import { refusalsOf } from '../../src/platform/http/openapi.ts';
+import { failureAdvice, type FailureAdvice } from '../../src/timeline/domain/failure-advice.ts';
 import { insufficientFunds } from '../../src/wallets/domain/failure-path.ts';
-import { failureAdvice, type FailureAdvice } from './failure-advice.ts';
 import { printedFrom, table } from './markdown.ts';
 
 const endpoints = [...routes, ...sandboxRoutes];
@@ -129,7 +129,8 @@ function failuresTable(): string {
 
 function adviceOf(name: string): FailureAdvice {
   const advice = failureAdvice[name];
-  if (!advice) throw new Error(`tools/documents/failure-advice.ts says nothing about the failure ${name}.`);
+  if (!advice)
+    throw new Error(`src/timeline/domain/failure-advice.ts says nothing about the failure ${name}.`);
   return advice;
 }
 
@@ -189,8 +190,11 @@ function errorText(code: ErrorCode): string {
   const { message, advice, messages = {} } = errorCatalogue[code];
   const rows = Object.entries(messages).map(([said, what]) => [`\`${said}\``, what]);
   const others = rows.length > 0 ? `\n\n${table(['Message', 'What to do'], rows)}` : '';
-  return `### \`${code}\`\n\n> ${message}\n\n${advice}${others}\n\nReturned by ${returnedBy(code)}.`;
+  return `### \`${code}\`\n\n> ${message}\n\n${advice}${others}\n\nReturned by ${returnedBy(code)}`;
 }
+
+/** More than these are a list, by their tags. */
+const mostInSentence = 20;
 
 /** An error that all operations of a group share is listed under the name of the group. */
 function returnedBy(code: ErrorCode): string {
@@ -208,7 +212,12 @@ function returnedBy(code: ErrorCode): string {
       members.length === users.length &&
       members.every((member: AnyEndpoint) => users.some((user) => user === member)),
   );
-  return group?.[0] ?? users.map(({ operation }) => `\`${operation}\``).join(', ');
+  if (group) return `${group[0]}.`;
+  const names = (some: readonly AnyEndpoint[]) => some.map(({ operation }) => `\`${operation}\``).join(', ');
+  if (users.length <= mostInSentence) return `${names(users)}.`;
+  const tags = [...new Set(users.map(({ tag }) => tag))];
+  const lines = tags.map((tag) => `- ${tag}: ${names(users.filter((user) => user.tag === tag))}`);
+  return `${users.length} operations:\n\n${lines.join('\n')}`;
 }
 
 function codesOfCatalogue(): ErrorCode[] {

@@ -1,5 +1,5 @@
 // What a module expects in a bank's transaction report: one row per operation it sent to a bank, or could have sent.
-// Each such module has one (src/payments/store/reconciliation.ts); src/app/reconciliation-sources.ts lists them.
+// Each such module has one (src/payments/store/reconciliation.ts); src/app/sources/reconciliation-sources.ts lists them.
 
 export type ReconciliationSource = {
   /** The table of the aggregates, and the first column of its primary key. */

@@ -14,7 +14,7 @@ import { lastWatchedBefore, witness } from '../../acquiring/exchange-log/witness
 import { laterBy, type Clock } from '../../clock.ts';
 import type { DatabasePool } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/log.ts';
-import { reconciliationSources } from '../reconciliation-sources.ts';
+import { reconciliationSources } from '../sources/reconciliation-sources.ts';
 
 const { certaintyOf } = reconciliationSources;
 /** More than the clocks of nodes differ. */

@@ -1,7 +1,7 @@
 // mandate reconcile: compare the report of a bank with our records, and say what to do about each difference.
 import { styleText } from 'node:util';
 import { parseInstant, type Instant } from '../../clock.ts';
-import { reconciliationSources } from '../../app/reconciliation-sources.ts';
+import { reconciliationSources } from '../../app/sources/reconciliation-sources.ts';
 import { buildService } from '../../app/compose.ts';
 import { splitByRestore, lostOperations } from '../../acquiring/reconciliation/domain/after-restore.ts';
 import { differenceClasses, type Difference } from '../../acquiring/reconciliation/domain/difference.ts';

@@ -1,20 +1,16 @@
 // What the exchange log has about a payment: each operation as it was sent, what its bank proved, and what the bank reported since.
-import { exchangesOf, type Exchange } from '../../acquiring/exchange-log/store/exchange-rows.ts';
+import type { Exchange } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import { notesAbout, type NoteRow } from '../../acquiring/exchange-log/store/notes.ts';
-import type { Payment } from '../../payments/domain/payment.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { printTable } from '../foundation.ts';
 
-export type Logged = { readonly exchanges: readonly Exchange[]; readonly notes: readonly NoteRow[] };
+type Logged = { readonly exchanges: readonly Exchange[]; readonly notes: readonly NoteRow[] };
 
-export async function findLogged(db: Database, { invoiceId, id }: Payment): Promise<Logged> {
-  const all = await exchangesOf(db, invoiceId);
-  const exchanges = all.filter(({ operationId }) => operationId.startsWith(`${invoiceId}.${id}.`));
-  const notes = await notesAbout(
+export function notesOf(db: Database, exchanges: readonly Exchange[]): Promise<NoteRow[]> {
+  return notesAbout(
     db,
     exchanges.map(({ operationId }) => operationId),
   );
-  return { exchanges, notes };
 }
 
 export function loggedToJson({ exchanges, notes }: Logged) {

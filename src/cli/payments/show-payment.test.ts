@@ -118,6 +118,19 @@ describe('a payment whose outcome is unknown', () => {
     expect(exchangeLog[0].answer).toMatchObject({ code: '51', text: 'Insufficient funds' });
   });
 
+  test('is shown with the timeline that the merchant reads', async () => {
+    const invoice = await world.paid('4000000000000002');
+    const url = `${invoicesUrl}/${invoice.id}/payments/1/timeline`;
+    const { body } = await world.service.call('GET', url, { token: world.merchant.apiKey });
+    expect((await details(invoice.id)).timeline).toEqual(body);
+    const [, lines = ''] = (await show(invoice.id)).split('\nTimeline\n');
+    expect(lines.split('\n').slice(1, 1 + body.length)).toEqual(
+      body.map(({ at, text }: any) =>
+        expect.toSatisfy((line: string) => line.startsWith(`  ${at.slice(0, 19)}`) && line.endsWith(text)),
+      ),
+    );
+  });
+
   test('is not listed once the bank has answered', async () => {
     const invoice = await silent();
     bank.always('inquire', undefined);

@@ -3,15 +3,15 @@ import type { Instant } from '../../clock.ts';
 import { buildService, type Foundation } from '../../app/compose.ts';
 import { bankExchangesOf, type BankExchange } from '../../payments/domain/exchanges/bank-exchanges.ts';
 import { publicStatus, type Payment } from '../../payments/domain/payment.ts';
-import { readPaymentFacts } from '../../payments/store/invoice-log.ts';
 import { paymentsOfInvoice, type PaymentOverview } from '../../payments/store/job-overview.ts';
 import { recurringBody } from '../../recurring/api/schema.ts';
-import { seriesIdOf } from '../../recurring/domain/series.ts';
-import { unlessPaused } from '../../retry-rules/domain/may-charge.ts';
-import { findChargeOfSeries } from '../../recurring/store/attempts.ts';
+import { itemBody } from '../../timeline/api/get-payment-timeline.ts';
+import type { TimelineItem } from '../../timeline/domain/item.ts';
+import type { ChargeOfSeries, TimelineSources } from '../../timeline/port.ts';
+import { readTimeline } from '../../timeline/timeline.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 import { nextSteps } from './next-steps.ts';
-import { findLogged, loggedToJson, printLogged, type Logged } from './logged-exchanges.ts';
+import { loggedToJson, notesOf, printLogged } from './logged-exchanges.ts';
 import { duration, nextTryText, summaryOf, timeText } from './payment-text.ts';
 
 export async function showPayment(
@@ -19,16 +19,11 @@ export async function showPayment(
   number: string | undefined,
   options: { json?: true },
 ): Promise<void> {
-  const { one, others, exchanges, logged, recurring } = await withFoundation((foundation) =>
-    load(foundation, invoice, number),
-  );
-  const steps = nextSteps(one, exchanges);
-  if (options.json)
-    return console.log(JSON.stringify(toJson(one, exchanges, logged, recurring, steps), null, 2));
-  print(one, others, exchanges, logged, recurring, steps);
+  const found = await withFoundation((foundation) => load(foundation, invoice, number));
+  const steps = nextSteps(found.one, found.operations);
+  if (options.json) return console.log(JSON.stringify(toJson(found, steps), null, 2));
+  print(found, steps);
 }
-
-type Recurring = Awaited<ReturnType<typeof recurringOf>>;
 
 async function load(foundation: Foundation, invoice: string, number: string | undefined) {
   const { database, ports } = foundation;
@@ -45,40 +40,34 @@ async function load(foundation: Foundation, invoice: string, number: string | un
         : `Invoice ${invoiceId} has no payment ${paymentId}. Its payments: ${known}.`,
     );
   }
-  const exchanges = bankExchangesOf(one.payment, await readPaymentFacts(foundation.database, one.payment));
-  const logged = await findLogged(database, one.payment);
-  const recurring = await recurringOf(foundation, one);
-  return { one, others: payments.filter((other) => other !== one), exchanges, logged, recurring };
+  const { items, facts, exchanges, charge } = await withTimeline(foundation, (timeline) =>
+    readTimeline(timeline, database, one.payment, one.now),
+  );
+  return {
+    one,
+    others: payments.filter((other) => other !== one),
+    operations: bankExchangesOf(one.payment, facts),
+    logged: { exchanges, notes: await notesOf(database, exchanges) },
+    recurring: charge,
+    items,
+  };
 }
 
-/** What the retry rules decided about this charge, and what they would say now. */
-async function recurringOf(foundation: Foundation, { payment, now, invoiceCreatedAt }: PaymentOverview) {
-  const { payer, makeRecurrent, amount, state, invoiceId, id: paymentId } = payment;
-  const seriesId =
-    'seriesId' in payer ? payer.seriesId : makeRecurrent ? seriesIdOf({ invoiceId, paymentId }) : undefined;
-  if (seriesId === undefined) return undefined;
-  const { banks, charging } = buildService(foundation);
+type Found = Awaited<ReturnType<typeof load>>;
+
+async function withTimeline<T>(
+  foundation: Foundation,
+  read: (timeline: TimelineSources) => Promise<T>,
+): Promise<T> {
+  const { banks, timeline } = buildService(foundation);
   try {
-    // After a failure the same invoice can be charged again; otherwise the next charge has an invoice of its own.
-    const charge =
-      state.name === 'failed' ? { invoiceId, invoiceCreatedAt } : ({ invoiceCreatedAt: 'then' } as const);
-    const found = await charging.preview(foundation.database, seriesId, { ...charge, amount }, now);
-    if (!found) return undefined;
-    const decided = await findChargeOfSeries(foundation.database, seriesId, { invoiceId, paymentId });
-    const verdict = unlessPaused(found.verdict, await banks.pausedUntil(payment, now));
-    return { seriesId, decided, now: recurringBody({ ...found, verdict }), verdict };
+    return await read(timeline);
   } finally {
     await banks.stop();
   }
 }
 
-function toJson(
-  one: PaymentOverview,
-  exchanges: readonly BankExchange[],
-  logged: Logged,
-  recurring: Recurring,
-  steps: readonly string[],
-) {
+function toJson({ one, operations, logged, recurring, items }: Found, steps: readonly string[]) {
   const { payment } = one;
   return {
     payment: summaryOf(one),
@@ -87,7 +76,7 @@ function toJson(
     terminalId: payment.terminal.id,
     deadline: payment.deadline,
     failure: payment.state.name === 'failed' ? payment.state.failure : null,
-    exchanges: exchanges.map(({ amount, terminal, ...exchange }) => ({
+    exchanges: operations.map(({ amount, terminal, ...exchange }) => ({
       ...exchange,
       ...(amount ? { amountMinor: Number(amount.minor) } : {}),
       bankId: terminal.bankId,
@@ -95,25 +84,23 @@ function toJson(
     })),
     ...loggedToJson(logged),
     recurring: recurring
-      ? { seriesId: recurring.seriesId, decided: recurring.decided ?? null, now: recurring.now }
+      ? {
+          seriesId: recurring.seriesId,
+          decided: recurring.decided ?? null,
+          now: recurringBody(recurring.found),
+        }
       : null,
+    timeline: items.map(itemBody),
     nextSteps: steps,
   };
 }
 
-function print(
-  one: PaymentOverview,
-  others: readonly PaymentOverview[],
-  exchanges: readonly BankExchange[],
-  logged: Logged,
-  recurring: Recurring,
-  steps: readonly string[],
-): void {
+function print({ one, others, operations, logged, recurring, items }: Found, steps: readonly string[]): void {
   printState(one);
   console.log('\nBank operations');
   printTable(
     ['  operation', 'kind', 'amount', 'bank', 'started', 'ended', 'outcome'],
-    exchanges.map((exchange) => [
+    operations.map((exchange) => [
       `  ${exchange.operationId}`,
       exchange.kind,
       exchange.amount ? `${exchange.amount.minor} ${exchange.amount.currency}` : '',
@@ -125,6 +112,7 @@ function print(
   );
   printLogged(logged);
   if (recurring) printRecurring(recurring, one.now);
+  printTimeline(items);
   if (others.length > 0) {
     console.log('\nOther payments of the invoice');
     for (const { payment } of others)
@@ -162,10 +150,9 @@ function printState(one: PaymentOverview): void {
   ]);
 }
 
-function printRecurring(
-  { seriesId, decided, now: body, verdict }: NonNullable<Recurring>,
-  now: Instant,
-): void {
+function printRecurring({ seriesId, decided, found }: ChargeOfSeries, now: Instant): void {
+  const body = recurringBody(found);
+  const { verdict } = found;
   const { refusal } = body;
   const answer = [decided?.network, decided?.code, decided?.advice && `advice ${decided.advice}`];
   const until = verdict.may ? undefined : verdict.retryAfter;
@@ -196,6 +183,21 @@ function printRecurring(
           : `from ${timeText(until)} (in ${duration(until, now)})`),
     ],
   ]);
+}
+
+/** The lines that a merchant reads over the API. */
+function printTimeline(items: readonly TimelineItem[]): void {
+  console.log('\nTimeline');
+  printTable(
+    ['  at', 'kind', 'took', 'amount', 'what'],
+    items.map(({ at, kind, durationMs, amount, text }) => [
+      `  ${at.slice(0, 19)}`,
+      kind,
+      durationMs === undefined ? '' : `${durationMs} ms`,
+      amount ? `${amount.minor} ${amount.currency}` : '',
+      text,
+    ]),
+  );
 }
 
 function outcomeText({ outcome, approval, failure, note }: BankExchange, one: PaymentOverview): string {

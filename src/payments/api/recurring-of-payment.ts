@@ -42,8 +42,8 @@ export const getRecurring = endpoint({
   tag,
   summary: 'Check whether a recurring charge is allowed now',
   description:
-    'What creating a recurring payment would return now: the reason for a refusal, and when it can change at the earliest. ' +
-    'Pass the amount you intend to charge: card networks count declines of equal amounts.',
+    'What creating a recurring payment would return now. Pass the amount you intend to charge: card networks count declines ' +
+    'of equal amounts.',
   params: PaymentPath,
   query: Type.Object({ amount: Type.Optional(Amount) }),
   status: 200,
@@ -120,7 +120,7 @@ export const getConsentSheet = endpoint({
   path: `${path}/consent/sheet`,
   tag,
   summary: 'Get the consent as a printable page',
-  description: 'The bundle as HTML, as `mandate consent print FILE` makes it. The bundle is the evidence.',
+  description: 'The consent bundle as HTML without scripts. The bundle is the evidence.',
   params: PaymentPath,
   status: 200,
   response: Type.Object({ html: Type.String() }, { title: 'ConsentSheet' }),

@@ -394,8 +394,7 @@ export const paymentChanges = [
       error: Type.Optional(PaymentError),
       reason: Type.Optional(
         Type.String({
-          description:
-            'Only for merchants. Why a payment was cancelled that you did not cancel, such as captureRefused.',
+          description: 'Only for merchants, if you did not cancel it: why, such as captureRefused.',
         }),
       ),
     },

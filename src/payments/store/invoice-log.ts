@@ -13,13 +13,14 @@ const eventsAtOnce = 1_000;
 export async function readPaymentFacts(
   db: Database,
   { partyId, invoiceId, id }: Pick<Payment, 'partyId' | 'invoiceId' | 'id'>,
-): Promise<DatedFact[]> {
-  const facts: DatedFact[] = [];
+): Promise<(DatedFact & { readonly sequence: number })[]> {
+  const facts: (DatedFact & { readonly sequence: number })[] = [];
   for (let after = 0; ;) {
     const page = { after, limit: eventsAtOnce };
     const events = (await readInvoiceLog(db, { partyId, id: invoiceId }, page)) ?? [];
-    for (const { createdAt: at, facts: written } of events) {
-      for (const fact of written) if ('paymentId' in fact && fact.paymentId === id) facts.push({ at, fact });
+    for (const { createdAt: at, sequence, facts: written } of events) {
+      for (const fact of written)
+        if ('paymentId' in fact && fact.paymentId === id) facts.push({ at, sequence, fact });
     }
     const last = events.at(-1);
     if (!last || events.length < eventsAtOnce) return facts;

@@ -550,6 +550,8 @@ function readWithin(
 function unusableBytesOf(input: Input | Unreadable, bytes: number): number {
   if ('unsupported' in input || 'refusal' in input) return bytes;
   if (bytes <= maxIgnoredBytes) return 0;
+  // The operation takes no body.
+  if (input.sentBody === undefined) return bytes;
   const ignored = JSON.stringify(input.sentBody).length - JSON.stringify(input.body).length;
   return ignored > maxIgnoredBytes ? ignored : 0;
 }

@@ -212,7 +212,7 @@ export const RecurringSchema = Type.Object(
     ),
     latestParent: Type.Optional({
       ...PaymentName,
-      description: 'The recommended parent of the next charge.',
+      description: 'The best parent of the next charge.',
     }),
     card: Type.Object({
       paymentSystem: Type.String(),
@@ -226,7 +226,7 @@ export const RecurringSchema = Type.Object(
       trialEnd: Type.Optional(LocalDate),
       amountAfterTrial: Type.Optional(Amount),
     }),
-    seriesID: { ...EntityID, description: 'What a consent link for new terms names.' },
+    seriesID: { ...EntityID, description: 'What a consent link names.' },
     consentEvidence: Type.Enum(['attestedByMerchant', 'missing']),
     amountBinds: Type.Boolean({
       description: 'Whether the amounts of `terms` limit charges. Series of before 0.3.0 only get a warning.',

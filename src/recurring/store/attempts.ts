@@ -143,8 +143,9 @@ const readChargeOfSeries = statement({
     effect: 'text?',
     rule: 'text?',
     pack: 'text?',
+    ended_at: 'timestamptz?',
   },
-  text: `select is_retry, packs, outcome, network, code, advice, effect, rule, pack from series_attempt
+  text: `select is_retry, packs, outcome, network, code, advice, effect, rule, pack, ended_at from series_attempt
          where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
@@ -402,6 +403,6 @@ export async function findChargeOfSeries(db: Database, seriesId: string, payment
   const name = { series_id: seriesId, invoice_id: payment.invoiceId, payment_id: payment.paymentId };
   const [row] = await db.run(readChargeOfSeries, name);
   if (!row) return undefined;
-  const { is_retry: isRetry, packs, ...more } = row;
-  return { isRetry, packs: packs.split(' '), ...more };
+  const { is_retry: isRetry, packs, ended_at: endedAt, ...more } = row;
+  return { isRetry, packs: packs.split(' '), ...more, endedAt };
 }

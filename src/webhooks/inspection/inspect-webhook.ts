@@ -83,7 +83,7 @@ const TestResult = Type.Object(
 );
 
 const QueueCount = Type.Object(
-  { queues: Type.Integer({ description: 'The number of queues with webhook events to send.' }) },
+  { queues: Type.Integer({ description: 'Queues with webhook events to send.' }) },
   { title: 'WebhookQueueCount' },
 );
 
@@ -162,8 +162,7 @@ export const testWebhook = endpoint({
   path: '/v2/processing/webhooks/{webhookID}/test',
   tag: 'Webhooks',
   summary: 'Send a test webhook event',
-  description:
-    'Sends a signed webhook event of the type `WebhookTest`, outside all queues. The response says whether it was delivered.',
+  description: 'Sends a signed webhook event of the type `WebhookTest`, outside all queues.',
   params: WebhookPath,
   status: 200,
   response: TestResult,

@@ -2,7 +2,7 @@
 // Each missing line and each extra line is a difference.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
-import { reconciliationSources } from '../../../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../../../src/app/sources/reconciliation-sources.ts';
 import { reconcile } from '../../../src/acquiring/reconciliation/reconcile.ts';
 import {
   customersUrl,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { laterBy, type Instant } from '../../../src/clock.ts';
-import { reconciliationSources } from '../../../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../../../src/app/sources/reconciliation-sources.ts';
 import { differenceClasses } from '../../../src/acquiring/reconciliation/domain/difference.ts';
 import {
   reconcile,

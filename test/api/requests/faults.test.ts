@@ -446,6 +446,16 @@ describe('too many requests', () => {
     expectTooMany(await send({}));
   });
 
+  test('with a large body of an operation that takes none count as such too', async () => {
+    const merchant = await start({ REQUESTS_PER_SECOND: '2000' });
+    const { id } = await makeInvoice(service, merchant);
+    const body = { ignored: 'x'.repeat(200_000) };
+    const send = () =>
+      service.call('POST', `${invoicesUrl}/${id}/access-tokens`, { token: merchant.apiKey, body });
+    for (let times = 0; times < 6; times++) expect((await send()).status).toBe(201);
+    expectTooMany(await send());
+  });
+
   test('with one access token are refused above 20 a second', async () => {
     const merchant = await start({ REQUESTS_PER_SECOND: '2000' });
     const { id, token } = await makeInvoice(service, merchant);

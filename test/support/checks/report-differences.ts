@@ -1,7 +1,7 @@
 // What a comparison of a bank's report with everything in a database finds.
 import type { BookEntry } from '../../../src/acquiring/adapters/http/messages.ts';
 import { reconcile } from '../../../src/acquiring/reconciliation/reconcile.ts';
-import { reconciliationSources } from '../../../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../../../src/app/sources/reconciliation-sources.ts';
 import type { TestService } from '../service/test-service.ts';
 
 /** With the class and the operation ID of each. */

@@ -595,6 +595,12 @@ export const expectations: Record<string, Row> = {
     toKey: byCustomer(done),
     toOtherTokens: noCustomer,
   },
+  getPaymentTimeline: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/timeline`),
+    toKey: byInvoice(done),
+    toOtherTokens: noInvoice,
+  },
   getConsentSheet: {
     scope: 'payments:read',
     request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/consent/sheet`),

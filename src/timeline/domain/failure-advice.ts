@@ -1,4 +1,5 @@
-// What the errors page says about each failure of a payment, refund, binding or payout. A failure without an entry stops `npm run docs`.
+// What each failure of a payment, refund, binding or payout means, and who can help. The errors page prints it; `npm run docs` finds a
+// failure without an entry.
 export type FailureAdvice = { readonly meaning: string; readonly who: string; readonly what: string };
 
 const say = (meaning: string, who: string, what: string): FailureAdvice => ({ meaning, who, what });

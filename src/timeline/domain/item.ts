@@ -1,0 +1,55 @@
+// One line of a timeline, and the order of the lines.
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import type { Instant } from '../../clock.ts';
+import type { Money } from '../../money.ts';
+
+/** In the order of lines of the same time: what followed, then who was informed. */
+export const itemKinds = [
+  'payment',
+  'rules',
+  'bank',
+  'threeDSecure',
+  'status',
+  'refund',
+  'ledger',
+  'email',
+  'webhook',
+  'nextAttempt',
+] as const;
+
+export type TimelineItem = {
+  readonly at: Instant;
+  readonly kind: (typeof itemKinds)[number];
+  readonly text: string;
+  /** How long a bank or a receiver took, or has taken until now. */
+  readonly durationMs?: number;
+  readonly amount?: Money;
+  /** Of the bank or the failure, or the HTTP status of a receiver. */
+  readonly code?: string;
+  readonly declineClass?: DeclineClass;
+  /** Of the operation, refund, series or webhook. */
+  readonly id?: string;
+};
+
+/** `isRequest`: what the bank does at the same time follows from it. */
+export type TimelineLine = TimelineItem & { readonly isRequest?: true };
+
+/** Lines of the same time and kind stay as their source has them, so the same lines are always in the same order. */
+export function inOrder(lines: readonly TimelineLine[]): TimelineItem[] {
+  return lines
+    .toSorted((one, other) => compare(one.at, other.at) || rankOf(one) - rankOf(other))
+    .map(({ isRequest: _, ...item }) => ({ ...item, text: shown(item.text) }));
+}
+
+function rankOf({ kind, isRequest }: TimelineLine): number {
+  return isRequest ? 0 : itemKinds.indexOf(kind);
+}
+
+function compare(one: Instant, other: Instant): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Merchants, banks and receivers wrote parts of it. No character may move a cursor or turn the direction of the text. */
+function shown(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
+}
