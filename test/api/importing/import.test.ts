@@ -1,7 +1,7 @@
 // Cards of a former provider: after the import their customers are charged without the payer, and nothing else has happened.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reconcile } from '../../../src/acquiring/reconciliation/reconcile.ts';
-import { reconciliationSources } from '../../../src/app/reconciliation-sources.ts';
+import { reconciliationSources } from '../../../src/app/sources/reconciliation-sources.ts';
 import { everyInvariant } from '../../../src/app/compose.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { customersTopic } from '../../../src/customers/webhook-events.ts';
