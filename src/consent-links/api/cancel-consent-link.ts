@@ -13,8 +13,7 @@ export const cancelConsentLink = endpoint({
   path: '/v2/processing/consent-links/{consentLinkID}/cancel',
   tag: 'Recurring',
   summary: 'Cancel a consent link',
-  description:
-    'The page then says that nothing changes. While the payer confirms with their bank, and after that, a link cannot be cancelled.',
+  description: 'Too late once the payer confirms with their bank.',
   params: ConsentLinkPath,
   status: 200,
   response: ConsentLinkSchema,

@@ -41,8 +41,7 @@ export const createConsentLink = endpoint({
   tag: 'Recurring',
   summary: 'Ask the payer to agree to new terms',
   description:
-    'Returns an address to send the payer to. They see the old and the new terms, tick a box and confirm with their bank; a ' +
-    'small amount is charged and refunded. Then the series has the new terms, and `ConsentRenewed` is sent.',
+    'Send the payer to the `url`. They see both terms, tick a box and confirm with their bank. Then the series has the new terms.',
   body: ConsentLinkParams,
   validateBody: ({ terms }) => termsProblem(terms, 'terms'),
   bodyExample: consentLinkExample,

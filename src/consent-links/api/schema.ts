@@ -49,8 +49,7 @@ export const ConsentLinkSchema = Type.Object(
     seriesID: EntityID,
     status: Type.Enum([...linkStatuses], {
       description:
-        '`open`: the payer can agree. `authenticating`: they have ticked the box, and the bank has not finished. ' +
-        '`done`: the series has the new terms. `expired`, `cancelled`: it never will by this link.',
+        '`authenticating`: the payer has ticked the box, and the bank has not finished. `done`: the series has the new terms.',
     }),
     url: Type.String({
       description: 'Send the payer there. Any person who opens it can agree as the payer.',

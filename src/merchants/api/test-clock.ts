@@ -37,8 +37,7 @@ export const advanceTestClock = endpoint({
   tag: 'Sandbox',
   summary: "Move your party's time forward",
   description:
-    'Everything that falls due until then happens before the response, each at its own time. Time cannot move back, nor ' +
-    'beyond the year 8999.',
+    'What falls due until then happens before the response. Time cannot move back, nor beyond the year 8999.',
   body: Type.Object({ now: DateTime }, { title: 'TestClockParams' }),
   bodyExample: { now: '2030-01-20T10:00:00Z' },
   status: 200,

@@ -48,9 +48,7 @@ export const orderFault = endpoint({
   path: '/sandbox/faults',
   tag: 'Sandbox',
   summary: 'Let bank operations of your shops fail',
-  description:
-    'Lets the next charge or hold fail at the simulated bank of your shops, or what you name. Every call orders one more ' +
-    'fault.',
+  description: 'The next charge or hold at the simulated bank of your shops fails, or what you name.',
   body: FaultParams,
   bodyExample: { kind: 'decline', code: '51', next: 2 },
   validateBody: ({ kind, code, card, operationKind = 'authorise' }) => {
