@@ -510,6 +510,7 @@ export const shopActions: readonly Action[] = [
         '/recurring/consent',
         '/recurring/consent/sheet',
         '/receipt',
+        '/timeline',
       ]);
       return paid && { method: 'GET', path: pathOf(paid) + what };
     },

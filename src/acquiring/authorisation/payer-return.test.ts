@@ -1,6 +1,7 @@
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { instantAt } from '../../clock.ts';
+import { openWaits } from '../../platform/jobs/waits.ts';
 import { addReturnPage, type PayerReturnDeps, type Returnable } from './payer-return.ts';
 
 const page = '/payer/return/I/1';
@@ -33,10 +34,7 @@ async function comeBack(decidedAtRead = Number.POSITIVE_INFINITY) {
         return Promise.resolve();
       },
     },
-    pause: (ms: number) => {
-      pauses.push(ms);
-      return Promise.resolve();
-    },
+    waits: openWaits({ pause: async (ms) => void pauses.push(ms), nowMs: () => 0 }),
   } as unknown as PayerReturnDeps;
   const app = Fastify();
   addReturnPage(app, deps, returnable);

@@ -114,7 +114,13 @@ describe('the table', () => {
     const known =
       /\/(recurring|receipt|consent|queues|attempts|test|resume|replay|rotate-keys|consent-links)\b/;
     const others = added.filter(({ path }) => !known.test(path)).map(({ operation }) => operation);
-    expect(others).toEqual(['findCustomer', 'withdrawBinding', 'listDestinationEvents']);
+    expect(others).toEqual([
+      'createCharge',
+      'getPaymentTimeline',
+      'findCustomer',
+      'withdrawBinding',
+      'listDestinationEvents',
+    ]);
   });
 
   test('takes an operation that always refuses for one that is not here', async () => {

@@ -202,7 +202,7 @@ test('reading payments takes one, and reading an unknown one two', async () => {
   }
 });
 
-test('creating a withdrawal takes three, and its step with the bank two more', async () => {
+test('creating a withdrawal takes three, and its step with the bank three more', async () => {
   const { id: destination } = await world.destinationFor('4242424242424242');
   await world.withdraw(1_000, destination);
   await service.jobs.whenIdle();
@@ -210,7 +210,11 @@ test('creating a withdrawal takes three, and its step with the bank two more', a
   expect((await world.withdraw(1_000, destination)).status).toBe(202);
   await service.jobs.whenIdle();
   expect(sent.slice(0, 3)).toEqual(['read_wallet', 'read_destination', 'insert_withdrawal']);
-  expect(sent.slice(3)).toEqual(['take_card_and_security_code', 'end_withdrawal']);
+  expect(sent.slice(3)).toEqual([
+    'claim_send_of_withdrawal',
+    'take_card_and_security_code',
+    'end_withdrawal',
+  ]);
 });
 
 test('reading a withdrawal takes one', async () => {
