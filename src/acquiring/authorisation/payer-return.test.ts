@@ -26,7 +26,7 @@ async function comeBack(decidedAtRead = Number.POSITIVE_INFINITY) {
     isWaiting: ({ isChallenged }) => isChallenged,
     onwardOf: () => undefined,
   };
-  const deps = {
+  const deps: Partial<PayerReturnDeps> = {
     clock: { now: () => instantAt(0) },
     jobs: {
       expedite: (...what: unknown[]) => {
@@ -35,9 +35,10 @@ async function comeBack(decidedAtRead = Number.POSITIVE_INFINITY) {
       },
     },
     waits: openWaits({ pause: async (ms) => void pauses.push(ms), nowMs: () => 0 }),
-  } as unknown as PayerReturnDeps;
+    sendOn: async (_onward, _request, reply) => reply.send('done'),
+  };
   const app = Fastify();
-  addReturnPage(app, deps, returnable);
+  addReturnPage(app, deps as PayerReturnDeps, returnable);
   const { statusCode } = await app.inject({ method: 'GET', url: page });
   await app.close();
   return { statusCode, pauses, waitedMs: pauses.reduce((sum, ms) => sum + ms, 0), expedited };
