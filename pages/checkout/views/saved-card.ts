@@ -72,7 +72,8 @@ export function offerSavedCard(card: Card, { words }: CheckoutFacts): SavedChoic
   });
   const isInEntry = entry.contains(document.activeElement);
   show();
-  if (isChosen && isInEntry) existing('pay', HTMLButtonElement).focus();
+  // Not on the button that pays: the payer may be about to type.
+  if (isChosen && isInEntry) other.focus();
   return {
     isChosen: () => isChosen,
     withdraw() {

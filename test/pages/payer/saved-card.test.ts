@@ -70,6 +70,24 @@ describeInBrowser('the saved card of a customer', () => {
     expect(await payments(invoice)).toEqual([['captured', 'CustomerPayer', customer.id, '4242']]);
   });
 
+  test('does not move the focus of a payer who is about to type to the button that pays', async () => {
+    const customer = await ready();
+    const invoice = await open(customer);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const ofCustomers = '**/v2/processing/customers/**';
+    await page.route(ofCustomers, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await open(customer, {}, desktop, invoice);
+    await page.locator('#number').focus();
+    release();
+    await offered().waitFor();
+    expect(await page.locator('#saved-switch').evaluate('document.activeElement.id')).toBe('saved-switch');
+    await page.unroute(ofCustomers);
+  });
+
   test('gives way to another card, and is offered again, in both languages', async () => {
     const customer = await ready();
     const invoice = await open(customer, {}, phone);
