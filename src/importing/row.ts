@@ -162,17 +162,24 @@ const unstorable = /\\u(0000|d[89a-f][0-9a-f]{2})|\ufffd/;
 const numbered = new Set(['externalID', 'customerExternalID', 'reference', 'value', 'textHash']);
 
 /** Everything but the card is kept in the clear. */
-function textProblem(rest: object, number: string): string | undefined {
+function textProblem(rest: { readonly metadata?: unknown }, number: string): string | undefined {
   const text = JSON.stringify(rest);
   if (unstorable.test(text)) return 'holds a character that cannot be stored';
   if (givesAway(text, number)) return 'holds the number of its card outside of card.cardNumber';
+  const { metadata, ...declared } = rest;
+  const holds = holdsNumber(declared, numbered) || holdsNumber(metadata, new Set());
+  return holds ? 'holds a card number outside of card.cardNumber' : undefined;
+}
+
+/** `numbers` are the members whose text may look like a card number. */
+function holdsNumber(within: unknown, numbers: ReadonlySet<string>): boolean {
   let holds = false;
-  JSON.stringify(rest, (name, value: unknown) => {
-    holds ||= holdsCardNumber(name);
-    if (typeof value === 'string' && !numbered.has(name)) holds ||= holdsCardNumber(value);
+  JSON.stringify(within, (name, value: unknown) => {
+    const isText = typeof value === 'string' || typeof value === 'number';
+    holds ||= holdsCardNumber(name) || (isText && !numbers.has(name) && holdsCardNumber(String(value)));
     return value;
   });
-  return holds ? 'holds a card number outside of card.cardNumber' : undefined;
+  return holds;
 }
 
 function paymentIn(payment: Row['firstPayment'], now: Instant): CheckedRow['firstPayment'] | string {

@@ -119,7 +119,7 @@ async function* opened(path: string, sealedBytes: AsyncIterable<Buffer>, key: Bu
     const at = index++;
     let plain: Buffer;
     try {
-      const decrypt = createDecipheriv(cipher, key, nonceOf(at, isLast));
+      const decrypt = createDecipheriv(cipher, key, nonceOf(at, isLast), { authTagLength: tagBytes });
       decrypt.setAuthTag(bytes.subarray(-tagBytes));
       plain = Buffer.concat([decrypt.update(bytes.subarray(0, -tagBytes)), decrypt.final()]);
     } catch {

@@ -221,6 +221,8 @@ describe('a file', () => {
       ],
       [{ contactInfo: { 4242424242424242: 1 } }, 'has a member that no row has'],
       [{ metadata: { 5555555555554444: 1 } }, 'holds a card number outside of card.cardNumber'],
+      [{ metadata: { old: 5555555555554444 } }, 'holds a card number outside of card.cardNumber'],
+      [{ metadata: { value: '5555555555554444' } }, 'holds a card number outside of card.cardNumber'],
       [
         { lastChargedAt: '2024-01-01T00:00:00Z' },
         'lastChargedAt is before the first payment, or in the future',
