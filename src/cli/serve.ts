@@ -125,8 +125,11 @@ async function openSandbox(
   });
   greet(facts, config.dataFolder);
   const close = async () => {
-    leaveSandbox(config.dataFolder);
-    await bank?.stop();
+    try {
+      leaveSandbox(config.dataFolder);
+    } finally {
+      await bank?.stop();
+    }
   };
   return { facts, close };
 }

@@ -48,6 +48,8 @@ export const longestRetryMs = 600_000;
 /** After one failure more the job is stuck: after about an hour, as the delays add up to 57 minutes. */
 const retryDelaysMs = Array.from({ length: 14 }, (_, n) => Math.min(1_000 * 2 ** n, longestRetryMs));
 const maxReasonCharacters = 500;
+/** After eight minutes. */
+const lastingAttempts = 10;
 
 export function openJobTable(
   name: string,
@@ -157,7 +159,7 @@ async function postpone(
   const delayMs = retryDelaysMs[attempts - 1];
   const fields = { job: name, id: idOf(key) };
   if (delayMs === undefined) log.error({ err: error, ...fields, attempts }, 'job stuck');
-  else logFailure(log, error, { ...fields, attempts }, 'job failed');
+  else logFailure(log, error, { ...fields, attempts }, 'job failed', attempts === lastingAttempts);
   countJobRun(name, delayMs === undefined ? 'stuck' : 'failed');
   const failed = { key, attempts, reason: String(error).slice(0, maxReasonCharacters) };
   try {

@@ -28,6 +28,13 @@ describe('a failure', () => {
     expect(all.lines).toMatchObject([{ level: 'debug', job: 'payment', because: expect.any(String) }]);
     expect(all.lines[0]).not.toHaveProperty('err');
   });
+
+  test('that lasts is a warning without a stack, also if it counts as an outage', () => {
+    const { log, lines } = recorder();
+    logFailure(log, away(), { job: 'payment' }, 'job failed', true);
+    expect(lines).toMatchObject([{ level: 'warn', job: 'payment', because: expect.any(String) }]);
+    expect(lines[0]).not.toHaveProperty('err');
+  });
 });
 
 describe('a database', () => {

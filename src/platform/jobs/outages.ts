@@ -8,10 +8,16 @@ function isOutage(error: unknown): error is Error {
   return error instanceof Error && 'isOutage' in error && error.isOutage === true;
 }
 
-/** An error that no outage explains keeps its stack. */
-export function logFailure(log: Failures, error: unknown, fields: object, event: string): void {
-  if (isOutage(error)) log.debug({ ...fields, because: error.message }, event);
-  else log.warn({ err: error, ...fields }, event);
+/** An error that no outage explains keeps its stack. One that lasts is a line for each job, because it may be no outage at all. */
+export function logFailure(
+  log: Failures,
+  error: unknown,
+  fields: object,
+  event: string,
+  isLasting = false,
+): void {
+  if (!isOutage(error)) log.warn({ err: error, ...fields }, event);
+  else log[isLasting ? 'warn' : 'debug']({ ...fields, because: error.message }, event);
 }
 
 /** Follows the polls of a worker, each of which asks the database. */
