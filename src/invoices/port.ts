@@ -1,5 +1,6 @@
 // What payments use of invoices beyond their rules and rows: a charge creates its invoice as the operation of invoices does.
 export {
+  decisiveOf,
   errorsOfNewInvoice,
   invoiceIdentity,
   invoiceProblem,

@@ -6,6 +6,7 @@ import type { AccessTokens } from '../../platform/keys/access-token.ts';
 import { accept } from '../../refusal.ts';
 import { findInvoiceByExternalId } from '../store/invoices.ts';
 import {
+  decisiveOf,
   errorsOfNewInvoice,
   invoiceIdentity,
   invoiceProblem,
@@ -48,7 +49,7 @@ export const createInvoice = endpoint({
         const trading = await merchants.trading(invoice);
         return trading.ok ? accept(invoiceAndToken(invoice, tokens)) : trading;
       },
-      compared: (invoice) => ({ sent: decisive(body), kept: invoiceBody(invoice) }),
+      compared: (invoice) => ({ sent: decisiveOf(body), kept: invoiceBody(invoice) }),
       make: async () => {
         const made = await makeInvoice(body, fingerprint, { partyId, now }, deps);
         if (made === 'externalIdTaken' || !made.ok) return made;
@@ -58,8 +59,3 @@ export const createInvoice = endpoint({
     });
   },
 });
-
-/** For the hint of a conflict. */
-function decisive({ shopID, amount, currency, product, dueDate }: InvoiceParams) {
-  return { shopID, amount, currency, product, dueDate };
-}

@@ -110,6 +110,11 @@ function commandOf(body: InvoiceParams, id: string): CreateInvoice {
   };
 }
 
+/** For the hint of a conflict. A random amount differs from the one that was sent. */
+export function decisiveOf({ shopID, amount, currency, product, dueDate, randomizeAmount }: InvoiceParams) {
+  return { shopID, ...(randomizeAmount ? {} : { amount }), currency, product, dueDate };
+}
+
 /** Two requests are the same if these fields are equal. Other fields do not matter. */
 export function invoiceIdentity({
   shopID,

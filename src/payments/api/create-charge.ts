@@ -10,6 +10,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { invoiceBody, InvoiceParams, InvoiceSchema } from '../../invoices/api/schema.ts';
 import type { Invoice } from '../../invoices/domain/invoice.ts';
 import {
+  decisiveOf,
   errorsOfNewInvoice,
   invoiceIdentity,
   invoiceProblem,
@@ -63,7 +64,7 @@ type ChargeRequest = EndpointRequest<undefined, undefined, ChargeParams>;
 
 const invoicePart = 'invoice.';
 const paymentPart = 'payment.';
-/** Of a charge. Its invoice has no other. */
+/** Of a charge. If it fails, its invoice may be paid by another, which is no part of the charge. */
 const paymentId = '1';
 
 const chargeOutcome: AwaitedOutcome<unknown, ChargeBody, { readonly db: Database }> = {
@@ -135,6 +136,7 @@ export const createCharge = endpoint({
       order: 'findFirst',
       find: (externalId) => findInvoiceByExternalId(deps.db, partyId, externalId),
       respond: (earlier) => chargeOf(earlier, request, deps),
+      compared: (earlier) => ({ sent: decisiveOf(invoice), kept: invoiceBody(earlier) }),
       make: () => allOrNothing(deps.db, (db) => makeCharge(request, made, { ...deps, db })),
     });
   },

@@ -166,6 +166,14 @@ describe('a repeat', () => {
     await world.service.jobs.whenIdle();
   });
 
+  test('with another due date is a conflict that names it', async () => {
+    const id = nextId();
+    await charge(id);
+    const { status, body } = await charge(id, { invoice: { dueDate: '2031-02-03T10:00:00Z' } });
+    expect({ status, hint: body.hint }).toEqual({ status: 409, hint: expect.stringContaining('dueDate') });
+    await world.service.jobs.whenIdle();
+  });
+
   test('of an invoice that was created alone is a conflict, and the other way round', async () => {
     const { apiKey: token } = world.merchant;
     const alone = (externalID: string) =>
