@@ -141,6 +141,7 @@ async function start(
         MANDATE_DATA: data,
         MANDATE_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
         REQUESTS_PER_SECOND: '0',
+        CARD_TESTING_LIMITS: 'off',
       });
       const { apiKey } = JSON.parse(readFileSync(join(data, 'sandbox.json'), 'utf8')) as { apiKey: string };
       return { name: 'service', ...started, apiKey, database };
