@@ -40,7 +40,11 @@ export const specialAmounts: readonly SpecialAmount[] = [
     meaning: 'done, but never answered',
   },
   { ending: 99902, fault: 'slow-answer', meaning: 'done, and answered after 40 seconds' },
-  { ending: 99903, fault: 'reset-before-booking', meaning: 'not done; the connection breaks' },
+  {
+    ending: 99903,
+    fault: 'reset-before-booking',
+    meaning: 'not done; the connection breaks. A payout then waits for an operator',
+  },
   {
     ending: 99904,
     fault: 'foreign-answer-after-booking',
