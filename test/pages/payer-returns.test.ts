@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { setShopOrigins } from '../../src/merchants/store/parties.ts';
 import { describeInBrowser } from '../support/processes/browser.ts';
-import type { BrowserRequest } from '../support/bank/issuer-page.ts';
+import { pageToIssuer, type BrowserRequest } from '../support/bank/issuer-page.ts';
 import {
   holdTimer,
   startCheckoutWorld,
@@ -41,17 +41,6 @@ describeInBrowser('the way back from the bank', () => {
   afterEach(() => world.leave());
 
   const token = () => world.merchant.apiKey;
-  const interactionIn = (changes: any[]): BrowserRequest =>
-    changes.find(({ userInteraction }) => userInteraction).userInteraction.request;
-
-  async function challengedPayment(card: string, redirectUrl: string): Promise<BrowserRequest> {
-    const { token: paymentToolToken } = await world.tokenize(card);
-    const sessionInfo = { redirectUrl };
-    const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {}, sessionInfo };
-    const invoice = await world.paid(card, { payer });
-    expect(invoice.created.status).toBe(201);
-    return interactionIn(await world.changes(invoice));
-  }
 
   async function challengedBinding(card: string, redirectUrl: string): Promise<BrowserRequest> {
     const customer = await world.customer();
@@ -61,7 +50,8 @@ describeInBrowser('the way back from the bank', () => {
     expect((await world.service.call('POST', `${url}/bindings`, { token: token(), body })).status).toBe(201);
     await world.service.jobs.whenIdle();
     const events = await world.service.call('GET', `${url}/events?limit=100`, { token: token() });
-    return interactionIn(events.body.flatMap(({ changes }: any) => changes));
+    const changes = events.body.flatMap((event: any) => event.changes);
+    return changes.find(({ userInteraction }: any) => userInteraction).userInteraction.request;
   }
 
   /** As a shop of its own sends them there. */
@@ -69,16 +59,9 @@ describeInBrowser('the way back from the bank', () => {
     request: BrowserRequest,
     open: (url: string) => Promise<Page> = world.open,
   ): Promise<Page> {
-    const fields = (request.form ?? []).map(({ key, template }) => [key, template]);
-    const form = fields.map(
-      ([name, value]) => `<input type="hidden" name="${name}" value="${value?.replaceAll('"', '&quot;')}">`,
-    );
-    shop.pages['/pay'] =
-      request.requestType === 'BrowserGetRequest'
-        ? `<!doctype html><a href="${request.uriTemplate.replaceAll('&', '&amp;')}">To the bank</a>`
-        : `<!doctype html><form method="post" action="${request.uriTemplate}">${form.join('')}<button>To the bank</button></form>`;
+    shop.pages['/pay'] = pageToIssuer(request);
     const page = await open(`${shop.origin}/pay`);
-    await page.getByText('To the bank').click();
+    await page.locator('#to-bank').click();
     return page;
   }
 
@@ -94,7 +77,7 @@ describeInBrowser('the way back from the bank', () => {
     ['binding', 'GET', byGet],
   ])('leads a payer whose %s was challenged by %s to a site of the shop', async (what, _, card) => {
     world = listed;
-    const challenged = what === 'payment' ? challengedPayment : challengedBinding;
+    const challenged = what === 'payment' ? world.challenged : challengedBinding;
     const page = await goToIssuer(await challenged(card, `${shop.origin}/done`));
     await confirm(page);
     await page.waitForURL(`${shop.origin}/done`);
@@ -104,7 +87,7 @@ describeInBrowser('the way back from the bank', () => {
 
   test('leads to a page of the service', async () => {
     world = unlisted;
-    const page = await goToIssuer(await challengedPayment(byPost, `${world.address}/health/live`));
+    const page = await goToIssuer(await world.challenged(byPost, `${world.address}/health/live`));
     await confirm(page);
     await page.waitForURL(`${world.address}/health/live`);
     expect(await page.locator('body').innerText()).toContain('ok');
@@ -112,7 +95,7 @@ describeInBrowser('the way back from the bank', () => {
 
   test('leads to a site of the shop without scripts, too', async () => {
     world = listed;
-    const { uriTemplate } = await challengedPayment(byGet, `${shop.origin}/done`);
+    const { uriTemplate } = await world.challenged(byGet, `${shop.origin}/done`);
     const page = await world.openAlone(uriTemplate, { javaScriptEnabled: false });
     await confirm(page);
     await page.getByRole('heading', { name: 'Thank you for your order' }).waitFor();
@@ -128,7 +111,7 @@ describeInBrowser('the way back from the bank', () => {
       await held.goto(url);
       return held;
     };
-    const page = await goToIssuer(await challengedPayment(byPost, `${shop.origin}/done`), openHeld);
+    const page = await goToIssuer(await world.challenged(byPost, `${shop.origin}/done`), openHeld);
     await confirm(page);
     await page.getByText(new URL(shop.origin).host).waitFor();
     await page.getByRole('link', { name: 'Continue' }).click();

@@ -12,7 +12,8 @@ const { options, words } = readOptions(
 
   --dry-run  prints the changelog section and changes nothing
 
-It needs a clean checkout on a branch, a Chromium, and a night ("npm run prove:night") of 20 minutes on this commit without a failure.
+It needs a clean checkout on a branch, a Chromium, a Firefox, and a night ("npm run prove:night") of 20 minutes on this commit
+without a failure.
 It moves the "Unreleased" section of CHANGELOG.md under the version, records
 what the version writes (test/histories/<version>), runs "npm run check" with all campaigns, builds and tries release/, commits and
 tags. Nothing is pushed or published: it prints the commands for that. Example: npm run release -- 0.3.0`,

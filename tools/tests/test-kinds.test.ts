@@ -15,6 +15,7 @@ const files: Record<string, string> = {
     "import { inject } from 'vitest';\nimport '../support/world.ts';\ninject('cluster');",
   'test/support/program.ts': "import { inject, test } from 'vitest';\nstart(inject('builtProgram'));",
   'test/pages/page.test.ts': "import { chromium } from 'playwright-core';",
+  'test/pages/firefox.test.ts': "import { launch } from 'puppeteer-core';",
   'test/process/kill.test.ts': "import { start } from '../support/program.ts';",
   'test/process/crashes.test.ts':
     "import { often } from '../support/service/campaign.ts';\nimport { start } from '../support/program.ts';",
@@ -30,6 +31,7 @@ describe('what a test file needs follows from its imports', () => {
     ['nothing for a type import', 'src/a/typed.test.ts', 'unit'],
     ['nothing for an import inside a string', 'src/a/quoted.test.ts', 'unit'],
     ['a browser', 'test/pages/page.test.ts', 'database'],
+    ['a Firefox', 'test/pages/firefox.test.ts', 'database'],
     ['the built program', 'test/process/kill.test.ts', 'process'],
     ['as much as it asks for', 'test/process/crashes.test.ts', 'campaign'],
     ['processes of its own', 'tools/script.test.ts', 'process'],

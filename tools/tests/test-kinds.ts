@@ -18,7 +18,7 @@ const asksForBuiltProgram = /\binject\('(?:builtProgram|plainSources)'\)/;
 const reachesProcesses = new Set(['node:child_process', 'node:cluster']);
 /** A test that imports it takes an amount of work. */
 const campaigns = 'test/support/service/campaign.ts';
-const reachesOut = new Set([...reachesProcesses, 'playwright-core', 'pg']);
+const reachesOut = new Set([...reachesProcesses, 'playwright-core', 'puppeteer-core', 'pg']);
 
 /** What a file says about itself. It is read once, though many tests import it. */
 type Reading = {

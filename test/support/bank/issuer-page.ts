@@ -7,6 +7,16 @@ export type BrowserRequest = {
   readonly form?: readonly { readonly key: string; readonly template: string }[];
 };
 
+/** A page of a shop that sends its payer there itself. */
+export function pageToIssuer({ requestType, uriTemplate, form = [] }: BrowserRequest): string {
+  if (requestType === 'BrowserGetRequest')
+    return `<!doctype html><a id="to-bank" href="${escaped(uriTemplate)}">To the bank</a>`;
+  const fields = form.map(
+    ({ key, template }) => `<input type="hidden" name="${key}" value="${escaped(template)}">`,
+  );
+  return `<!doctype html><form method="post" action="${escaped(uriTemplate)}">${fields.join('')}<button id="to-bank">To the bank</button></form>`;
+}
+
 export type WayBack = () => Promise<Response>;
 
 /** What the payer decides there. Returns how the browser would go back. */
@@ -54,4 +64,8 @@ function formOf(html: string, base: string): Form {
 
 function unescaped(text: string): string {
   return text.replace(/&#(\d+);/g, (_sign, code) => String.fromCharCode(Number(code)));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 }

@@ -7,7 +7,11 @@ import { describe } from 'vitest';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-const chromiumPath = findChromium();
+const chromiumPath = findBrowser(
+  process.env['CHROMIUM'],
+  names,
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+);
 const mayBeSkipped = chromiumPath === undefined && !process.env['CI'];
 const howToGetOne = 'install one (apt-get install chromium), or name the one you have in CHROMIUM';
 
@@ -56,12 +60,16 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-function findChromium(): string | undefined {
-  const named = process.env['CHROMIUM'];
+/** The path that a developer named, or the first place that exists. */
+export function findBrowser(
+  named: string | undefined,
+  names: readonly string[],
+  onMac: string,
+): string | undefined {
   if (named) return named;
   const folders = ['/usr/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
   return folders
     .flatMap((folder) => names.map((name) => join(folder, name)))
-    .concat('/Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
+    .concat(onMac)
     .find((path) => existsSync(path));
 }

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { freePort } from '../../../tools/free-port.ts';
+import type { BrowserRequest } from '../bank/issuer-page.ts';
 import { openBrowser } from '../processes/browser.ts';
 import { invoicesUrl, makeInvoice, type CreatedInvoice } from './invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from './payment-world.ts';
@@ -12,11 +13,9 @@ export const phone = { width: 390, height: 844 };
 
 export type CreatedCustomer = { readonly id: string; readonly token: string };
 
-export type CheckoutWorld = PaymentWorld & {
+/** What payers come to, whatever their browser. */
+export type PayersWorld = PaymentWorld & {
   readonly address: string;
-  readonly browser: Browser;
-  /** Errors of a page, and breaches of its policy. Refused or cancelled requests are the tests' own doing. */
-  readonly complaints: string[];
   invoice(more?: Record<string, unknown>): Promise<CreatedInvoice>;
   /** The plain link. */
   link(invoice: CreatedInvoice, more?: Record<string, string>): string;
@@ -24,6 +23,15 @@ export type CheckoutWorld = PaymentWorld & {
   customer(more?: Record<string, unknown>): Promise<CreatedCustomer>;
   /** The plain link by which a customer saves a card. */
   linkToBind(customer: CreatedCustomer, more?: Record<string, string>): string;
+  /** The way to the bank of a payer whose payment is challenged, and who then goes to that address. */
+  challenged(card: string, redirectUrl: string): Promise<BrowserRequest>;
+};
+
+/** With a Chromium. */
+export type CheckoutWorld = PayersWorld & {
+  readonly browser: Browser;
+  /** Errors of a page, and breaches of its policy. Refused or cancelled requests are the tests' own doing. */
+  readonly complaints: string[];
   /** Reuses a window if there is one, because a new one takes 250 ms. */
   open(url: string, viewport?: { readonly width: number; readonly height: number }): Promise<Page>;
   /** In a separate browser context, for what leaves traces: another language, a clock, a script in every page. */
@@ -32,39 +40,17 @@ export type CheckoutWorld = PaymentWorld & {
   leave(): Promise<void>;
 };
 
-export async function startCheckoutWorld(
+export async function startPayersWorld(
   prepare?: Parameters<typeof startPaymentWorld>[2],
   environment: Record<string, string> = {},
-): Promise<CheckoutWorld> {
+): Promise<PayersWorld> {
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
   const world = await startPaymentWorld({ PUBLIC_URL: address, ...environment }, {}, prepare);
   await world.service.app.listen({ host: '127.0.0.1', port });
-  const browser = await openBrowser();
-  const complaints: string[] = [];
-  const contexts: BrowserContext[] = [];
-  let window: Page | undefined;
-  /** Whether the window shows a page of another test. */
-  let isLeft = false;
-
-  async function newWindow(options: BrowserContextOptions): Promise<Page> {
-    const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', ...options });
-    contexts.push(context);
-    const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
-    watch(context, complaints);
-    return page;
-  }
-  async function close(context: BrowserContext): Promise<void> {
-    contexts.splice(contexts.indexOf(context), 1);
-    await context.close();
-  }
-
   return {
     ...world,
     address,
-    browser,
-    complaints,
     async invoice(more = {}) {
       const made = await makeInvoice(world.service, world.merchant, more);
       // The narrowest token that the page needs.
@@ -91,6 +77,46 @@ export async function startCheckoutWorld(
       const query = new URLSearchParams({ customerID: id, customerAccessToken: token, ...more });
       return `${address}/checkout?${query.toString()}`;
     },
+    async challenged(card, redirectUrl) {
+      const { token: paymentToolToken } = await world.tokenize(card);
+      const sessionInfo = { redirectUrl };
+      const payer = { payerType: 'PaymentResourcePayer', paymentToolToken, contactInfo: {}, sessionInfo };
+      const invoice = await world.paid(card, { payer });
+      if (invoice.created.status !== 201) throw new Error(`no payment: ${invoice.created.text}`);
+      const changes = await world.changes(invoice);
+      return changes.find(({ userInteraction }) => userInteraction).userInteraction.request;
+    },
+  };
+}
+
+export async function startCheckoutWorld(
+  ...parameters: Parameters<typeof startPayersWorld>
+): Promise<CheckoutWorld> {
+  const world = await startPayersWorld(...parameters);
+  const browser = await openBrowser();
+  const complaints: string[] = [];
+  const contexts: BrowserContext[] = [];
+  let window: Page | undefined;
+  /** Whether the window shows a page of another test. */
+  let isLeft = false;
+
+  async function newWindow(options: BrowserContextOptions): Promise<Page> {
+    const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', ...options });
+    contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    watch(context, complaints);
+    return page;
+  }
+  async function close(context: BrowserContext): Promise<void> {
+    contexts.splice(contexts.indexOf(context), 1);
+    await context.close();
+  }
+
+  return {
+    ...world,
+    browser,
+    complaints,
     async open(url, viewport = desktop) {
       window = window && !window.isClosed() ? window : await newWindow({});
       await window.setViewportSize(viewport);
