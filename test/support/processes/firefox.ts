@@ -1,4 +1,5 @@
 // A real Firefox for the short test of payers' pages in a second browser. Without one it does as browser.ts does without Chromium.
+import { userInfo } from 'node:os';
 import { launch, type Browser } from 'puppeteer-core';
 import { describe } from 'vitest';
 import { findBrowser } from './browser.ts';
@@ -18,5 +19,8 @@ export const describeInFirefox = describe.skipIf(mayBeSkipped);
 
 export async function openFirefox(): Promise<Browser> {
   if (firefoxPath === undefined) throw new Error(`Firefox not found: ${howToGetOne}`);
-  return launch({ browser: 'firefox', executablePath: firefoxPath, headless: true });
+  const { uid, homedir } = userInfo();
+  // As root it refuses to start in the home of another user, which sudo leaves in HOME.
+  const env = { ...process.env, ...(uid === 0 ? { HOME: homedir } : {}) };
+  return launch({ browser: 'firefox', executablePath: firefoxPath, headless: true, env });
 }
