@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openMarks } from './unavailable.ts';
+import { openMarks, writtenAnyway } from './unavailable.ts';
 
 const key = { key: 'key-1' };
 const name = { partyId: 'P', externalId: 'name-1' };
@@ -34,4 +34,16 @@ test('a refusal leaves the external ID free, and is stored under the key', () =>
   marks.sent([name]);
   marks.answered([name], 201);
   expect(marks.unwritten()).toEqual([]);
+});
+
+test('the database is not asked about a name that it cannot store', async () => {
+  const asked: unknown[] = [];
+  const query = (_text: string, values: readonly unknown[] = []) => {
+    asked.push(...values);
+    return Promise.resolve([]);
+  };
+  const hostile = ['zero \0', 'half \ud800'].map((externalId) => ({ partyId: 'P', externalId }));
+  expect(await writtenAnyway(query, hostile)).toEqual([]);
+  expect(await writtenAnyway(query, [...hostile, name])).toEqual([]);
+  expect(asked).toEqual([JSON.stringify([name])]);
 });

@@ -38,6 +38,11 @@ export function openMarks(): Marks {
   };
 }
 
+/** PostgreSQL stores no zero character and no half of a surrogate pair, nor can it be asked about them. */
+function isStorable(mark: Unwritten): boolean {
+  return Object.values(mark).every((text) => text.isWellFormed() && !text.includes('\0'));
+}
+
 const readWritten = `
   select 'key ' || idempotency_key as mark, 'its response is stored' as what from idempotency_key
   where status is not null and idempotency_key in (select mark ->> 'key' from json_array_elements($1) as mark)
@@ -49,8 +54,9 @@ export async function writtenAnyway(
   query: CheckWorld['query'],
   unwritten: readonly Unwritten[],
 ): Promise<Problem[]> {
-  if (unwritten.length === 0) return [];
-  const rows = await query(readWritten, [JSON.stringify(unwritten)]);
+  const marks = unwritten.filter(isStorable);
+  if (marks.length === 0) return [];
+  const rows = await query(readWritten, [JSON.stringify(marks)]);
   return rows.map(({ mark, what }) => [
     String(mark),
     `every request was refused or answered 503, and ${String(what)}`,
