@@ -29,7 +29,7 @@ type Heard = {
   readonly answer: BankResponse | 'blocked' | 'taken';
 };
 
-/** `isNew`: this node has just created it. Later, the bank is asked first, because a restored database may not know of a send. */
+/** `isNew`: this node has just created it. Later the bank is asked first, because an older node may have sent it. */
 export async function askBank(
   deps: AskDeps,
   loaded: StoredWithdrawal,
@@ -69,10 +69,10 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, cl
   for (;;) {
     const answer = await bank.send(payoutOf(stored.withdrawal));
     const isUndone = isProvedUndone(answer);
-    const moved = isUndone ? await unlessUnsent(db, stored, moveOn(deps, stored, clock)) : undefined;
+    const moved = isUndone ? await orGiveBack(db, stored, moveOn(deps, stored, clock)) : undefined;
     if (!moved) return { stored: isUnsent(answer) ? await giveBackSend(db, stored) : stored, answer };
     stored = moved;
-    bank = await unlessUnsent(db, moved, banks.bankOf(payoutOf(moved.withdrawal).terminal));
+    bank = await orGiveBack(db, moved, banks.bankOf(payoutOf(moved.withdrawal).terminal));
   }
 }
 
@@ -91,8 +91,8 @@ async function moveOn(
   return moveWithdrawal(deps, stored, clock.now());
 }
 
-/** What fails before the next send takes nothing away from the proof. */
-async function unlessUnsent<T>(db: Database, stored: StoredWithdrawal, what: Promise<T>): Promise<T> {
+/** If it fails: nothing was sent since the proof, so the send is given back. */
+async function orGiveBack<T>(db: Database, stored: StoredWithdrawal, what: Promise<T>): Promise<T> {
   try {
     return await what;
   } catch (error) {
