@@ -109,11 +109,20 @@ export async function storeNewCustomer(
   fingerprint: Buffer,
 ): Promise<boolean> {
   const customer = newCustomer(created);
-  const rows = await db.run(insertCustomer, {
+  const row = customerRowOf(customer, { version: 1, at: customer.createdAt });
+  const rows = await db.run(insertCustomer, { ...row, fingerprint, facts: [created] });
+  return rows.length > 0;
+}
+
+export function customerRowOf(
+  customer: Customer,
+  { version, at }: { readonly version: number; readonly at: Instant },
+): Values<typeof customerColumns> {
+  return {
     customer_id: customer.id,
     party_id: customer.partyId,
     shop_id: customer.shopId,
-    version: 1,
+    version,
     status: customer.state.name,
     active_binding_id: activeBindingOf(customer) ?? null,
     created_at: customer.createdAt,
@@ -121,11 +130,8 @@ export async function storeNewCustomer(
     metadata: customer.metadata,
     external_id: customer.externalId ?? null,
     bindings_made: customer.bindingsMade,
-    changed_at: customer.createdAt,
-    fingerprint,
-    facts: [created],
-  });
-  return rows.length > 0;
+    changed_at: at,
+  };
 }
 
 /** False on a version conflict. */

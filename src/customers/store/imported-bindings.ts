@@ -5,9 +5,9 @@ import type { Database } from '../../platform/database/database.ts';
 import { manyRows } from '../../platform/database/many-rows.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Binding, BindingFact } from '../domain/binding.ts';
-import { activeBindingOf, type Customer, type CustomerFact } from '../domain/customer.ts';
+import type { Customer, CustomerFact } from '../domain/customer.ts';
 import { customerLogFact, isBindingFact } from './codec.ts';
-import { customerColumns, customerStateFromRow } from './customers.ts';
+import { customerColumns, customerRowOf, customerStateFromRow } from './customers.ts';
 import { bindingColumns, rowOf } from './rows.ts';
 
 const ids = stored('json', list(text));
@@ -173,8 +173,10 @@ export type ImportedBinding = {
 
 export async function storeImportedBindings(tx: Database, all: readonly ImportedBinding[]): Promise<void> {
   await tx.run(insertImported, {
-    customers: all.filter(({ isNewCustomer }) => isNewCustomer).map(customerRowOf),
-    owners: all.filter(({ isNewCustomer }) => !isNewCustomer).map(customerRowOf),
+    customers: all
+      .filter(({ isNewCustomer }) => isNewCustomer)
+      .map((one) => customerRowOf(one.customer, one)),
+    owners: all.filter(({ isNewCustomer }) => !isNewCustomer).map((one) => customerRowOf(one.customer, one)),
     bindings: all.map(({ binding, version, seriesId, cardFingerprint }) => ({
       ...rowOf(binding, version),
       card_fingerprint: cardFingerprint,
@@ -188,23 +190,6 @@ export async function storeImportedBindings(tx: Database, all: readonly Imported
       facts: facts.map((fact) => (isBindingFact(fact) ? { ...fact, bindingId: binding.id } : fact)),
     })),
   });
-}
-
-function customerRowOf({ customer, version, at }: ImportedBinding): Values<typeof customerColumns> {
-  return {
-    customer_id: customer.id,
-    party_id: customer.partyId,
-    shop_id: customer.shopId,
-    version,
-    status: customer.state.name,
-    active_binding_id: activeBindingOf(customer) ?? null,
-    created_at: customer.createdAt,
-    contact_info: customer.contactInfo,
-    metadata: customer.metadata,
-    external_id: customer.externalId ?? null,
-    bindings_made: customer.bindingsMade,
-    changed_at: at,
-  };
 }
 
 /** The row's ID is that of the binding, and of a customer that is made with it. */
