@@ -118,4 +118,16 @@ describeInBrowser('the way back from the bank', () => {
     await page.waitForURL(`${shop.origin}/done`);
     expect(await page.title()).toBe('Done');
   });
+
+  test('is a card of its width also in a wide window, where there is no shop to go to', async () => {
+    world = listed;
+    const { id } = await world.paid('4242424242424242');
+    const page = await world.open(`${world.address}/payer/return/${id}/1`, { width: 1280, height: 800 });
+    await page.getByRole('heading', { name: 'Your bank has replied' }).waitFor();
+    const sheet = await page.locator('.sheet').boundingBox();
+    const heading = await page.locator('h1').boundingBox();
+    expect(sheet?.width).toBe(440);
+    const middleOf = (box: typeof sheet) => Math.round((box?.x ?? 0) + (box?.width ?? 0) / 2);
+    expect(middleOf(heading)).toBe(middleOf(sheet));
+  });
 });
