@@ -33,7 +33,7 @@ function copyTo(
     text: `
     insert into ${table} as copy (${names.join(', ')})
     select ${Object.values(columns).join(', ')}
-    from json_array_elements_text(:invoice_ids) as changed (id) join ${from}
+    from json_array_elements_text(:invoice_ids) as changed (id) cross join ${from}
     order by ${columns['invoice_id']}
     on conflict (party_id, ${key}) do update
     set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
@@ -41,21 +41,20 @@ function copyTo(
   });
 }
 
-/** The join with the changed invoices goes before other joins, so that these use their keys. */
 const copies = [
   copyTo('search_invoice', {
     columns: searchedOfInvoice,
-    from: 'invoice on invoice.invoice_id = changed.id',
+    from: 'lateral (select * from invoice where invoice_id = changed.id offset 0) as invoice',
     key: 'invoice_id',
   }),
   copyTo('search_payment', {
     columns: searchedOfPayment,
-    from: `(${paymentsToSearch}) on payment.invoice_id = changed.id`,
+    from: paymentsToSearch('changed.id'),
     key: 'invoice_id, payment_id',
   }),
   copyTo('search_refund', {
     columns: searchedOfRefund,
-    from: `(${refundsToSearch}) on refund.invoice_id = changed.id`,
+    from: refundsToSearch('changed.id'),
     key: 'invoice_id, payment_id, refund_id',
   }),
 ];

@@ -1357,7 +1357,7 @@ where bank_id = $3::text and stopped_at is not null returning bank_id;
 -- copy_to_search_invoice
 insert into search_invoice as copy (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)
 select invoice.party_id, invoice.shop_id, invoice.invoice_id, invoice.created_at, invoice.status, invoice.amount_minor, invoice.external_id
-from json_array_elements_text($1::json) as changed (id) join invoice on invoice.invoice_id = changed.id
+from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from invoice where invoice_id = changed.id offset 0) as invoice
 order by invoice.invoice_id
 on conflict (party_id, invoice_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, external_id = excluded.external_id
@@ -1368,8 +1368,13 @@ insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, c
 select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type', case when payment.status in ('captured', 'refunding', 'refunded')
 then payment.captured_minor else payment.amount_minor end, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId'), lower(payment.terms->'payer'->'contactInfo'->>'email'), payment.terms->'payer'->'clientInfo'->>'ip', payment.terms->'payer'->'clientInfo'->>'fingerprint', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem', case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
 else payment.state->'approval'->'references'->>'rrn' end, payment.state->'approval'->>'approvalCode'
-from json_array_elements_text($1::json) as changed (id) join (payment left join payment as parent
-on parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId') on payment.invoice_id = changed.id
+from json_array_elements_text($1::json) as changed (id) cross join 
+lateral (select * from payment where invoice_id = changed.id offset 0) as payment
+left join lateral (
+select terms from payment as parent
+where parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId'
+offset 0
+) as parent on true
 order by payment.invoice_id
 on conflict (party_id, invoice_id, payment_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code
@@ -1378,7 +1383,13 @@ where copy.* is distinct from excluded.*;
 -- copy_to_search_refund
 insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn)
 select refund.party_id, payment.shop_id, refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.external_id, refund.rrn
-from json_array_elements_text($1::json) as changed (id) join (refund join payment using (invoice_id, payment_id)) on refund.invoice_id = changed.id
+from json_array_elements_text($1::json) as changed (id) cross join 
+lateral (select * from refund where invoice_id = changed.id offset 0) as refund
+cross join lateral (
+select shop_id from payment
+where payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+offset 0
+) as payment
 order by refund.invoice_id
 on conflict (party_id, invoice_id, payment_id, refund_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn

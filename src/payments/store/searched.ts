@@ -37,8 +37,14 @@ export const searchedOfPayment = {
   approval_code: `${approval}->>'approvalCode'`,
 } as const;
 
-export const paymentsToSearch = `payment left join payment as parent
-  on parent.invoice_id = ${payer}->'parent'->>'invoiceId' and parent.payment_id = ${payer}->'parent'->>'paymentId'`;
+/** `offset 0` keeps each look-up apart: without statistics of a new table, PostgreSQL would rather read all of it. */
+export const paymentsToSearch = (invoiceId: string) => `
+  lateral (select * from payment where invoice_id = ${invoiceId} offset 0) as payment
+  left join lateral (
+    select terms from payment as parent
+    where parent.invoice_id = ${payer}->'parent'->>'invoiceId' and parent.payment_id = ${payer}->'parent'->>'paymentId'
+    offset 0
+  ) as parent on true`;
 
 /** By the names of their columns. */
 export const searchedOfRefund = {
@@ -53,4 +59,10 @@ export const searchedOfRefund = {
   rrn: 'refund.rrn',
 } as const;
 
-export const refundsToSearch = 'refund join payment using (invoice_id, payment_id)';
+export const refundsToSearch = (invoiceId: string) => `
+  lateral (select * from refund where invoice_id = ${invoiceId} offset 0) as refund
+  cross join lateral (
+    select shop_id from payment
+    where payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
+    offset 0
+  ) as payment`;
