@@ -20,10 +20,19 @@ export const keyPurposes = [
   'webhook_key',
 ] as const;
 export type KeyPurpose = (typeof keyPurposes)[number];
-/** A key of its own for each use of a secret (HKDF, RFC 5869). */
+/** A key of its own for each use of a secret (HKDF, RFC 5869), derived once for as long as the secret is in use. */
 export function keyFor(secret: Buffer, use: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `mandate|${use}`, masterKeyBytes));
+  const known = derived.get(secret) ?? new Map<string, Buffer>();
+  derived.set(secret, known);
+  let key = known.get(use);
+  if (!key) {
+    key = Buffer.from(hkdfSync('sha256', secret, '', `mandate|${use}`, masterKeyBytes));
+    known.set(use, key);
+  }
+  return key;
 }
+
+const derived = new WeakMap<Buffer, Map<string, Buffer>>();
 
 /** What is under a key of form 2 is bound to its purpose, too; a node of version 0.2.0 cannot read it. */
 export type KeyForm = 1 | 2;

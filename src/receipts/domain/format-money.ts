@@ -15,10 +15,19 @@ export function printedCurrency(currency: string, locale: string): string {
 
 /** `60,00 ₽` and `RUB 60.00`, with the decimals of ISO 4217. */
 export function printMoney({ amountMinor, currency, minorDigits }: PrintedMoney, locale: string): string {
-  return new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency,
-    minimumFractionDigits: minorDigits,
-    maximumFractionDigits: minorDigits,
-  }).format(amountMinor / 10 ** minorDigits);
+  const form = `${locale} ${currency} ${String(minorDigits)}`;
+  let format = formats.get(form);
+  if (!format) {
+    format = new Intl.NumberFormat(locale, {
+      style: 'currency',
+      currency,
+      minimumFractionDigits: minorDigits,
+      maximumFractionDigits: minorDigits,
+    });
+    formats.set(form, format);
+  }
+  return format.format(amountMinor / 10 ** minorDigits);
 }
+
+/** Kept, because making one costs more than the rest of a receipt. There are few currencies and languages. */
+const formats = new Map<string, Intl.NumberFormat>();

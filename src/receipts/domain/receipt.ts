@@ -225,9 +225,25 @@ function hasNothingToShow(stored: string): boolean {
 /** `January 19, 2026, 1:00 PM GMT+3`. */
 function localTime({ at, timeZone = 'UTC', language }: ReceiptFacts): string {
   const ms = epochMsOf(at);
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone });
-  const clock = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
-  return `${date.format(ms)}, ${new Intl.DateTimeFormat(language, { ...clock, timeZone }).format(ms)}`;
+  const { date, time } = clockOf(timeZone, language);
+  return `${date.format(ms)}, ${time.format(ms)}`;
+}
+
+type LocalClock = { readonly date: Intl.DateTimeFormat; readonly time: Intl.DateTimeFormat };
+/** Kept, because making one costs more than the rest of a receipt. There are as many as zones of shops. */
+const clocks = new Map<string, LocalClock>();
+
+function clockOf(timeZone: string, language: ReceiptLanguage): LocalClock {
+  const name = `${language} ${timeZone}`;
+  const known = clocks.get(name);
+  if (known) return known;
+  const shown = { hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const;
+  const clock = {
+    date: new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone }),
+    time: new Intl.DateTimeFormat(language, { ...shown, timeZone }),
+  };
+  clocks.set(name, clock);
+  return clock;
 }
 
 function laterAmount(

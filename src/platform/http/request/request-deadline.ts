@@ -30,8 +30,8 @@ export class RequestDeadline {
   isOver = false;
   readonly #timer: NodeJS.Timeout;
   readonly #endsAtMs: number;
-  readonly #ended = new AbortController();
-  readonly ended = this.#ended.signal;
+  #isEnded = false;
+  #ended: AbortController | undefined;
 
   constructor(waitMs: number, sendTooLate: () => void) {
     this.#timer = setTimeout(() => {
@@ -47,9 +47,17 @@ export class RequestDeadline {
     return this.#endsAtMs - performance.now();
   }
 
+  /** Aborted by `end`. Few requests ask for it, and making one costs as much as reading a small body. */
+  get ended(): AbortSignal {
+    this.#ended ??= new AbortController();
+    if (this.#isEnded) this.#ended.abort();
+    return this.#ended.signal;
+  }
+
   /** The caller has the response, or no longer waits for it. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#ended.abort();
+    this.#isEnded = true;
+    this.#ended?.abort();
   }
 }
