@@ -6,6 +6,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { readOptions } from '../script-options.ts';
 import { repository } from '../source-files.ts';
 
@@ -30,29 +31,38 @@ const folder = await mkdtemp(join(tmpdir(), 'mandate-clients-'));
 const flow = (name: string) => join(repository, 'tools/clients', name);
 
 try {
+  await Promise.all([downloadTypeScript(), downloadGenerator(), downloadPython()]);
   await withSandbox(async (url, apiKey) => {
     const document = await fetch(`${url}/openapi.json`);
     await writeFile(join(folder, 'openapi.json'), await document.text());
-    await tryTypeScript(url, apiKey);
-    await tryPython(url, apiKey);
+    await Promise.all([tryTypeScript(url, apiKey), tryPython(url, apiKey)]);
   });
   console.log('Every generated client pays, charges again, saves a card and pays out.');
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** With openapi-typescript and openapi-fetch, then with the typescript-fetch of openapi-generator. */
-async function tryTypeScript(url: string, apiKey: string): Promise<void> {
+async function downloadTypeScript(): Promise<void> {
   await writeFile(join(folder, 'package.json'), '{"type":"module","private":true}');
-  run('npm', 'install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', ...packages);
-  run('npx', 'openapi-typescript', 'openapi.json', '-o', 'api.d.ts', '--default-non-nullable=false');
-  const inMaven = [`-Dartifact=${generatorArtifact}`, `-DoutputDirectory=${folder}`];
-  run('mvn', '-q', '-B', 'dependency:copy', ...inMaven);
+  const quietly = ['--silent', '--no-audit', '--no-fund', '--ignore-scripts'];
+  await download('npm', 'install', ...quietly, ...packages);
+}
+
+async function downloadGenerator(): Promise<void> {
+  const copy = [`-Dartifact=${generatorArtifact}`, `-DoutputDirectory=${folder}`];
+  await download('mvn', '-q', '-B', 'dependency:copy', ...copy);
+}
+
+async function downloadPython(): Promise<void> {
+  await run('python3', '-m', 'venv', 'venv');
+  const quietly = ['--quiet', '--disable-pip-version-check'];
+  await download(join(folder, 'venv/bin/python'), '-m', 'pip', 'install', ...quietly, pythonPackage);
+}
+
+/** With openapi-typescript and openapi-fetch, and with the typescript-fetch of openapi-generator. */
+async function tryTypeScript(url: string, apiKey: string): Promise<void> {
   const properties = '--additional-properties=supportsES6=true,importFileExtension=.js';
-  run(
-    'java',
-    '-jar',
-    generator,
+  const generate = [
     'generate',
     '-g',
     'typescript-fetch',
@@ -61,7 +71,11 @@ async function tryTypeScript(url: string, apiKey: string): Promise<void> {
     '-o',
     'generated',
     properties,
-  );
+  ];
+  await Promise.all([
+    run('npx', 'openapi-typescript', 'openapi.json', '-o', 'api.d.ts', '--default-non-nullable=false'),
+    run('java', '-jar', generator, ...generate),
+  ]);
   await copyFile(flow('openapi-fetch.ts.txt'), join(folder, 'openapi-fetch.ts'));
   await copyFile(flow('typescript-fetch.ts.txt'), join(folder, 'typescript-fetch.ts'));
   await writeFile(
@@ -80,25 +94,41 @@ async function tryTypeScript(url: string, apiKey: string): Promise<void> {
       include: ['*.ts'],
     }),
   );
-  run('npx', 'tsc', '-p', '.');
-  run(process.execPath, 'out/openapi-fetch.js', url, apiKey);
-  run(process.execPath, 'out/typescript-fetch.js', url, apiKey);
+  await run('npx', 'tsc', '-p', '.');
+  await run(process.execPath, 'out/openapi-fetch.js', url, apiKey);
+  await run(process.execPath, 'out/typescript-fetch.js', url, apiKey);
 }
 
 async function tryPython(url: string, apiKey: string): Promise<void> {
   const python = join(folder, 'venv/bin/python');
-  run('python3', '-m', 'venv', 'venv');
-  run(python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', pythonPackage);
   await mkdir(join(folder, 'python'));
   const target = ['--output-path', 'python/mandate_client', '--meta', 'none'];
-  run(join(folder, 'venv/bin/openapi-python-client'), 'generate', '--path', 'openapi.json', ...target);
-  run(python, '-m', 'compileall', '-q', 'python/mandate_client');
+  await run(join(folder, 'venv/bin/openapi-python-client'), 'generate', '--path', 'openapi.json', ...target);
+  await run(python, '-m', 'compileall', '-q', 'python/mandate_client');
   await copyFile(flow('python_client.py'), join(folder, 'python/python_client.py'));
-  run(python, 'python/python_client.py', url, apiKey);
+  await run(python, 'python/python_client.py', url, apiKey);
 }
 
-function run(command: string, ...parameters: string[]): void {
-  const { status } = spawnSync(command, parameters, { cwd: folder, stdio: 'inherit', timeout: stepMs });
+/** Tried three times: a registry may be away for a moment. */
+async function download(command: string, ...parameters: string[]): Promise<void> {
+  for (const waitMs of [5_000, 20_000]) {
+    try {
+      return await run(command, ...parameters);
+    } catch (error) {
+      console.log(`${String(error)}; it is tried again in ${String(waitMs / 1000)} s`);
+      await setTimeout(waitMs);
+    }
+  }
+  await run(command, ...parameters);
+}
+
+async function run(command: string, ...parameters: string[]): Promise<void> {
+  const child = spawn(command, parameters, {
+    cwd: folder,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    timeout: stepMs,
+  });
+  const [status] = (await once(child, 'exit')) as [number | null];
   if (status !== 0) throw new Error(`${command} ${parameters.join(' ')} ended with ${String(status)}`);
 }
 
@@ -111,7 +141,7 @@ async function withSandbox(work: (url: string, apiKey: string) => Promise<void>)
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
-  const hurry = setTimeout(() => child.kill('SIGKILL'), readyWithinMs);
+  const hurry = globalThis.setTimeout(() => child.kill('SIGKILL'), readyWithinMs);
   let url: string | undefined;
   for await (const line of createInterface(child.stdout)) {
     url = /"address":"([^"]+)".*"msg":"ready"/.exec(line)?.[1];
