@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { topics } from '../../../src/app/compose.ts';
 import { startTestService, type TestService } from '../../support/service/test-service.ts';
 
-const mostBytes = 30_000;
+/** By coding: docs/decisions/0046-size-of-the-document.md says why they differ. */
+const mostBytes = { br: 30_000, gzip: 36_000 };
 
 let service: TestService;
 let document: any;
@@ -95,14 +96,17 @@ describe('the document', () => {
 test.each([
   ['gzip', 'gzip', gunzipSync],
   ['gzip, deflate, br', 'br', brotliDecompressSync],
-])('it is sent compressed to a caller that takes %s, and once', async (accepted, coding, decompress) => {
-  const headers = { 'accept-encoding': accepted, 'x-request-id': 'one' };
-  const { app } = service;
-  const first = await app.inject({ method: 'GET', url: '/openapi.json', headers });
-  expect(first.headers['content-encoding']).toBe(coding);
-  expect(first.rawPayload.length).toBeLessThan(mostBytes);
-  expect(JSON.parse(decompress(first.rawPayload).toString())).toEqual(document);
-  const again = { ...headers, 'if-none-match': String(first.headers['etag']) };
-  const { statusCode, body } = await app.inject({ method: 'GET', url: '/openapi.json', headers: again });
-  expect([statusCode, body]).toEqual([304, '']);
-});
+] satisfies [string, keyof typeof mostBytes, typeof gunzipSync][])(
+  'it is sent compressed to a caller that takes %s, and once',
+  async (accepted, coding, decompress) => {
+    const headers = { 'accept-encoding': accepted, 'x-request-id': 'one' };
+    const { app } = service;
+    const first = await app.inject({ method: 'GET', url: '/openapi.json', headers });
+    expect(first.headers['content-encoding']).toBe(coding);
+    expect(first.rawPayload.length).toBeLessThan(mostBytes[coding]);
+    expect(JSON.parse(decompress(first.rawPayload).toString())).toEqual(document);
+    const again = { ...headers, 'if-none-match': String(first.headers['etag']) };
+    const { statusCode, body } = await app.inject({ method: 'GET', url: '/openapi.json', headers: again });
+    expect([statusCode, body]).toEqual([304, '']);
+  },
+);
