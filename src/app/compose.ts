@@ -501,7 +501,7 @@ export function buildService(
       templateTokens,
       tokens,
       idempotency: answers,
-      outcomeWaits: openOutcomeWaits(waits),
+      outcomeWaits: openOutcomeWaits(waits, log),
       publicUrl,
       livemode: livemodeOf(config.mode),
       log,

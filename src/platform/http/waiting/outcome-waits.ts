@@ -1,7 +1,9 @@
 // A caller that sends Prefer: wait gets its response when the outcome is known. The work is done by then, so whatever happens to the
 // wait, the caller gets the response of the work or a later one.
 import type { Caller } from '../../../caller.ts';
+import { logFailure } from '../../jobs/outages.ts';
 import type { JobRow, Waits } from '../../jobs/waits.ts';
+import type { Logger } from '../../log.ts';
 import { wishedSeconds } from './prefer.ts';
 
 /** Without `known`, a bank has the next word, or the payer who was asked to authenticate. */
@@ -37,8 +39,10 @@ export type Granted = { readonly seconds: number; readonly ended: AbortSignal; r
 
 export type OutcomeWaits = ReturnType<typeof openOutcomeWaits>;
 
-export function openOutcomeWaits(waits: Waits) {
+export function openOutcomeWaits(waits: Waits, log: Pick<Logger, 'warn' | 'debug'>) {
   const waitingOf = new Map<string, number>();
+  /** The kinds of jobs whose last read failed. */
+  const failing = new Set<string>();
 
   return {
     /** Undefined if the request does not wait. */
@@ -68,8 +72,19 @@ export function openOutcomeWaits(waits: Waits) {
       let { body } = first;
       let before = 'is' in first ? first.is : undefined;
       let isOver = false;
+      let isLogged = false;
+      const [kind] = job;
+      /** Once for all that wait while it lasts, and once for one that fails among others. */
+      const note = (error: unknown) => {
+        if (!isLogged && !failing.has(kind)) logFailure(log, error, { kind }, 'awaited outcome not read');
+        isLogged = true;
+        failing.add(kind);
+      };
       const read = async () => {
-        const found = await look().catch(() => undefined);
+        const found = await look().then((read) => {
+          failing.delete(kind);
+          return read;
+        }, note);
         if (found) ({ body } = found);
         // A payer who was asked before the request still has to do it. One who is asked now can be sent on.
         const isAskedNow = found?.is === 'payerAsked' && before !== undefined && before !== 'payerAsked';
