@@ -76,10 +76,7 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, cl
   }
 }
 
-/**
- * A decline ends the payout instead. A refused signature did nothing, but says nothing of the ID: so the payout stays with its bank, which
- * is asked for it before it is sent there again.
- */
+/** A decline ends the payout instead. A refused signature says nothing of the ID: the payout stays with its bank, which is asked for it first. */
 function isUnsent(answer: BankResponse): boolean {
   if (answer.outcome !== 'notSent') return false;
   return isProvedUndone(answer) || answer.isUnauthorised === true || answer.notBuilt === true;

@@ -200,8 +200,8 @@ export type BankResponse =
       readonly isUnauthorised?: true;
     }
   /**
-   * This message did nothing. With `noBytesSent` no byte reached the bank, with `notDone` it says so of the operation, with
-   * `isUnauthorised` it refused the signature before it read the message, and with `notBuilt` there was no message.
+   * This message did nothing: no byte reached the bank, the bank says so of the operation, it refused the signature before it read the
+   * message, or there was no message.
    */
   | {
       readonly outcome: 'notSent';

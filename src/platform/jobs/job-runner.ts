@@ -64,7 +64,7 @@ export function openJobRunner<Rows extends object>({
     openJobTable(name, handler, { ...options, loop }, () => requestPoll([name])),
   );
   const tableOf = (kind: string) => tables.find(({ name }) => name === kind);
-  const retryOne = async ({ sql }: JobTable, key: readonly string[]) =>
+  const retryOne = async ({ sql }: (typeof tables)[number], key: readonly string[]) =>
     (await db.run(sql.retry, { key, now: clock.now() })).length > 0;
   const clocks = openPartyClocks(tables, { db, clock, loop });
   const wake = () => requestPoll(tables.map(({ name }) => name));
