@@ -89,8 +89,8 @@ describe('a read that fails', () => {
 
   test('is logged once for a wait, though others are read well in between', async () => {
     const { logged, wait } = reading();
-    let isBroken = false;
-    await wait(() => ((isBroken = !isBroken) ? broken() : Promise.resolve(pending)));
+    let reads = 0;
+    await wait(() => (reads++ % 2 === 0 ? broken() : Promise.resolve(pending)));
     expect(logged).toEqual([line]);
   });
 
