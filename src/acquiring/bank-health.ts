@@ -88,9 +88,7 @@ export function openBankHealth(
       if (before && !after) onChange(awayBank(bankId, before), 'back');
     },
     toProbe: () =>
-      [...standings].flatMap(([bankId, { away }]) =>
-        away && awaitsInquiry(away) ? [bankId] : [],
-      ),
+      [...standings].flatMap(([bankId, { away }]) => (away && awaitsInquiry(away) ? [bankId] : [])),
     away: () => [...standings].flatMap(([bankId, { away }]) => (away ? [awayBank(bankId, away)] : [])),
   };
 }

@@ -200,7 +200,7 @@ export type BankResponse =
       readonly isUnauthorised?: true;
     }
   /**
-   * This message did nothing: no byte reached the bank, the bank says so of the operation, it refused the signature before it read the
+   * This message did nothing. No byte reached the bank, it says so itself, it refused the signature before it read the
    * message, or there was no message.
    */
   | {
