@@ -119,7 +119,7 @@ export function openJobRunner<Rows extends object>({
     async retryAll(kind) {
       const table = tableOf(kind);
       let retried = 0;
-      for (let before = -1; table && retried > before; ) {
+      for (let before = -1; table && retried > before;) {
         before = retried;
         // The longest stuck come first, a thousand at a time.
         for (const { key } of await db.run(table.sql.stuck, {})) if (await retryOne(table, key)) retried += 1;

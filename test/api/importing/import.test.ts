@@ -263,7 +263,7 @@ describe('a file', () => {
       consented,
     ];
     for (const dryRun of [true, undefined]) {
-      const report = await imports(rows, { ...(dryRun ? { dryRun } : {}) });
+      const report = await imports(rows, dryRun ? { dryRun } : {});
       expect(report).toMatchObject({ imported: 0, repeated: 0, conflicts: [] });
       expect(report.refused.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5]);
     }
