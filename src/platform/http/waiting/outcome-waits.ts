@@ -41,8 +41,7 @@ export type OutcomeWaits = ReturnType<typeof openOutcomeWaits>;
 
 export function openOutcomeWaits(waits: Waits, log: Pick<Logger, 'warn' | 'debug'>) {
   const waitingOf = new Map<string, number>();
-  /** The kinds of jobs whose last read failed. */
-  const failing = new Set<string>();
+  const watched = watchReads(log);
 
   return {
     /** Undefined if the request does not wait. */
@@ -72,19 +71,9 @@ export function openOutcomeWaits(waits: Waits, log: Pick<Logger, 'warn' | 'debug
       let { body } = first;
       let before = 'is' in first ? first.is : undefined;
       let isOver = false;
-      let isLogged = false;
-      const [kind] = job;
-      /** Once for all that wait while it lasts, and once for one that fails among others. */
-      const note = (error: unknown) => {
-        if (!isLogged && !failing.has(kind)) logFailure(log, error, { kind }, 'awaited outcome not read');
-        isLogged = true;
-        failing.add(kind);
-      };
+      const lookAgain = watched(job[0], look);
       const read = async () => {
-        const found = await look().then((read) => {
-          failing.delete(kind);
-          return read;
-        }, note);
+        const found = await lookAgain();
         if (found) ({ body } = found);
         // A payer who was asked before the request still has to do it. One who is asked now can be sent on.
         const isAskedNow = found?.is === 'payerAsked' && before !== undefined && before !== 'payerAsked';
@@ -95,6 +84,27 @@ export function openOutcomeWaits(waits: Waits, log: Pick<Logger, 'warn' | 'debug
       await within(waited, seconds * 1_000 + lastReadMs);
       return { body, isCutOff: waits.isStopped() && !isOver };
     },
+  };
+}
+
+/** A read that fails is undefined. It is logged once for all that wait while that lasts, and once for a wait that fails among others. */
+function watchReads(log: Pick<Logger, 'warn' | 'debug'>) {
+  /** The kinds of jobs whose last read failed. */
+  const failing = new Set<string>();
+  return <Found>(kind: string, look: () => Promise<Found>) => {
+    let isLogged = false;
+    return async (): Promise<Found | undefined> => {
+      try {
+        const found = await look();
+        failing.delete(kind);
+        return found;
+      } catch (error) {
+        if (!isLogged && !failing.has(kind)) logFailure(log, error, { kind }, 'awaited outcome not read');
+        isLogged = true;
+        failing.add(kind);
+        return undefined;
+      }
+    };
   };
 }
 
