@@ -652,6 +652,7 @@ create table invoice (
   payer_attempts integer default 0 not null,
   recurring json,
   invoice_template_id id,
+  original_minor bigint,
   constraint invoice_pkey primary key (invoice_id),
   constraint invoice_amount_minor_check check (amount_minor >= 1 and amount_minor <= '999999999999'::bigint),
   constraint invoice_check check ((reason is not null) = (status = any (array['fulfilled'::text, 'cancelled'::text]))),

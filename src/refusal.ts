@@ -13,6 +13,8 @@ export type Refusal<Code extends string> = {
   readonly details?: Readonly<Record<string, string>>;
   /** How long to wait before a retry, for the Retry-After header. */
   readonly waitSeconds?: number;
+  /** It depends on what an Idempotency-Key does not stand for, so it is not stored for one. */
+  readonly isOfThisTryAlone?: true;
 };
 
 /** Too many callers already wait for the same thing, so nothing was begun. */

@@ -90,6 +90,40 @@ test('a bank that is slow, busy or refuses requests is not unreachable', () => {
   expect(health.mayTry('A')).toBe(true);
 });
 
+describe('a bank that refuses the signature', () => {
+  const refused: BankResponse = { outcome: 'notSent', why: 'the signature', isUnauthorised: true };
+  const refusedInquiry: BankResponse = { outcome: 'unknown', why: 'the signature', isUnauthorised: true };
+
+  test.each<[Asked, BankResponse]>([
+    ['payout', refused],
+    ['authorise', refused],
+    ['inquire', refusedInquiry],
+  ])('is avoided from the first refusal of %s on, and reported once', (asked, answer) => {
+    const { health, said, changes } = opened();
+    said(answer, asked);
+    nowMs += 3_600_000;
+    said(refusedInquiry, 'inquire');
+    expect(health.mayTry('A')).toBe(false);
+    expect(health.toProbe()).toEqual(['A']);
+    expect(changes).toEqual(['A away, refused since 1000000']);
+  });
+
+  test('is back once it answers an inquiry: the signature is right again', () => {
+    const { health, said, changes } = opened();
+    said(refused);
+    said(neverSeen, 'inquire');
+    expect([health.mayTry('A'), health.mayTry('A')]).toEqual([true, true]);
+    expect(changes.slice(1)).toEqual(['A back, refused since 1000000']);
+  });
+
+  test('was silent before, and is no longer', () => {
+    const { health, said } = opened();
+    for (let times = 0; times < 3; times++) said(silent);
+    said(refusedInquiry, 'inquire');
+    expect(health.away()).toEqual([{ bankId: 'A', sinceMs: 1_000_000, because: 'refused' }]);
+  });
+});
+
 describe('a bank that does not answer', () => {
   const hourMs = 3_600_000;
   type Heard = readonly [asked: Asked, answer: BankResponse, afterMs?: number | undefined];

@@ -8,7 +8,7 @@ export type BankHealth = {
   mayTry(bankId: string): boolean;
   /** `startedMs`: when the request was begun. */
   hear(bankId: string, asked: Asked, answer: BankResponse, startedMs?: number): void;
-  /** The silent banks: one that answers an inquiry gets a new operation to prove itself. */
+  /** Those that are back, or may have a new operation to prove it, only after they have answered an inquiry. */
   toProbe(): readonly string[];
   away(): readonly AwayBank[];
 };
@@ -16,7 +16,8 @@ export type BankHealth = {
 export type AwayBank = {
   readonly bankId: string;
   readonly sinceMs: number;
-  readonly because: 'unreachable' | 'silent';
+  /** `refused`: the bank does not accept our signature. */
+  readonly because: 'unreachable' | 'silent' | 'refused';
 };
 
 type Standing = {
@@ -58,7 +59,9 @@ export function openBankHealth(
   function note(bankId: string, asked: Asked, answer: BankResponse, startedMs: number): void {
     // It was not asked.
     if (answer.outcome === 'declined' && answer.noBytesSent) return;
-    if (answer.outcome === 'unknown') {
+    if ('isUnauthorised' in answer) {
+      hold(standingOf(bankId), 'refused', nowMs());
+    } else if (answer.outcome === 'unknown') {
       // Nonsense is no silence, and no proof that the bank is back.
       if (answer.isSilence) hearSilence(standingOf(bankId), asked, startedMs, nowMs());
     } else if (answer.outcome === 'notSent') {
@@ -73,9 +76,8 @@ export function openBankHealth(
     mayTry(bankId) {
       const away = standings.get(bankId)?.away;
       if (!away) return true;
-      const isSilent = away.because === 'silent';
-      if ((isSilent && away.answeredAtMs === undefined) || nowMs() < away.nextTryMs) return false;
-      away.nextTryMs = nowMs() + (isSilent ? trialMs : pauseMs);
+      if (awaitsInquiry(away) || nowMs() < away.nextTryMs) return false;
+      away.nextTryMs = nowMs() + (away.because === 'silent' ? trialMs : pauseMs);
       return true;
     },
     hear(bankId, asked, answer, startedMs = nowMs()) {
@@ -86,9 +88,7 @@ export function openBankHealth(
       if (before && !after) onChange(awayBank(bankId, before), 'back');
     },
     toProbe: () =>
-      [...standings].flatMap(([bankId, { away }]) =>
-        away?.because === 'silent' && away.answeredAtMs === undefined ? [bankId] : [],
-      ),
+      [...standings].flatMap(([bankId, { away }]) => (away && awaitsInquiry(away) ? [bankId] : [])),
     away: () => [...standings].flatMap(([bankId, { away }]) => (away ? [awayBank(bankId, away)] : [])),
   };
 }
@@ -111,9 +111,18 @@ function hearSilence(standing: Standing, asked: Asked, startedMs: number, now: n
     away.pauseMs = Math.min(away.pauseMs * 2, longestPauseMs);
     away.nextTryMs = now + away.pauseMs;
   } else if (silent.started + silent.other >= silencesInARow || isOften) {
-    const sinceMs = away?.sinceMs ?? now;
-    standing.away = { sinceMs, because: 'silent', nextTryMs: now, pauseMs, answeredAtMs: undefined };
+    hold(standing, 'silent', now);
   }
+}
+
+/** New operations avoid it until it has answered an inquiry. */
+function hold(standing: Standing, because: 'silent' | 'refused', now: number): void {
+  const sinceMs = standing.away?.sinceMs ?? now;
+  standing.away = { sinceMs, because, nextTryMs: now, pauseMs, answeredAtMs: undefined };
+}
+
+function awaitsInquiry({ because, answeredAtMs }: NonNullable<Standing['away']>): boolean {
+  return because !== 'unreachable' && answeredAtMs === undefined;
 }
 
 function hearUnreachable(standing: Standing, now: number): void {
@@ -129,7 +138,7 @@ function hearAnswer(standing: Standing, asked: Asked, now: number): boolean {
   if (startsSomething(asked)) silent.started = 0;
   if (!away) return false;
   away.answeredAtMs ??= now;
-  return startsSomething(asked) || away.because === 'unreachable';
+  return startsSomething(asked) || away.because !== 'silent';
 }
 
 function startsSomething(asked: Asked): boolean {

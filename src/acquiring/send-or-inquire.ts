@@ -10,7 +10,7 @@ import { digestOf, findExchange } from './exchange-log/store/exchange-rows.ts';
 /** The bank's response proves nothing. The job is retried with growing delays, then stuck. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
-  /** The bank was silent or unreachable. Its health says when it goes away and comes back. */
+  /** The bank was silent or unreachable, or refused the signature. Its health says when it goes away and comes back. */
   readonly isOutage: boolean;
 
   constructor(why: string, answer?: BankResponse) {
@@ -20,6 +20,7 @@ export class OutcomeUnknown extends Error {
 }
 
 function isAbsence(answer: BankResponse): boolean {
+  if ('isUnauthorised' in answer) return true;
   if (answer.outcome === 'unknown') return answer.isSilence === true;
   return answer.outcome === 'notSent' && answer.noBytesSent === true;
 }

@@ -1,5 +1,6 @@
 // The composition root: settings and ports in, a service out. The only file that knows every module.
 import { join } from 'node:path';
+import { watchSilentKinds } from '../acquiring/silent-kinds.ts';
 import { openAwayReport } from '../acquiring/away-report.ts';
 import { openBanks, type Banks } from '../acquiring/banks.ts';
 import { watchEveryMs } from '../acquiring/exchange-log/witness.ts';
@@ -274,6 +275,7 @@ export function buildService(
   const merchants = openMerchants(database.lookups, clock, livemodeOf(config.mode));
   const answers = idempotency(database, keyring);
 
+  const hearKind = watchSilentKinds(log);
   const banks = openBanks({
     db: database,
     lookups: database.lookups,
@@ -294,6 +296,7 @@ export function buildService(
       }),
     observe: (bankId, operation, answer, seconds) => {
       metrics.observeBank(bankId, operation, answer.outcome, seconds);
+      hearKind(bankId, operation, answer);
       if (operation === 'authorise' && isMisconfigured(answer, clock.now())) {
         metrics.countMisconfigured(bankId);
         log.warn({ bank: bankId, network: answer.network, code: answer.code }, 'configuration decline');
@@ -501,7 +504,7 @@ export function buildService(
       templateTokens,
       tokens,
       idempotency: answers,
-      outcomeWaits: openOutcomeWaits(waits),
+      outcomeWaits: openOutcomeWaits(waits, log),
       publicUrl,
       livemode: livemodeOf(config.mode),
       log,

@@ -98,7 +98,7 @@ export function addGauges(
   );
   metrics.gaugeBy(
     'mandate_bank_away_seconds',
-    'Since when this node sends a bank nothing new, because the bank cannot be reached or does not answer; none if it does',
+    'Since when this node sends a bank nothing new, because it cannot be reached, does not answer or refuses the signature; none otherwise',
     'bank',
     () =>
       Promise.resolve(

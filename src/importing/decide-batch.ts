@@ -1,4 +1,5 @@
 // Decides the rows of a batch on what is stored: which are imported, which are imported already, and why others cannot be.
+import { isPast } from '../cards/domain/card.ts';
 import type { Cards } from '../cards/vault.ts';
 import type { Instant } from '../clock.ts';
 import { approvalOf, type BindingImport, type CardOwner, type NewImport } from '../customers/port.ts';
@@ -50,8 +51,8 @@ export type Decided = {
   repeated: number;
   readonly conflicts: Problem[];
   readonly refused: Problem[];
-  /** From the first row on whose customer gets a card in this batch already. */
-  rest: readonly NumberedRow[];
+  /** Rows that need what another row of this batch writes: its customer, or its external ID. */
+  readonly rest: NumberedRow[];
 };
 
 type Candidate = NumberedRow & {
@@ -73,51 +74,54 @@ export async function decideBatch(
 ): Promise<Decided> {
   const stored = await lookUp(deps, rows, options, seen);
   const decided: Decided = { imports: [], repeated: 0, conflicts: [], refused: [], rest: [] };
-  const candidates = new Map<string, Candidate>();
-  const owners = new Set<string>();
-  for (const [index, numbered] of rows.entries()) {
+  const candidates: Candidate[] = [];
+  const awaited = new Set<string>();
+  for (const numbered of rows) {
     const { line, row } = numbered;
-    const named = row.customerExternalID;
-    const verdict = await verdictOn(deps, numbered, stored, candidates.get(row.externalID)?.fingerprint);
-    const isLater =
-      (named !== undefined && candidates.has(named)) ||
-      (verdict.is === 'candidate' && owners.has(customerIdOf(verdict.owner)));
-    if (isLater) {
-      decided.rest = rows.slice(index);
-      break;
-    }
-    if (verdict.is === 'repeated') decided.repeated++;
+    const owner = stored.ownerOf(row);
+    const names = namesIn(row, owner);
+    const isLater = names.some((name) => awaited.has(name));
+    const verdict = isLater ? undefined : await verdictOn(deps, numbered, { stored, owner, ...options });
+    if (!verdict || verdict.is === 'candidate') for (const name of names) awaited.add(name);
+    if (!verdict) decided.rest.push(numbered);
+    else if (verdict.is === 'candidate') candidates.push(verdict);
+    else if (verdict.is === 'repeated') decided.repeated++;
     else if (verdict.is === 'conflict') decided.conflicts.push({ line, reason: verdict.reason });
-    else if (verdict.is === 'refused') decided.refused.push({ line, reason: verdict.reason });
-    else {
-      owners.add(customerIdOf(verdict.owner));
-      candidates.set(row.externalID, verdict);
-    }
+    else decided.refused.push({ line, reason: verdict.reason });
   }
-  await prepare(deps, [...candidates.values()], options, { seen, decided });
+  await prepare(deps, candidates, options, { seen, decided });
   return decided;
+}
+
+/** What two rows have in common if the later one has to wait for the earlier one. */
+function namesIn(row: CheckedRow, owner: Owner): readonly string[] {
+  const { externalID, customerExternalID, customerID } = row;
+  const known = typeof owner === 'object' && !('newId' in owner) ? owner.id : customerID;
+  return [
+    `row ${externalID}`,
+    ...(customerExternalID ? [`row ${customerExternalID}`] : []),
+    `customer ${known ?? externalID}`,
+  ];
 }
 
 async function verdictOn(
   deps: ImportDeps,
   { line, row }: NumberedRow,
-  stored: Stored,
-  inThisBatch: Buffer | undefined,
+  { stored, owner, now }: { readonly stored: Stored; readonly owner: Owner; readonly now: Instant },
 ): Promise<Verdict> {
   const { number, expiry } = row.card;
   const hash = await deps.cards.cardMatchHash({ number, ...defined({ expiry }) });
   const fingerprint = requestFingerprint(['import', hash.toString('hex'), row.rest]);
-  const earlier = inThisBatch ?? stored.fingerprintOf(row.externalID);
+  const earlier = stored.fingerprintOf(row.externalID);
   if (earlier?.equals(fingerprint)) return { is: 'repeated' };
   if (earlier) return { is: 'conflict', reason: 'a binding with its externalID exists, with other values' };
   const shop = await deps.shop(row.shopID);
   if (!shop) return { is: 'refused', reason: 'shopID is unknown' };
   if (shop.isBlocked) return { is: 'refused', reason: 'its shop is blocked' };
-  const owner = stored.ownerOf(row);
   if (owner === 'taken')
     return { is: 'conflict', reason: 'a customer has its externalID: name it in customerExternalID' };
   if (!owner) return { is: 'refused', reason: 'its customer is unknown' };
-  const reason = problemOf(deps, row, { shop, owner });
+  const reason = problemOf(deps, row, { shop, owner, now });
   return reason === undefined
     ? { is: 'candidate', line, row, shop, owner, fingerprint }
     : { is: 'refused', reason };
@@ -128,19 +132,22 @@ const onlyTestCards = 'card: This sandbox takes test cards only';
 function problemOf(
   { cards }: ImportDeps,
   { card, firstPayment }: CheckedRow,
-  { shop, owner }: Pick<Candidate, 'shop' | 'owner'>,
+  { shop, owner, now }: Pick<Candidate, 'shop' | 'owner'> & { readonly now: Instant },
 ): string | undefined {
+  if (card.expiry !== undefined && isPast(card.expiry, now)) return 'card: Invalid expiration date';
   if (!cards.takes(card.number)) return onlyTestCards;
   if ('shopId' in owner && owner.shopId !== shop.id) return 'its customer is of another shop';
   if (firstPayment.currency !== shop.currency) return 'firstPayment.currency is not that of the shop';
   return undefined;
 }
 
+/** `taken`: a new customer cannot have the row's external ID. */
+type Owner = NewImport['owner'] | 'taken' | undefined;
+
 /** What the batch's rows name, as it is stored. */
 type Stored = {
   fingerprintOf(externalId: string): Buffer | undefined;
-  /** `taken`: a new customer cannot have the row's external ID. */
-  ownerOf(row: CheckedRow): NewImport['owner'] | 'taken' | undefined;
+  ownerOf(row: CheckedRow): Owner;
 };
 
 async function lookUp(
@@ -249,7 +256,10 @@ function importOf(
   return { card, binding, series: started, seen: seenOf(binding, { externalId, fingerprint, ...ids }) };
 }
 
-function seenOf({ customer, version, at }: Import['binding'], row: Omit<SeenRow, 'owner'>): SeenRow {
+function seenOf(
+  { customer, version, at, isNewCustomer }: Import['binding'],
+  row: Omit<SeenRow, 'owner' | 'isNewCustomer'>,
+): SeenRow {
   const owner: CardOwner = { ...customer, version, changedAt: at };
-  return { ...row, owner };
+  return { ...row, owner, isNewCustomer };
 }

@@ -83,14 +83,15 @@ function store({ db, cards, bindings, series }: ImportDeps, { imports }: Decided
       tx,
       imports.map(({ card }) => card),
     );
+    // Another run that has written one of the customers or external IDs is found here, before their series clash.
+    await bindings.store(
+      tx,
+      imports.map(({ binding }) => binding),
+    );
     await series.store(
       tx,
       imports.map((one) => one.series),
       now,
-    );
-    await bindings.store(
-      tx,
-      imports.map(({ binding }) => binding),
     );
   });
 }

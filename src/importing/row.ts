@@ -102,7 +102,8 @@ export function readRow(text: string, now: Instant): Read {
   const rest = { ...owner, cardHolder: holder, firstPayment, recurrentTerms, lastChargedAt };
   const problem = textProblem(rest, number) ?? ownerProblem(owner) ?? consentProblem(recurrentTerms);
   if (problem !== undefined) return no(problem);
-  const card = checkCard({ number, expDate, ...defined({ holder }) }, now);
+  // Whether it has expired since counts only for a row that is not imported yet.
+  const card = checkCard({ number, expDate, ...defined({ holder }) }, instantOf(firstPayment.createdAt));
   if (!card.ok) return no(`card: ${card.refusal.message ?? card.refusal.code}`);
   const payment = paymentIn(firstPayment, now);
   if (typeof payment === 'string') return no(payment);

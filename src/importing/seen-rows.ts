@@ -7,6 +7,8 @@ export type SeenRow = {
   readonly fingerprint: Buffer;
   readonly seriesId: string;
   readonly owner: CardOwner;
+  /** Only that row's external ID finds it. */
+  readonly isNewCustomer: boolean;
 };
 
 export type SeenRows = {
@@ -18,16 +20,18 @@ export type SeenRows = {
 
 export function noRows(): SeenRows {
   const byExternalId = new Map<string, SeenRow>();
+  const owners = new Map<string, CardOwner>();
   const series = new Set<string>();
   return {
     add(rows) {
       for (const row of rows) {
         byExternalId.set(row.externalId, row);
+        if (row.isNewCustomer) owners.set(row.externalId, row.owner);
         series.add(row.seriesId);
       }
     },
     fingerprintOf: (externalId) => byExternalId.get(externalId)?.fingerprint,
-    ownerOf: (externalId) => byExternalId.get(externalId)?.owner,
+    ownerOf: (externalId) => owners.get(externalId),
     hasSeries: (seriesId) => series.has(seriesId),
   };
 }

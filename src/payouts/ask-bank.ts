@@ -76,9 +76,10 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, cl
   }
 }
 
-/** A decline ends the payout instead. */
+/** A decline ends the payout instead. A refused signature says nothing of the ID: the payout stays with its bank, which is asked for it first. */
 function isUnsent(answer: BankResponse): boolean {
-  return answer.outcome === 'notSent' && (isProvedUndone(answer) || answer.notBuilt === true);
+  if (answer.outcome !== 'notSent') return false;
+  return isProvedUndone(answer) || answer.isUnauthorised === true || answer.notBuilt === true;
 }
 
 /** The terminals are bounded in number, and a payout only moves on. */

@@ -1,6 +1,7 @@
 // Creates a sandbox's party, shops and API key on the first start, and writes the key to a file only its owner can read.
 // Live mode has no such file.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../error-code.ts';
 import type { Banks } from '../acquiring/banks.ts';
@@ -23,8 +24,8 @@ export type SandboxInfo = {
 
 /** What `sandbox.json` holds while nodes run: the one that has run the longest, and those that started after it. */
 type StoredInfo = NodeInfo & { readonly after?: readonly NodeInfo[] };
-/** Files of 0.2.0 lack the process ID. */
-type NodeInfo = SandboxInfo & { readonly pid?: number };
+/** Files of 0.2.0 lack the process ID. The host of a container is the container. */
+type NodeInfo = SandboxInfo & { readonly pid?: number; readonly host?: string };
 
 const partyId = 'SANDBOX';
 const shops = [
@@ -79,28 +80,36 @@ export async function setUpSandbox(options: {
     docsUrl: `${publicUrl}/docs`,
     demoUrl: `${publicUrl}/demo`,
   };
-  writeNodes(dataFolder, [...readNodes(dataFolder).filter(isRunning), { ...facts, pid: process.pid }]);
+  writeNodes(dataFolder, [
+    ...readNodes(dataFolder).filter(mayRun),
+    { ...facts, pid: process.pid, host: hostname() },
+  ]);
   return facts;
 }
 
-/** Leaves the file to the other nodes. The last one removes it; the API key is in a file of its own. */
+/** Leaves the file to the other nodes, in other containers too. The last one removes it; the API key is in a file of its own. */
 export function leaveSandbox(dataFolder: string): void {
-  const others = readNodes(dataFolder).filter(isRunning);
+  const others = readNodes(dataFolder).filter(mayRun);
   if (others.length > 0) writeNodes(dataFolder, others);
   else rmSync(infoFile(dataFolder), { force: true });
 }
 
-/** Of the node that has run the longest, or of one that was killed. Undefined if none runs or was killed. */
+/** Of the node here that has run the longest, else of the latest elsewhere, or of one that was killed. Undefined if there is none. */
 export function readSandboxFacts(dataFolder: string): SandboxInfo | undefined {
   const nodes = readNodes(dataFolder);
-  const found = nodes.find(isRunning) ?? nodes[0];
+  const found = nodes.find(isRunning) ?? nodes.findLast(mayRun) ?? nodes[0];
   if (!found) return undefined;
-  const { pid: _, ...facts } = found;
+  const { pid: _pid, host: _host, ...facts } = found;
   return facts;
 }
 
-function isRunning({ pid }: NodeInfo): boolean {
-  return pid !== undefined && isAliveBesideUs(pid);
+function isRunning({ pid, host = hostname() }: NodeInfo): boolean {
+  return pid !== undefined && host === hostname() && isAliveBesideUs(pid);
+}
+
+/** The process of another container is not seen from here. */
+function mayRun(node: NodeInfo): boolean {
+  return isRunning(node) || (node.host !== undefined && node.host !== hostname());
 }
 
 function readNodes(dataFolder: string): NodeInfo[] {
@@ -135,7 +144,7 @@ function writeNodes(dataFolder: string, [first, ...after]: readonly NodeInfo[]):
 
 /** Writes a temporary file and renames it, so that a reader never sees half of it. */
 function writeAside(file: string, text: string): void {
-  const aside = `${file}.${process.pid}`;
+  const aside = `${file}.${hostname()}.${process.pid}`;
   writeFileSync(aside, text, { mode: 0o600 });
   renameSync(aside, file);
 }

@@ -2833,12 +2833,12 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $21::int8, $9::timestamptz, $22::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $23::json from changed
 )
 select invoice_id from changed;
 
@@ -2850,12 +2850,12 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $3::text is null or exists (select from claim)
 ), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $4::text, $1::text, $6::text, $7::int4, $8::text, $9::text, $10::timestamptz, $11::timestamptz, $12::int8, $13::text, $14::text, $15::text, $16::json, $17::json, $18::json, $19::json, $3::text, $2::text, $20::json, $10::timestamptz, $21::timestamptz from claimed
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
+select $4::text, $1::text, $6::text, $7::int4, $8::text, $9::text, $10::timestamptz, $11::timestamptz, $12::int8, $13::text, $14::text, $15::text, $16::json, $17::json, $18::json, $19::json, $3::text, $2::text, $20::json, $21::int8, $10::timestamptz, $22::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $23::json from changed
 )
 select invoice_id from changed;
 
@@ -2867,12 +2867,12 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $21::int8, $9::timestamptz, $22::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $23::json from changed
 )
 select invoice_id from changed;
 
@@ -3782,10 +3782,10 @@ join external_id as claim on claim.operation = asked.operation and claim.externa
 where claim.party_id = $3::text;
 
 -- read_invoice
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text;
 
 -- read_invoice_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
 
@@ -3800,12 +3800,12 @@ where invoice_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
 -- read_invoice_from_template_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceWithTemplate' and claim.external_id = $2::text;
 
 -- read_invoice_of_party
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_invoice_template
 select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
@@ -4570,7 +4570,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_email
@@ -4604,7 +4604,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_external_id
@@ -4636,7 +4636,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_invoice_id
@@ -4668,7 +4668,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_rrn
@@ -4702,7 +4702,7 @@ and ($3::text is null or rrn = $3::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_time
@@ -4734,7 +4734,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_payments_by_customer_id

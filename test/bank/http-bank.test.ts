@@ -279,7 +279,7 @@ describe('the outcome is notSent when', () => {
   test.each([
     [429, { error: 'notDone' }, { 'retry-after': '1' }, { notDone: true }],
     [503, { error: 'notDone' }, { 'retry-after': '1' }, { notDone: true }],
-    [401, { error: 'unauthorised' }, {}, {}],
+    [401, { error: 'unauthorised' }, {}, { isUnauthorised: true }],
   ])('the bank reports it with status %i', async (status, body, headers, said) => {
     const { url } = await serve((_heard, response) => reply(response, status, body, headers));
     const answer = await open(url).send(authorise());

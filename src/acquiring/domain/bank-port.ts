@@ -197,16 +197,18 @@ export type BankResponse =
       readonly why: string;
       /** The request was written, and nothing came back. */
       readonly isSilence?: true;
+      readonly isUnauthorised?: true;
     }
   /**
-   * Certainly not done, or refused. With `noBytesSent` no byte reached the bank, with `notDone` it says so in the words of the
-   * protocol, and with `notBuilt` there was no message.
+   * This message did nothing. No byte reached the bank, it says so itself, it refused the signature before it read the
+   * message, or there was no message.
    */
   | {
       readonly outcome: 'notSent';
       readonly why: string;
       readonly noBytesSent?: true;
       readonly notDone?: true;
+      readonly isUnauthorised?: true;
       readonly notBuilt?: true;
     };
 

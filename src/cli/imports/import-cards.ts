@@ -8,6 +8,7 @@ import { livemodeOf } from '../../livemode.ts';
 import { openMerchants } from '../../merchants/merchants.ts';
 import { importingSeries } from '../../recurring/port.ts';
 import type { RecurringSettings } from '../../recurring/domain/settings.ts';
+import { refuseOlderPrograms } from '../../platform/database/connections/programs.ts';
 import { requireParty, withFoundation } from '../foundation.ts';
 import { firstSignal } from '../signals.ts';
 import { printJsonObject } from '../json-members.ts';
@@ -54,6 +55,7 @@ export async function importInto(
   file: SealedFile,
   { party: partyId, dryRun, isStopped = () => false }: Options & { readonly isStopped?: () => boolean },
 ): Promise<ImportReport> {
+  if (!dryRun) await refuseOlderPrograms(db);
   const party = await requireParty(db, partyId);
   const merchants = openMerchants(db.lookups, clock, livemodeOf(config.mode));
   const series = importingSeries(db);

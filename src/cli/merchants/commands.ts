@@ -125,7 +125,7 @@ function addRecurringSettings(shop: MandateCommand): void {
     .addOption(yesOrNo('--enforce-amount <yes|no>', 'the amounts of consents from before 0.3.0 bind too'))
     .addOption(yesOrNo('--enforce-max-gap <yes|no>', 'refuse a charge six months after the last one'))
     .addOption(yesOrNo('--require-consent-evidence <yes|no>', 'save no card without evidence of consent'))
-    .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse recurring charges by access token'))
+    .addOption(yesOrNo('--needs-api-key <yes|no>', 'refuse charges without the payer by access token'))
     .action(async (id: string, options) => (await import('./recurring.ts')).setRecurring(id, options));
 }
 
@@ -252,7 +252,8 @@ function addShopSettings(shop: MandateCommand): void {
   shop
     .subcommand('origins', {
       summary: 'Show or change the sites that may embed checkout',
-      details: 'These sites may show the checkout in a frame and get payers back. It prints the list.',
+      details:
+        'These sites may show the checkout in a frame and get payers back. A list holds in a sandbox too. It prints the list.',
       examples: ['mandate shop origins S1 --party P1 --add https://shop.example'],
     })
     .requiredOption('--party <id>', 'the merchant')

@@ -118,13 +118,16 @@ function addJobCommands(program: MandateCommand): void {
     .action(async (options) => (await import('./jobs.ts')).listStuckJobs(options));
   jobs
     .subcommand('retry', {
-      summary: 'Retry a stuck job from its first attempt',
+      summary: 'Retry a stuck job, or all of a kind',
       details: 'Use it when the cause is gone. A retry is safe: the bank is queried before anything is sent.',
-      examples: ['mandate jobs retry payment 1NvbIoO4BTk/1'],
+      examples: ['mandate jobs retry payment 1NvbIoO4BTk/1', 'mandate jobs retry withdrawal --all'],
     })
     .argument('<kind>', 'the kind that mandate jobs stuck prints')
-    .argument('<id>', 'the ID that mandate jobs stuck prints')
-    .action(async (kind: string, id: string) => (await import('./jobs.ts')).retryJob(kind, id));
+    .argument('[id]', 'the ID that mandate jobs stuck prints')
+    .option('--all', 'every stuck job of the kind')
+    .action(async (kind: string, id: string | undefined, options) =>
+      (await import('./jobs.ts')).retryJobs(kind, id, options),
+    );
 }
 
 function addWebhookCommands(program: MandateCommand): void {

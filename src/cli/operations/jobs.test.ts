@@ -33,3 +33,24 @@ test.each(['payer_email', 'letter'])('a stuck payer email can be retried as kind
   expect(retried.output).toContain(`payer_email ${kind}/1 is due again`);
   expect(JSON.parse((await run('stuck', '--json')).output)).toEqual([]);
 });
+
+test('all stuck jobs of a kind are retried at once', async () => {
+  await db.database.withClient((client) =>
+    client.query(
+      `insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at,
+         amount_minor, currency, reference, stuck_at, stuck_reason)
+       select 'I' || n, '1', 'P', 'S', 'waiting', now(), 'payer@example.com', now(), 100, 'RUB', 'R', now(), 'EmailNotAccepted: 451'
+       from generate_series(1, 1001) n`,
+    ),
+  );
+  expect((await run('retry', 'payment', '--all')).output).toContain('0 stuck jobs of kind "payment"');
+  const retried = await run('retry', 'payer_email', '--all');
+  expect(retried.output).toContain('1001 stuck jobs of kind "payer_email" are due again');
+  expect(JSON.parse((await run('stuck', '--json')).output)).toEqual([]);
+});
+
+test.each([[['payment']], [['payment', 'I/1', '--all']]])('retry %j is refused', async (words) => {
+  const refused = await run('retry', ...words);
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.errors).toContain('Give either the ID of a job or --all.');
+});

@@ -33,12 +33,23 @@ export async function listFailingJobs(options: { json?: true }): Promise<void> {
   );
 }
 
-export async function retryJob(givenKind: string, id: string): Promise<void> {
+export async function retryJobs(
+  givenKind: string,
+  id: string | undefined,
+  { all }: { readonly all?: true },
+): Promise<void> {
+  if ((id === undefined) !== (all === true)) throw new Error('Give either the ID of a job or --all.');
   const kind = Object.hasOwn(formerKinds, givenKind) ? (formerKinds[givenKind] ?? givenKind) : givenKind;
-  const found = await withFoundation((foundation) => buildService(foundation).jobs.retry(kind, id));
-  if (!found)
-    throw new Error(
-      `No stuck job of kind "${kind}" has ID ${id}. List stuck jobs with "mandate jobs stuck".`,
-    );
-  console.log(`${kind} ${id} is due again. A running node runs it within a second.`);
+  await withFoundation(async (foundation) => {
+    const { jobs } = buildService(foundation);
+    if (id === undefined) {
+      const retried = await jobs.retryAll(kind);
+      return console.log(`${retried} stuck jobs of kind "${kind}" are due again.`);
+    }
+    if (!(await jobs.retry(kind, id)))
+      throw new Error(
+        `No stuck job of kind "${kind}" has ID ${id}. List stuck jobs with "mandate jobs stuck".`,
+      );
+    console.log(`${kind} ${id} is due again. A running node runs it within a second.`);
+  });
 }

@@ -144,6 +144,9 @@ export const InvoiceSchema = Type.Object(
     createdAt: DateTime,
     dueDate: DateTime,
     amount: Amount,
+    amountRandomized: Type.Optional(
+      Type.Object({ original: Amount, randomized: Amount }, { title: 'AmountRandomized' }),
+    ),
     currency: CurrencyCode,
     product: Type.String(),
     description: Type.Optional(Type.String()),
@@ -198,18 +201,22 @@ export const invoiceExample = {
 } satisfies InvoiceParams;
 
 export function invoiceBody(invoice: InvoiceTerms & InvoiceState): Static<typeof InvoiceSchema> {
+  const { originalMinor } = invoice;
+  const randomized = Number(invoice.amount.minor);
   return {
     id: invoice.id,
     shopID: invoice.shopId,
     createdAt: invoice.createdAt,
     dueDate: invoice.dueDate,
-    amount: Number(invoice.amount.minor),
+    amount: randomized,
     currency: invoice.amount.currency,
     product: invoice.product,
     metadata: invoice.metadata,
     status: invoice.status,
     ...defined({
       externalID: invoice.externalId,
+      amountRandomized:
+        originalMinor === undefined ? undefined : { original: Number(originalMinor), randomized },
       description: invoice.description,
       invoiceTemplateID: invoice.templateId,
       cart: invoice.cart && cartBody(invoice.cart),

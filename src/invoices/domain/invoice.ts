@@ -39,6 +39,8 @@ export type InvoiceTerms = {
   readonly templateId?: string;
   /** Its payment saves the card for later charges, on these terms. If they say nothing, those of the request or the shop apply. */
   readonly recurring?: MandateTerms;
+  /** What the merchant sent, if they asked for an amount by chance. */
+  readonly originalMinor?: bigint;
 };
 
 export type InvoiceState =
@@ -67,7 +69,10 @@ export const invoiceLifecycle = {
 export const maxCartLines = 100;
 const overdueReason = 'overdue';
 
-export type CreateInvoice = Omit<InvoiceTerms, 'partyId' | 'shopId' | 'createdAt' | 'amount'> & {
+export type CreateInvoice = Omit<
+  InvoiceTerms,
+  'partyId' | 'shopId' | 'createdAt' | 'amount' | 'originalMinor'
+> & {
   readonly partyId?: string;
   readonly amountMinor?: bigint;
   readonly currency: string;
@@ -112,7 +117,8 @@ export function invoiceCreated(
   amountMinor: bigint,
   now: Instant,
 ): InvoiceFact & { type: 'invoice_created' } {
-  const { description, cart, bankAccount, clientInfo, externalId, templateId, recurring } = command;
+  const { description, cart, bankAccount, clientInfo, externalId, templateId, recurring, originalMinor } =
+    command;
   return {
     type: 'invoice_created',
     terms: {
@@ -124,7 +130,16 @@ export function invoiceCreated(
       amount: { minor: amountMinor, currency: shop.currency },
       product: command.product,
       metadata: command.metadata,
-      ...defined({ description, cart, bankAccount, clientInfo, externalId, templateId, recurring }),
+      ...defined({
+        description,
+        cart,
+        bankAccount,
+        clientInfo,
+        externalId,
+        templateId,
+        recurring,
+        originalMinor,
+      }),
     },
   };
 }
@@ -148,7 +163,7 @@ function drawnCost(
   { randomAmount, cart }: CreateInvoice,
   costMinor: bigint,
 ): Outcome<
-  { readonly costMinor: bigint; readonly cart?: readonly CartLine[] },
+  { readonly costMinor: bigint; readonly cart?: readonly CartLine[]; readonly originalMinor?: bigint },
   'invalidInvoiceCart' | 'invalidInvoiceCost'
 > {
   if (!randomAmount) return accept({ costMinor });
@@ -163,7 +178,11 @@ function drawnCost(
       hint: `With \`randomizeAmount\` the amount could become ${lowest < 1n ? lowest : highest}. Send a smaller deviation.`,
     });
   const drawnMinor = drawnAmount(costMinor, randomAmount);
-  return accept({ costMinor: drawnMinor, ...(line ? { cart: [{ ...line, priceMinor: drawnMinor }] } : {}) });
+  return accept({
+    costMinor: drawnMinor,
+    originalMinor: costMinor,
+    ...(line ? { cart: [{ ...line, priceMinor: drawnMinor }] } : {}),
+  });
 }
 
 export function lineCostMinor(line: CartLine): bigint {

@@ -87,6 +87,7 @@ const terms: Codec<InvoiceTerms> = mapped(
     externalId: optional(text),
     templateId: optional(text),
     recurring: optional(mandateTerms),
+    originalMinor: optional(minorUnits),
   }),
   {
     read: ({ amountMinor, currency: of, ...more }) => ({

@@ -48,6 +48,7 @@ const columns = {
   external_id: 'text?',
   invoice_template_id: 'text?',
   recurring: stored('json?', mandateTerms),
+  original_minor: 'int8?',
 } as const;
 /** Columns that payments write. */
 export const invoiceColumns = { ...columns, payment_in_progress: 'bool' } as const;
@@ -257,6 +258,7 @@ function rowOf(invoice: Invoice, version: number): Values<typeof columns> {
     external_id: invoice.externalId ?? null,
     invoice_template_id: invoice.templateId ?? null,
     recurring: invoice.recurring ?? null,
+    original_minor: invoice.originalMinor ?? null,
   };
 }
 
@@ -278,6 +280,7 @@ export function invoiceFromRow(row: Values<typeof invoiceColumns>): StoredInvoic
       externalId: row.external_id,
       templateId: row.invoice_template_id,
       recurring: row.recurring,
+      originalMinor: row.original_minor,
     }),
   };
   const { payment_in_progress: paymentInProgress } = row;

@@ -41,7 +41,7 @@ import { keptWish, wantedCharge, type KeptWish } from '../domain/authentication/
 import type { CardDetails } from '../../cards/domain/card.ts';
 import { kept, requireUsable } from './authenticated-elsewhere.ts';
 import { paymentOutcome } from './outcomes.ts';
-import { isProvenCustomer, presenceProblem } from './payer-present.ts';
+import { customerProof, needsPresentPayer, presenceProblem, staleToken } from './payer-present.ts';
 import {
   paymentBody,
   paymentExample,
@@ -123,13 +123,11 @@ export const createPayment = endpoint({
     const { caller, params, body, now } = request;
     const deadline = deadlineOf(body.processingDeadline, now);
     if (deadline === 'unreadable') return refuse('invalidProcessingDeadline');
-    const proven = await isProvenCustomer(body.payer, caller, deps.tokens);
-    if (!proven.ok) return proven;
+    const proof = await customerProof(body.payer, caller, deps.tokens);
+    if (!proof.ok) return proof;
     // Checked before any lookup, so that a checkout token cannot find out which cards are saved.
-    if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer' && !proven.value)
-      return refuse('operationNotPermitted', {
-        message: 'This token is limited to a payer who is present. Use an API key to charge a saved card.',
-      });
+    if ('isFor' in caller && body.payer.payerType !== 'PaymentResourcePayer' && proof.value === 'none')
+      return needsPresentPayer;
     const ofMerchant = (['threeDSecure', 'authenticated'] as const).find((name) => body[name] !== undefined);
     if (caller.kind !== 'apiKey' && ofMerchant)
       return refuse('operationNotPermitted', { message: `Only an API key can send ${ofMerchant}.` });
@@ -155,8 +153,10 @@ export const createPayment = endpoint({
         return trading.ok ? accept(paymentBody(payment, caller)) : trading;
       },
       // After a version conflict, lock the rows read, so that the next attempt succeeds.
-      make: (attempt) =>
-        startPayment(request, made, needsTransaction(request, source.value) || attempt > 0, deps),
+      make: async (attempt) =>
+        proof.value === 'stale'
+          ? staleToken
+          : startPayment(request, made, needsTransaction(request, source.value) || attempt > 0, deps),
     });
   },
 });

@@ -36,26 +36,35 @@ export function presenceProblem(body: PaymentParams, where = ''): string | undef
   return alone && validationMessage(`${where}payer.${alone}`, 'no_match', 'requires present');
 }
 
+/** The token is no part of what an Idempotency-Key stands for: with another one the same request may be accepted. */
+const notPermitted = (message: string) =>
+  refuse('operationNotPermitted', { message, isOfThisTryAlone: true });
+
+export const staleToken = notPermitted(
+  'The customerAccessToken has expired. Issue a new one for the customer.',
+);
+export const needsPresentPayer = notPermitted(
+  'This token is limited to a payer who is present. Use an API key to charge a saved card.',
+);
+
 /**
- * Whether the payer has shown that they are the customer. The token of an invoice may be in any browser, so it does not show that.
+ * Whether the payer has shown that they are the customer: the token of an invoice, which may be in any browser, does not show that.
+ * A `stale` one lets them repeat a request.
  */
-export async function isProvenCustomer(
+export async function customerProof(
   payer: PaymentParams['payer'],
   { partyId }: Caller,
   tokens: Pick<AccessTokens, 'verify'>,
-): Promise<Outcome<boolean, 'operationNotPermitted'>> {
-  if (payer.payerType !== 'CustomerPayer' || payer.customerAccessToken === undefined) return accept(false);
+): Promise<Outcome<'none' | 'proven' | 'stale', 'operationNotPermitted'>> {
+  if (payer.payerType !== 'CustomerPayer' || payer.customerAccessToken === undefined) return accept('none');
   const found = await tokens.verify(payer.customerAccessToken);
-  if (found?.kind === 'refused')
-    return refuse('operationNotPermitted', {
-      message: 'The customerAccessToken has expired. Issue a new one for the customer.',
-    });
+  if (found?.kind === 'refused') return accept('stale');
   const isTheirs =
     found?.kind === 'customer' && found.partyId === partyId && found.entityId === payer.customerID;
-  if (isTheirs) return accept(true);
-  return refuse('operationNotPermitted', {
-    message: 'The customerAccessToken is not of this customer. Send the token of the customer in customerID.',
-  });
+  if (isTheirs) return accept('proven');
+  return notPermitted(
+    'The customerAccessToken is not of this customer. Send the token of the customer in customerID.',
+  );
 }
 
 type ClientInfoParams = NonNullable<(PaymentParams['payer'] & { payerType: 'CustomerPayer' })['clientInfo']>;

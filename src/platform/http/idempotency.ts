@@ -14,7 +14,7 @@ export type StoredResponse = {
   readonly warnings?: string | undefined;
 };
 
-/** A retryable response says that it is too early or that there is no capacity. It is not stored, so a repeat may succeed. */
+/** A retryable response says that it is too early, that there is no capacity or that a token is wrong. It is not stored, so a repeat may succeed. */
 export type EndpointResponse = StoredResponse & { readonly isRetryable?: true };
 
 export type RepeatableRequest = {

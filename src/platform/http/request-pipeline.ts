@@ -278,9 +278,9 @@ async function perform<Deps>(
     if (waitSeconds !== undefined) reply.header('Retry-After', String(waitSeconds));
     const refused = errorResponse(apiFamilyOf(endpoint.path), withSuggestion(outcome.refusal, unknown));
     const response = { ...refused, warnings: withWarnings(reply, []) };
-    return waitSeconds !== undefined || response.status === 429
-      ? { ...response, isRetryable: true }
-      : response;
+    const isRetryable =
+      waitSeconds !== undefined || response.status === 429 || outcome.refusal.isOfThisTryAlone === true;
+    return isRetryable ? { ...response, isRetryable } : response;
   }
   const warnings = withWarnings(reply, (outcome.warnings ?? []).map(warningOfOutcome));
   const answer = await settled(outcome.value);

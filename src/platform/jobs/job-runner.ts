@@ -42,6 +42,8 @@ export type JobRunner<Rows = object> = Pick<Loop, 'attend' | 'whenIdle' | 'stop'
   failingJobs(): Promise<FailingJob[]>;
   /** Makes the job due for the next poll. It claims nothing, because the command that calls it ends soon. */
   retry(kind: string, id: string): Promise<boolean>;
+  /** Those that are stuck now. Returns how many there were. */
+  retryAll(kind: string): Promise<number>;
 };
 
 const pollEveryMs = 1_000;
@@ -62,6 +64,8 @@ export function openJobRunner<Rows extends object>({
     openJobTable(name, handler, { ...options, loop }, () => requestPoll([name])),
   );
   const tableOf = (kind: string) => tables.find(({ name }) => name === kind);
+  const retryOne = async ({ sql }: (typeof tables)[number], key: readonly string[]) =>
+    (await db.run(sql.retry, { key, now: clock.now() })).length > 0;
   const clocks = openPartyClocks(tables, { db, clock, loop });
   const wake = () => requestPoll(tables.map(({ name }) => name));
 
@@ -110,8 +114,17 @@ export function openJobRunner<Rows extends object>({
     failingJobs: () => failingJobs(db, tables, clock),
     async retry(kind, id) {
       const table = tableOf(kind);
-      const due = { key: id.split('/'), now: clock.now() };
-      return table !== undefined && (await db.run(table.sql.retry, due)).length > 0;
+      return table !== undefined && (await retryOne(table, id.split('/')));
+    },
+    async retryAll(kind) {
+      const table = tableOf(kind);
+      let retried = 0;
+      for (let before = -1; table && retried > before;) {
+        before = retried;
+        // The longest stuck come first, a thousand at a time.
+        for (const { key } of await db.run(table.sql.stuck, {})) if (await retryOne(table, key)) retried += 1;
+      }
+      return retried;
     },
     async stop() {
       await Promise.all([loop.stop(), clocks.whenStill()]);

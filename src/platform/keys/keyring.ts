@@ -3,7 +3,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
-import { hasOlderPrograms } from '../database/connections/programs.ts';
+import { refuseOlderPrograms } from '../database/connections/programs.ts';
 import { oneOf } from '../database/codec.ts';
 import { statement, stored } from '../database/statement.ts';
 import { NotSetUp, type SetUp } from '../../not-set-up.ts';
@@ -186,14 +186,6 @@ export async function openKeyring(
     },
     stop: () => clearInterval(timer),
   };
-}
-
-async function refuseOlderPrograms(db: Pick<Database, 'run'>): Promise<void> {
-  if (await hasOlderPrograms(db))
-    throw new Error(
-      'A program of version 0.2.0 uses this database and could not read what is written under the new keys. ' +
-        'Stop or upgrade every node of that version, and run this again.',
-    );
 }
 
 function formOf(purpose: KeyPurpose): KeyForm {

@@ -2,7 +2,8 @@
 import type { Instant } from '../../clock.ts';
 import { list, text } from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { statement, stored } from '../../platform/database/statement.ts';
+import { columnList, statement, stored } from '../../platform/database/statement.ts';
+import { attemptColumns } from './attempt-columns.ts';
 
 /**
  * Attempts are stored by their time alone, so of each webhook only the first 500 after each event are looked through. What was delivered
@@ -11,17 +12,8 @@ import { statement, stored } from '../../platform/database/statement.ts';
 const readDeliveries = statement({
   name: 'read_webhook_deliveries',
   parameters: { aggregate_id: 'text', since: stored('json', list(text)) },
-  row: {
-    webhook_id: 'text',
-    position: 'int8',
-    attempt: 'int4',
-    event_type: 'text',
-    attempted_at: 'timestamptz',
-    duration_ms: 'int4',
-    status: 'int4?',
-    failure: 'text?',
-  },
-  text: `select distinct tried.webhook_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
+  row: { webhook_id: 'text', ...attemptColumns },
+  text: `select distinct tried.webhook_id, ${columnList(attemptColumns)}
          from webhook_queue as queue
          cross join json_array_elements_text(:since) as event (at)
          cross join lateral (

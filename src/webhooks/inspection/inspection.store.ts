@@ -3,7 +3,8 @@ import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { oneOf } from '../../platform/database/codec.ts';
 import { waitingWebhooks } from '../delivery/queues.store.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
+import { attemptColumns } from './attempt-columns.ts';
 
 export const queueStates = ['waiting', 'failing', 'parked', 'done'] as const;
 export type QueueState = (typeof queueStates)[number];
@@ -32,17 +33,7 @@ const readQueues = statement({
          order by aggregate_id limit :limit`,
 });
 
-const attemptRow = {
-  aggregate_id: 'text',
-  position: 'int8',
-  attempt: 'int4',
-  event_type: 'text',
-  attempted_at: 'timestamptz',
-  duration_ms: 'int4',
-  status: 'int4?',
-  failure: 'text?',
-  base: 'int8?',
-} as const;
+const attemptRow = { aggregate_id: 'text', ...attemptColumns, base: 'int8?' } as const;
 export type AttemptRow = Values<typeof attemptRow>;
 
 /** The whole sort key of the list, because many attempts have the same time. */
@@ -66,7 +57,7 @@ const readAttempts = statement({
     limit: 'int4',
   },
   row: attemptRow,
-  text: `select aggregate_id, position, attempt, event_type, attempted_at, duration_ms, status, failure,
+  text: `select aggregate_id, ${columnList(attemptColumns)},
            (select base from webhook_event_number as numbers
             where numbers.aggregate_id = attempted.aggregate_id and chunk = position / 8 / 64) as base
          from webhook_attempt as attempted

@@ -1,8 +1,10 @@
 // Cards of a former provider: after the import their customers are charged without the payer, and nothing else has happened.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
 import { reconcile } from '../../../src/acquiring/reconciliation/reconcile.ts';
 import { reconciliationSources } from '../../../src/app/sources/reconciliation-sources.ts';
 import { everyInvariant } from '../../../src/app/compose.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
 import { checkLedger } from '../../../src/platform/ledger/check-ledger.ts';
 import { customersTopic } from '../../../src/customers/webhook-events.ts';
 import { recurringTopic } from '../../../src/recurring/webhook-events.ts';
@@ -247,6 +249,45 @@ describe('a file', () => {
     expect(await counts()).toEqual(before);
   });
 
+  test('has the repeats of a row that is refused refused like it', async () => {
+    const { recurrentTerms, contactInfo: _, ...row } = importRow();
+    const over = { recurrentTerms: { ...recurrentTerms, validUntil: '2025-12-31' } };
+    await imports([importRow({ externalID: 'owner' })]);
+    const customerID = (await customerOf('owner')).id;
+    const consented = { ...row, recurrentTerms, externalID: 'consented', customerID };
+    const rows = [
+      importRow({ externalID: 'over', ...over }),
+      importRow({ externalID: 'over', ...over }),
+      importRow({ externalID: 'over', metadata: { plan: 'other' }, ...over }),
+      consented,
+      consented,
+    ];
+    for (const dryRun of [true, undefined]) {
+      const report = await imports(rows, dryRun ? { dryRun } : {});
+      expect(report).toMatchObject({ imported: 0, repeated: 0, conflicts: [] });
+      expect(report.refused.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5]);
+    }
+  });
+
+  test('finds a customer by the external ID that made it, and by no other of its rows, in a dry run too', async () => {
+    const { contactInfo: _, ...second } = importRow({
+      card: { cardNumber: '5555555555554444', expDate: '11/31' },
+    });
+    const firstPayment = {
+      ...importRow().firstPayment,
+      networkTransactionID: { kind: 'mcTrace', value: 'MCC0123450105' },
+    };
+    const third = { ...second, card: { ...second.card, cardNumber: '2223000048400011' }, firstPayment };
+    const rows = [
+      importRow({ externalID: 'makes' }),
+      { ...second, firstPayment, externalID: 'adds', customerExternalID: 'makes' },
+      { ...third, externalID: 'lost', customerExternalID: 'adds' },
+    ];
+    const expected = { ...none, imported: 2, refused: [{ line: 3, reason: 'its customer is unknown' }] };
+    expect(await imports(rows, { dryRun: true })).toEqual(expected);
+    expect(await imports(rows)).toEqual(expected);
+  });
+
   test('writes nothing in a dry run, which counts the same', async () => {
     const rows = [
       importRow({ externalID: 'dry-1' }),
@@ -266,6 +307,56 @@ describe('a file', () => {
     });
     expect(await imports(rows)).toEqual(dry);
   });
+});
+
+describe('two runs at once', () => {
+  /** The other run begins and ends after this one has decided, and before it writes. */
+  async function overtaken(rows: readonly object[], others: readonly object[]) {
+    const { database } = world.service;
+    let isOvertaken = false;
+    const waiting = Object.assign(Object.create(database) as typeof database, {
+      async transaction<T>(work: (tx: Database) => Promise<T>): Promise<T> {
+        if (!isOvertaken) {
+          isOvertaken = true;
+          expect(await imports(others)).toEqual({ ...none, imported: others.length });
+        }
+        return database.transaction(work);
+      },
+    });
+    const service = { ...world.service, database: waiting };
+    return importRows(service, files, world.merchant.partyId, rows);
+  }
+
+  test('of one file import each row once', async () => {
+    const { contactInfo: _, ...row } = importRow();
+    await world.createCustomer();
+    const { id: customerID } = await world.createCustomer();
+    const rows = [importRow({ externalID: 'at-once-1' }), { ...row, externalID: 'at-once-2', customerID }];
+    expect(await overtaken(rows, rows)).toEqual({ ...none, repeated: 2 });
+  });
+
+  test('of two files do not import two consents for one card of a customer', async () => {
+    const { contactInfo: _, ...row } = importRow();
+    const { id: customerID } = await world.createCustomer();
+    const rows = ['at-once-3', 'at-once-4'].map((externalID) => ({ ...row, externalID, customerID }));
+    expect(await overtaken(rows.slice(0, 1), rows.slice(1))).toEqual({
+      ...none,
+      refused: [{ line: 1, reason: 'its customer has a consent for this card already' }],
+    });
+  });
+});
+
+test('while a node of an older version runs, nothing is imported: it would send webhooks', async () => {
+  const older = new pg.Client({
+    connectionString: world.service.testDatabase.url,
+    application_name: 'mandate',
+  });
+  await older.connect();
+  const rows = [importRow({ externalID: 'early' })];
+  expect(await imports(rows, { dryRun: true })).toEqual({ ...none, imported: 1 });
+  await expect(imports(rows)).rejects.toThrow('Stop or upgrade every node of that version');
+  await older.end();
+  expect(await imports(rows)).toEqual({ ...none, imported: 1 });
 });
 
 test('an import sends no webhooks, and later changes of its customers do', async () => {
@@ -323,6 +414,21 @@ test('no card number is in a log line, nor in a row in the clear', async () => {
   expect(world.service.logged.join('\n')).not.toContain(goodCard);
   for (const table of ['card', 'customer', 'binding', 'series', 'event', 'external_id'])
     expect(await select(`select from ${table} as row where row::text like '%${goodCard}%'`)).toEqual([]);
+});
+
+test('a row that was imported is known again after its card has expired', async () => {
+  const [year, month] = world.service.clock.now().slice(2).split('-');
+  const soon = importRow({
+    externalID: 'expires',
+    card: { ...importRow().card, expDate: `${month}/${year}` },
+  });
+  expect(await imports([soon])).toEqual({ ...none, imported: 1 });
+  await world.later(32 * 24 * 3_600_000);
+  expect(await imports([soon, { ...soon, externalID: 'expired' }])).toEqual({
+    ...none,
+    repeated: 1,
+    refused: [{ line: 2, reason: 'card: Invalid expiration date' }],
+  });
 });
 
 async function counts() {

@@ -19,10 +19,11 @@ afterAll(async () => {
   await service.close();
 });
 
+const none = { repeated: 0, conflicts: [], refused: [] };
 const rowCount = 10_000;
 
-test('10,000 rows are imported in batches of five statements and a transaction', async () => {
-  const rows = Array.from({ length: rowCount }, (_, number) => importRow({ externalID: `row-${number}` }));
+/** The names of the statements that were sent meanwhile. */
+async function statementsOf(work: () => Promise<unknown>): Promise<(name: string) => number> {
   const sent: string[] = [];
   const query = pg.Client.prototype.query;
   vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...parameters: any[]) {
@@ -30,10 +31,16 @@ test('10,000 rows are imported in batches of five statements and a transaction',
     sent.push(String(typeof first === 'string' ? first : (first.name ?? first.text)));
     return (query as any).apply(this, parameters);
   });
-  const none = { repeated: 0, conflicts: [], refused: [] };
-  expect(await importRows(service, files, merchant.partyId, rows)).toEqual({ ...none, imported: rowCount });
+  await work();
   vi.restoreAllMocks();
-  const counted = (name: string) => sent.filter((one) => one === name).length;
+  return (name) => sent.filter((one) => one === name).length;
+}
+
+test('10,000 rows are imported in batches of five statements and a transaction', async () => {
+  const rows = Array.from({ length: rowCount }, (_, number) => importRow({ externalID: `row-${number}` }));
+  const counted = await statementsOf(async () =>
+    expect(await importRows(service, files, merchant.partyId, rows)).toEqual({ ...none, imported: rowCount }),
+  );
   const batches = rowCount / rowsOfBatch;
   expect({
     taken: counted('read_imported_external_ids'),
@@ -65,4 +72,28 @@ test('10,000 rows are imported in batches of five statements and a transaction',
     imported: 0,
     repeated: 600,
   });
+});
+
+test('two cards of each customer, one after the other, take few batches more than one card of each', async () => {
+  const { contactInfo: _, ...second } = importRow({
+    card: { cardNumber: '5555555555554444', expDate: '11/31' },
+  });
+  const networkTransactionID = { kind: 'mcTrace', value: 'MCC0123450105' };
+  const firstPayment = { ...second.firstPayment, networkTransactionID };
+  const rows = Array.from({ length: 500 }, (_unused, number) => [
+    importRow({ externalID: `pair-${number}` }),
+    { ...second, firstPayment, externalID: `pair-${number}-b`, customerExternalID: `pair-${number}` },
+  ]).flat();
+  const counted = await statementsOf(async () =>
+    expect(await importRows(service, files, merchant.partyId, rows)).toEqual({ ...none, imported: 1_000 }),
+  );
+  // Of 250 rows at least half are imported, and the others are the first of the next batch.
+  expect(counted('insert_imported_bindings')).toBeLessThanOrEqual(1_000 / (rowsOfBatch / 2));
+  const { rows: active } = await service.database.withClient((client) =>
+    client.query(
+      `select count(*)::int from customer c join binding b on b.binding_id = c.active_binding_id and b.customer_id = c.customer_id
+       where b.external_id like 'pair-%-b'`,
+    ),
+  );
+  expect(active).toEqual([{ count: 500 }]);
 });

@@ -335,6 +335,54 @@ describe('the token of the customer', () => {
     world.service.clock.advance(3 * 24 * 3_600_000 + 1_000);
     expect((await payWith(customer, { customerAccessToken })).answer).toMatchObject(refused(/has expired/));
   });
+
+  test('may have expired when a payment that was created is asked for again', async () => {
+    const customer = await readyCustomer();
+    const invoice = await makeInvoice(world.service, world.merchant);
+    const again = (externalID: string, of: { id: string } = customer) =>
+      payInvoice(invoice, of, { externalID }, { customerAccessToken: customer.token });
+    const created = await again('stale');
+    await world.service.jobs.whenIdle();
+    world.service.clock.advance(3 * 24 * 3_600_000 + 1_000);
+    expect(created.status).toBe(201);
+    expect(await again('stale')).toMatchObject({ status: 201, body: { id: created.body.id } });
+    expect(await again('new')).toMatchObject(refused(/has expired/));
+    const other = await readyCustomer();
+    expect(await again('stale', other)).toMatchObject({ status: 409 });
+    expect(world.service.logged.join('\n')).not.toContain(customer.token.slice(-20));
+  });
+
+  test.each([
+    ['has expired', () => world.service.clock.advance(3 * 24 * 3_600_000 + 1_000)],
+    ['is of another customer', () => {}],
+    ['is missing', () => {}],
+  ])('is not remembered for an Idempotency-Key if it %s', async (what, pass) => {
+    const customer = await readyCustomer();
+    const another = await world.createCustomer();
+    pass();
+    const invoice = await forCheckout();
+    const wrong = { 'has expired': customer.token, 'is of another customer': another.token }[what];
+    const fresh = await world.service.call('POST', `${customersUrl}/${customer.id}/access-tokens`, { token });
+    const payWithKey = (customerAccessToken: string | undefined) =>
+      world.service.call('POST', `${invoicesUrl}/${invoice.id}/payments`, {
+        token: invoice.token,
+        headers: { 'idempotency-key': 'one-try' },
+        body: {
+          payer: {
+            payerType: 'CustomerPayer',
+            customerID: customer.id,
+            present: true,
+            clientInfo: { fingerprint },
+            ...(customerAccessToken ? { customerAccessToken } : {}),
+          },
+        },
+      });
+    expect(await payWithKey(wrong)).toMatchObject({ status: 400, body: { code: 'operationNotPermitted' } });
+    const paid = await payWithKey(fresh.body.payload);
+    expect(paid).toMatchObject({ status: 201 });
+    await world.service.jobs.whenIdle();
+    expect((await payWithKey(wrong)).text).toBe(paid.text);
+  });
 });
 
 test('a customer who is unknown, of another shop, not ready or revoked is refused', async () => {

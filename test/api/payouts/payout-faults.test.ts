@@ -100,6 +100,45 @@ describe('a payout without a valid response', () => {
     expect(await paidOut(id)).toBe(1);
   });
 
+  test('is sent once the secret is right again, however many were refused, and each is paid once', async () => {
+    const { banks, jobs, logged } = world.service;
+    const { bankSecret: secret, bank } = world;
+    await banks.putBank({ id: 'BANK', url: bank.url, secret: 'a secret that the bank does not know.' });
+    const ids = [await asked(1_000), await asked(1_000), await asked(1_000)];
+    expect(banks.away()).toMatchObject([{ bankId: 'BANK', because: 'refused' }]);
+    for (let hours = 0; hours < 30; hours++) await pass(3_600_000);
+    const stuck = async () => (await jobs.stuckJobs()).map(({ id }) => id);
+    expect(await stuck()).toEqual(expect.arrayContaining(ids));
+    const lines = logged.filter((line) => /refuse|bank away|rejected the signature/.test(line));
+    expect(lines.filter((line) => line.includes('bank away'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('bank refused a request'))).toEqual([]);
+    await banks.putBank({ id: 'BANK', url: bank.url, secret });
+    await banks.probe();
+    expect(banks.away()).toEqual([]);
+    expect(await jobs.retryAll('withdrawal')).toBe(ids.length);
+    await pass(1_000);
+    for (const id of ids) {
+      expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+      expect(await paidOut(id)).toBe(1);
+    }
+  });
+
+  test('is not sent again after a refused signature if an earlier send may have arrived', async () => {
+    const { banks } = world.service;
+    const { bankSecret: secret, bank } = world;
+    world.bank.faults.order({ kind: 'reset-before-booking', next: 1, operationKind: 'payout' });
+    const sentBefore = wayward.sent.length;
+    const id = await asked();
+    await banks.putBank({ id: 'BANK', url: bank.url, secret: 'a secret that the bank does not know.' });
+    await pass(60_000);
+    await banks.putBank({ id: 'BANK', url: bank.url, secret });
+    await untilStuck();
+    expect(await stuckReason(id)).toMatch(/the bank does not find the payout/);
+    expect(wayward.sent.length - sentBefore).toBe(1);
+    const deps = { db: world.service.database, clock: world.service.clock, livemode: false };
+    await resolveWithdrawal(deps, id, 'failed', 'the bank lacks it');
+  });
+
   test('is only asked about after a restore, although nothing of it was sent', async () => {
     const { database } = world.service;
     world.bank.faults.order({ kind: 'not-done', next: 1, operationKind: 'payout' });

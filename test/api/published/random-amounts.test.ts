@@ -60,12 +60,13 @@ describe('an invoice with randomizeAmount', () => {
       },
     );
     await world.service.jobs.whenIdle();
-    const { amount: stored, status } = await read(invoice.id);
+    const { amount: stored, status, amountRandomized } = await read(invoice.id);
     expect(status).toBe('paid');
+    expect(amountRandomized).toEqual({ original: amount, randomized: stored });
     expect(stored).toBe(amount + drawnFor(invoice.id));
     expect((await world.payment(invoice)).amount).toBe(stored);
     const [created] = await world.changes(invoice);
-    expect(created.invoice.amount).toBe(stored);
+    expect(created.invoice).toMatchObject({ amount: stored, amountRandomized });
     expect(await world.differences()).toEqual([]);
   });
 
@@ -83,6 +84,8 @@ describe('an invoice with randomizeAmount', () => {
     const first = await create(wish);
     const again = await create({ ...wish, randomizeAmount: { deviation: 50_000, direction: 'both' } });
     expect(again.body.invoice).toEqual(first.body.invoice);
+    expect(again.body.invoice.amountRandomized.original).toBe(amount);
+    expect((await create({ amount })).body.invoice).not.toHaveProperty('amountRandomized');
     expect((await create({ ...wish, randomizeAmount: { deviation: 40_000 } })).status).toBe(409);
     expect((await create({ amount, externalID: 'drawn' })).status).toBe(409);
   });

@@ -145,12 +145,14 @@ export function openHttpBank(options: HttpBankOptions): HttpBank {
       return { outcome: 'unknown', why, ...(isNonsense ? {} : { isSilence: true }) };
     }
     const { status } = exchange;
-    if (status === 400 || status === 401 || status === 409) {
+    const answer = readAnswer(asked, exchange);
+    // The bank's health reports refused signatures once for all requests.
+    const isReported = 'isUnauthorised' in answer;
+    if (!isReported && (status === 400 || status === 401 || status === 409)) {
       // A retry does not help: an operator has to correct the settings or the program.
       const complaint = complaintOf(exchange);
       log.warn({ operationId: asked.operationId, status, complaint }, 'bank refused a request');
     }
-    const answer = readAnswer(asked, exchange);
     // A conflict concerns one operation, not the link.
     const proves = answer.outcome !== 'unknown' && answer.outcome !== 'notSent';
     settle(proves || status === 409 ? 'well' : 'badly');

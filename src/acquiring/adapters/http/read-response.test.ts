@@ -116,6 +116,13 @@ describe('a documented response', () => {
     expect(read(sent, status, body, headers).outcome).toBe('notSent');
     expect(read(inquired, status, body, headers).outcome, 'to an inquiry it proves nothing').toBe('unknown');
   });
+
+  test('401 with unauthorised says that the signature is refused, to an inquiry as well', () => {
+    const body = { error: 'unauthorised' };
+    expect(read(sent, 401, body)).toMatchObject({ outcome: 'notSent', isUnauthorised: true });
+    expect(read(inquired, 401, body)).toMatchObject({ outcome: 'unknown', isUnauthorised: true });
+    expect(read(sent, 503, body)).not.toHaveProperty('isUnauthorised');
+  });
 });
 
 describe('a response as payment service providers give it', () => {

@@ -53,7 +53,10 @@ export function readAnswer(asked: Asked, received: Received): BankResponse {
     return body.operationId === asked.operationId ? { outcome: 'notFound' } : anotherOperation;
   }
   if (!errorAnswer.Check(body)) return unknown(`status ${status}`);
-  if (asked.as === 'inquire') return unknown(`status ${status}, ${body.error}`);
+  const isUnauthorised = status === 401 && body.error === 'unauthorised';
+  if (asked.as === 'inquire')
+    return { ...unknown(`status ${status}, ${body.error}`), ...(isUnauthorised ? { isUnauthorised } : {}) };
+  if (isUnauthorised) return { ...notSent('the bank rejected the signature'), isUnauthorised };
   return readError(status, body, received.headers);
 }
 
@@ -62,7 +65,6 @@ function readError(status: number, { error }: ErrorAnswer, headers: Headers): Ba
     // A bank checks the ID first, so a 400 proves that nothing was done under it. 30 is the networks' format error.
     return { outcome: 'declined', network: 'bank', code: '30' };
   }
-  if (status === 401 && error === 'unauthorised') return notSent('the bank rejected the signature');
   if ((status === 429 || status === 503) && error === 'notDone' && headers['retry-after'] !== undefined) {
     return { ...notSent(`the bank is busy, status ${status}`), notDone: true };
   }

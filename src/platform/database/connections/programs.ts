@@ -15,6 +15,12 @@ export async function hasOtherPrograms(db: Pick<Database, 'run'>): Promise<boole
   return (await db.run(findOtherPrograms, {})).length > 0;
 }
 
-export async function hasOlderPrograms(db: Pick<Database, 'run'>): Promise<boolean> {
-  return (await db.run(findOtherPrograms, {})).some(({ name }) => name === unversioned);
+/** Before something is written that they cannot read, or would take for something else. */
+export async function refuseOlderPrograms(db: Pick<Database, 'run'>): Promise<void> {
+  const others = await db.run(findOtherPrograms, {});
+  if (others.some(({ name }) => name === unversioned))
+    throw new Error(
+      'A program of version 0.2.0 uses this database and could not read what is to be written. ' +
+        'Stop or upgrade every node of that version, and run this again.',
+    );
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '../../../caller.ts';
+import type { Logger } from '../../log.ts';
 import { openWaits, type JobRow } from '../../jobs/waits.ts';
 import { openOutcomeWaits, type Standing } from './outcome-waits.ts';
 
@@ -8,9 +9,11 @@ const never = () => new Promise<never>(() => {});
 const key = (keyId: string): Caller => ({ kind: 'apiKey', keyId, partyId: 'P', scopes: [] });
 const token = (entityId: string): Caller => ({ kind: 'invoice', entityId, partyId: 'P' });
 
+const silentLog = { warn: () => {}, debug: () => {} };
+
 function opened(pause: () => Promise<void> = never) {
   const waits = openWaits({ pause, nowMs: () => 0 });
-  return { waits, outcomes: openOutcomeWaits(waits) };
+  return { waits, outcomes: openOutcomeWaits(waits, silentLog) };
 }
 
 const wish = (more: { caller?: Caller; prefer?: string; leftMs?: number } = {}) => ({
@@ -52,6 +55,49 @@ describe('a wait', () => {
     expect(outcomes.grant({ ...wish(), ended: AbortSignal.abort() })).toBe(undefined);
     waits.stop();
     expect(outcomes.grant(wish())).toBe(undefined);
+  });
+});
+
+describe('a read that fails', () => {
+  /** Each wait reads twice, once at the end of its time. */
+  function reading() {
+    let nowMs = 0;
+    const waits = openWaits({ pause: async (ms) => void (nowMs += ms), nowMs: () => nowMs });
+    const logged: string[] = [];
+    const log = {
+      warn: ({ kind }: { kind: string }, event: string) => void logged.push(`warn ${kind} ${event}`),
+      debug: ({ kind }: { kind: string }, event: string) => void logged.push(`debug ${kind} ${event}`),
+    } as unknown as Logger;
+    const outcomes = openOutcomeWaits(waits, log);
+    return {
+      logged,
+      wait: (look: () => Promise<Standing<string>>) => outcomes.latest(granted(1), row, pending, look),
+    };
+  }
+  const broken = () => Promise.reject(new Error('no such column'));
+  const line = 'warn payment awaited outcome not read';
+
+  test('is logged once while it lasts, and again after it has worked', async () => {
+    const { logged, wait } = reading();
+    await wait(broken);
+    await wait(broken);
+    expect(logged).toEqual([line]);
+    await wait(async () => pending);
+    await wait(broken);
+    expect(logged).toEqual([line, line]);
+  });
+
+  test('is logged once for a wait, though others are read well in between', async () => {
+    const { logged, wait } = reading();
+    let reads = 0;
+    await wait(() => (reads++ % 2 === 0 ? broken() : Promise.resolve(pending)));
+    expect(logged).toEqual([line]);
+  });
+
+  test('because the database is away has its line there, and not a second one', async () => {
+    const { logged, wait } = reading();
+    await wait(() => Promise.reject(Object.assign(new Error('away'), { isOutage: true })));
+    expect(logged).toEqual([`debug ${line.slice(5)}`]);
   });
 });
 

@@ -1,7 +1,9 @@
 // A caller that sends Prefer: wait gets its response when the outcome is known. The work is done by then, so whatever happens to the
 // wait, the caller gets the response of the work or a later one.
 import type { Caller } from '../../../caller.ts';
+import { logFailure } from '../../jobs/outages.ts';
 import type { JobRow, Waits } from '../../jobs/waits.ts';
+import type { Logger } from '../../log.ts';
 import { wishedSeconds } from './prefer.ts';
 
 /** Without `known`, a bank has the next word, or the payer who was asked to authenticate. */
@@ -37,8 +39,9 @@ export type Granted = { readonly seconds: number; readonly ended: AbortSignal; r
 
 export type OutcomeWaits = ReturnType<typeof openOutcomeWaits>;
 
-export function openOutcomeWaits(waits: Waits) {
+export function openOutcomeWaits(waits: Waits, log: Pick<Logger, 'warn' | 'debug'>) {
   const waitingOf = new Map<string, number>();
+  const watched = watchReads(log);
 
   return {
     /** Undefined if the request does not wait. */
@@ -68,8 +71,9 @@ export function openOutcomeWaits(waits: Waits) {
       let { body } = first;
       let before = 'is' in first ? first.is : undefined;
       let isOver = false;
+      const lookAgain = watched(job[0], look);
       const read = async () => {
-        const found = await look().catch(() => undefined);
+        const found = await lookAgain();
         if (found) ({ body } = found);
         // A payer who was asked before the request still has to do it. One who is asked now can be sent on.
         const isAskedNow = found?.is === 'payerAsked' && before !== undefined && before !== 'payerAsked';
@@ -80,6 +84,27 @@ export function openOutcomeWaits(waits: Waits) {
       await within(waited, seconds * 1_000 + lastReadMs);
       return { body, isCutOff: waits.isStopped() && !isOver };
     },
+  };
+}
+
+/** A read that fails is undefined. It is logged once for all that wait while that lasts, and once for a wait that fails among others. */
+function watchReads(log: Pick<Logger, 'warn' | 'debug'>) {
+  /** The kinds of jobs whose last read failed. */
+  const failing = new Set<string>();
+  return <Found>(kind: string, look: () => Promise<Found>) => {
+    let isLogged = false;
+    return async (): Promise<Found | undefined> => {
+      try {
+        const found = await look();
+        failing.delete(kind);
+        return found;
+      } catch (error) {
+        if (!isLogged && !failing.has(kind)) logFailure(log, error, { kind }, 'awaited outcome not read');
+        isLogged = true;
+        failing.add(kind);
+        return undefined;
+      }
+    };
   };
 }
 
