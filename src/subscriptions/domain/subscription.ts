@@ -215,6 +215,7 @@ export const subscriptionLifecycle = {
     end_taken_back: 'unpaid',
     subscription_ended: 'ended',
     change_dropped: 'unpaid',
+    items_changed: 'unpaid',
     zone_changed: 'unpaid',
     subscription_parked: 'unpaid',
     subscription_unparked: 'unpaid',
@@ -226,6 +227,7 @@ export const subscriptionLifecycle = {
     period_paid: 'ended',
     period_closed: 'ended',
     change_dropped: 'ended',
+    items_changed: 'ended',
   },
 } as const satisfies Record<Phase | 'absent', Partial<Record<SubscriptionFact['type'], Phase>>>;
 
@@ -374,22 +376,36 @@ type ChangeFact = Extract<
   { type: 'items_scheduled' | 'change_started' | 'change_dropped' | 'items_changed' }
 >;
 
+/** Credit that a change uses is reserved while its invoice is open. */
 function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subscription {
-  if (fact.type === 'items_scheduled') return { ...before, scheduledItems: fact.items };
-  if (fact.type === 'change_started') return { ...before, change: fact.change };
-  const { change: _, ...rest } = before;
-  if (fact.type === 'change_dropped') return rest;
-  const { scheduledItems: __, ...unscheduled } = rest;
-  const { items, period, creditMinor, chargeMinor, fromBalanceMinor } = fact.change;
-  const difference = chargeMinor - creditMinor;
-  return {
-    ...unscheduled,
-    items,
-    // Late money belongs to the period it was asked for.
-    paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
-    creditMinor: before.creditMinor - fromBalanceMinor + (difference < 0n ? -difference : 0n),
-    ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
-  };
+  const { change: pending, ...rest } = before;
+  const reserved = pending?.fromBalanceMinor ?? 0n;
+  switch (fact.type) {
+    case 'items_scheduled':
+      return { ...before, scheduledItems: fact.items };
+    case 'change_started':
+      return {
+        ...before,
+        change: fact.change,
+        creditMinor: before.creditMinor - fact.change.fromBalanceMinor,
+      };
+    case 'change_dropped':
+      return { ...rest, creditMinor: before.creditMinor + reserved };
+    case 'items_changed': {
+      const { scheduledItems: _, ...after } = rest;
+      const { items, period, creditMinor, chargeMinor, fromBalanceMinor } = fact.change;
+      const difference = chargeMinor - creditMinor;
+      const credited = difference < 0n ? -difference : 0n;
+      return {
+        ...after,
+        items,
+        // Late money belongs to the period it was asked for.
+        paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
+        creditMinor: before.creditMinor + reserved - fromBalanceMinor + credited,
+        ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
+      };
+    }
+  }
 }
 
 type PeriodFact = Extract<LaterFact, { number: number } | { type: 'period_created' }>;
