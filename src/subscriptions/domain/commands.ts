@@ -211,12 +211,12 @@ function closing(open: readonly OpenPeriod[], outcome: 'unpaid' | 'forgiven'): F
 export function givingUp(
   { terms, phase }: Subscription,
   number: number,
-  finally_: 'unpaid' | 'end' | 'pause',
+  action: 'unpaid' | 'end' | 'pause',
 ): Facts {
   const closed = { type: 'period_closed', number, outcome: 'unpaid' } as const;
-  if (finally_ === 'end') return [closed, { type: 'subscription_ended', reason: 'unpaid' }];
+  if (action === 'end') return [closed, { type: 'subscription_ended', reason: 'unpaid' }];
   if (terms.dunning.stack) return [closed];
-  if (finally_ === 'unpaid') return [{ type: 'subscription_unpaid', number }];
+  if (action === 'unpaid') return [{ type: 'subscription_unpaid', number }];
   return phase === 'paused' ? [closed] : [closed, { type: 'subscription_paused', by: 'dunning' }];
 }
 

@@ -55,9 +55,9 @@ const terms: SubscriptionTerms = {
   trialWithoutCard: 'pause',
 };
 
-const with_ = (more: Partial<SubscriptionTerms>) => ({ ...terms, ...more });
+const termsWith = (more: Partial<SubscriptionTerms>) => ({ ...terms, ...more });
 const scheduled = (more: Partial<SubscriptionTerms['schedule']>) =>
-  with_({ schedule: { ...terms.schedule, ...more } });
+  termsWith({ schedule: { ...terms.schedule, ...more } });
 const declined = (declineClass: 'funds' | 'newCard' | 'configuration' = 'funds'): ChargeEnding => ({
   outcome: 'failed',
   declineClass,
@@ -119,7 +119,7 @@ describe('a year', () => {
 });
 
 describe('the start', () => {
-  const withPayment = with_({ startsWith: 'firstPayment' });
+  const withPayment = termsWith({ startsWith: 'firstPayment' });
   const paid = { invoiceId: 'I', amountMinor: 1_000n };
 
   test('with a first payment waits for it, and counts from its day', () => {
@@ -170,7 +170,7 @@ describe('the start', () => {
   });
 
   test('of an import keeps numbers and dates, and creates nothing before', () => {
-    const life = new Life(with_({ firstPeriod: { number: 8, startsOn: '2027-02-10' } })).until(
+    const life = new Life(termsWith({ firstPeriod: { number: 8, startsOn: '2027-02-10' } })).until(
       at('2027-03-11T00:00'),
     );
     expect([life.outcomes(), datesOf(life)]).toEqual([
@@ -192,7 +192,7 @@ describe('the start', () => {
     ],
     ['a quick policy', { dunning: { ...policy, tries: [1, 1] } }, 'invalidDunningPolicy'],
   ])('with %s is refused', (_, more, code) => {
-    expect(codeOf(decideCreate(with_(more), start))).toBe(code);
+    expect(codeOf(decideCreate(termsWith(more), start))).toBe(code);
   });
 });
 
@@ -228,8 +228,8 @@ describe('a failure', () => {
   test.each([
     ['end', 'ended', '1 unpaid'],
     ['pause', 'paused', '1 unpaid'],
-  ] as const)('ends by the final action: %s', (finally_, phase, row) => {
-    const life = new Life(with_({ dunning: { ...policy, finally: finally_ } }), alwaysFailing).until(
+  ] as const)('ends by the final action: %s', (action, phase, row) => {
+    const life = new Life(termsWith({ dunning: { ...policy, finally: action } }), alwaysFailing).until(
       at('2027-05-01T00:00'),
     );
     expect([life.subscription.phase, life.outcomes()]).toEqual([phase, [row]]);
@@ -267,7 +267,7 @@ describe('a failure', () => {
     const createdAt = { 28: at('2027-02-01T12:00'), 30: at('2027-04-01T12:00'), 31: at('2027-03-01T12:00') }[
       days
     ]!;
-    const pausing = with_({ createdAt, dunning: { ...policy, finally: 'unpaid' } });
+    const pausing = termsWith({ createdAt, dunning: { ...policy, finally: 'unpaid' } });
     const life = new Life(pausing, failing(1, 2, 3));
     const next = laterBy(createdAt, days * day);
     life.until(laterBy(next, -day));
@@ -310,7 +310,7 @@ describe('a failure', () => {
   });
 
   test('with a stack keeps each period, and tries the oldest first, one a day', () => {
-    const stacked = with_({ dunning: { ...policy, tries: [], windowDays: 31, stack: true } });
+    const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 31, stack: true } });
     const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));
     expect([life.outcomes(), life.charges.length]).toEqual([['1 open', '2 open'], 1]);
     const now = at('2027-02-28T12:00');
@@ -469,7 +469,7 @@ describe('an outage of 40 days', () => {
   const out = (catchUp: SubscriptionTerms['catchUp'], weekly = true) => {
     const every = { count: 1, unit: weekly ? 'W' : 'M' } as const;
     const dunning = { ...policy, tries: [1], windowDays: 5 };
-    const life = new Life({ ...with_({ catchUp, dunning }), schedule: { ...terms.schedule, every } });
+    const life = new Life({ ...termsWith({ catchUp, dunning }), schedule: { ...terms.schedule, every } });
     return life.until(at('2027-03-01T09:00')).wakeAt(back);
   };
 
@@ -549,7 +549,7 @@ describe('a change', () => {
     ]);
     const up = accepted(previewChange(life.subscription, [tea], laterBy(noon, day)));
     expect([up.fromBalanceMinor, up.dueMinor]).toEqual([401n, 0n]);
-    life.until(at('2027-06-30T06:00'));
+    life.until(at('2027-06-30T07:00'));
     expect(life.outcomes()).toEqual(['1 paid', '2 paid', '3 paid', '4 paid', '5 paid', '6 paid']);
     expect(life.charges.map(({ number }) => number)).toEqual([1, 6]);
   });

@@ -10,7 +10,7 @@ import {
   type SubscriptionFact,
   type SubscriptionTerms,
 } from '../../../src/subscriptions/domain/subscription.ts';
-import type { Instant } from '../../../src/clock.ts';
+import { latest, type Instant } from '../../../src/clock.ts';
 
 /** How the bank answers the charge with this number, counted over the life. Undefined: it is still at the bank. */
 export type Bank = (charge: number, period: number, at: Instant) => ChargeEnding | undefined;
@@ -24,10 +24,12 @@ export class Life {
   readonly charges: { number: number; at: Instant; paymentId: string; ending?: ChargeEnding }[] = [];
   readonly facts: SubscriptionFact[] = [];
   wakes = 0;
+  now: Instant;
   readonly #bank: Bank;
 
   constructor(terms: SubscriptionTerms, bank: Bank = () => ({ outcome: 'captured' })) {
     this.#bank = bank;
+    this.now = terms.createdAt;
     const created = decideCreate(terms, terms.createdAt);
     if (!created.ok) throw new Error(created.refusal.hint ?? created.refusal.code);
     const [first, ...others] = created.value;
@@ -42,7 +44,7 @@ export class Life {
       next && next.at <= end;
       next = nextAction(this.subscription)
     )
-      this.wake(next.at);
+      this.wake(latest(next.at, this.now));
     return this;
   }
 
@@ -66,6 +68,7 @@ export class Life {
 
   /** Writes facts, as one transaction would, and brings the charge they start to the bank. */
   take(facts: readonly SubscriptionFact[], now: Instant): void {
+    this.now = now;
     for (const fact of facts) {
       this.subscription = evolve(this.subscription, fact, now);
       this.facts.push(fact);
