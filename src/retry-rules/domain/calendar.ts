@@ -23,8 +23,7 @@ export function endOfDay(date: string, timeZone: string): Instant {
 
 /** The days from 1970-01-01 to the date. */
 export function dayOfDate(date: string): number {
-  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
-  return Date.UTC(year, month - 1, day) / dayMs;
+  return Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8))) / dayMs;
 }
 
 export function dateText(day: number): string {

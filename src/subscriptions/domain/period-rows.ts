@@ -4,7 +4,6 @@ import type { CartLine } from '../../invoices/domain/invoice.ts';
 import { partOfLines, sumOf } from './proration.ts';
 import { isLast, shareOfFirst } from './schedule.ts';
 import {
-  evolve,
   nextPeriod,
   type Item,
   type NextPeriod,
@@ -60,36 +59,38 @@ function uncharged(subscription: Subscription, next: NextPeriod, outcome: 'misse
 
 /** All periods that are due, by the policy for those that are late. At most one of them is charged. */
 export function createDue(subscription: Subscription, now: Instant, invoiceId: string): Created[] {
+  const due = nextPeriods(subscription, ({ dueAt }) => dueAt <= now);
   const { catchUp } = subscription.terms;
-  const created: Created[] = [];
-  let at = subscription;
-  for (let next = nextPeriod(at); next && next.dueAt <= now; next = nextPeriod(at)) {
-    const missed = { type: 'period_created', period: uncharged(at, next, 'missed') } as const;
-    const after = evolve(at, missed, now);
-    const isNewest = !isDue(nextPeriod(after), now);
-    const isTooLate = catchUp === 'none' && now > laterBy(next.dueAt, maxLateMs);
-    if (catchUp === 'all' || (isNewest && !isTooLate))
-      return [...created, { type: 'period_created', period: dueRow(at, next, invoiceId) }];
-    created.push(missed);
-    at = after;
-  }
-  return created;
-}
-
-function isDue(next: NextPeriod | undefined, now: Instant): boolean {
-  return next !== undefined && next.dueAt <= now;
+  const charged = catchUp === 'all' ? due[0] : due.at(-1);
+  const isTooLate = catchUp === 'none' && charged && now > laterBy(charged.dueAt, maxLateMs);
+  const rows = catchUp === 'all' ? due.slice(0, 1) : due;
+  return rows.map((next) =>
+    created(
+      next === charged && !isTooLate
+        ? dueRow(subscription, next, invoiceId)
+        : uncharged(subscription, next, 'missed'),
+    ),
+  );
 }
 
 /** The periods that started before an instant without being charged. The one that starts then is charged. */
 export function skipStarted(subscription: Subscription, now: Instant): Created[] {
-  const skipped: Created[] = [];
-  let at = subscription;
-  for (let next = nextPeriod(at); next && next.startsAt < now; next = nextPeriod(at)) {
-    const fact = { type: 'period_created', period: uncharged(at, next, 'skipped') } as const;
-    skipped.push(fact);
-    at = evolve(at, fact, now);
+  const started = nextPeriods(subscription, ({ startsAt }) => startsAt < now);
+  return started.map((next) => created(uncharged(subscription, next, 'skipped')));
+}
+
+function nextPeriods(subscription: Subscription, belongs: (next: NextPeriod) => boolean): NextPeriod[] {
+  const found: NextPeriod[] = [];
+  let next = nextPeriod(subscription);
+  while (next && belongs(next)) {
+    found.push(next);
+    next = nextPeriod(subscription, next);
   }
-  return skipped;
+  return found;
+}
+
+function created(period: Period): Created {
+  return { type: 'period_created', period };
 }
 
 export type Upcoming = Pick<Period, 'number' | 'kind' | 'startsOn' | 'endsOn' | 'dueAt' | 'amountMinor'>;
@@ -99,16 +100,14 @@ export function upcoming(subscription: Subscription, count: number): Upcoming[] 
   const { phase, resumesAt } = subscription;
   if (phase !== 'running' && !(phase === 'paused' && resumesAt)) return [];
   const found: Upcoming[] = [];
-  const skipped = resumesAt ? skipStarted(subscription, resumesAt) : [];
-  let at = skipped.reduce<Subscription>(
-    (before, fact) => evolve(before, fact, fact.period.dueAt),
-    subscription,
-  );
-  for (let next = nextPeriod(at); next && found.length < count; next = nextPeriod(at)) {
-    const period: Period = { ...dueRow(at, next, ''), outcome: 'paid' };
-    const { number, kind, startsOn, endsOn, dueAt, amountMinor } = period;
+  let { creditMinor } = subscription;
+  let next = nextPeriod(subscription, resumesAt && skipStarted(subscription, resumesAt).at(-1)?.period);
+  while (next && found.length < count) {
+    const row = dueRow({ ...subscription, creditMinor }, next, '');
+    const { number, kind, startsOn, endsOn, dueAt, amountMinor } = row;
     found.push({ number, kind, startsOn, endsOn, dueAt, amountMinor });
-    at = evolve(at, { type: 'period_created', period }, dueAt);
+    creditMinor -= row.creditMinor;
+    next = nextPeriod(subscription, next);
   }
   return found;
 }

@@ -417,6 +417,15 @@ describe('a pause', () => {
     expect(nextAction(life.subscription)?.at.slice(0, 10)).toBe('2027-04-30');
   });
 
+  test('does not keep the time of an earlier one, which payment ended', () => {
+    const life = new Life(terms, failing(1, 2, 3)).until(start);
+    pause(life, at('2027-01-31T13:00'), at('2027-04-01T00:00'));
+    const paidAt = at('2027-03-15T00:00');
+    life.until(paidAt).take(decidePaid(life.subscription, 1, 'payer', paidAt), paidAt);
+    pause(life, at('2027-04-02T00:00'));
+    expect(life.until(at('2027-12-01T00:00')).subscription.phase).toBe('paused');
+  });
+
   test('can forgive what is open', () => {
     const life = new Life(terms, failing(1)).until(start);
     life.take(

@@ -239,16 +239,18 @@ export function statusOf({ phase, open, latest }: Subscription): Status {
 
 export type NextPeriod = PeriodDates & PeriodTimes;
 
-/** Undefined after the last period. */
-export function nextPeriod(subscription: Subscription): NextPeriod | undefined {
-  const { terms, schedule, latest, startedAt, endsAfter } = subscription;
+/** The period after the latest one, or after another that is not stored yet. Undefined after the last one. */
+export function nextPeriod(
+  { terms, schedule, latest, startedAt, endsAfter }: Subscription,
+  after: Pick<Period, 'number' | 'endsAt'> | undefined = latest,
+): NextPeriod | undefined {
   if (!schedule) return undefined;
-  const number = latest ? latest.number + 1 : firstNumberOf(schedule);
+  const number = after ? after.number + 1 : firstNumberOf(schedule);
   const dates = endsAfter && number > endsAfter.number ? undefined : periodDates(schedule, number);
   if (!dates) return undefined;
-  const times = periodTimes(schedule, dates, terms.id, latest?.endsAt);
+  const times = periodTimes(schedule, dates, terms.id, after?.endsAt);
   // The first charge waits for no window: the payer has just agreed.
-  const isStart = !latest && !terms.firstPeriod && startedAt !== undefined;
+  const isStart = !after && !terms.firstPeriod && startedAt !== undefined;
   return { ...dates, ...times, ...(isStart ? { dueAt: startedAt } : {}) };
 }
 
@@ -335,8 +337,11 @@ function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscri
   switch (fact.type) {
     case 'subscription_started':
       return { ...before, schedule: fact.schedule, startedAt: now };
-    case 'subscription_paused':
-      return { ...before, ...defined({ resumesAt: fact.resumesAt }) };
+    case 'subscription_paused': {
+      // An earlier pause may have ended in another way than by its time.
+      const { resumesAt: _, ...rest } = before;
+      return { ...rest, ...defined({ resumesAt: fact.resumesAt }) };
+    }
     case 'subscription_resumed': {
       const { resumesAt: _, ...rest } = before;
       return rest;
