@@ -5,7 +5,7 @@ import { often } from '../../support/service/campaign.ts';
 import { chosenSeed } from '../../support/service/chosen-seed.ts';
 import { compareLife } from './agree.ts';
 
-const lives = Number(process.env['SUBSCRIPTION_LIVES'] ?? often(3_000, 100_000));
+const lives = Number(process.env['SUBSCRIPTION_LIVES'] ?? often(2_000, 100_000));
 const seed = chosenSeed('SUBSCRIPTION_SEED');
 
 test(`the service and the model agree in ${lives} lives (SUBSCRIPTION_SEED=${seed})`, () => {

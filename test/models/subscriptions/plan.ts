@@ -1,9 +1,10 @@
 // Random lives of subscriptions, each drawn from one number: what was agreed, what people do, how banks answer, when the service is out.
-import { dayLong, dayOf, hour, minute, startOf, type Day, type Micros } from '../calendar.ts';
+import { dayLong, dayOf, hour, localDay, minute, startOf, type Day, type Micros } from '../calendar.ts';
 
 export type Answer =
   | 'captured'
   | 'funds'
+  | 'vague'
   | 'technical'
   | 'issuer'
   | 'newCard'
@@ -80,7 +81,7 @@ export function planFrom(seed: number): Plan {
   const isShort = 'days' in interval && interval.days === 7;
   const isMonths = 'months' in interval;
   const outages = outagesIn(startsAt, random);
-  const acts = Array.from({ length: random(7) }, () => actIn(startsAt, random, pick))
+  const acts = actsFrom({ startsAt, zone, random, pick })
     .filter(({ at }) => outages.every(({ from, until }) => at < from || at > until))
     .toSorted((a, b) => a.at - b.at);
   return {
@@ -96,22 +97,7 @@ export function planFrom(seed: number): Plan {
     tries: isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5]),
     windowDays: isShort ? 5 : 26,
     finally: pick('unpaid', 'end', 'pause'),
-    answers: Array.from({ length: 20 }, () =>
-      random(100) < 65
-        ? 'captured'
-        : pick<Answer>(
-            'funds',
-            'funds',
-            'funds',
-            'technical',
-            'issuer',
-            'newCard',
-            'configuration',
-            'stopCharge',
-            'unsent',
-            'unsent',
-          ),
-    ),
+    answers: answersFrom(random, pick),
     acts,
     outages,
     endsAt,
@@ -124,9 +110,52 @@ function outagesIn(startsAt: Micros, random: (below: number) => number): Plan['o
   return [{ from, until: from + (1 + random(random(2) ? 72 : 1_000)) * hour }];
 }
 
-function actIn(startsAt: Micros, random: (below: number) => number, pick: <T>(...from: T[]) => T): Act {
-  // A few milliseconds keep acts apart from what happens on a second.
-  const at = startsAt + hour + random(400 * 24 * 60) * minute + 7_000;
+/** A card that fails does so several times in a row. */
+function answersFrom(random: (below: number) => number, pick: <T>(...from: T[]) => T): Answer[] {
+  const answers: Answer[] = [];
+  while (answers.length < 20) {
+    const last = answers.at(-1) ?? 'captured';
+    if (last !== 'captured' && random(2) === 0) answers.push(last);
+    else if (random(100) < 65) answers.push('captured');
+    else
+      answers.push(
+        pick<Answer>(
+          'funds',
+          'funds',
+          'vague',
+          'technical',
+          'issuer',
+          'newCard',
+          'configuration',
+          'stopCharge',
+          'unsent',
+        ),
+      );
+  }
+  return answers;
+}
+
+type Drawing = {
+  startsAt: Micros;
+  zone: string;
+  random: (below: number) => number;
+  pick: <T>(...from: T[]) => T;
+};
+
+/** Some follow each other within hours. */
+function actsFrom(drawing: Drawing): Act[] {
+  const { startsAt, random } = drawing;
+  const acts: Act[] = [];
+  for (let count = random(8); count > 0; count--) {
+    // A few milliseconds keep acts apart from what happens on a second.
+    const anywhere = startsAt + hour + random(400 * 24 * 60) * minute + 7_000;
+    const before = acts.at(-1);
+    acts.push(actAt(before && random(3) === 0 ? before.at + random(20) * hour + minute : anywhere, drawing));
+  }
+  return acts;
+}
+
+function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
   const does = pick(
     'pause',
     'pause',
@@ -145,7 +174,9 @@ function actIn(startsAt: Micros, random: (below: number) => number, pick: <T>(..
   );
   switch (does) {
     case 'pause': {
-      const resumesAt = at + (1 + random(120)) * dayLong;
+      const later = at + (1 + random(120)) * dayLong;
+      // Periods start at midnight, if the zone is still the same.
+      const resumesAt = pick(later, startOf(zone, localDay('UTC', later)));
       return { at, does, forgives: pick(true, false), ...(pick(true, true, false) ? { resumesAt } : {}) };
     }
     case 'zone':

@@ -292,7 +292,7 @@ class Walk {
     if (open.failedAt === undefined) open.failedAt = now;
     else open.tries += 1;
     open.giveUpAt = open.failedAt + this.plan.windowDays * dayLong;
-    const most = { funds: Infinity, technical: Infinity, issuer: 1 }[answer as 'funds'] ?? 0;
+    const most = { funds: Infinity, technical: Infinity, vague: 3, issuer: 1 }[answer as 'funds'] ?? 0;
     if (open.tries >= most) return;
     const failedOn = localDay(this.zone, open.failedAt);
     const today = localDay(this.zone, now);
