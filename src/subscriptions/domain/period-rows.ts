@@ -13,7 +13,7 @@ import {
 } from './subscription.ts';
 
 /** Later than that, `none` charges no period. */
-export const maxLateMs = 72 * 3_600_000;
+const maxLateMs = 72 * 3_600_000;
 
 type Created = SubscriptionFact & { type: 'period_created' };
 

@@ -137,7 +137,7 @@ describe('the end', () => {
   });
 });
 
-test('numbers of an import go on from the first one', () => {
+test('numbers of an import continue from the first one', () => {
   const schedule = layOut(monthly, '2027-01-31', 7);
   expect(periodDates(schedule, 6)).toBeUndefined();
   expect(periodDates(schedule, 8)).toEqual({

@@ -384,7 +384,7 @@ describe('a pause', () => {
       now,
     );
 
-  test('skips three periods, and numbers and dates go on', () => {
+  test('skips three periods, and numbers and dates continue', () => {
     const life = new Life(terms).until(at('2027-02-10T00:00'));
     pause(life, at('2027-02-10T00:00'), at('2027-05-01T00:00'));
     expect(upcoming(life.subscription, 1)[0]).toMatchObject({ number: 5, startsOn: '2027-05-31' });

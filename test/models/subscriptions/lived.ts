@@ -1,5 +1,5 @@
-// A life of a subscription by the service's own rules: it is woken when it asks for that, a bank answers its charges at once, and
-// its facts are kept as rows.
+// A life of a subscription by the service's own rules, as rows of its facts. It is woken when it asks for that, and a bank answers
+// its charges at once.
 import { decideChargeEnded, type ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
 import { decideCreate, decideWake } from '../../../src/subscriptions/domain/commands.ts';
 import {

@@ -1,16 +1,6 @@
-// The model: what a subscription does, written from the rules and not from the service. It walks the calendar day by day to find the
-// periods, and then asks, at each time at which anything can be due, what is overdue.
-import {
-  dayLong,
-  dayOf,
-  hour,
-  localDay,
-  minute,
-  startOf,
-  textOf,
-  type Day,
-  type Micros,
-} from '../calendar.ts';
+// The model: what a subscription does, written from the rules and not from the service. It finds periods by a walk over all days,
+// and what is overdue at each time at which anything can be due.
+import { dayLong, dayOf, hour, localDay, startOf, textOf, type Day, type Micros } from '../calendar.ts';
 import type { Act, Answer, Plan, Story } from './plan.ts';
 
 type Row = Story['rows'][number];
@@ -140,7 +130,7 @@ class Walk {
     throw new Error('The model is never done.');
   }
 
-  /** All that can become due without anybody acting. Equal times are in this order. */
+  /** All that can become due without an act. Equal times are in this order. */
   overdue(): { at: Micros; run: (now: Micros) => void }[] {
     if (this.phase === 'ended' || this.phase === 'parked') return [];
     const found: { at: Micros; run: (now: Micros) => void }[] = [];
@@ -351,7 +341,7 @@ class Walk {
     switch (act.does) {
       case 'pause':
         if (this.phase !== 'running') return;
-        if (act.forgives) for (const open of [...this.unpaid]) this.drop(open, 'forgiven');
+        if (act.forgives) for (const open of this.unpaid) this.drop(open, 'forgiven');
         this.phase = 'paused';
         this.resumesAt = act.resumesAt;
         return;
@@ -413,6 +403,3 @@ class Walk {
     this.changedOn = today;
   }
 }
-
-/** The window of these plans, in seconds of the local day. */
-export const window = { from: 6 * 60 * 60, until: (6 * 60 + 240) * (minute / 1_000_000) };
