@@ -4,7 +4,7 @@ import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import { defined } from '../../defined.ts';
 import type { ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
 import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
-import { decideConsentEnded, decidePaid, givingUp, openPeriod } from './commands.ts';
+import { decideConsentEnded, decidePaid, finalAction, givingUp, openPeriod } from './commands.ts';
 import { givesUpAt, nextTryAt } from './dunning.ts';
 import { skipStarted } from './period-rows.ts';
 import { evolveAll, type OpenPeriod, type Subscription, type SubscriptionFact } from './subscription.ts';
@@ -132,7 +132,7 @@ function afterRefusal(
     }
     case 'recurrentRetryWindowExpired':
       if (phase === 'ended' || phase === 'unpaid') return failing('stopped');
-      return [failed, ...givingUp(subscription, number, terms.dunning.finally)];
+      return [failed, ...finalAction(subscription, number)];
     case 'customerNotReady':
       if (phase !== 'running' || !followsTrial(subscription, number)) return failing('newCard');
       return [

@@ -3,7 +3,7 @@ import { laterBy, type Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { largestAmountMinor } from '../../money.ts';
 import { accept, refuse, type Outcome } from '../../refusal.ts';
-import { dateText } from '../../retry-rules/domain/calendar.ts';
+import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
 import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
 import { checkPolicy } from './dunning.ts';
 import { createDue, skipStarted } from './period-rows.ts';
@@ -35,6 +35,8 @@ export function decideCreate(
 ): Outcome<Facts, 'invalidRequest' | 'invalidDunningPolicy'> {
   const items = checkItems(terms.items);
   if (!items.ok) return items;
+  const imported = checkImport(terms);
+  if (!imported.ok) return imported;
   const scheduled = checkSchedule(terms.schedule);
   if (!scheduled.ok) return scheduled;
   const policy = checkPolicy(terms.dunning, terms.schedule.every, now);
@@ -48,15 +50,32 @@ export function decideCreate(
   );
 }
 
+function checkImport({ firstPeriod, startsWith }: SubscriptionTerms): Outcome<undefined, 'invalidRequest'> {
+  if (!firstPeriod) return accept(undefined);
+  const wrong = (hint: string) => refuse('invalidRequest', { hint });
+  if (startsWith !== 'savedCard') return wrong('`firstPeriod` needs a saved card.');
+  const { number, startsOn } = firstPeriod;
+  return Number.isSafeInteger(number) && number >= 1 && isDate(startsOn)
+    ? accept(undefined)
+    : wrong('`firstPeriod` needs a number from 1 on, and a date.');
+}
+
 export function checkItems(items: readonly Item[]): Outcome<readonly Item[], 'invalidRequest'> {
   const wrong = (hint: string) => refuse('invalidRequest', { hint });
   if (items.length === 0 || items.length > maxItems) return wrong(`\`items\` needs 1 to ${maxItems} lines.`);
-  if (items.some(({ quantity, priceMinor }) => quantity < 1n || priceMinor < 0n))
+  if (
+    items.some(
+      ({ quantity, priceMinor, lastPriceMinor = 0n }) =>
+        quantity < 1n || priceMinor < 0n || lastPriceMinor < 0n,
+    )
+  )
     return wrong('A quantity must be 1 or more, and a price must not be negative.');
+  const last = sumOf(items.map((one) => ({ ...one, priceMinor: one.lastPriceMinor ?? one.priceMinor })));
   const total = sumOf(items);
-  return total > 0n && total <= largestAmountMinor
+  const most = last > total ? last : total;
+  return total > 0n && most <= largestAmountMinor
     ? accept(items)
-    : wrong(`The items add up to ${total}. The amount must be 1 to ${largestAmountMinor}.`);
+    : wrong(`The items add up to ${most}. The amount must be 1 to ${largestAmountMinor}.`);
 }
 
 /** An import starts with its own period. Otherwise the first one starts on the local day of `now`. */
@@ -90,7 +109,7 @@ export function decideWake(subscription: Subscription, now: Instant, ids: NewIds
     case 'resume':
       return resuming(subscription, now);
     case 'giveUp':
-      return givingUp(subscription, next.number, subscription.terms.dunning.finally);
+      return finalAction(subscription, next.number);
     case 'charge':
       return startCharge(subscription, next.number, now, ids.paymentId);
     case 'createPeriod': {
@@ -207,15 +226,17 @@ function closing(open: readonly OpenPeriod[], outcome: 'unpaid' | 'forgiven'): F
     .map(({ number }) => ({ type: 'period_closed', number, outcome }));
 }
 
-/** The final action of the dunning policy. With `stack` it gives up this period only. */
-export function givingUp(
-  { terms, phase }: Subscription,
-  number: number,
-  action: 'unpaid' | 'end' | 'pause',
-): Facts {
+/** Of the dunning policy. With `stack` it gives up this period only, unless everything ends. */
+export function finalAction(subscription: Subscription, number: number): Facts {
+  const { stack, finally: action } = subscription.terms.dunning;
+  return stack && action !== 'end'
+    ? [{ type: 'period_closed', number, outcome: 'unpaid' }]
+    : givingUp(subscription, number, action);
+}
+
+export function givingUp({ phase }: Subscription, number: number, action: 'unpaid' | 'end' | 'pause'): Facts {
   const closed = { type: 'period_closed', number, outcome: 'unpaid' } as const;
   if (action === 'end') return [closed, { type: 'subscription_ended', reason: 'unpaid' }];
-  if (terms.dunning.stack) return [closed];
   if (action === 'unpaid') return [{ type: 'subscription_unpaid', number }];
   return phase === 'paused' ? [closed] : [closed, { type: 'subscription_paused', by: 'dunning' }];
 }
@@ -251,8 +272,10 @@ export function decideChargeMissed(
   subscription: Subscription,
   number: number,
   { invoiceId }: Pick<NewIds, 'invoiceId'>,
-): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidPeriodStatus'> {
-  if (subscription.phase !== 'running') return wrongPhase(subscription);
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionPastDue'> {
+  const { phase, open, terms } = subscription;
+  if (phase !== 'running') return wrongPhase(subscription);
+  if (open.length > 0 && !terms.dunning.stack) return refuse('subscriptionPastDue');
   return subscription.missed.some((period) => period.number === number)
     ? accept([{ type: 'missed_period_charged', number, invoiceId }])
     : refuse('invalidPeriodStatus', { hint: `Period ${number} was not missed.` });
@@ -272,6 +295,8 @@ export function decideForgive(
     return refuse('invalidPeriodStatus', { hint: `Period ${number} is neither open nor missed.` });
   const closed = { type: 'period_closed', number, outcome: 'forgiven' } as const;
   if (phase !== 'unpaid') return accept([closed]);
+  // A missed one is not what the subscription waits for.
+  if (!open) return wrongPhase(subscription);
   return accept([closed, ...skipStarted(evolveAll(subscription, [closed], now), now)]);
 }
 

@@ -184,6 +184,19 @@ describe('the start', () => {
     ['nothing to pay', { items: [item(0n)] }, 'invalidRequest'],
     ['a negative price', { items: [item(-1n), tea] }, 'invalidRequest'],
     ['too much', { items: [item(1_000_000_000_000n)] }, 'invalidRequest'],
+    ['a negative last price', { items: [{ ...tea, lastPriceMinor: -1n }] }, 'invalidRequest'],
+    [
+      'a last price that is too much',
+      { items: [{ ...tea, lastPriceMinor: 1_000_000_000_000n }] },
+      'invalidRequest',
+    ],
+    [
+      'an import without a card',
+      { startsWith: 'firstPayment', firstPeriod: { number: 2, startsOn: '2027-02-01' } },
+      'invalidRequest',
+    ],
+    ['an import of period 0', { firstPeriod: { number: 0, startsOn: '2027-02-01' } }, 'invalidRequest'],
+    ['an import on no day', { firstPeriod: { number: 2, startsOn: '2027-02-30' } }, 'invalidRequest'],
     ['a zone on no map', { schedule: { ...terms.schedule, zone: 'Mars' } }, 'invalidRequest'],
     [
       'an end before the start',
@@ -320,6 +333,12 @@ describe('a failure', () => {
       '1 2027-02-28',
       '2 2027-03-01',
     ]);
+  });
+
+  test('with a stack gives up one period, and the next is charged', () => {
+    const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 10, stack: true } });
+    const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));
+    expect([life.outcomes(), statusOf(life.subscription)]).toEqual([['1 unpaid', '2 paid'], 'active']);
   });
 });
 
@@ -514,6 +533,15 @@ describe('an outage of 40 days', () => {
       '10 missed',
     ]);
     expect(out('none', false).outcomes()).toEqual(['1 paid', '2 paid', '3 missed']);
+  });
+
+  test('leaves missed periods alone while another is not paid', () => {
+    const life = out('current');
+    const now = at('2027-04-19T00:00');
+    const failed = { ...life.subscription, open: [{ ...life.rows.get(10)!, retries: 0 }] };
+    expect(codeOf(decideChargeMissed(failed, 7, { invoiceId: 'I7' }))).toBe('subscriptionPastDue');
+    expect(codeOf(decideForgive({ ...failed, phase: 'unpaid' }, 7, now))).toBe('invalidSubscriptionStatus');
+    expect(codeOf(decideForgive({ ...failed, phase: 'unpaid' }, 10, now))).toBe('accepted');
   });
 });
 
