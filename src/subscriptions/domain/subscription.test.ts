@@ -591,6 +591,25 @@ describe('a change', () => {
     expect(life.charges.map(({ number }) => number)).toEqual([1, 6]);
   });
 
+  test.each([
+    ['is reserved for a change', true, 0n],
+    ['returns if the change is not paid', false, 434n],
+  ])('credit %s', (_, isPaid, after) => {
+    const life = new Life(terms).until(noon);
+    life.take(accepted(change(life, 100n, noon)), noon);
+    const next = laterBy(noon, day);
+    expect(accepted(previewChange(life.subscription, [item(3_000n)], next))).toMatchObject({
+      creditMinor: 45n,
+      chargeMinor: 1_339n,
+      fromBalanceMinor: 434n,
+      dueMinor: 860n,
+    });
+    life.take(accepted(change(life, 3_000n, next)), next);
+    expect(life.subscription.creditMinor).toBe(0n);
+    life.take(decideChangeEnded(life.subscription, 'C', isPaid), next);
+    expect(life.subscription.creditMinor).toBe(after);
+  });
+
   test('from the next period reckons nothing', () => {
     const life = new Life(terms).until(noon);
     life.take(accepted(decideChangeFromNextPeriod(life.subscription, [item(70n)])), noon);
