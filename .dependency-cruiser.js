@@ -71,6 +71,7 @@ const mayImport = {
     'customers',
   ],
   'consent-links': [...ground, 'merchants', 'cards', 'retry-rules', 'receipts', 'recurring', 'customers'],
+  subscriptions: ['acquiring', 'retry-rules', 'invoices'],
   identities: [...ground, 'merchants', 'cards'],
   wallets: [...ground, 'merchants', 'identities'],
   payouts: [...ground, 'acquiring', 'merchants', 'cards', 'identities', 'wallets'],

@@ -7,7 +7,7 @@ const dayMs = 86_400_000;
 /** The same time of the same day in a later month, or of that month's last day if it is shorter. */
 export function monthsAfter(instant: Instant, months: number): Instant {
   const day = monthsLater(Math.floor(epochMsOf(instant) / dayMs), months);
-  return (instantAt(day * dayMs).slice(0, 10) + instant.slice(10)) as Instant;
+  return (dateText(day) + instant.slice(10)) as Instant;
 }
 
 /** The first instant after the card's expiry month in the last time zone. `expiry` is `2030-12`. */
@@ -23,13 +23,16 @@ export function endOfDay(date: string, timeZone: string): Instant {
 
 /** The days from 1970-01-01 to the date. */
 export function dayOfDate(date: string): number {
-  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
-  return Date.UTC(year, month - 1, day) / dayMs;
+  return Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8))) / dayMs;
 }
 
-/** The same day of a later month, or that month's last day if it is shorter. */
-export function monthsLater(day: number, months: number): number {
-  const [year, month, date] = dateOf(day);
+export function dateText(day: number): string {
+  return instantAt(day * dayMs).slice(0, 10);
+}
+
+/** The same day of a later month, or that month's last day if it is shorter. `date` replaces the day of the month. */
+export function monthsLater(day: number, months: number, date = dateOf(day)[2]): number {
+  const [year, month] = dateOf(day);
   const first = Date.UTC(year, month - 1 + months) / dayMs;
   const next = Date.UTC(year, month + months) / dayMs;
   return Math.min(first + date, next) - 1;
@@ -42,7 +45,7 @@ export function monthNumberOf(day: number): number {
 }
 
 function dateOf(day: number): [year: number, month: number, date: number] {
-  const text = instantAt(day * dayMs);
+  const text = dateText(day);
   return [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8, 10))];
 }
 

@@ -28,17 +28,31 @@ export function periodAt(
     : periodFrom(Math.max(first, afterTrial), every, today);
 }
 
-/** Always counted from the anchor: counted from the period before, the 31st would become the 28th for good. */
-function periodFrom(anchor: number, { count, unit }: Every, today: number): Period {
-  if (unit === 'D' || unit === 'W') {
-    const days = unit === 'W' ? 7 * count : count;
-    const start = anchor + Math.floor((today - anchor) / days) * days;
-    return { start, end: start + days };
-  }
-  const months = unit === 'Y' ? 12 * count : count;
-  const number = Math.floor((monthNumberOf(today) - monthNumberOf(anchor)) / months);
-  const start = monthsLater(anchor, number * months);
-  return start > today
-    ? { start: monthsLater(anchor, (number - 1) * months), end: start }
-    : { start, end: monthsLater(anchor, (number + 1) * months) };
+/**
+ * Always counted from the anchor: counted from the period before, the 31st would become the 28th for good. `date` is the day of
+ * the month, if that of the anchor is too short for it.
+ */
+export function startOfPeriod(anchor: number, every: Every, number: number, date?: number): number {
+  const months = monthsIn(every);
+  return months === undefined ? anchor + number * daysIn(every) : monthsLater(anchor, number * months, date);
+}
+
+function periodFrom(anchor: number, every: Every, today: number): Period {
+  const months = monthsIn(every);
+  const latest =
+    months === undefined
+      ? Math.floor((today - anchor) / daysIn(every))
+      : Math.floor((monthNumberOf(today) - monthNumberOf(anchor)) / months);
+  const number = startOfPeriod(anchor, every, latest) > today ? latest - 1 : latest;
+  return { start: startOfPeriod(anchor, every, number), end: startOfPeriod(anchor, every, number + 1) };
+}
+
+function daysIn({ count, unit }: Every): number {
+  return unit === 'W' ? 7 * count : count;
+}
+
+/** Undefined for days and weeks. */
+function monthsIn({ count, unit }: Every): number | undefined {
+  if (unit === 'Y') return 12 * count;
+  return unit === 'M' ? count : undefined;
 }

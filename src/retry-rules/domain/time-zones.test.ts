@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Instant } from '../../clock.ts';
 import { endOfDay } from './calendar.ts';
-import { isTimeZone, localDayOf, startOfDay } from './time-zones.ts';
+import { instantOnDay, isTimeZone, localDayOf, startOfDay } from './time-zones.ts';
 
 const instant = (text: string) => `${text}Z` as Instant;
 const dayOf = (date: string) => Date.parse(date) / 86_400_000;
@@ -34,6 +34,27 @@ test.each([
   const before = instant(new Date(Date.parse(at) - 1).toISOString().slice(0, 23) + '999');
   expect(localDayOf(at, zone)).toBeGreaterThanOrEqual(dayOf(date));
   expect(localDayOf(before, zone)).toBeLessThan(dayOf(date));
+});
+
+test.each([
+  ['UTC', '2027-01-31', '06:00', '2027-01-31T06:00:00.000000'],
+  ['Europe/Moscow', '2027-01-31', '06:00', '2027-01-31T03:00:00.000000'],
+  // Skipped: it is 03:30 local.
+  ['Europe/Berlin', '2027-03-28', '02:30', '2027-03-28T01:30:00.000000'],
+  ['Europe/Berlin', '2027-03-28', '06:00', '2027-03-28T04:00:00.000000'],
+  // Shown twice: the first, at +02:00.
+  ['Europe/Berlin', '2027-10-31', '02:30', '2027-10-31T00:30:00.000000'],
+  ['Europe/Berlin', '2027-10-31', '06:00', '2027-10-31T05:00:00.000000'],
+  // Half an hour is skipped and shown twice.
+  ['Australia/Lord_Howe', '2026-10-04', '02:15', '2026-10-03T15:45:00.000000'],
+  ['Australia/Lord_Howe', '2027-04-04', '01:45', '2027-04-03T14:45:00.000000'],
+  // Midnight is skipped, and so is a whole day.
+  ['America/Sao_Paulo', '2018-11-04', '00:00', '2018-11-04T03:00:00.000000'],
+  ['Pacific/Apia', '2011-12-30', '06:00', '2011-12-30T16:00:00.000000'],
+  ['Pacific/Apia', '2011-12-31', '06:00', '2011-12-30T16:00:00.000000'],
+])('in %s, %s %s is %s', (zone, date, time, at) => {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  expect(instantOnDay(dayOf(date), 3_600 * hours + 60 * minutes, zone)).toBe(instant(at));
 });
 
 test('a local day is the one that the calendar of the zone shows', () => {

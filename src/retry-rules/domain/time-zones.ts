@@ -38,6 +38,20 @@ export function startOfDay(day: number, timeZone: string): Instant {
   return ms > lastMs ? lastInstant : instantAt(ms);
 }
 
+/**
+ * When the clocks of the zone show a time of a day. A time that they skip is as much later, and one that they show twice is the
+ * first of both.
+ */
+export function instantOnDay(day: number, secondOfDay: number, timeZone: string): Instant {
+  const start = startMsOf(day, timeZone);
+  const wallMs = day * dayMs + secondOfDay * 1_000;
+  if (startMsOf(day + 1, timeZone) - start === dayMs) return instantAt(start + secondOfDay * 1_000);
+  const zone = zoneNamed(timeZone);
+  const offsets = [wallMs - farthestMs, wallMs + farthestMs].map((ms) => offsetAt(ms, zone));
+  const shown = offsets.map((offset) => wallMs - offset).filter((ms) => ms + offsetAt(ms, zone) === wallMs);
+  return instantAt(shown.length > 0 ? Math.min(...shown) : wallMs - (offsets[0] ?? 0));
+}
+
 function startMsOf(day: number, timeZone: string): number {
   if (timeZone === 'UTC') return day * dayMs;
   const zone = zoneNamed(timeZone);

@@ -1,0 +1,147 @@
+// What follows when a charge of a subscription has ended, or was refused before it was sent.
+import { laterBy, type Instant } from '../../clock.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import { defined } from '../../defined.ts';
+import type { ChargeRefusal } from '../../retry-rules/domain/may-charge.ts';
+import type { StopScope } from '../../retry-rules/domain/response-codes.ts';
+import { decideConsentEnded, decidePaid, finalAction, givingUp, openPeriod } from './commands.ts';
+import { givesUpAt, nextTryAt } from './dunning.ts';
+import { skipStarted } from './period-rows.ts';
+import { evolveAll, type OpenPeriod, type Subscription, type SubscriptionFact } from './subscription.ts';
+
+type Facts = readonly SubscriptionFact[];
+
+export type ChargeEnding =
+  | { readonly outcome: 'captured' }
+  | {
+      readonly outcome: 'failed';
+      readonly declineClass: DeclineClass;
+      /** A stop of this charge alone leaves the next period untouched. */
+      readonly stop?: StopScope;
+      /** The earliest time at which the rules allow a charge again. */
+      readonly retryAfter?: Instant;
+    }
+  /** The bank was unavailable, and nothing was sent. */
+  | { readonly outcome: 'unsent'; readonly retryAfter?: Instant }
+  | {
+      readonly outcome: 'refused';
+      readonly code: ChargeRefusal['code'] | 'customerNotReady';
+      readonly retryAfter?: Instant;
+    };
+
+/** When a charge that no rule gives a time for is tried again. */
+const postponedMs = 3_600_000;
+
+/** Nothing, if the payment is not the one in progress: its outcome was recorded before. */
+export function decideChargeEnded(
+  subscription: Subscription,
+  { number, paymentId }: { readonly number: number; readonly paymentId: string },
+  ending: ChargeEnding,
+  now: Instant,
+): Facts {
+  const period = openPeriod(subscription, number);
+  if (!period || period.charging !== paymentId) return [];
+  switch (ending.outcome) {
+    case 'captured':
+      return decidePaid(subscription, number, 'charge', now);
+    case 'failed':
+      return afterFailure(subscription, period, ending, now);
+    case 'unsent':
+      return postponed(subscription, period, { why: 'unsent', retryAfter: ending.retryAfter }, now);
+    case 'refused':
+      return afterRefusal(subscription, period, ending, now);
+  }
+}
+
+function afterFailure(
+  subscription: Subscription,
+  period: OpenPeriod,
+  { declineClass, stop, retryAfter }: ChargeEnding & { outcome: 'failed' },
+  now: Instant,
+): Facts {
+  const { number } = period;
+  const failed = { type: 'charge_failed', number, declineClass } as const;
+  const { phase, schedule, terms } = subscription;
+  if (phase === 'ended' || stop === 'charge') return givenUp(subscription, failed, now);
+  if (phase === 'unpaid' || !schedule) return [failed];
+  const { dunning: policy, id } = terms;
+  const isOurs = declineClass === 'configuration';
+  const { firstFailedAt = isOurs ? undefined : now } = period;
+  if (firstFailedAt === undefined) return [failed];
+  const retries = period.firstFailedAt === undefined ? 0 : period.retries + 1;
+  const failure = { at: now, declineClass, ...defined({ retryAfter }) };
+  const next = nextTryAt(policy, { firstFailedAt, retries }, failure, { id, zone: schedule.zone });
+  // The merchant's or the operator's mistake ends nothing for the payer.
+  const until = isOurs ? undefined : givesUpAt(policy, firstFailedAt);
+  return [{ ...failed, ...defined({ nextTryAt: next, givesUpAt: until }) }];
+}
+
+type Failed = SubscriptionFact & { type: 'charge_failed' };
+
+/** This period only. The next one is another obligation. */
+function givenUp(subscription: Subscription, failed: Failed, now: Instant): Facts {
+  const facts: Facts = [failed, { type: 'period_closed', number: failed.number, outcome: 'unpaid' }];
+  return subscription.phase === 'unpaid'
+    ? [...facts, ...skipStarted(evolveAll(subscription, facts, now), now)]
+    : facts;
+}
+
+/** Nothing was sent, so it is no failure of the payer's. */
+function postponed(
+  subscription: Subscription,
+  { number }: OpenPeriod,
+  { why, retryAfter }: { readonly why: string; readonly retryAfter: Instant | undefined },
+  now: Instant,
+): Facts {
+  const until = retryAfter !== undefined && retryAfter > now ? retryAfter : laterBy(now, postponedMs);
+  const later = { type: 'charge_postponed', number, until, why } as const;
+  return subscription.phase === 'ended'
+    ? [later, { type: 'period_closed', number, outcome: 'unpaid' }]
+    : [later];
+}
+
+function afterRefusal(
+  subscription: Subscription,
+  period: OpenPeriod,
+  { code, retryAfter }: ChargeEnding & { outcome: 'refused' },
+  now: Instant,
+): Facts {
+  const failing = (declineClass: DeclineClass) =>
+    afterFailure(subscription, period, { outcome: 'failed', declineClass }, now);
+  const { phase, terms } = subscription;
+  const { number } = period;
+  const failed: Failed = { type: 'charge_failed', number, declineClass: 'stopped' };
+  switch (code) {
+    case 'recurrentRetryTooEarly':
+    case 'recurrentRetryLimitReached':
+    case 'recurrentTerminalPaused':
+      return postponed(subscription, period, { why: code, retryAfter }, now);
+    case 'recurrentPeriodAlreadyCharged':
+    case 'recurrentParentStale':
+      return failing('configuration');
+    case 'recurrentAmountAboveConsent':
+      return failing('payerPresent');
+    case 'recurrentStopped':
+    case 'recurrentCardExpired':
+      return failing('newCard');
+    case 'recurrentConsentRevoked':
+    case 'recurrentConsentExpired': {
+      if (phase === 'ended') return failing('stopped');
+      const reason = code === 'recurrentConsentRevoked' ? 'payer' : 'consentEnded';
+      return [failed, ...decideConsentEnded(evolveAll(subscription, [failed], now), reason)];
+    }
+    case 'recurrentRetryWindowExpired':
+      if (phase === 'ended' || phase === 'unpaid') return failing('stopped');
+      return [failed, ...finalAction(subscription, number)];
+    case 'customerNotReady':
+      if (phase !== 'running' || !followsTrial(subscription, number)) return failing('newCard');
+      return [
+        { ...failed, declineClass: 'newCard' },
+        ...givingUp(subscription, number, terms.trialWithoutCard),
+      ];
+  }
+}
+
+function followsTrial({ schedule }: Subscription, number: number): boolean {
+  return schedule?.leading.some((period) => period.kind === 'trial' && period.number === number - 1) ?? false;
+}

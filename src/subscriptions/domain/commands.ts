@@ -1,0 +1,309 @@
+// What payers, merchants and the calendar ask of a subscription. Each decision returns facts, or a refusal.
+import { laterBy, type Instant } from '../../clock.ts';
+import { defined } from '../../defined.ts';
+import { largestAmountMinor } from '../../money.ts';
+import { accept, refuse, type Outcome } from '../../refusal.ts';
+import { dateText, isDate } from '../../retry-rules/domain/calendar.ts';
+import { isTimeZone, localDayOf } from '../../retry-rules/domain/time-zones.ts';
+import { checkPolicy } from './dunning.ts';
+import { createDue, skipStarted } from './period-rows.ts';
+import { sumOf } from './proration.ts';
+import { checkSchedule, firstNumberOf, layOut, periodDates, type Schedule } from './schedule.ts';
+import {
+  evolveAll,
+  nextAction,
+  type EndReason,
+  type Item,
+  type OpenPeriod,
+  type Subscription,
+  type SubscriptionFact,
+  type SubscriptionTerms,
+} from './subscription.ts';
+
+type Facts = readonly SubscriptionFact[];
+
+/** Drawn before the facts, so that a repeat after a crash finds them. */
+export type NewIds = { readonly invoiceId: string; readonly paymentId: string };
+
+const maxItems = 100;
+const dayMs = 86_400_000;
+const maxChargesADay = 2;
+
+export function decideCreate(
+  terms: SubscriptionTerms,
+  now: Instant,
+): Outcome<Facts, 'invalidRequest' | 'invalidDunningPolicy'> {
+  const items = checkItems(terms.items);
+  if (!items.ok) return items;
+  const imported = checkImport(terms);
+  if (!imported.ok) return imported;
+  const scheduled = checkSchedule(terms.schedule);
+  if (!scheduled.ok) return scheduled;
+  const policy = checkPolicy(terms.dunning, terms.schedule.every, now);
+  if (!policy.ok) return policy;
+  const schedule = scheduleFrom(terms, now);
+  if (!periodDates(schedule, firstNumberOf(schedule)))
+    return refuse('invalidRequest', { hint: '`ends` leaves no period.' });
+  const created = { type: 'subscription_created', terms } as const;
+  return accept(
+    terms.startsWith === 'savedCard' ? [created, { type: 'subscription_started', schedule }] : [created],
+  );
+}
+
+function checkImport({ firstPeriod, startsWith }: SubscriptionTerms): Outcome<undefined, 'invalidRequest'> {
+  if (!firstPeriod) return accept(undefined);
+  const wrong = (hint: string) => refuse('invalidRequest', { hint });
+  if (startsWith !== 'savedCard') return wrong('`firstPeriod` needs a saved card.');
+  const { number, startsOn } = firstPeriod;
+  return Number.isSafeInteger(number) && number >= 1 && isDate(startsOn)
+    ? accept(undefined)
+    : wrong('`firstPeriod` needs a number from 1 on, and a date.');
+}
+
+export function checkItems(items: readonly Item[]): Outcome<readonly Item[], 'invalidRequest'> {
+  const wrong = (hint: string) => refuse('invalidRequest', { hint });
+  if (items.length === 0 || items.length > maxItems) return wrong(`\`items\` needs 1 to ${maxItems} lines.`);
+  if (
+    items.some(
+      ({ quantity, priceMinor, lastPriceMinor = 0n }) =>
+        quantity < 1n || priceMinor < 0n || lastPriceMinor < 0n,
+    )
+  )
+    return wrong('A quantity must be 1 or more, and a price must not be negative.');
+  const last = sumOf(items.map((one) => ({ ...one, priceMinor: one.lastPriceMinor ?? one.priceMinor })));
+  const total = sumOf(items);
+  const most = last > total ? last : total;
+  return total > 0n && most <= largestAmountMinor
+    ? accept(items)
+    : wrong(`The items add up to ${most}. The amount must be 1 to ${largestAmountMinor}.`);
+}
+
+/** An import starts with its own period. Otherwise the first one starts on the local day of `now`. */
+function scheduleFrom({ schedule, firstPeriod }: SubscriptionTerms, now: Instant): Schedule {
+  return firstPeriod
+    ? layOut(schedule, firstPeriod.startsOn, firstPeriod.number)
+    : layOut(schedule, dateText(localDayOf(now, schedule.zone)));
+}
+
+/** The payer's own payment is that of the first period, whatever it cost. */
+export function decideFirstPaymentCaptured(
+  subscription: Subscription,
+  { invoiceId, amountMinor }: { readonly invoiceId: string; readonly amountMinor: bigint },
+  now: Instant,
+): Outcome<Facts, 'invalidSubscriptionStatus'> {
+  if (subscription.phase !== 'incomplete') return wrongPhase(subscription);
+  const started = { type: 'subscription_started', schedule: scheduleFrom(subscription.terms, now) } as const;
+  const [first] = createDue(evolveAll(subscription, [started], now), now, invoiceId);
+  if (!first) throw new Error('The first period is due when the subscription starts.');
+  const period = { ...first.period, invoiceId, amountMinor, outcome: 'paid' } as const;
+  return accept([started, { type: 'period_created', period }]);
+}
+
+/** What is due by now. Nothing, if the subscription was woken too early: then another node was quicker. */
+export function decideWake(subscription: Subscription, now: Instant, ids: NewIds): Facts {
+  const next = nextAction(subscription);
+  if (!next || next.at > now) return [];
+  switch (next.does) {
+    case 'end':
+      return ending(subscription, next.reason);
+    case 'resume':
+      return resuming(subscription, now);
+    case 'giveUp':
+      return finalAction(subscription, next.number);
+    case 'charge':
+      return startCharge(subscription, next.number, now, ids.paymentId);
+    case 'createPeriod': {
+      const created = createDue(subscription, now, ids.invoiceId);
+      const after = evolveAll(subscription, created, now);
+      const [oldest] = after.open;
+      const isNew = oldest !== undefined && oldest.number === after.latest?.number;
+      return isNew ? [...created, ...startCharge(after, oldest.number, now, ids.paymentId)] : created;
+    }
+  }
+}
+
+/** The last guard: whatever is wrong elsewhere, a payer is not charged again and again. */
+function startCharge(subscription: Subscription, number: number, now: Instant, paymentId: string): Facts {
+  const period = subscription.open.find((one) => one.number === number);
+  if (!period) throw new Error(`Period ${number} is not open.`);
+  const recent = subscription.charges.filter(({ at }) => at > laterBy(now, -dayMs));
+  if (recent.length >= maxChargesADay)
+    return [{ type: 'subscription_parked', why: 'moreThanTwoChargesADay' }];
+  if (period.startsAt > laterBy(now, 2 * dayMs)) return [{ type: 'subscription_parked', why: 'periodAhead' }];
+  return [{ type: 'charge_started', number, paymentId }];
+}
+
+/** After an operator has found the reason. */
+export function decideUnpark(subscription: Subscription): Outcome<Facts, 'invalidSubscriptionStatus'> {
+  return subscription.parkedFor === undefined
+    ? refuse('invalidSubscriptionStatus', { hint: 'The subscription is not parked.' })
+    : accept([{ type: 'subscription_unparked' }]);
+}
+
+/** With the payer or the merchant: the open invoice, by whichever payment. It ends the planned tries. */
+export function decidePaid(
+  subscription: Subscription,
+  number: number,
+  by: 'charge' | 'payer' | 'elsewhere',
+  now: Instant,
+): Facts {
+  if (!openPeriod(subscription, number)) return [];
+  const paid = { type: 'period_paid', number, by } as const;
+  if (subscription.phase !== 'unpaid') return [paid];
+  // What started while nothing was paid is not charged afterwards.
+  return [paid, ...skipStarted(evolveAll(subscription, [paid], now), now)];
+}
+
+export function decidePause(
+  subscription: Subscription,
+  {
+    by,
+    resumesAt,
+    openPeriods,
+  }: {
+    readonly by: 'payer' | 'merchant';
+    readonly resumesAt?: Instant;
+    readonly openPeriods: 'keepTrying' | 'forgive';
+  },
+  now: Instant,
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidRequest' | 'subscriptionChargePending'> {
+  if (subscription.phase !== 'running') return wrongPhase(subscription);
+  if (resumesAt !== undefined && resumesAt <= now)
+    return refuse('invalidRequest', { hint: '`resumesAt` must be in the future.' });
+  const { open } = subscription;
+  if (openPeriods === 'forgive' && open.some(({ charging }) => charging !== undefined))
+    return refuse('subscriptionChargePending');
+  const forgiven = openPeriods === 'forgive' ? closing(open, 'forgiven') : [];
+  return accept([...forgiven, { type: 'subscription_paused', by, ...defined({ resumesAt }) }]);
+}
+
+/** The time of the pause is never charged. */
+export function decideResume(
+  subscription: Subscription,
+  now: Instant,
+): Outcome<Facts, 'invalidSubscriptionStatus'> {
+  return subscription.phase === 'paused' ? accept(resuming(subscription, now)) : wrongPhase(subscription);
+}
+
+function resuming(subscription: Subscription, now: Instant): Facts {
+  return [...skipStarted(subscription, now), { type: 'subscription_resumed' }];
+}
+
+export function decideCancel(
+  subscription: Subscription,
+  { when, by }: { readonly when: 'now' | 'periodEnd'; readonly by: 'payer' | 'merchant' },
+): Outcome<Facts, 'invalidSubscriptionStatus'> {
+  const { phase, latest } = subscription;
+  if (phase === 'ended') return wrongPhase(subscription);
+  if (when === 'now' || !latest) return accept(ending(subscription, by));
+  return accept([{ type: 'end_scheduled', afterNumber: latest.number, reason: by }]);
+}
+
+export function decideUncancel(subscription: Subscription): Outcome<Facts, 'invalidSubscriptionStatus'> {
+  if (subscription.phase === 'ended') return wrongPhase(subscription);
+  return subscription.endsAfter
+    ? accept([{ type: 'end_taken_back' }])
+    : refuse('invalidSubscriptionStatus', { hint: 'No end is scheduled.' });
+}
+
+/** The payer revoked the consent, it ran out, or the payment was disputed. */
+export function decideConsentEnded(
+  subscription: Subscription,
+  reason: Extract<EndReason, 'payer' | 'consentEnded' | 'stopped' | 'disputed'>,
+): Facts {
+  return subscription.phase === 'ended' ? [] : ending(subscription, reason);
+}
+
+/** What is at the bank is finished first. Its outcome closes its period. */
+function ending({ open, phase }: Subscription, reason: EndReason): Facts {
+  const closed = phase === 'incomplete' ? [] : closing(open, 'unpaid');
+  return [...closed, { type: 'subscription_ended', reason }];
+}
+
+function closing(open: readonly OpenPeriod[], outcome: 'unpaid' | 'forgiven'): Facts {
+  return open
+    .filter(({ charging }) => charging === undefined)
+    .map(({ number }) => ({ type: 'period_closed', number, outcome }));
+}
+
+/** Of the dunning policy. With `stack` it gives up this period only, unless everything ends. */
+export function finalAction(subscription: Subscription, number: number): Facts {
+  const { stack, finally: action } = subscription.terms.dunning;
+  return stack && action !== 'end'
+    ? [{ type: 'period_closed', number, outcome: 'unpaid' }]
+    : givingUp(subscription, number, action);
+}
+
+export function givingUp({ phase }: Subscription, number: number, action: 'unpaid' | 'end' | 'pause'): Facts {
+  const closed = { type: 'period_closed', number, outcome: 'unpaid' } as const;
+  if (action === 'end') return [closed, { type: 'subscription_ended', reason: 'unpaid' }];
+  if (action === 'unpaid') return [{ type: 'subscription_unpaid', number }];
+  return phase === 'paused' ? [closed] : [closed, { type: 'subscription_paused', by: 'dunning' }];
+}
+
+/** From the next period on. That one starts where the one before was stored to end. */
+export function decideZone(
+  subscription: Subscription,
+  zone: string,
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidRequest'> {
+  const { phase, schedule } = subscription;
+  if (phase === 'ended' || phase === 'incomplete') return wrongPhase(subscription);
+  if (!isTimeZone(zone)) return refuse('invalidRequest', { hint: `\`zone\` "${zone}" is unknown.` });
+  return accept(schedule?.zone === zone ? [] : [{ type: 'zone_changed', zone }]);
+}
+
+/** One try at once, because something is different now: a new card, or the merchant's wish. */
+export function decideTry(
+  subscription: Subscription,
+  by: 'newCard' | 'merchant',
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'subscriptionChargePending'> {
+  if (subscription.phase === 'ended') return wrongPhase(subscription);
+  const [oldest] = subscription.open;
+  if (!oldest)
+    return by === 'newCard'
+      ? accept([])
+      : refuse('invalidSubscriptionStatus', { hint: 'No period is open.' });
+  if (oldest.charging !== undefined) return refuse('subscriptionChargePending');
+  return accept([{ type: 'try_requested', number: oldest.number, by }]);
+}
+
+/** The merchant charges a period that was missed. */
+export function decideChargeMissed(
+  subscription: Subscription,
+  number: number,
+  { invoiceId }: Pick<NewIds, 'invoiceId'>,
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionPastDue'> {
+  const { phase, open, terms } = subscription;
+  if (phase !== 'running') return wrongPhase(subscription);
+  if (open.length > 0 && !terms.dunning.stack) return refuse('subscriptionPastDue');
+  return subscription.missed.some((period) => period.number === number)
+    ? accept([{ type: 'missed_period_charged', number, invoiceId }])
+    : refuse('invalidPeriodStatus', { hint: `Period ${number} was not missed.` });
+}
+
+/** An open or missed period that the merchant does not want paid any more. */
+export function decideForgive(
+  subscription: Subscription,
+  number: number,
+  now: Instant,
+): Outcome<Facts, 'invalidSubscriptionStatus' | 'invalidPeriodStatus' | 'subscriptionChargePending'> {
+  const { phase, missed } = subscription;
+  if (phase === 'ended') return wrongPhase(subscription);
+  const open = openPeriod(subscription, number);
+  if (open?.charging !== undefined) return refuse('subscriptionChargePending');
+  if (!open && !missed.some((period) => period.number === number))
+    return refuse('invalidPeriodStatus', { hint: `Period ${number} is neither open nor missed.` });
+  const closed = { type: 'period_closed', number, outcome: 'forgiven' } as const;
+  if (phase !== 'unpaid') return accept([closed]);
+  // A missed one is not what the subscription waits for.
+  if (!open) return wrongPhase(subscription);
+  return accept([closed, ...skipStarted(evolveAll(subscription, [closed], now), now)]);
+}
+
+export function openPeriod({ open }: Subscription, number: number): OpenPeriod | undefined {
+  return open.find((period) => period.number === number);
+}
+
+export function wrongPhase({ phase }: Subscription) {
+  return refuse('invalidSubscriptionStatus', { hint: `The subscription is ${phase}.` });
+}

@@ -1,0 +1,711 @@
+// Lives of a subscription, each as its rows, its charges and its state.
+import { describe, expect, test } from 'vitest';
+import { laterBy, type Instant } from '../../clock.ts';
+import type { Currency } from '../../money.ts';
+import type { Outcome } from '../../refusal.ts';
+import { Life, type Bank } from '../../../test/models/subscriptions/lived.ts';
+import { decideChangeEnded, decideChangeFromNextPeriod, decideChangeNow, previewChange } from './change.ts';
+import { decideChargeEnded, type ChargeEnding } from './charge-outcome.ts';
+import {
+  decideCancel,
+  decideChargeMissed,
+  decideConsentEnded,
+  decideCreate,
+  decideFirstPaymentCaptured,
+  decideForgive,
+  decidePaid,
+  decidePause,
+  decideResume,
+  decideTry,
+  decideUncancel,
+  decideUnpark,
+  decideWake,
+  decideZone,
+} from './commands.ts';
+import { monthlyPolicy, type DunningPolicy } from './dunning.ts';
+import { upcoming } from './period-rows.ts';
+import {
+  evolve,
+  nextAction,
+  statusOf,
+  subscriptionLifecycle,
+  type SubscriptionFact,
+  type SubscriptionTerms,
+} from './subscription.ts';
+
+const at = (text: string) => `${text}:00.000000Z` as Instant;
+const day = 86_400_000;
+const start = at('2027-01-31T12:00');
+const item = (priceMinor: bigint) => ({ product: 'Tea', quantity: 1n, priceMinor });
+const tea = item(1_000n);
+/** At six in the morning, in UTC. */
+const window = { from: '06:00', until: '06:01' };
+const policy: DunningPolicy = { ...monthlyPolicy, byClass: {}, tries: [1, 3], at: window };
+const terms: SubscriptionTerms = {
+  id: 'S',
+  partyId: 'P',
+  shopId: 'shop',
+  createdAt: start,
+  currency: 'RUB' as Currency,
+  startsWith: 'savedCard',
+  items: [tea],
+  schedule: { every: { count: 1, unit: 'M' }, zone: 'UTC', chargeAt: window, anchor: 'atStart' },
+  catchUp: 'current',
+  dunning: policy,
+  trialWithoutCard: 'pause',
+};
+
+const termsWith = (more: Partial<SubscriptionTerms>) => ({ ...terms, ...more });
+const scheduled = (more: Partial<SubscriptionTerms['schedule']>) =>
+  termsWith({ schedule: { ...terms.schedule, ...more } });
+const declined = (declineClass: 'funds' | 'newCard' | 'configuration' = 'funds'): ChargeEnding => ({
+  outcome: 'failed',
+  declineClass,
+});
+const captured: ChargeEnding = { outcome: 'captured' };
+/** The charges that fail, by their count. */
+const failing =
+  (...charges: number[]): Bank =>
+  (charge) =>
+    charges.includes(charge) ? declined() : captured;
+const alwaysFailing: Bank = () => declined();
+
+function accepted<T>(outcome: Outcome<T, string>): T {
+  if (!outcome.ok) throw new Error(outcome.refusal.code);
+  return outcome.value;
+}
+const codeOf = (outcome: Outcome<unknown, string>) => (outcome.ok ? 'accepted' : outcome.refusal.code);
+const datesOf = (life: Life) => life.charges.map((charge) => charge.at.slice(0, 16));
+
+describe('a year', () => {
+  test('is twelve periods, each charged once at its local time', () => {
+    const life = new Life(terms).until(at('2028-01-30T23:00'));
+    expect(life.outcomes()).toHaveLength(12);
+    expect(datesOf(life).slice(0, 4)).toEqual([
+      '2027-01-31T12:00',
+      '2027-02-28T06:00',
+      '2027-03-31T06:00',
+      '2027-04-30T06:00',
+    ]);
+    expect(new Set(life.charges.map(({ number }) => number)).size).toBe(12);
+    expect(statusOf(life.subscription)).toBe('active');
+    expect(life.subscription.paidThrough).toBe(at('2028-01-31T00:00'));
+    expect(life.wakes).toBe(12);
+  });
+
+  test('can be seen ahead', () => {
+    const { subscription } = new Life(terms).until(start);
+    const dates = upcoming(subscription, 3).map(({ number, startsOn, amountMinor }) => [
+      number,
+      startsOn,
+      amountMinor,
+    ]);
+    expect(dates).toEqual([
+      [2, '2027-02-28', 1_000n],
+      [3, '2027-03-31', 1_000n],
+      [4, '2027-04-30', 1_000n],
+    ]);
+  });
+
+  test('ends after a count of instalments, the last of which takes the rest', () => {
+    const items = [{ ...item(333n), lastPriceMinor: 334n }];
+    const life = new Life({ ...scheduled({ ends: { periods: 3 } }), items }).until(at('2027-04-29T23:59'));
+    expect([...life.rows.values()].map(({ amountMinor }) => amountMinor)).toEqual([333n, 333n, 334n]);
+    expect(statusOf(life.subscription)).toBe('active');
+    life.until(at('2028-04-30T00:00'));
+    expect([life.subscription.phase, life.subscription.endedFor]).toEqual(['ended', 'finished']);
+    expect(upcoming(life.subscription, 3)).toEqual([]);
+  });
+});
+
+describe('the start', () => {
+  const withPayment = termsWith({ startsWith: 'firstPayment' });
+  const paid = { invoiceId: 'I', amountMinor: 1_000n };
+
+  test('with a first payment waits for it, and counts from its day', () => {
+    const life = new Life(withPayment).until(at('2027-02-01T11:59'));
+    expect(statusOf(life.subscription)).toBe('incomplete');
+    life.take(
+      accepted(decideFirstPaymentCaptured(life.subscription, paid, at('2027-02-01T11:00'))),
+      at('2027-02-01T11:00'),
+    );
+    expect(life.rows.get(1)).toMatchObject({ startsOn: '2027-02-01', outcome: 'paid', invoiceId: 'I' });
+    life.until(at('2027-03-01T06:01'));
+    expect(datesOf(life)).toEqual(['2027-03-01T06:00']);
+  });
+
+  test('ends after 24 hours without it, and is never revived', () => {
+    const life = new Life(withPayment).until(at('2027-02-01T12:00'));
+    expect(life.subscription.endedFor).toBe('firstPaymentMissing');
+    expect(codeOf(decideFirstPaymentCaptured(life.subscription, paid, at('2027-02-01T12:00')))).toBe(
+      'invalidSubscriptionStatus',
+    );
+  });
+
+  test('with a trial charges nothing before its end', () => {
+    const life = new Life(scheduled({ trialDays: 14 })).until(at('2027-02-13T23:00'));
+    expect([statusOf(life.subscription), life.outcomes(), life.charges]).toEqual([
+      'trialing',
+      ['1 paid'],
+      [],
+    ]);
+    life.until(at('2027-02-14T06:01'));
+    expect([statusOf(life.subscription), datesOf(life)]).toEqual(['active', ['2027-02-14T06:00']]);
+  });
+
+  test('without a card at the end of the trial follows its own policy', () => {
+    const noCard: Bank = () => ({ outcome: 'refused', code: 'customerNotReady' });
+    const life = new Life(scheduled({ trialDays: 14 }), noCard).until(at('2027-03-01T00:00'));
+    expect([life.subscription.phase, life.outcomes()]).toEqual(['paused', ['1 paid', '2 unpaid']]);
+  });
+
+  test.each([
+    ['free', 0n, 'paid'],
+    ['full', 1_000n, 'paid'],
+    ['proRata', 32n, 'paid'],
+  ] as const)('of a short first period that is %s', (firstPeriod, amountMinor, outcome) => {
+    const life = new Life(scheduled({ anchor: { day: 1, firstPeriod } })).until(start);
+    expect(life.rows.get(1)).toMatchObject({ kind: 'first', amountMinor, outcome });
+    expect(life.charges).toHaveLength(firstPeriod === 'free' ? 0 : 1);
+  });
+
+  test('of an import keeps numbers and dates, and creates nothing before', () => {
+    const life = new Life(termsWith({ firstPeriod: { number: 8, startsOn: '2027-02-10' } })).until(
+      at('2027-03-11T00:00'),
+    );
+    expect([life.outcomes(), datesOf(life)]).toEqual([
+      ['8 paid', '9 paid'],
+      ['2027-02-10T06:00', '2027-03-10T06:00'],
+    ]);
+  });
+
+  test.each<[string, Partial<SubscriptionTerms>, string]>([
+    ['no items', { items: [] }, 'invalidRequest'],
+    ['nothing to pay', { items: [item(0n)] }, 'invalidRequest'],
+    ['a negative price', { items: [item(-1n), tea] }, 'invalidRequest'],
+    ['too much', { items: [item(1_000_000_000_000n)] }, 'invalidRequest'],
+    ['a negative last price', { items: [{ ...tea, lastPriceMinor: -1n }] }, 'invalidRequest'],
+    [
+      'a last price that is too much',
+      { items: [{ ...tea, lastPriceMinor: 1_000_000_000_000n }] },
+      'invalidRequest',
+    ],
+    [
+      'an import without a card',
+      { startsWith: 'firstPayment', firstPeriod: { number: 2, startsOn: '2027-02-01' } },
+      'invalidRequest',
+    ],
+    ['an import of period 0', { firstPeriod: { number: 0, startsOn: '2027-02-01' } }, 'invalidRequest'],
+    ['an import on no day', { firstPeriod: { number: 2, startsOn: '2027-02-30' } }, 'invalidRequest'],
+    ['a zone on no map', { schedule: { ...terms.schedule, zone: 'Mars' } }, 'invalidRequest'],
+    [
+      'an end before the start',
+      { schedule: { ...terms.schedule, ends: { before: '2027-01-31' } } },
+      'invalidRequest',
+    ],
+    ['a quick policy', { dunning: { ...policy, tries: [1, 1] } }, 'invalidDunningPolicy'],
+  ])('with %s is refused', (_, more, code) => {
+    expect(codeOf(decideCreate(termsWith(more), start))).toBe(code);
+  });
+});
+
+describe('a failure', () => {
+  test('is retried by the policy, and healed', () => {
+    const life = new Life(terms, failing(1, 2)).until(at('2027-02-01T07:00'));
+    expect(statusOf(life.subscription)).toBe('pastDue');
+    life.until(at('2027-02-10T00:00'));
+    expect(datesOf(life)).toEqual(['2027-01-31T12:00', '2027-02-01T06:00', '2027-02-03T06:00']);
+    expect([statusOf(life.subscription), life.outcomes()]).toEqual(['active', ['1 paid']]);
+    expect(
+      new Set(life.facts.flatMap((fact) => (fact.type === 'period_created' ? [fact.period.invoiceId] : [])))
+        .size,
+    ).toBe(1);
+  });
+
+  test('that is never healed leaves the subscription unpaid, and later periods are skipped', () => {
+    const life = new Life(terms, failing(1, 2, 3)).until(at('2027-05-01T00:00'));
+    expect([life.subscription.phase, life.outcomes(), life.charges.length]).toEqual([
+      'unpaid',
+      ['1 unpaid'],
+      3,
+    ]);
+    life.take(decidePaid(life.subscription, 1, 'payer', at('2027-05-01T00:00')), at('2027-05-01T00:00'));
+    expect(life.outcomes()).toEqual(['1 paid', '2 skipped', '3 skipped', '4 skipped']);
+    life.until(at('2027-05-31T07:00'));
+    expect([statusOf(life.subscription), life.charges.at(-1)?.at.slice(0, 10)]).toEqual([
+      'active',
+      '2027-05-31',
+    ]);
+  });
+
+  test.each([
+    ['end', 'ended', '1 unpaid'],
+    ['pause', 'paused', '1 unpaid'],
+  ] as const)('ends by the final action: %s', (action, phase, row) => {
+    const life = new Life(termsWith({ dunning: { ...policy, finally: action } }), alwaysFailing).until(
+      at('2027-05-01T00:00'),
+    );
+    expect([life.subscription.phase, life.outcomes()]).toEqual([phase, [row]]);
+  });
+
+  test('that needs another card is not retried, until there is one', () => {
+    const life = new Life(terms, (charge) => (charge === 1 ? declined('newCard') : captured)).until(
+      at('2027-02-10T00:00'),
+    );
+    expect([statusOf(life.subscription), life.charges.length]).toEqual(['pastDue', 1]);
+    life.take(accepted(decideTry(life.subscription, 'newCard')), at('2027-02-10T00:00'));
+    life.until(at('2027-02-10T00:00'));
+    expect([statusOf(life.subscription), life.charges.length]).toEqual(['active', 2]);
+  });
+
+  test('of Mandate or the merchant ends nothing, and waits for them', () => {
+    const life = new Life(terms, (charge) => (charge === 1 ? declined('configuration') : captured)).until(
+      at('2027-06-01T00:00'),
+    );
+    expect([statusOf(life.subscription), nextAction(life.subscription)]).toEqual(['pastDue', undefined]);
+    life.take(accepted(decideTry(life.subscription, 'merchant')), at('2027-06-01T00:00'));
+    life.wakeAt(at('2027-06-01T00:00'));
+    expect(life.outcomes()).toEqual(['1 paid', '2 missed', '3 missed', '4 missed', '5 paid']);
+  });
+
+  test('that stops this charge alone leaves the next period', () => {
+    const stopped: ChargeEnding = { outcome: 'failed', declineClass: 'stopped', stop: 'charge' };
+    const life = new Life(terms, (charge) => (charge === 1 ? stopped : captured)).until(
+      at('2027-03-01T00:00'),
+    );
+    expect([statusOf(life.subscription), life.outcomes()]).toEqual(['active', ['1 unpaid', '2 paid']]);
+  });
+
+  test.each([28, 30, 31])('of a month of %i days is over before the next period is charged', (days) => {
+    const createdAt = { 28: at('2027-02-01T12:00'), 30: at('2027-04-01T12:00'), 31: at('2027-03-01T12:00') }[
+      days
+    ]!;
+    const pausing = termsWith({ createdAt, dunning: { ...policy, finally: 'unpaid' } });
+    const life = new Life(pausing, failing(1, 2, 3));
+    const next = laterBy(createdAt, days * day);
+    life.until(laterBy(next, -day));
+    expect(life.subscription.phase).toBe('unpaid');
+    life.take(accepted(decideForgive(life.subscription, 1, laterBy(next, -day))), laterBy(next, -day));
+    life.until(next);
+    expect(life.outcomes()).toEqual(['1 forgiven', '2 paid']);
+  });
+
+  test('that was not sent is no failure', () => {
+    const night: Bank = (charge) => (charge < 9 ? { outcome: 'unsent' } : captured);
+    const life = new Life(terms, night).until(at('2027-01-31T19:00'));
+    expect([statusOf(life.subscription), life.charges.length]).toEqual(['active', 8]);
+    life.until(at('2027-01-31T20:00'));
+    expect([life.outcomes(), statusOf(life.subscription)]).toEqual([['1 paid'], 'active']);
+  });
+
+  test('of a charge that a rule refuses waits for the time it names', () => {
+    const retryAfter = at('2027-02-01T10:45');
+    const refused: ChargeEnding = { outcome: 'refused', code: 'recurrentRetryTooEarly', retryAfter };
+    const life = new Life(terms, (charge) => (charge === 1 ? refused : captured)).until(start);
+    expect([statusOf(life.subscription), nextAction(life.subscription)?.at]).toEqual(['active', retryAfter]);
+  });
+
+  test.each([
+    ['recurrentConsentRevoked', 'ended', 'payer'],
+    ['recurrentConsentExpired', 'ended', 'consentEnded'],
+    ['recurrentStopped', 'pastDue', 'newCard'],
+    ['recurrentCardExpired', 'pastDue', 'newCard'],
+    ['recurrentAmountAboveConsent', 'pastDue', 'payerPresent'],
+    ['recurrentPeriodAlreadyCharged', 'pastDue', 'configuration'],
+    ['recurrentParentStale', 'pastDue', 'configuration'],
+    ['recurrentRetryWindowExpired', 'unpaid', undefined],
+    ['customerNotReady', 'pastDue', 'newCard'],
+  ] as const)('refused by %s is %s', (code, status, what) => {
+    const { subscription } = new Life(terms, () => ({ outcome: 'refused', code })).until(start);
+    const why = status === 'ended' ? subscription.endedFor : subscription.open[0]?.declineClass;
+    expect(statusOf(subscription)).toBe(status);
+    if (what !== undefined) expect(why).toBe(what);
+  });
+
+  test('with a stack keeps each period, and tries the oldest first, one a day', () => {
+    const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 31, stack: true } });
+    const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));
+    expect([life.outcomes(), life.charges.length]).toEqual([['1 open', '2 open'], 1]);
+    const now = at('2027-02-28T12:00');
+    life.take(accepted(decideTry(life.subscription, 'newCard')), now);
+    life.until(at('2027-03-02T00:00'));
+    expect(life.charges.slice(1).map((one) => `${one.number} ${one.at.slice(0, 10)}`)).toEqual([
+      '1 2027-02-28',
+      '2 2027-03-01',
+    ]);
+  });
+
+  test('with a stack gives up one period, and the next is charged', () => {
+    const stacked = termsWith({ dunning: { ...policy, tries: [], windowDays: 10, stack: true } });
+    const life = new Life(stacked, failing(1)).until(at('2027-02-28T07:00'));
+    expect([life.outcomes(), statusOf(life.subscription)]).toEqual([['1 unpaid', '2 paid'], 'active']);
+  });
+});
+
+describe('a charge at the bank', () => {
+  const silent: Bank = () => undefined;
+  const sent = () => new Life(terms, silent).until(start);
+
+  test('is waited for, and no period is created', () => {
+    expect(nextAction(sent().subscription)).toBeUndefined();
+  });
+
+  test('of another payment, or a second outcome, changes nothing', () => {
+    const life = sent();
+    const charge = life.charges[0]!;
+    expect(decideChargeEnded(life.subscription, { ...charge, paymentId: 'other' }, captured, start)).toEqual(
+      [],
+    );
+    life.take(decideChargeEnded(life.subscription, charge, captured, start), start);
+    expect(decideChargeEnded(life.subscription, charge, declined(), start)).toEqual([]);
+  });
+
+  test('may be overtaken by the payer, and then its failure is nothing', () => {
+    const life = sent();
+    life.take(decidePaid(life.subscription, 1, 'payer', start), start);
+    expect(decidePaid(life.subscription, 1, 'charge', start)).toEqual([]);
+    expect(decideChargeEnded(life.subscription, life.charges[0]!, declined(), start)).toEqual([]);
+    expect(life.outcomes()).toEqual(['1 paid']);
+  });
+
+  test.each([
+    [captured, '1 paid'],
+    [declined(), '1 unpaid'],
+    [{ outcome: 'unsent' } as const, '1 unpaid'],
+  ])('is finished after a cancellation: %o', (ending, row) => {
+    const life = sent();
+    life.take(accepted(decideCancel(life.subscription, { when: 'now', by: 'payer' })), start);
+    expect([life.subscription.phase, life.outcomes()]).toEqual(['ended', ['1 open']]);
+    life.take(decideChargeEnded(life.subscription, life.charges[0]!, ending, start), start);
+    expect([life.outcomes(), nextAction(life.subscription)]).toEqual([[row], undefined]);
+  });
+
+  test('cannot be forgiven or tried meanwhile', () => {
+    const { subscription } = sent();
+    expect(codeOf(decideForgive(subscription, 1, start))).toBe('subscriptionChargePending');
+    expect(codeOf(decideTry(subscription, 'merchant'))).toBe('subscriptionChargePending');
+    expect(codeOf(decidePause(subscription, { by: 'payer', openPeriods: 'forgive' }, start))).toBe(
+      'subscriptionChargePending',
+    );
+  });
+});
+
+describe('a pause', () => {
+  const pause = (life: Life, now: Instant, resumesAt?: Instant) =>
+    life.take(
+      accepted(
+        decidePause(
+          life.subscription,
+          { by: 'payer', openPeriods: 'keepTrying', ...(resumesAt ? { resumesAt } : {}) },
+          now,
+        ),
+      ),
+      now,
+    );
+
+  test('skips three periods, and numbers and dates continue', () => {
+    const life = new Life(terms).until(at('2027-02-10T00:00'));
+    pause(life, at('2027-02-10T00:00'), at('2027-05-01T00:00'));
+    expect(upcoming(life.subscription, 1)[0]).toMatchObject({ number: 5, startsOn: '2027-05-31' });
+    life.until(at('2027-05-31T07:00'));
+    expect(life.outcomes()).toEqual(['1 paid', '2 skipped', '3 skipped', '4 skipped', '5 paid']);
+    expect(datesOf(life)).toEqual(['2027-01-31T12:00', '2027-05-31T06:00']);
+  });
+
+  test.each([
+    ['at the instant a period starts charges it', at('2027-02-28T00:00'), ['1 paid', '2 paid']],
+    ['a minute later does not', at('2027-02-28T00:01'), ['1 paid', '2 skipped']],
+  ])('that ends %s', (_, resumesAt, rows) => {
+    const life = new Life(terms).until(at('2027-02-10T00:00'));
+    pause(life, at('2027-02-10T00:00'), resumesAt);
+    expect(life.until(at('2027-03-01T00:00')).outcomes()).toEqual(rows);
+  });
+
+  test('without an end waits for the merchant, and its open invoice is still tried', () => {
+    const life = new Life(terms, failing(1)).until(start);
+    pause(life, at('2027-01-31T13:00'));
+    life.until(at('2027-04-01T00:00'));
+    expect([life.subscription.phase, life.outcomes(), nextAction(life.subscription)]).toEqual([
+      'paused',
+      ['1 paid'],
+      undefined,
+    ]);
+    expect(upcoming(life.subscription, 3)).toEqual([]);
+    life.take(accepted(decideResume(life.subscription, at('2027-04-01T00:00'))), at('2027-04-01T00:00'));
+    expect(codeOf(decideResume(life.subscription, at('2027-04-01T00:00')))).toBe('invalidSubscriptionStatus');
+    expect(nextAction(life.subscription)?.at.slice(0, 10)).toBe('2027-04-30');
+  });
+
+  test('does not keep the time of an earlier one, which payment ended', () => {
+    const life = new Life(terms, failing(1, 2, 3)).until(start);
+    pause(life, at('2027-01-31T13:00'), at('2027-04-01T00:00'));
+    const paidAt = at('2027-03-15T00:00');
+    life.until(paidAt).take(decidePaid(life.subscription, 1, 'payer', paidAt), paidAt);
+    pause(life, at('2027-04-02T00:00'));
+    expect(life.until(at('2027-12-01T00:00')).subscription.phase).toBe('paused');
+  });
+
+  test('can forgive what is open', () => {
+    const life = new Life(terms, failing(1)).until(start);
+    life.take(
+      accepted(decidePause(life.subscription, { by: 'merchant', openPeriods: 'forgive' }, start)),
+      start,
+    );
+    expect(life.outcomes()).toEqual(['1 forgiven']);
+  });
+
+  test('cannot end in the past', () => {
+    const { subscription } = new Life(terms).until(start);
+    expect(
+      codeOf(decidePause(subscription, { by: 'payer', openPeriods: 'keepTrying', resumesAt: start }, start)),
+    ).toBe('invalidRequest');
+  });
+});
+
+describe('the end', () => {
+  test('at the end of the period can be taken back', () => {
+    const life = new Life(terms).until(start);
+    const scheduledEnd = accepted(decideCancel(life.subscription, { when: 'periodEnd', by: 'payer' }));
+    life.take(scheduledEnd, start);
+    expect(upcoming(life.subscription, 3)).toEqual([]);
+    const other = new Life(terms).until(start);
+    other.take(scheduledEnd, start);
+    other.take(accepted(decideUncancel(other.subscription)), start);
+    expect(codeOf(decideUncancel(other.subscription))).toBe('invalidSubscriptionStatus');
+    for (const each of [life, other]) each.until(at('2027-03-01T00:00'));
+    expect([life.subscription.endedFor, life.outcomes()]).toEqual(['payer', ['1 paid']]);
+    expect(other.outcomes()).toEqual(['1 paid', '2 paid']);
+    expect(codeOf(decideCancel(life.subscription, { when: 'now', by: 'payer' }))).toBe(
+      'invalidSubscriptionStatus',
+    );
+  });
+
+  test.each(['payer', 'consentEnded', 'stopped', 'disputed'] as const)('by the consent: %s', (reason) => {
+    const life = new Life(terms, failing(1)).until(start);
+    life.take(decideConsentEnded(life.subscription, reason), start);
+    expect([life.subscription.endedFor, life.outcomes(), nextAction(life.subscription)]).toEqual([
+      reason,
+      ['1 unpaid'],
+      undefined,
+    ]);
+    expect(decideConsentEnded(life.subscription, reason)).toEqual([]);
+  });
+});
+
+describe('an outage of 40 days', () => {
+  const back = at('2027-04-10T09:00');
+  const out = (catchUp: SubscriptionTerms['catchUp'], weekly = true) => {
+    const every = { count: 1, unit: weekly ? 'W' : 'M' } as const;
+    const dunning = { ...policy, tries: [1], windowDays: 5 };
+    const life = new Life({ ...termsWith({ catchUp, dunning }), schedule: { ...terms.schedule, every } });
+    return life.until(at('2027-03-01T09:00')).wakeAt(back);
+  };
+
+  test('charges the newest period, and the others are missed', () => {
+    const life = out('current');
+    expect(life.outcomes().slice(5)).toEqual(['6 missed', '7 missed', '8 missed', '9 missed', '10 paid']);
+    life.take(accepted(decideChargeMissed(life.subscription, 7, { invoiceId: 'I7' })), back);
+    life.take(accepted(decideForgive(life.subscription, 8, back)), back);
+    life.wakeAt(back);
+    expect(life.outcomes().slice(5)).toEqual(['6 missed', '7 paid', '8 forgiven', '9 missed', '10 paid']);
+    expect(codeOf(decideChargeMissed(life.subscription, 7, { invoiceId: 'I7' }))).toBe('invalidPeriodStatus');
+    expect(codeOf(decideForgive(life.subscription, 10, back))).toBe('invalidPeriodStatus');
+  });
+
+  test('charges all, one a day', () => {
+    const life = out('all').until(at('2027-04-16T00:00'));
+    expect(life.charges.slice(5).map((one) => `${one.number} ${one.at.slice(5, 10)}`)).toEqual([
+      '6 04-10',
+      '7 04-11',
+      '8 04-12',
+      '9 04-13',
+      '10 04-14',
+      '11 04-15',
+    ]);
+  });
+
+  test('charges none that is more than three days late', () => {
+    expect(out('none').outcomes().slice(5)).toEqual([
+      '6 missed',
+      '7 missed',
+      '8 missed',
+      '9 missed',
+      '10 missed',
+    ]);
+    expect(out('none', false).outcomes()).toEqual(['1 paid', '2 paid', '3 missed']);
+  });
+
+  test('leaves missed periods alone while another is not paid', () => {
+    const life = out('current');
+    const now = at('2027-04-19T00:00');
+    const failed = { ...life.subscription, open: [{ ...life.rows.get(10)!, retries: 0 }] };
+    expect(codeOf(decideChargeMissed(failed, 7, { invoiceId: 'I7' }))).toBe('subscriptionPastDue');
+    expect(codeOf(decideForgive({ ...failed, phase: 'unpaid' }, 7, now))).toBe('invalidSubscriptionStatus');
+    expect(codeOf(decideForgive({ ...failed, phase: 'unpaid' }, 10, now))).toBe('accepted');
+  });
+});
+
+describe('a change', () => {
+  const noon = at('2027-02-14T12:00');
+  const change = (life: Life, priceMinor: bigint, now: Instant) =>
+    decideChangeNow(life.subscription, { items: [item(priceMinor)], invoiceId: 'C' }, now);
+
+  test('to a dearer item takes effect when the difference is paid', () => {
+    const life = new Life(terms).until(noon);
+    expect(accepted(previewChange(life.subscription, [item(3_000n)], noon)).dueMinor).toBe(964n);
+    life.take(accepted(change(life, 3_000n, noon)), noon);
+    expect([life.subscription.items, codeOf(change(life, 4_000n, laterBy(noon, day)))]).toEqual([
+      [tea],
+      'subscriptionChangePending',
+    ]);
+    expect(decideChangeEnded(life.subscription, 'other', true)).toEqual([]);
+    life.take(decideChangeEnded(life.subscription, 'C', true), noon);
+    expect(codeOf(change(life, 4_000n, noon))).toBe('subscriptionChangedToday');
+    life.until(at('2027-03-01T00:00'));
+    expect(life.rows.get(2)?.amountMinor).toBe(3_000n);
+  });
+
+  test('that is not paid changes nothing', () => {
+    const life = new Life(terms).until(noon);
+    life.take(accepted(change(life, 3_000n, noon)), noon);
+    life.take(decideChangeEnded(life.subscription, 'C', false), noon);
+    expect([life.subscription.items, life.subscription.creditMinor]).toEqual([[tea], 0n]);
+  });
+
+  test('to a cheaper item gives credit, which the next invoices and changes use', () => {
+    const life = new Life(terms).until(noon);
+    life.take(accepted(change(life, 100n, noon)), noon);
+    expect(life.subscription.creditMinor).toBe(434n);
+    expect(upcoming(life.subscription, 6).map(({ amountMinor }) => amountMinor)).toEqual([
+      0n,
+      0n,
+      0n,
+      0n,
+      66n,
+      100n,
+    ]);
+    const up = accepted(previewChange(life.subscription, [tea], laterBy(noon, day)));
+    expect([up.fromBalanceMinor, up.dueMinor]).toEqual([401n, 0n]);
+    life.until(at('2027-06-30T07:00'));
+    expect(life.outcomes()).toEqual(['1 paid', '2 paid', '3 paid', '4 paid', '5 paid', '6 paid']);
+    expect(life.charges.map(({ number }) => number)).toEqual([1, 6]);
+  });
+
+  test.each([
+    ['is reserved for a change', true, 0n],
+    ['returns if the change is not paid', false, 434n],
+  ])('credit %s', (_, isPaid, after) => {
+    const life = new Life(terms).until(noon);
+    life.take(accepted(change(life, 100n, noon)), noon);
+    const next = laterBy(noon, day);
+    expect(accepted(previewChange(life.subscription, [item(3_000n)], next))).toMatchObject({
+      creditMinor: 45n,
+      chargeMinor: 1_339n,
+      fromBalanceMinor: 434n,
+      dueMinor: 860n,
+    });
+    life.take(accepted(change(life, 3_000n, next)), next);
+    expect(life.subscription.creditMinor).toBe(0n);
+    life.take(decideChangeEnded(life.subscription, 'C', isPaid), next);
+    expect(life.subscription.creditMinor).toBe(after);
+  });
+
+  test('from the next period reckons nothing', () => {
+    const life = new Life(terms).until(noon);
+    life.take(accepted(decideChangeFromNextPeriod(life.subscription, [item(70n)])), noon);
+    expect(upcoming(life.subscription, 1)[0]?.amountMinor).toBe(70n);
+    life.until(at('2027-04-01T00:00'));
+    expect([...life.rows.values()].map(({ amountMinor }) => amountMinor)).toEqual([1_000n, 70n, 70n]);
+  });
+
+  test('in a trial costs nothing, and the trial stays', () => {
+    const life = new Life(scheduled({ trialDays: 30 })).until(noon);
+    life.take(accepted(change(life, 3_000n, noon)), noon);
+    expect([
+      statusOf(life.subscription),
+      life.until(at('2027-03-03T00:00')).rows.get(2)?.amountMinor,
+    ]).toEqual(['trialing', 3_000n]);
+  });
+
+  test('is refused while a period is not paid, with an old preview, and without items', () => {
+    const life = new Life(terms, failing(1)).until(start);
+    expect(codeOf(change(life, 1n, start))).toBe('subscriptionPastDue');
+    const paid = new Life(terms).until(noon);
+    const asOf = laterBy(noon, -3_600_001);
+    expect(codeOf(decideChangeNow(paid.subscription, { items: [tea], asOf, invoiceId: 'C' }, noon))).toBe(
+      'invalidRequest',
+    );
+    expect(codeOf(previewChange(paid.subscription, [], noon))).toBe('invalidRequest');
+    expect(codeOf(previewChange(paid.subscription, [tea], at('2027-03-01T00:00')))).toBe('invalidRequest');
+  });
+});
+
+describe('another zone', () => {
+  test('applies from the next period, without a hole', () => {
+    const life = new Life(scheduled({ zone: 'Europe/Moscow' })).until(at('2027-02-10T00:00'));
+    life.take(accepted(decideZone(life.subscription, 'Asia/Vladivostok')), at('2027-02-10T00:00'));
+    life.until(at('2027-04-01T00:00'));
+    const rows = [...life.rows.values()];
+    expect(rows.map(({ startsAt }) => startsAt.slice(0, 13))).toEqual([
+      '2027-01-30T21',
+      '2027-02-27T21',
+      '2027-03-30T14',
+    ]);
+    expect(rows.slice(1).every((row, index) => row.startsAt === rows[index]?.endsAt)).toBe(true);
+    expect(codeOf(decideZone(life.subscription, 'Mars'))).toBe('invalidRequest');
+    expect(accepted(decideZone(life.subscription, 'Asia/Vladivostok'))).toEqual([]);
+  });
+});
+
+describe('the guard', () => {
+  test('parks a subscription instead of a third charge in a day', () => {
+    const life = new Life(terms, alwaysFailing).until(start);
+    for (let hour = 1; hour < 3; hour++) {
+      const now = laterBy(start, hour * 3_600_000);
+      life.take(accepted(decideTry(life.subscription, 'merchant')), now);
+      life.wakeAt(now);
+    }
+    expect([life.charges.length, life.subscription.parkedFor, nextAction(life.subscription)]).toEqual([
+      2,
+      'moreThanTwoChargesADay',
+      undefined,
+    ]);
+    life.take(accepted(decideUnpark(life.subscription)), start);
+    expect(nextAction(life.subscription)?.does).toBe('charge');
+    expect(codeOf(decideUnpark(life.subscription))).toBe('invalidSubscriptionStatus');
+  });
+
+  test('parks it instead of a charge for a period that is far ahead', () => {
+    const { subscription } = new Life(terms, failing(1)).until(start);
+    const [open] = subscription.open;
+    const ahead = { ...subscription, open: [{ ...open!, startsAt: at('2027-02-03T07:00') }] };
+    const woken = (now: string) =>
+      decideWake(ahead, at(now), { invoiceId: 'I', paymentId: 'P' }).map(({ type }) => type);
+    expect(woken('2027-02-01T06:59')).toEqual(['subscription_parked']);
+    expect(woken('2027-02-01T07:00')).toEqual(['charge_started']);
+  });
+});
+
+test('a row that is woken too early, or twice, does nothing', () => {
+  const life = new Life(terms).until(start);
+  expect(decideWake(life.subscription, at('2027-02-28T05:59'), { invoiceId: 'I', paymentId: 'P' })).toEqual(
+    [],
+  );
+  const before = life.facts.length;
+  life.wakeAt(start);
+  expect(life.facts.length).toBe(before);
+});
+
+test('a fact that the lifecycle does not allow is a bug', () => {
+  const fact: SubscriptionFact = { type: 'subscription_resumed' };
+  expect(() => evolve(undefined, fact, start)).toThrow(
+    'A subscription that is absent cannot have fact subscription_resumed.',
+  );
+  const { subscription } = new Life(terms);
+  expect(() => evolve(subscription, fact, start)).toThrow(
+    'A subscription that is running cannot have fact subscription_resumed.',
+  );
+  const unknown: SubscriptionFact = { type: 'period_paid', number: 9, by: 'payer' };
+  expect(() => evolve(subscription, unknown, start)).toThrow('Period 9 is not open.');
+  expect(Object.keys(subscriptionLifecycle.ended)).not.toContain('charge_started');
+});

@@ -1,0 +1,551 @@
+// A subscription: what it is, what can happen to it, and what it waits for. Its periods are rows that are written once each, and one
+// wake-up time says when the next thing is due.
+import { laterBy, latest as later, type Instant } from '../../clock.ts';
+import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
+import { defined } from '../../defined.ts';
+import type { CartLine } from '../../invoices/domain/invoice.ts';
+import type { Currency } from '../../money.ts';
+import { localDayOf } from '../../retry-rules/domain/time-zones.ts';
+import { momentOnDay } from './day-window.ts';
+import type { DunningPolicy } from './dunning.ts';
+import {
+  firstNumberOf,
+  periodDates,
+  periodTimes,
+  type LocalDate,
+  type PeriodDates,
+  type PeriodTimes,
+  type Schedule,
+  type ScheduleTerms,
+} from './schedule.ts';
+
+/** Frozen: a new price elsewhere changes nothing that a payer agreed to. `lastPriceMinor` is that of the last instalment. */
+export type Item = CartLine & { readonly lastPriceMinor?: bigint };
+
+/** Which periods are charged that fell due while the service or the subscription stood still. */
+export type CatchUp = 'current' | 'all' | 'none';
+
+export type SubscriptionTerms = {
+  readonly id: string;
+  readonly partyId: string;
+  readonly shopId: string;
+  readonly createdAt: Instant;
+  readonly currency: Currency;
+  readonly startsWith: 'firstPayment' | 'savedCard';
+  readonly items: readonly Item[];
+  readonly schedule: ScheduleTerms;
+  /** Of an import: nothing is created before it. */
+  readonly firstPeriod?: { readonly number: number; readonly startsOn: LocalDate };
+  readonly catchUp: CatchUp;
+  readonly dunning: DunningPolicy;
+  /** If no card is there for the first charge after the trial. */
+  readonly trialWithoutCard: DunningPolicy['finally'];
+};
+
+export type PeriodOutcome = 'open' | 'paid' | 'unpaid' | 'forgiven' | 'skipped' | 'missed';
+
+/** Its amount is that of its invoice. `creditMinor` is what earlier changes paid of the lines. */
+export type Period = PeriodDates &
+  PeriodTimes & {
+    readonly lines: readonly CartLine[];
+    readonly amountMinor: bigint;
+    readonly creditMinor: bigint;
+    readonly invoiceId?: string;
+    readonly outcome: PeriodOutcome;
+  };
+
+/** A period whose invoice is not paid, and its retries. */
+export type OpenPeriod = Period & {
+  readonly charging?: string;
+  readonly firstFailedAt?: Instant;
+  readonly retries: number;
+  readonly declineClass?: DeclineClass;
+  readonly nextTryAt?: Instant;
+  readonly givesUpAt?: Instant;
+};
+
+/** A change that takes effect when its invoice is paid. */
+export type Change = {
+  readonly period: number;
+  readonly items: readonly Item[];
+  readonly creditMinor: bigint;
+  readonly chargeMinor: bigint;
+  /** What earlier credit pays of the difference. */
+  readonly fromBalanceMinor: bigint;
+  readonly invoiceId?: string;
+};
+
+export type EndReason =
+  | 'payer'
+  | 'merchant'
+  | 'consentEnded'
+  | 'stopped'
+  | 'unpaid'
+  | 'finished'
+  | 'firstPaymentMissing'
+  | 'disputed';
+
+export type Phase = 'incomplete' | 'running' | 'paused' | 'unpaid' | 'ended';
+export type Status = Exclude<Phase, 'running'> | 'trialing' | 'active' | 'pastDue';
+
+export type Subscription = {
+  readonly terms: SubscriptionTerms;
+  readonly phase: Phase;
+  readonly items: readonly Item[];
+  readonly startedAt?: Instant;
+  readonly schedule?: Schedule;
+  readonly latest?: Period;
+  /** What was collected for the latest period, less what was credited. */
+  readonly paidMinor: bigint;
+  /** Oldest first. */
+  readonly open: readonly OpenPeriod[];
+  readonly missed: readonly Period[];
+  readonly creditMinor: bigint;
+  readonly paidThrough?: Instant;
+  readonly resumesAt?: Instant;
+  readonly endsAfter?: { readonly number: number; readonly reason: EndReason };
+  readonly scheduledItems?: readonly Item[];
+  readonly change?: Change;
+  readonly changedOn?: number;
+  /** The last two. */
+  readonly charges: readonly { readonly number: number; readonly paymentId: string; readonly at: Instant }[];
+  readonly parkedFor?: ParkReason;
+  readonly endedFor?: EndReason;
+};
+
+export type ParkReason = 'moreThanTwoChargesADay' | 'periodAhead';
+
+export type SubscriptionFact =
+  | { readonly type: 'subscription_created'; readonly terms: SubscriptionTerms }
+  | { readonly type: 'subscription_started'; readonly schedule: Schedule }
+  | { readonly type: 'period_created'; readonly period: Period }
+  | { readonly type: 'missed_period_charged'; readonly number: number; readonly invoiceId: string }
+  | { readonly type: 'charge_started'; readonly number: number; readonly paymentId: string }
+  | {
+      readonly type: 'charge_postponed';
+      readonly number: number;
+      readonly until: Instant;
+      readonly why: string;
+    }
+  | {
+      readonly type: 'charge_failed';
+      readonly number: number;
+      readonly declineClass: DeclineClass;
+      readonly nextTryAt?: Instant;
+      readonly givesUpAt?: Instant;
+    }
+  | { readonly type: 'try_requested'; readonly number: number; readonly by: 'newCard' | 'merchant' }
+  | { readonly type: 'period_paid'; readonly number: number; readonly by: 'charge' | 'payer' | 'elsewhere' }
+  | { readonly type: 'period_closed'; readonly number: number; readonly outcome: 'unpaid' | 'forgiven' }
+  | { readonly type: 'subscription_unpaid'; readonly number: number }
+  | {
+      readonly type: 'subscription_paused';
+      readonly by: 'payer' | 'merchant' | 'dunning';
+      readonly resumesAt?: Instant;
+    }
+  | { readonly type: 'subscription_resumed' }
+  | { readonly type: 'end_scheduled'; readonly afterNumber: number; readonly reason: EndReason }
+  | { readonly type: 'end_taken_back' }
+  | { readonly type: 'subscription_ended'; readonly reason: EndReason }
+  | { readonly type: 'items_scheduled'; readonly items: readonly Item[] }
+  | { readonly type: 'change_started'; readonly change: Change }
+  | { readonly type: 'change_dropped' }
+  | { readonly type: 'items_changed'; readonly change: Change }
+  | { readonly type: 'zone_changed'; readonly zone: string }
+  | { readonly type: 'subscription_parked'; readonly why: ParkReason }
+  | { readonly type: 'subscription_unparked' };
+
+const whileRunning = {
+  period_created: 'running',
+  missed_period_charged: 'running',
+  charge_started: 'running',
+  charge_postponed: 'running',
+  charge_failed: 'running',
+  try_requested: 'running',
+  period_paid: 'running',
+  period_closed: 'running',
+  subscription_unpaid: 'unpaid',
+  subscription_paused: 'paused',
+  end_scheduled: 'running',
+  end_taken_back: 'running',
+  subscription_ended: 'ended',
+  items_scheduled: 'running',
+  change_started: 'running',
+  change_dropped: 'running',
+  items_changed: 'running',
+  zone_changed: 'running',
+  subscription_parked: 'running',
+  subscription_unparked: 'running',
+} as const;
+
+/** All allowed transitions. Any other is a bug. */
+export const subscriptionLifecycle = {
+  absent: { subscription_created: 'incomplete' },
+  incomplete: { subscription_started: 'running', subscription_ended: 'ended' },
+  running: whileRunning,
+  // An open invoice may still be charged, and skipped periods are created at the end of the pause.
+  paused: {
+    period_created: 'paused',
+    charge_started: 'paused',
+    charge_postponed: 'paused',
+    charge_failed: 'paused',
+    try_requested: 'paused',
+    period_paid: 'paused',
+    period_closed: 'paused',
+    subscription_unpaid: 'unpaid',
+    subscription_resumed: 'running',
+    end_scheduled: 'paused',
+    end_taken_back: 'paused',
+    subscription_ended: 'ended',
+    items_scheduled: 'paused',
+    change_dropped: 'paused',
+    items_changed: 'paused',
+    zone_changed: 'paused',
+    subscription_parked: 'paused',
+    subscription_unparked: 'paused',
+  },
+  unpaid: {
+    charge_started: 'unpaid',
+    charge_postponed: 'unpaid',
+    charge_failed: 'unpaid',
+    try_requested: 'unpaid',
+    period_paid: 'running',
+    period_closed: 'running',
+    end_scheduled: 'unpaid',
+    end_taken_back: 'unpaid',
+    subscription_ended: 'ended',
+    change_dropped: 'unpaid',
+    items_changed: 'unpaid',
+    zone_changed: 'unpaid',
+    subscription_parked: 'unpaid',
+    subscription_unparked: 'unpaid',
+  },
+  // What was at the bank is finished.
+  ended: {
+    charge_postponed: 'ended',
+    charge_failed: 'ended',
+    period_paid: 'ended',
+    period_closed: 'ended',
+    change_dropped: 'ended',
+    items_changed: 'ended',
+  },
+} as const satisfies Record<Phase | 'absent', Partial<Record<SubscriptionFact['type'], Phase>>>;
+
+export function statusOf({ phase, open, latest }: Subscription): Status {
+  if (phase !== 'running') return phase;
+  if (open.some(({ declineClass }) => declineClass !== undefined)) return 'pastDue';
+  return latest?.kind === 'trial' ? 'trialing' : 'active';
+}
+
+export type NextPeriod = PeriodDates & PeriodTimes;
+
+/** The period after the latest one, or after another that is not stored yet. Undefined after the last one. */
+export function nextPeriod(
+  { terms, schedule, latest, startedAt, endsAfter }: Subscription,
+  after: Pick<Period, 'number' | 'endsAt'> | undefined = latest,
+): NextPeriod | undefined {
+  if (!schedule) return undefined;
+  const number = after ? after.number + 1 : firstNumberOf(schedule);
+  const dates = endsAfter && number > endsAfter.number ? undefined : periodDates(schedule, number);
+  if (!dates) return undefined;
+  const times = periodTimes(schedule, dates, terms.id, after?.endsAt);
+  // The first charge waits for no window: the payer has just agreed.
+  const isStart = !after && !terms.firstPeriod && startedAt !== undefined;
+  return { ...dates, ...times, ...(isStart ? { dueAt: startedAt } : {}) };
+}
+
+export type Action =
+  | { readonly does: 'end'; readonly at: Instant; readonly reason: EndReason }
+  | { readonly does: 'createPeriod' | 'resume'; readonly at: Instant }
+  | { readonly does: 'charge' | 'giveUp'; readonly at: Instant; readonly number: number };
+
+const firstPaymentMs = 24 * 3_600_000;
+
+/** The one thing the subscription waits for, and when. Undefined: only a person or a bank can continue it. */
+export function nextAction(subscription: Subscription): Action | undefined {
+  const { phase, parkedFor, terms, resumesAt } = subscription;
+  if (parkedFor !== undefined || phase === 'ended') return undefined;
+  if (phase === 'incomplete')
+    return { does: 'end', at: laterBy(terms.createdAt, firstPaymentMs), reason: 'firstPaymentMissing' };
+  const resume = phase === 'paused' && resumesAt ? ({ does: 'resume', at: resumesAt } as const) : undefined;
+  let first: Action | undefined;
+  for (const action of [retryOf(subscription), resume, periodActionOf(subscription)])
+    if (action && (!first || action.at < first.at)) first = action;
+  return first;
+}
+
+/** Of the oldest open period. While it is at the bank, its outcome decides. */
+function retryOf(subscription: Subscription): Action | undefined {
+  const [oldest] = subscription.open;
+  if (!oldest || oldest.charging !== undefined) return undefined;
+  const { number, nextTryAt, givesUpAt } = oldest;
+  if (nextTryAt !== undefined) {
+    const isStacked = subscription.charges.at(-1)?.number !== number && subscription.terms.dunning.stack;
+    return { does: 'charge', number, at: isStacked ? afterToday(subscription, nextTryAt) : nextTryAt };
+  }
+  return givesUpAt === undefined ? undefined : { does: 'giveUp', number, at: givesUpAt };
+}
+
+function periodActionOf(subscription: Subscription): Action | undefined {
+  const { phase, open, terms, latest, endsAfter } = subscription;
+  if (phase !== 'running' && !endsAfter) return undefined;
+  const isBlocked = open.some(({ outcome }) => outcome === 'open');
+  const next = nextPeriod(subscription);
+  if (!next) {
+    if (isBlocked || !latest) return undefined;
+    return { does: 'end', at: latest.endsAt, reason: endsAfter?.reason ?? 'finished' };
+  }
+  if (phase !== 'running' || (isBlocked && !terms.dunning.stack)) return undefined;
+  const at = terms.catchUp === 'all' ? afterToday(subscription, next.dueAt) : next.dueAt;
+  return { does: 'createPeriod', at };
+}
+
+/** Not on the local day of the last charge: what is late comes one a day. */
+function afterToday({ charges, schedule, terms }: Subscription, at: Instant): Instant {
+  const last = charges.at(-1);
+  if (!last || !schedule) return at;
+  const { zone, chargeAt } = schedule;
+  return later(at, momentOnDay(chargeAt, terms.id, localDayOf(last.at, zone) + 1, zone));
+}
+
+export function evolveAll(
+  subscription: Subscription,
+  facts: readonly SubscriptionFact[],
+  now: Instant,
+): Subscription {
+  return facts.reduce<Subscription>((before, fact) => evolve(before, fact, now), subscription);
+}
+
+/** The subscription after a fact. Throws if the lifecycle does not allow the fact: the code or the data has a bug. */
+export function evolve(before: Subscription | undefined, fact: SubscriptionFact, now: Instant): Subscription {
+  const from = before?.phase ?? 'absent';
+  const moves: Partial<Record<SubscriptionFact['type'], Phase>> = subscriptionLifecycle[from];
+  const phase = moves[fact.type];
+  if (phase === undefined) throw new Error(`A subscription that is ${from} cannot have fact ${fact.type}.`);
+  if (fact.type === 'subscription_created') {
+    const { terms } = fact;
+    const empty = { open: [], missed: [], charges: [], paidMinor: 0n, creditMinor: 0n };
+    return { terms, phase, items: terms.items, ...empty };
+  }
+  if (!before) throw new Error(`Fact ${fact.type} came before the subscription was created.`);
+  return { ...afterFact(before, fact, now), phase };
+}
+
+type LaterFact = Exclude<SubscriptionFact, { type: 'subscription_created' }>;
+
+function afterFact(before: Subscription, fact: LaterFact, now: Instant): Subscription {
+  switch (fact.type) {
+    case 'subscription_started':
+      return { ...before, schedule: fact.schedule, startedAt: now };
+    case 'subscription_paused': {
+      // An earlier pause may have ended in another way than by its time.
+      const { resumesAt: _, ...rest } = before;
+      return { ...rest, ...defined({ resumesAt: fact.resumesAt }) };
+    }
+    case 'subscription_resumed': {
+      const { resumesAt: _, ...rest } = before;
+      return rest;
+    }
+    case 'subscription_unpaid':
+      return withOpen(before, fact.number, (period) => ({ ...untried(period), outcome: 'unpaid' }));
+    case 'end_scheduled':
+      return { ...before, endsAfter: { number: fact.afterNumber, reason: fact.reason } };
+    case 'end_taken_back': {
+      const { endsAfter: _, ...rest } = before;
+      return rest;
+    }
+    case 'subscription_ended': {
+      const { resumesAt: _, endsAfter: __, scheduledItems: ___, ...rest } = before;
+      return { ...rest, endedFor: fact.reason };
+    }
+    case 'zone_changed':
+      return before.schedule ? { ...before, schedule: { ...before.schedule, zone: fact.zone } } : before;
+    case 'subscription_parked':
+      return { ...before, parkedFor: fact.why };
+    case 'subscription_unparked': {
+      const { parkedFor: _, ...rest } = before;
+      return { ...rest, charges: [] };
+    }
+    case 'items_scheduled':
+    case 'change_started':
+    case 'change_dropped':
+    case 'items_changed':
+      return afterChange(before, fact, now);
+    default:
+      return afterPeriodFact(before, fact, now);
+  }
+}
+
+type ChangeFact = Extract<
+  LaterFact,
+  { type: 'items_scheduled' | 'change_started' | 'change_dropped' | 'items_changed' }
+>;
+
+/** Credit that a change uses is reserved while its invoice is open. */
+function afterChange(before: Subscription, fact: ChangeFact, now: Instant): Subscription {
+  const { change: pending, ...rest } = before;
+  const reserved = pending?.fromBalanceMinor ?? 0n;
+  switch (fact.type) {
+    case 'items_scheduled':
+      return { ...before, scheduledItems: fact.items };
+    case 'change_started':
+      return {
+        ...before,
+        change: fact.change,
+        creditMinor: before.creditMinor - fact.change.fromBalanceMinor,
+      };
+    case 'change_dropped':
+      return { ...rest, creditMinor: before.creditMinor + reserved };
+    case 'items_changed': {
+      const { scheduledItems: _, ...after } = rest;
+      const { items, period, creditMinor, chargeMinor, fromBalanceMinor } = fact.change;
+      const difference = chargeMinor - creditMinor;
+      const credited = difference < 0n ? -difference : 0n;
+      return {
+        ...after,
+        items,
+        // Late money belongs to the period it was asked for.
+        paidMinor: before.paidMinor + (before.latest?.number === period ? difference : 0n),
+        creditMinor: before.creditMinor + reserved - fromBalanceMinor + credited,
+        ...(before.schedule ? { changedOn: localDayOf(now, before.schedule.zone) } : {}),
+      };
+    }
+  }
+}
+
+type PeriodFact = Extract<LaterFact, { number: number } | { type: 'period_created' }>;
+
+function afterPeriodFact(
+  before: Subscription,
+  fact: Exclude<PeriodFact, { type: 'subscription_unpaid' }>,
+  now: Instant,
+): Subscription {
+  switch (fact.type) {
+    case 'period_created':
+      return afterNewPeriod(before, fact.period);
+    case 'missed_period_charged': {
+      const missed = before.missed.find(({ number }) => number === fact.number);
+      if (!missed) throw new Error(`Period ${fact.number} is not missed.`);
+      const period = {
+        ...missed,
+        invoiceId: fact.invoiceId,
+        outcome: 'open',
+        retries: 0,
+        nextTryAt: now,
+      } as const;
+      const open = [...before.open, period].toSorted((a, b) => a.number - b.number);
+      return { ...before, open, missed: before.missed.filter((one) => one !== missed) };
+    }
+    case 'charge_started': {
+      const { number, paymentId } = fact;
+      const charges = [...before.charges, { number, paymentId, at: now }].slice(-2);
+      const after = withOpen(before, number, (period) => ({
+        ...untried(period),
+        charging: paymentId,
+        ...kept(period),
+      }));
+      return { ...after, charges };
+    }
+    case 'charge_postponed': {
+      const charging = before.open.find(({ number }) => number === fact.number)?.charging;
+      const after = withOpen(before, fact.number, (period) => ({
+        ...withoutCharge(period),
+        nextTryAt: fact.until,
+      }));
+      return { ...after, charges: before.charges.filter(({ paymentId }) => paymentId !== charging) };
+    }
+    case 'charge_failed':
+      return withOpen(before, fact.number, (period) => failed(period, fact, now));
+    case 'try_requested':
+      return withOpen(before, fact.number, (period) => ({ ...period, nextTryAt: now }));
+    case 'period_paid':
+      return afterPayment(before, fact.number);
+    case 'period_closed':
+      return closed(before, fact.number, fact.outcome);
+  }
+}
+
+function afterNewPeriod(before: Subscription, period: Period): Subscription {
+  const { scheduledItems, ...rest } = before;
+  const after = {
+    ...rest,
+    ...(scheduledItems ? { items: scheduledItems } : {}),
+    latest: period,
+    paidMinor: 0n,
+    creditMinor: before.creditMinor - period.creditMinor,
+  };
+  switch (period.outcome) {
+    case 'open':
+      return { ...after, open: [...before.open, { ...period, retries: 0, nextTryAt: period.dueAt }] };
+    case 'missed':
+      return { ...after, missed: [...before.missed, period] };
+    case 'paid':
+      return {
+        ...after,
+        paidMinor: paidFor(period),
+        paidThrough: later(period.endsAt, before.paidThrough ?? period.endsAt),
+      };
+    default:
+      return after;
+  }
+}
+
+function paidFor({ amountMinor, creditMinor }: Period): bigint {
+  return amountMinor + creditMinor;
+}
+
+function afterPayment(before: Subscription, number: number): Subscription {
+  const paid = before.open.find((period) => period.number === number);
+  if (!paid) throw new Error(`Period ${number} is not open.`);
+  const after = closed(before, number, 'paid');
+  return {
+    ...after,
+    paidThrough: later(paid.endsAt, before.paidThrough ?? paid.endsAt),
+    ...(before.latest?.number === number ? { paidMinor: paidFor(paid) } : {}),
+  };
+}
+
+function closed(before: Subscription, number: number, outcome: PeriodOutcome): Subscription {
+  const isOther = (period: Period) => period.number !== number;
+  const { latest } = before;
+  return {
+    ...before,
+    open: before.open.filter(isOther),
+    missed: before.missed.filter(isOther),
+    ...(latest?.number === number ? { latest: { ...latest, outcome } } : {}),
+  };
+}
+
+function withOpen(
+  before: Subscription,
+  number: number,
+  change: (period: OpenPeriod) => OpenPeriod,
+): Subscription {
+  if (!before.open.some((period) => period.number === number))
+    throw new Error(`Period ${number} is not open.`);
+  const open = before.open.map((period) => (period.number === number ? change(period) : period));
+  return { ...before, open };
+}
+
+function untried({ nextTryAt: _, givesUpAt: __, charging: ___, ...period }: OpenPeriod): OpenPeriod {
+  return period;
+}
+
+function kept({ givesUpAt }: OpenPeriod) {
+  return defined({ givesUpAt });
+}
+
+function withoutCharge({ charging: _, ...period }: OpenPeriod): OpenPeriod {
+  return period;
+}
+
+/** A failure of Mandate's or the merchant's own starts no retries that could end the subscription. */
+function failed(
+  period: OpenPeriod,
+  { declineClass, nextTryAt, givesUpAt }: SubscriptionFact & { type: 'charge_failed' },
+  now: Instant,
+): OpenPeriod {
+  const { firstFailedAt = declineClass === 'configuration' ? undefined : now } = period;
+  const retries = period.firstFailedAt === undefined ? 0 : period.retries + 1;
+  return { ...untried(period), retries, declineClass, ...defined({ firstFailedAt, nextTryAt, givesUpAt }) };
+}

@@ -1,0 +1,82 @@
+// The comparison finds a service that makes a mistake: each one here is planted.
+import { describe, expect, test } from 'vitest';
+import { dayLong } from '../calendar.ts';
+import { compareLife } from './agree.ts';
+import type { Act, Plan, Story } from './plan.ts';
+import { livedStory } from './service.ts';
+
+const lives = 300;
+
+function faultOf(live: (plan: Plan) => Story): string | undefined {
+  for (let life = 0; life < lives; life++) {
+    const { fault } = compareLife(7_000 + life, live);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+test('without a mistake there is none', () => {
+  expect(faultOf(livedStory)).toBeUndefined();
+});
+
+describe('a service is found that', () => {
+  const without = (does: Act['does']) => (plan: Plan) =>
+    livedStory({ ...plan, acts: plan.acts.filter((act) => act.does !== does) });
+
+  test.each<Act['does']>([
+    'pause',
+    'resume',
+    'cancelNow',
+    'cancelAtEnd',
+    'uncancel',
+    'zone',
+    'priceNext',
+    'priceNow',
+    'payerPays',
+    'newCard',
+    'forgive',
+  ])('forgets %s', (does) => {
+    expect(faultOf(without(does))).toBeDefined();
+  });
+
+  test.each<[string, (plan: Plan) => Partial<Plan>]>([
+    ['forgets the anchor', ({ startsAt }) => ({ startsAt: startsAt + dayLong })],
+    ['forgets the trial', () => ({ trialDays: 0 })],
+    ['ends a day later', ({ windowDays }) => ({ windowDays: windowDays + 1, tries: [1] })],
+    ['tries on other days', ({ tries }) => ({ tries: tries.slice(0, 1) })],
+    ['catches up all', () => ({ catchUp: 'all' })],
+    ['catches up nothing', () => ({ catchUp: 'none' })],
+    ['is never out', () => ({ outages: [] })],
+    ['takes another final action', () => ({ finally: 'end' })],
+    ['charges a period too many', ({ periods }) => (periods === undefined ? {} : { periods: periods + 1 })],
+    ['takes a failure for a capture', () => ({ answers: [] })],
+  ])('%s', (_, mistake) => {
+    expect(faultOf((plan) => livedStory({ ...plan, ...mistake(plan) }))).toBeDefined();
+  });
+
+  const telling = (change: (story: Story) => Partial<Story>) =>
+    faultOf((plan) => {
+      const story = livedStory(plan);
+      return { ...story, ...change(story) };
+    });
+
+  test('charges a period twice', () => {
+    // After all answers that are drawn, every charge is captured.
+    const again = telling(({ charges }) => ({
+      charges: charges.flatMap((charge) => Array.from({ length: 30 }, () => charge)),
+    }));
+    expect(again).toContain('is charged twice');
+  });
+
+  test('loses a period', () => {
+    const lost = telling(({ rows }) => ({ rows: rows.filter(({ number }) => number !== 2) }));
+    expect(lost).toBe('period 3 follows 1');
+  });
+
+  test('leaves a hole between periods', () => {
+    const early = telling(({ rows: [first, ...others] }) =>
+      first && others.length > 0 ? { rows: [{ ...first, endsAt: first.endsAt - 1 }, ...others] } : {},
+    );
+    expect(early).toBe('period 2 does not start where the one before ends');
+  });
+});

@@ -1,0 +1,61 @@
+// Compares the service with the model in random lives, and looks for what no life may have.
+import { momentIn } from '../../../src/subscriptions/domain/day-window.ts';
+import { textOf, type Micros } from '../calendar.ts';
+import { planFrom, type Plan, type Story } from './plan.ts';
+import { livedStory } from './service.ts';
+import { walkedStory } from './walked.ts';
+
+export type Lived = { readonly plan: Plan; readonly story: Story; readonly fault?: string };
+
+/** One life from one number, in which the service may be replaced. */
+export function compareLife(seed: number, live: (plan: Plan) => Story = livedStory): Lived {
+  const plan = planFrom(seed);
+  const moment = momentIn({ from: '06:00', until: '10:00' }, `subscription ${seed}`);
+  const expected = walkedStory(plan, moment);
+  try {
+    const story = live(plan);
+    const fault = brokenRule(story, plan) ?? differenceBetween(expected, story);
+    return { plan, story, ...(fault === undefined ? {} : { fault }) };
+  } catch (error) {
+    return { plan, story: expected, fault: `throws ${String(error)}` };
+  }
+}
+
+/** What holds whatever happens: no hole, no overlap, and no period is charged again after it was paid. */
+function brokenRule({ rows, charges }: Story, { answers }: Plan): string | undefined {
+  for (const [index, row] of rows.entries()) {
+    const before = rows[index - 1];
+    if (!before) continue;
+    if (row.number !== before.number + 1) return `period ${row.number} follows ${before.number}`;
+    if (row.startsOn !== before.endsOn || row.startsAt !== before.endsAt)
+      return `period ${row.number} does not start where the one before ends`;
+  }
+  const captured = charges.filter((_, index) => (answers[index] ?? 'captured') === 'captured');
+  const numbers = captured.map(({ number }) => number);
+  const twice = numbers.find((number, index) => numbers.indexOf(number) !== index);
+  return twice === undefined ? undefined : `period ${twice} is charged twice`;
+}
+
+function differenceBetween(model: Story, service: Story): string | undefined {
+  const [expected, found] = [linesOf(model), linesOf(service)];
+  const index = expected.findIndex((line, at) => line !== found[at]);
+  if (index === -1 && expected.length === found.length) return undefined;
+  const at = index === -1 ? expected.length : index;
+  return `the model has\n  ${expected[at] ?? 'nothing'}\nthe service\n  ${found[at] ?? 'nothing'}`;
+}
+
+function linesOf({ rows, charges, end, balance }: Story): string[] {
+  return [
+    ...charges.map(({ number, at }) => `charge of ${number} at ${timeOf(at)}`),
+    ...rows.map(
+      (row) =>
+        `${row.number} ${textOf(row.startsOn)}–${textOf(row.endsOn)} ${timeOf(row.startsAt)} ${timeOf(row.endsAt)} ` +
+        `${row.outcome} ${row.amount} ${row.credit}`,
+    ),
+    `${end}, ${balance}`,
+  ];
+}
+
+function timeOf(at: Micros): string {
+  return new Date(at / 1_000).toISOString();
+}

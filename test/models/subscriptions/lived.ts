@@ -1,0 +1,108 @@
+// A life of a subscription by the service's own rules, as rows of its facts. It is woken when it asks for that, and a bank answers
+// its charges at once.
+import { decideChargeEnded, type ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
+import { decideCreate, decideWake } from '../../../src/subscriptions/domain/commands.ts';
+import {
+  evolve,
+  nextAction,
+  type Period,
+  type Subscription,
+  type SubscriptionFact,
+  type SubscriptionTerms,
+} from '../../../src/subscriptions/domain/subscription.ts';
+import { latest, type Instant } from '../../../src/clock.ts';
+
+/** How the bank answers the charge with this number, counted over the life. Undefined: it is still at the bank. */
+export type Bank = (charge: number, period: number, at: Instant) => ChargeEnding | undefined;
+
+/** More wake-ups at one instant are an endless loop. */
+const maxWakes = 5_000;
+
+export class Life {
+  subscription: Subscription;
+  readonly rows = new Map<number, Period>();
+  readonly charges: { number: number; at: Instant; paymentId: string; ending?: ChargeEnding }[] = [];
+  readonly facts: SubscriptionFact[] = [];
+  wakes = 0;
+  now: Instant;
+  readonly #bank: Bank;
+
+  constructor(terms: SubscriptionTerms, bank: Bank = () => ({ outcome: 'captured' })) {
+    this.#bank = bank;
+    this.now = terms.createdAt;
+    const created = decideCreate(terms, terms.createdAt);
+    if (!created.ok) throw new Error(created.refusal.hint ?? created.refusal.code);
+    const [first, ...others] = created.value;
+    this.subscription = evolve(undefined, first!, terms.createdAt);
+    this.take(others, terms.createdAt);
+  }
+
+  /** Wakes the subscription at each time it waits for, up to this one. */
+  until(end: Instant): this {
+    for (
+      let next = nextAction(this.subscription);
+      next && next.at <= end;
+      next = nextAction(this.subscription)
+    )
+      this.wake(latest(next.at, this.now));
+    return this;
+  }
+
+  /** All that is due, at a time when a node looks. */
+  wakeAt(now: Instant): this {
+    for (
+      let next = nextAction(this.subscription);
+      next && next.at <= now;
+      next = nextAction(this.subscription)
+    )
+      this.wake(now);
+    return this;
+  }
+
+  wake(now: Instant): void {
+    this.wakes += 1;
+    if (this.wakes > maxWakes) throw new Error('The subscription is woken without an end.');
+    const ids = { invoiceId: `invoice${this.wakes}`, paymentId: `payment${this.wakes}` };
+    this.take(decideWake(this.subscription, now, ids), now);
+  }
+
+  /** Writes facts, as one transaction would, and brings the charge they start to the bank. */
+  take(facts: readonly SubscriptionFact[], now: Instant): void {
+    this.now = now;
+    for (const fact of facts) {
+      this.subscription = evolve(this.subscription, fact, now);
+      this.facts.push(fact);
+      this.#write(fact);
+    }
+    for (const fact of facts) {
+      if (fact.type !== 'charge_started') continue;
+      const { number, paymentId } = fact;
+      const ending = this.#bank(this.charges.length + 1, number, now);
+      this.charges.push({ number, at: now, paymentId, ...(ending ? { ending } : {}) });
+      if (ending) this.take(decideChargeEnded(this.subscription, fact, ending, now), now);
+    }
+  }
+
+  #write(fact: SubscriptionFact): void {
+    if (fact.type === 'period_created') {
+      if (this.rows.has(fact.period.number))
+        throw new Error(`Period ${fact.period.number} is created twice.`);
+      this.rows.set(fact.period.number, fact.period);
+    }
+    if (fact.type === 'period_paid') this.#close(fact.number, 'paid');
+    if (fact.type === 'period_closed') this.#close(fact.number, fact.outcome);
+    if (fact.type === 'subscription_unpaid') this.#close(fact.number, 'unpaid');
+    if (fact.type === 'missed_period_charged') this.#close(fact.number, 'open');
+  }
+
+  #close(number: number, outcome: Period['outcome']): void {
+    const row = this.rows.get(number);
+    if (!row || row.outcome === 'paid') throw new Error(`Period ${number} becomes ${outcome} a second time.`);
+    this.rows.set(number, { ...row, outcome });
+  }
+
+  /** `1 paid`, one for each row. */
+  outcomes(): string[] {
+    return [...this.rows.values()].map(({ number, outcome }) => `${number} ${outcome}`);
+  }
+}

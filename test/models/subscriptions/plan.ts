@@ -1,0 +1,208 @@
+// Random lives of subscriptions, each drawn from one number: what was agreed, what people do, how banks answer, when the service is out.
+import { dayLong, dayOf, hour, localDay, minute, startOf, type Day, type Micros } from '../calendar.ts';
+
+export type Answer =
+  | 'captured'
+  | 'funds'
+  | 'vague'
+  | 'technical'
+  | 'issuer'
+  | 'newCard'
+  | 'configuration'
+  | 'stopCharge'
+  | 'unsent';
+
+export type Act = { at: Micros } & (
+  | { does: 'pause'; resumesAt?: Micros; forgives: boolean }
+  | { does: 'resume' | 'cancelNow' | 'cancelAtEnd' | 'uncancel' | 'payerPays' | 'newCard' | 'forgive' }
+  | { does: 'zone'; zone: string }
+  | { does: 'priceNext'; price: number }
+  | { does: 'priceNow'; price: number; isPaid: boolean }
+);
+
+export type Plan = {
+  seed: number;
+  zone: string;
+  /** `days` or `months`, never both. */
+  interval: { days: number } | { months: number };
+  startsAt: Micros;
+  /** Absent: the day of the start. */
+  anchorDay?: number;
+  trialDays: number;
+  price: number;
+  periods?: number;
+  catchUp: 'current' | 'all' | 'none';
+  tries: number[];
+  windowDays: number;
+  finally: 'unpaid' | 'end' | 'pause';
+  /** After all of them, every charge is captured. */
+  answers: Answer[];
+  acts: Act[];
+  /** Half-open, in order. No act is in one. */
+  outages: { from: Micros; until: Micros }[];
+  endsAt: Micros;
+};
+
+const zones = [
+  'UTC',
+  'Europe/Berlin',
+  'Europe/Moscow',
+  'Asia/Vladivostok',
+  'America/New_York',
+  'Australia/Lord_Howe',
+];
+const firstDay = dayOf('2026-11-25');
+const lifeDays = 420;
+
+/** Mulberry32: the same numbers on every machine. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed | 0;
+  return (below) => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
+}
+
+export function planFrom(seed: number): Plan {
+  const random = randomFrom(seed);
+  const pick = <T>(...from: T[]): T => from[random(from.length)]!;
+  const zone = pick(...zones);
+  const interval = pick<Plan['interval']>(
+    { months: 1 },
+    { months: 1 },
+    { months: 3 },
+    { days: 7 },
+    { days: 30 },
+  );
+  const startsAt = startOf(zone, firstDay + random(120)) + random(23) * hour + random(60) * minute;
+  const endsAt = startsAt + lifeDays * dayLong;
+  const isShort = 'days' in interval && interval.days === 7;
+  const isMonths = 'months' in interval;
+  const outages = outagesIn(startsAt, random);
+  const acts = actsFrom({ startsAt, zone, random, pick })
+    .filter(({ at }) => outages.every(({ from, until }) => at < from || at > until))
+    .toSorted((a, b) => a.at - b.at);
+  return {
+    seed,
+    zone,
+    interval,
+    startsAt,
+    ...(isMonths && pick(false, false, true) ? { anchorDay: pick(1, 15, 30, 31) } : {}),
+    trialDays: pick(0, 0, 7, 14),
+    price: 1_000 + random(9_000),
+    ...(pick(false, false, false, true) ? { periods: 1 + random(12) } : {}),
+    catchUp: pick('current', 'current', 'all', 'none'),
+    tries: isShort ? pick([1, 3], [2], [1, 2, 3, 4]) : pick([1, 3, 6, 10, 16, 23], [2, 4], [5]),
+    windowDays: isShort ? 5 : 26,
+    finally: pick('unpaid', 'end', 'pause'),
+    answers: answersFrom(random, pick),
+    acts,
+    outages,
+    endsAt,
+  };
+}
+
+function outagesIn(startsAt: Micros, random: (below: number) => number): Plan['outages'] {
+  if (random(3) > 0) return [];
+  const from = startsAt + dayLong + random(300 * 24) * hour;
+  return [{ from, until: from + (1 + random(random(2) ? 72 : 1_000)) * hour }];
+}
+
+/** A card that fails does so several times in a row. */
+function answersFrom(random: (below: number) => number, pick: <T>(...from: T[]) => T): Answer[] {
+  const answers: Answer[] = [];
+  while (answers.length < 20) {
+    const last = answers.at(-1) ?? 'captured';
+    if (last !== 'captured' && random(2) === 0) answers.push(last);
+    else if (random(100) < 65) answers.push('captured');
+    else
+      answers.push(
+        pick<Answer>(
+          'funds',
+          'funds',
+          'vague',
+          'technical',
+          'issuer',
+          'newCard',
+          'configuration',
+          'stopCharge',
+          'unsent',
+        ),
+      );
+  }
+  return answers;
+}
+
+type Drawing = {
+  startsAt: Micros;
+  zone: string;
+  random: (below: number) => number;
+  pick: <T>(...from: T[]) => T;
+};
+
+/** Some follow each other within hours. */
+function actsFrom(drawing: Drawing): Act[] {
+  const { startsAt, random } = drawing;
+  const acts: Act[] = [];
+  for (let count = random(8); count > 0; count--) {
+    // A few milliseconds keep acts apart from what happens on a second.
+    const anywhere = startsAt + hour + random(400 * 24 * 60) * minute + 7_000;
+    const before = acts.at(-1);
+    acts.push(actAt(before && random(3) === 0 ? before.at + random(20) * hour + minute : anywhere, drawing));
+  }
+  return acts;
+}
+
+function actAt(at: Micros, { zone, random, pick }: Drawing): Act {
+  const does = pick(
+    'pause',
+    'pause',
+    'resume',
+    'cancelNow',
+    'cancelAtEnd',
+    'uncancel',
+    'payerPays',
+    'newCard',
+    'forgive',
+    'zone',
+    'zone',
+    'priceNext',
+    'priceNow',
+    'priceNow',
+  );
+  switch (does) {
+    case 'pause': {
+      const later = at + (1 + random(120)) * dayLong;
+      // Periods start at midnight, if the zone is still the same.
+      const resumesAt = pick(later, startOf(zone, localDay('UTC', later)));
+      return { at, does, forgives: pick(true, false), ...(pick(true, true, false) ? { resumesAt } : {}) };
+    }
+    case 'zone':
+      return { at, does, zone: pick(...zones) };
+    case 'priceNext':
+      return { at, does, price: 1 + random(20_000) };
+    case 'priceNow':
+      return { at, does, price: 1 + random(20_000), isPaid: pick(true, true, false) };
+    default:
+      return { at, does };
+  }
+}
+
+/** A row, a charge and an end, in a form that both sides print. */
+export type Story = {
+  rows: {
+    number: number;
+    startsOn: Day;
+    endsOn: Day;
+    startsAt: Micros;
+    endsAt: Micros;
+    outcome: string;
+    amount: number;
+    credit: number;
+  }[];
+  charges: { number: number; at: Micros }[];
+  end: string;
+  balance: number;
+};

@@ -1,0 +1,169 @@
+// The service's side of a life: the plan as commands, and its facts as a story.
+import { epochMsOf, instantAt, latest, type Instant } from '../../../src/clock.ts';
+import type { Currency } from '../../../src/money.ts';
+import type { Outcome } from '../../../src/refusal.ts';
+import {
+  decideChangeEnded,
+  decideChangeFromNextPeriod,
+  decideChangeNow,
+} from '../../../src/subscriptions/domain/change.ts';
+import type { ChargeEnding } from '../../../src/subscriptions/domain/charge-outcome.ts';
+import {
+  decideCancel,
+  decideForgive,
+  decidePaid,
+  decidePause,
+  decideResume,
+  decideTry,
+  decideUncancel,
+  decideZone,
+} from '../../../src/subscriptions/domain/commands.ts';
+import {
+  nextAction,
+  type Subscription,
+  type SubscriptionFact,
+  type SubscriptionTerms,
+} from '../../../src/subscriptions/domain/subscription.ts';
+import { dayOf, dayLong, type Micros } from '../calendar.ts';
+import { Life } from './lived.ts';
+import type { Act, Answer, Plan, Story } from './plan.ts';
+
+const instant = (at: Micros): Instant => instantAt(at / 1_000);
+const micros = (at: Instant): Micros => epochMsOf(at) * 1_000;
+const item = (price: number) => ({ product: 'Tea', quantity: 1n, priceMinor: BigInt(price) });
+
+function termsOf(plan: Plan): SubscriptionTerms {
+  const { interval, anchorDay, trialDays, periods } = plan;
+  const window = { from: '06:00', until: '10:00' };
+  return {
+    id: `subscription ${plan.seed}`,
+    partyId: 'P',
+    shopId: 'S',
+    createdAt: instant(plan.startsAt),
+    currency: 'RUB' as Currency,
+    startsWith: 'savedCard',
+    items: [item(plan.price)],
+    schedule: {
+      every: 'days' in interval ? { count: interval.days, unit: 'D' } : { count: interval.months, unit: 'M' },
+      zone: plan.zone,
+      chargeAt: window,
+      anchor: anchorDay === undefined ? 'atStart' : { day: anchorDay, firstPeriod: 'free' },
+      ...(trialDays > 0 ? { trialDays } : {}),
+      ...(periods === undefined ? {} : { ends: { periods } }),
+    },
+    catchUp: plan.catchUp,
+    dunning: {
+      name: 'plan',
+      version: 1,
+      tries: plan.tries,
+      at: window,
+      windowDays: plan.windowDays,
+      finally: plan.finally,
+    },
+    trialWithoutCard: 'end',
+  };
+}
+
+function endingOf(answer: Answer, at: Instant): ChargeEnding {
+  switch (answer) {
+    case 'captured':
+    case 'unsent':
+      return { outcome: answer };
+    case 'stopCharge':
+      return { outcome: 'failed', declineClass: 'stopped', stop: 'charge' };
+    case 'issuer':
+      return { outcome: 'failed', declineClass: answer, retryAfter: instant(micros(at) + 7 * dayLong) };
+    default:
+      return { outcome: 'failed', declineClass: answer };
+  }
+}
+
+/** The story of a plan, as the service lives it. */
+export function livedStory(plan: Plan): Story {
+  const life = new Life(termsOf(plan), (charge, _, at) =>
+    endingOf(plan.answers[charge - 1] ?? 'captured', at),
+  );
+  for (const act of plan.acts) {
+    runUntil(life, plan, act.at);
+    perform(life, act);
+  }
+  runUntil(life, plan, plan.endsAt);
+  return storyOf(life);
+}
+
+function runUntil(life: Life, plan: Plan, end: Micros): void {
+  for (;;) {
+    const next = nextAction(life.subscription);
+    if (!next) return;
+    const outage = plan.outages.find(
+      ({ from, until }) => instant(from) <= next.at && next.at < instant(until),
+    );
+    const at = latest(life.now, outage ? instant(outage.until) : next.at);
+    if (at > instant(end)) return;
+    life.wakeAt(at);
+  }
+}
+
+function perform(life: Life, act: Act): void {
+  const { subscription } = life;
+  const now = instant(act.at);
+  if (subscription.parkedFor !== undefined || subscription.phase === 'ended') return;
+  life.take(factsOf(subscription, act, now), now);
+  if (act.does === 'newCard') life.wakeAt(now);
+  if (act.does === 'priceNow') life.take(decideChangeEnded(life.subscription, 'change', act.isPaid), now);
+}
+
+function factsOf(subscription: Subscription, act: Act, now: Instant): readonly SubscriptionFact[] {
+  const oldest = subscription.open[0]?.number ?? 0;
+  switch (act.does) {
+    case 'pause': {
+      const resumes = act.resumesAt === undefined ? {} : { resumesAt: instant(act.resumesAt) };
+      const openPeriods = act.forgives ? 'forgive' : 'keepTrying';
+      return factsIn(decidePause(subscription, { by: 'payer', openPeriods, ...resumes }, now));
+    }
+    case 'resume':
+      return factsIn(decideResume(subscription, now));
+    case 'cancelNow':
+    case 'cancelAtEnd':
+      return factsIn(
+        decideCancel(subscription, { when: act.does === 'cancelNow' ? 'now' : 'periodEnd', by: 'payer' }),
+      );
+    case 'uncancel':
+      return factsIn(decideUncancel(subscription));
+    case 'payerPays':
+      return decidePaid(subscription, oldest, 'payer', now);
+    case 'newCard':
+      return factsIn(decideTry(subscription, 'newCard'));
+    case 'forgive':
+      return oldest === 0 ? [] : factsIn(decideForgive(subscription, oldest, now));
+    case 'zone':
+      return factsIn(decideZone(subscription, act.zone));
+    case 'priceNext':
+      return factsIn(decideChangeFromNextPeriod(subscription, [item(act.price)]));
+    case 'priceNow':
+      return factsIn(decideChangeNow(subscription, { items: [item(act.price)], invoiceId: 'change' }, now));
+  }
+}
+
+function factsIn(outcome: Outcome<readonly SubscriptionFact[], string>): readonly SubscriptionFact[] {
+  return outcome.ok ? outcome.value : [];
+}
+
+function storyOf({ subscription, rows, charges }: Life): Story {
+  const { phase, parkedFor, endedFor, creditMinor } = subscription;
+  return {
+    rows: [...rows.values()].map((row) => ({
+      number: row.number,
+      startsOn: dayOf(row.startsOn),
+      endsOn: dayOf(row.endsOn),
+      startsAt: micros(row.startsAt),
+      endsAt: micros(row.endsAt),
+      outcome: row.outcome,
+      amount: Number(row.amountMinor),
+      credit: Number(row.creditMinor),
+    })),
+    charges: charges.map(({ number, at }) => ({ number, at: micros(at) })),
+    end: parkedFor === undefined ? (endedFor === undefined ? phase : `${phase} ${endedFor}`) : 'parked',
+    balance: Number(creditMinor),
+  };
+}

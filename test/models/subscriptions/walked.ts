@@ -1,0 +1,405 @@
+// The model: what a subscription does, written from the rules and not from the service. It finds periods by a walk over all days,
+// and what is overdue at each time at which anything can be due.
+import { dayLong, dayOf, hour, localDay, startOf, textOf, type Day, type Micros } from '../calendar.ts';
+import type { Act, Answer, Plan, Story } from './plan.ts';
+
+type Row = Story['rows'][number];
+type Unpaid = {
+  row: Row;
+  tries: number;
+  failedAt?: Micros;
+  tryAt?: Micros;
+  giveUpAt?: Micros;
+  isKnownFailed: boolean;
+};
+type Span = { number: number; kind: 'trial' | 'first' | 'regular'; from: Day; until: Day };
+
+const calendarBegins = dayOf('2026-01-01');
+/** Each day with its date and the count of its month, found by counting days. */
+const dates = Array.from({ length: 6 * 365 }, (_, n) => {
+  const [year = 0, month = 0, date = 0] = textOf(calendarBegins + n)
+    .split('-')
+    .map(Number);
+  return { months: 12 * year + month, date, isLast: textOf(calendarBegins + n + 1).endsWith('-01') };
+});
+const dateOf = (day: Day) => dates[day - calendarBegins]!;
+
+/** The periods that start up to a day: a walk over all days, each of which starts one or does not. */
+function spansOf(plan: Plan, lastDay: Day): Span[] {
+  const first = localDay(plan.zone, plan.startsAt);
+  const afterTrial = first + plan.trialDays;
+  const starts: { day: Day; kind: Span['kind'] }[] = [];
+  if (plan.trialDays > 0) starts.push({ day: first, kind: 'trial' });
+  let anchor: Day | undefined;
+  let regular = 0;
+  for (let day = afterTrial; day <= lastDay; day++) {
+    const wanted = plan.anchorDay ?? dateOf(afterTrial).date;
+    const isThatDate = dateOf(day).date === wanted || (dateOf(day).isLast && dateOf(day).date < wanted);
+    if (anchor === undefined && (plan.anchorDay === undefined || isThatDate)) anchor = day;
+    if (anchor === undefined) {
+      if (day === afterTrial) starts.push({ day, kind: 'first' });
+      continue;
+    }
+    const { interval } = plan;
+    const isStart =
+      'days' in interval
+        ? (day - anchor) % interval.days === 0
+        : isThatDate && (dateOf(day).months - dateOf(anchor).months) % interval.months === 0;
+    if (!isStart) continue;
+    regular += 1;
+    starts.push({ day, kind: 'regular' });
+    // One more start is where the last period ends.
+    if (plan.periods !== undefined && regular > plan.periods) break;
+  }
+  return starts
+    .slice(0, -1)
+    .map(({ day, kind }, index) => ({ number: index + 1, kind, from: day, until: starts[index + 1]!.day }));
+}
+
+/** `moment`: the second of the local day at which this subscription is charged. Any is right that is in the window. */
+export function walkedStory(plan: Plan, moment: number): Story {
+  return new Walk(plan, moment).run();
+}
+
+class Walk {
+  readonly plan: Plan;
+  readonly moment: number;
+  readonly spans: Span[];
+  readonly rows: Row[] = [];
+  readonly charges: Story['charges'] = [];
+  /** When the bank was reached, for the limit of a day. */
+  readonly reached: { number: number; at: Micros }[] = [];
+  zone: string;
+  phase: 'running' | 'paused' | 'unpaid' | 'ended' | 'parked' = 'running';
+  why = '';
+  price: number;
+  laterPrice: number | undefined;
+  balance = 0;
+  /** Collected for the latest period, less what was credited. */
+  collected = 0;
+  changedOn: Day | undefined;
+  unpaid: Unpaid[] = [];
+  resumesAt: Micros | undefined;
+  lastNumber: number | undefined;
+  asked = 0;
+
+  constructor(plan: Plan, moment: number) {
+    this.plan = plan;
+    this.moment = moment;
+    this.zone = plan.zone;
+    this.price = plan.price;
+    this.spans = spansOf(plan, localDay('UTC', plan.endsAt) + 200);
+  }
+
+  run(): Story {
+    let now = this.plan.startsAt;
+    const stops = [
+      ...this.plan.acts.map((act) => ({ at: act.at, act })),
+      { at: this.plan.endsAt, act: undefined },
+    ];
+    this.settle(now);
+    for (const { at, act } of stops) {
+      for (let next = this.nextTime(now); next <= at; next = this.nextTime(now)) {
+        now = next;
+        this.settle(now);
+      }
+      now = at;
+      if (act) this.act(act);
+    }
+    const end = this.phase === 'ended' ? `ended ${this.why}` : this.phase;
+    return { rows: this.rows, charges: this.charges, end, balance: this.balance };
+  }
+
+  /** When the service next looks: as soon as something is due, or at the end of an outage. */
+  nextTime(now: Micros): Micros {
+    const times = this.overdue().map(({ at }) => Math.max(at, now));
+    const first = Math.min(...times, Infinity);
+    const outage = this.plan.outages.find(({ from, until }) => from <= first && first < until);
+    return outage ? outage.until : first;
+  }
+
+  /** Does what is due by now, the longest overdue first. */
+  settle(now: Micros): void {
+    for (let rounds = 0; rounds < 3_000; rounds++) {
+      const [due] = this.overdue()
+        .filter(({ at }) => at <= now)
+        .toSorted((a, b) => a.at - b.at);
+      if (!due) return;
+      due.run(now);
+    }
+    throw new Error('The model is never done.');
+  }
+
+  /** All that can become due without an act. Equal times are in this order. */
+  overdue(): { at: Micros; run: (now: Micros) => void }[] {
+    if (this.phase === 'ended' || this.phase === 'parked') return [];
+    const found: { at: Micros; run: (now: Micros) => void }[] = [];
+    const [oldest] = this.unpaid;
+    if (oldest?.tryAt !== undefined) found.push({ at: oldest.tryAt, run: (now) => this.charge(oldest, now) });
+    else if (oldest?.giveUpAt !== undefined)
+      found.push({ at: oldest.giveUpAt, run: () => this.giveUp(oldest) });
+    if (this.phase === 'paused' && this.resumesAt !== undefined)
+      found.push({ at: this.resumesAt, run: (now) => this.resume(now) });
+    const isWaiting = oldest !== undefined && oldest.row.outcome === 'open';
+    const next = this.nextSpan();
+    const last = this.rows.at(-1);
+    if (!next) {
+      const mayEnd = this.phase === 'running' || this.lastNumber !== undefined;
+      if (mayEnd && !isWaiting && last)
+        found.push({
+          at: last.endsAt,
+          run: () => this.end(this.lastNumber === undefined ? 'finished' : 'payer'),
+        });
+    } else if (this.phase === 'running' && !isWaiting) {
+      let at = this.dueAt(next);
+      const before = this.reached.at(-1);
+      if (this.plan.catchUp === 'all' && before)
+        at = Math.max(at, this.momentOn(localDay(this.zone, before.at) + 1));
+      found.push({ at, run: (now) => this.createDue(now) });
+    }
+    return found;
+  }
+
+  nextSpan(): Span | undefined {
+    const number = (this.rows.at(-1)?.number ?? 0) + 1;
+    if (this.lastNumber !== undefined && number > this.lastNumber) return undefined;
+    return this.spans[number - 1];
+  }
+
+  /** From the end of the day: every zone here changes its clocks before six. */
+  momentOn(day: Day): Micros {
+    return startOf(this.zone, day + 1) - dayLong + this.moment * 1_000_000;
+  }
+
+  startOfSpan({ from }: Span): Micros {
+    return this.rows.at(-1)?.endsAt ?? startOf(this.zone, from);
+  }
+
+  dueAt(span: Span): Micros {
+    if (this.rows.length === 0) return this.plan.startsAt;
+    return Math.max(this.startOfSpan(span), this.momentOn(span.from));
+  }
+
+  fullPrice({ kind }: { kind: Span['kind'] }, price: number): number {
+    // A short first period is free in these plans, as a trial is.
+    return kind === 'regular' ? price : 0;
+  }
+
+  addRow(span: Span, outcome: string, credit = 0): Row {
+    if (this.laterPrice !== undefined) {
+      this.price = this.laterPrice;
+      this.laterPrice = undefined;
+    }
+    const startsAt = this.startOfSpan(span);
+    const endsAt = Math.max(startsAt, startOf(this.zone, span.until));
+    const amount = this.fullPrice(span, this.price) - credit;
+    const row = {
+      number: span.number,
+      startsOn: span.from,
+      endsOn: span.until,
+      startsAt,
+      endsAt,
+      outcome,
+      amount,
+      credit,
+    };
+    this.rows.push(row);
+    this.balance -= credit;
+    this.collected = 0;
+    return row;
+  }
+
+  createDue(now: Micros): void {
+    for (let span = this.nextSpan(); span && this.dueAt(span) <= now; span = this.nextSpan()) {
+      const due = this.dueAt(span);
+      const price = this.fullPrice(span, this.laterPrice ?? this.price);
+      const credit = Math.min(this.balance, price);
+      const following = this.spans[span.number];
+      const isLast = this.lastNumber !== undefined && span.number >= this.lastNumber;
+      const wouldEnd = Math.max(this.startOfSpan(span), startOf(this.zone, span.until));
+      const isNewest = !following || isLast || Math.max(wouldEnd, this.momentOn(following.from)) > now;
+      const isTooLate = this.plan.catchUp === 'none' && now - due > 72 * hour;
+      if (this.plan.catchUp !== 'all' && (!isNewest || isTooLate)) {
+        this.addRow(span, price === 0 ? 'paid' : 'missed');
+        continue;
+      }
+      const row = this.addRow(span, price - credit === 0 ? 'paid' : 'open', credit);
+      if (row.outcome === 'paid') this.collected = credit;
+      else {
+        const open: Unpaid = { row, tries: 0, isKnownFailed: false };
+        this.unpaid.push(open);
+        this.charge(open, now);
+      }
+      return;
+    }
+  }
+
+  charge(open: Unpaid, now: Micros): void {
+    if (this.reached.filter(({ at }) => at > now - dayLong).length >= 2) {
+      this.phase = 'parked';
+      open.tryAt ??= now;
+      return;
+    }
+    delete open.tryAt;
+    const answer: Answer = this.plan.answers[this.asked++] ?? 'captured';
+    this.charges.push({ number: open.row.number, at: now });
+    if (answer === 'unsent') {
+      open.tryAt = now + hour;
+      return;
+    }
+    this.reached.push({ number: open.row.number, at: now });
+    if (answer === 'captured') this.paid(open, now);
+    else this.failed(open, answer, now);
+  }
+
+  paid(open: Unpaid, now: Micros): void {
+    open.row.outcome = 'paid';
+    this.unpaid = this.unpaid.filter((one) => one !== open);
+    if (this.rows.at(-1) === open.row) this.collected = open.row.amount + open.row.credit;
+    this.revive(now);
+  }
+
+  /** What started while nothing was paid is not charged afterwards. */
+  revive(now: Micros): void {
+    if (this.phase !== 'unpaid') return;
+    this.phase = 'running';
+    this.skip(now);
+  }
+
+  failed(open: Unpaid, answer: Answer, now: Micros): void {
+    open.isKnownFailed = true;
+    if (answer === 'stopCharge') {
+      this.drop(open, 'unpaid');
+      this.revive(now);
+      return;
+    }
+    if (this.phase === 'unpaid') return;
+    if (answer === 'configuration') {
+      delete open.giveUpAt;
+      if (open.failedAt !== undefined) open.tries += 1;
+      return;
+    }
+    if (open.failedAt === undefined) open.failedAt = now;
+    else open.tries += 1;
+    open.giveUpAt = open.failedAt + this.plan.windowDays * dayLong;
+    const most = { funds: Infinity, technical: Infinity, vague: 3, issuer: 1 }[answer as 'funds'] ?? 0;
+    if (open.tries >= most) return;
+    const failedOn = localDay(this.zone, open.failedAt);
+    const today = localDay(this.zone, now);
+    const day = this.plan.tries.map((after) => failedOn + after).find((one) => one > today);
+    if (day === undefined) return;
+    let at = this.momentOn(day);
+    // The issuer's code makes them wait for a week.
+    const earliest = answer === 'issuer' ? now + 7 * dayLong : 0;
+    for (let later = day; at < earliest; later++) at = this.momentOn(later + 1);
+    if (at < open.giveUpAt) open.tryAt = at;
+  }
+
+  drop(open: Unpaid, outcome: string): void {
+    open.row.outcome = outcome;
+    this.unpaid = this.unpaid.filter((one) => one !== open);
+  }
+
+  giveUp(open: Unpaid): void {
+    open.row.outcome = 'unpaid';
+    if (this.plan.finally === 'unpaid') {
+      this.phase = 'unpaid';
+      delete open.tryAt;
+      delete open.giveUpAt;
+      return;
+    }
+    this.drop(open, 'unpaid');
+    if (this.plan.finally === 'end') this.end('unpaid');
+    else if (this.phase !== 'paused') {
+      this.phase = 'paused';
+      this.resumesAt = undefined;
+    }
+  }
+
+  end(why: string): void {
+    for (const open of this.unpaid) open.row.outcome = 'unpaid';
+    this.unpaid = [];
+    this.phase = 'ended';
+    this.why = why;
+  }
+
+  skip(now: Micros): void {
+    for (let span = this.nextSpan(); span && this.startOfSpan(span) < now; span = this.nextSpan())
+      this.addRow(span, 'skipped');
+  }
+
+  resume(now: Micros): void {
+    this.skip(now);
+    this.phase = 'running';
+    this.resumesAt = undefined;
+  }
+
+  act(act: Act): void {
+    const isParked = this.phase === 'parked';
+    if (this.phase === 'ended' || isParked) return;
+    const [oldest] = this.unpaid;
+    switch (act.does) {
+      case 'pause':
+        if (this.phase !== 'running') return;
+        if (act.forgives) for (const open of this.unpaid) this.drop(open, 'forgiven');
+        this.phase = 'paused';
+        this.resumesAt = act.resumesAt;
+        return;
+      case 'resume':
+        if (this.phase === 'paused') this.resume(act.at);
+        return;
+      case 'cancelNow':
+        this.end('payer');
+        return;
+      case 'cancelAtEnd':
+        this.lastNumber = this.rows.at(-1)!.number;
+        return;
+      case 'uncancel':
+        this.lastNumber = undefined;
+        return;
+      case 'payerPays':
+        if (oldest) this.paid(oldest, act.at);
+        return;
+      case 'newCard':
+        if (oldest) oldest.tryAt = act.at;
+        this.settle(act.at);
+        return;
+      case 'forgive':
+        if (!oldest) return;
+        this.drop(oldest, 'forgiven');
+        this.revive(act.at);
+        return;
+      case 'zone':
+        this.zone = act.zone;
+        return;
+      case 'priceNext':
+        if (this.phase !== 'unpaid') this.laterPrice = act.price;
+        return;
+      case 'priceNow':
+        this.changeNow(act);
+    }
+  }
+
+  changeNow({ at, price, isPaid }: Act & { does: 'priceNow' }): void {
+    const row = this.rows.at(-1)!;
+    const today = localDay(this.zone, at);
+    const isFailing = this.unpaid.some((open) => open.isKnownFailed);
+    if (this.phase !== 'running' || isFailing || row.outcome === 'open' || this.changedOn === today) return;
+    if (at < row.startsAt || at >= row.endsAt) return;
+    const kind = this.spans[row.number - 1]!;
+    const part = (amount: number) => {
+      const left = Math.floor(row.endsAt / 1e6) - Math.floor(at / 1e6);
+      return Math.round((amount * left) / (Math.floor(row.endsAt / 1e6) - Math.floor(row.startsAt / 1e6)));
+    };
+    const isCharged = row.outcome === 'paid' && kind.kind !== 'trial';
+    const credit = isCharged ? Math.min(part(this.fullPrice(kind, this.price)), this.collected) : 0;
+    const cost = isCharged ? part(this.fullPrice(kind, price)) : 0;
+    const fromBalance = Math.min(this.balance, Math.max(0, cost - credit));
+    if (cost - credit - fromBalance > 0 && !isPaid) return;
+    this.balance += Math.max(0, credit - cost) - fromBalance;
+    this.collected += cost - credit;
+    this.price = price;
+    this.laterPrice = undefined;
+    this.changedOn = today;
+  }
+}
