@@ -121,19 +121,18 @@ export function list<T>({ read, write }: Codec<T>): Codec<readonly T[]> {
   return {
     read(stored) {
       if (!Array.isArray(stored)) throw unreadable('list', stored);
-      let entries: T[] = stored;
+      const given = stored as T[];
+      let taken: T[] | undefined;
       let place = 0;
       try {
-        for (; place < stored.length; place++) {
-          const entry = read(stored[place]);
-          if (entry === stored[place]) continue;
-          if (entries === stored) entries = [...(stored as T[])];
-          entries[place] = entry;
+        for (; place < given.length; place++) {
+          const known = read(given[place]);
+          if (known !== given[place]) (taken ??= [...given])[place] = known;
         }
       } catch (error) {
         throw at(place, error);
       }
-      return entries;
+      return taken ?? given;
     },
     write: write && ((values) => values.map(write)),
   };
@@ -216,7 +215,11 @@ export function object<T extends object>(members: NoInfer<Members<T>>): Codec<T>
   };
 }
 
-type MemberCodec = { readonly member: string; readonly name: string; readonly write: Codec<unknown>['write'] };
+type MemberCodec = {
+  readonly member: string;
+  readonly name: string;
+  readonly write: Codec<unknown>['write'];
+};
 
 function writeObject(codecs: readonly MemberCodec[], isRenamed: boolean): Codec<object>['write'] {
   const converted = codecs.flatMap(({ member, write }) => (write ? [{ member, write }] : []));

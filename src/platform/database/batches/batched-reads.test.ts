@@ -45,14 +45,12 @@ function openBy(hand: { connections?: number } = {}) {
         waiting.shift()?.();
       }
     },
-    query: ({}, { name }: Statement, values) =>
+    query: (_, { name }: Statement, values) =>
       new Promise((answer, fail) => void sent.push({ name, values, answer, fail })),
   });
   const ask = (id: string) => answerOf(read(readSecret, [id, 'P']));
   const askedIn = (index: number) =>
-    (JSON.parse(String(sent[index]?.values[0])) as { secret_id: string }[]).map(
-      ({ secret_id }) => secret_id,
-    );
+    (JSON.parse(String(sent[index]?.values[0])) as { secret_id: string }[]).map(({ secret_id }) => secret_id);
   return { read, ask, sent, askedIn, waiting };
 }
 
@@ -219,14 +217,14 @@ describe('on PostgreSQL', () => {
   test('the keys of two parties, asked together, give each their own', async () => {
     const names = watchNames();
     const asked = keys.flatMap((secret_id) =>
-      [...parties, 'nobody'].map(async (party_id) => ({
+      [...parties, 'another'].map(async (party_id) => ({
         party_id,
         rows: await db.database.run(readSecret, { secret_id, party_id }),
       })),
     );
     for (const { party_id, rows } of await Promise.all(asked))
       expect(rows).toEqual(
-        party_id === 'nobody' ? [] : [{ party_id, word: party_id === 'ours' ? 'open' : 'shut' }],
+        party_id === 'another' ? [] : [{ party_id, word: party_id === 'ours' ? 'open' : 'shut' }],
       );
     expect(names.filter((name) => name.startsWith('test_'))).toEqual(['test_read_secret_together']);
   });

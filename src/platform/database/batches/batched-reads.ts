@@ -36,7 +36,7 @@ export function openBatchedReads(options: {
     let batch: Ask[] | undefined;
     try {
       const rows = await withClient((client) => {
-        // Only now: whoever asks while all connections are in use joins too.
+        // Only now: who asks while all connections are in use joins too.
         batch = waiting.splice(0, maxTogether);
         const [first, ...others] = batch;
         if (first && others.length === 0) return query(client, statement, first.values);
