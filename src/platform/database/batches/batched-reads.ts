@@ -42,7 +42,7 @@ export function openBatchedReads(options: {
         if (first && others.length === 0) return query(client, statement, first.values);
         return query(client, statement.together, [JSON.stringify(batch.map(askedBy(statement)))]);
       });
-      if (batch) answer(statement, batch, rows);
+      if (batch) giveRows(statement, batch, rows);
     } catch (error) {
       const failed = batch ?? waiting.splice(0);
       // A value that PostgreSQL cannot take is the fault of one caller, and the others get their rows.
@@ -76,7 +76,7 @@ function askedBy({ parameterNames }: Statement) {
 }
 
 /** Each caller gets their own rows, and an unreadable row fails its own caller. */
-function answer(statement: ReadStatement, batch: readonly Ask[], rows: readonly Row[]): void {
+function giveRows(statement: ReadStatement, batch: readonly Ask[], rows: readonly Row[]): void {
   const found = batch.map((): Row[] => []);
   if (batch.length === 1) found[0] = [...rows];
   else for (const { asker, ...row } of rows) found[asker as number]?.push(row);
