@@ -2,7 +2,7 @@
 // the program waits for a bank or a merchant.
 import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
-import { openBatchedReads, type BatchedReads } from './batches/batched-reads.ts';
+import { openBatchedReads, type BatchedReads, type ReadOn } from './batches/batched-reads.ts';
 import { isReadStatement } from './batches/read-statement.ts';
 import { holdUnanswered } from './connections/unanswered.ts';
 import { keepIdle, type ConnectionPool } from './connections/idle-connections.ts';
@@ -44,8 +44,8 @@ export type Database = {
 
 export type DatabasePool = Database & {
   /**
-   * For single reads of keys, parties and shops, on the connections that also serve batches of reads. A transaction can read through
-   * these while all other connections are in use; otherwise transactions could wait for each other permanently.
+   * For single reads of keys, parties and shops, on connections of their own. A transaction can read through these while all other
+   * connections are in use; otherwise transactions could wait for each other permanently.
    */
   readonly lookups: Pick<Database, 'run'>;
   /** Asked on a new connection, so it is about the server that is reached now, whatever the other connections wait for. */
@@ -173,12 +173,12 @@ export function databaseOn(options: {
   }
 
   const withClient: DatabasePool['withClient'] = (work) => withClientOf(pool, work, true);
-  const withLookupClient: DatabasePool['withClient'] = (work) => withClientOf(lookupPool, work, false);
-  const together = openBatchedReads({
-    withClient: withLookupClient,
-    query: (client, statement, values) => query(client, statement, values, prepares),
-  });
-  const lookups: DatabasePool['lookups'] = { run: runAlone(withLookupClient, runOn, together) };
+  const readOn: ReadOn = (client, statement, values) => query(client, statement, values, prepares);
+  const readFrom = (from: ConnectionPool) =>
+    openBatchedReads({ withClient: (work) => withClientOf(from, work, false), query: readOn });
+  const lookups: DatabasePool['lookups'] = {
+    run: runAlone((work) => withClientOf(lookupPool, work, false), runOn, readFrom(lookupPool)),
+  };
 
   async function serverState(): Promise<ServerState> {
     const parameters = { waiting_ms: longCommitMs };
@@ -201,7 +201,7 @@ export function databaseOn(options: {
   }
 
   const alone: Database = {
-    run: runAlone(withClient, runOn, together),
+    run: runAlone(withClient, runOn, readFrom(pool)),
     transaction,
     withSavepoint: (work) => retried(() => work(alone)),
     afterCommit: (effect) => effect(),

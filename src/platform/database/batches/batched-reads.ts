@@ -18,10 +18,16 @@ const maxTogether = 200;
 
 export type BatchedReads = (statement: ReadStatement, values: readonly unknown[]) => Promise<Row[]>;
 
+/** Returns the rows as the driver gives them. */
+export type ReadOn = (
+  client: pg.ClientBase,
+  statement: Statement,
+  values: readonly unknown[],
+) => Promise<Row[]>;
+
 export function openBatchedReads(options: {
   readonly withClient: <T>(work: (client: pg.ClientBase) => Promise<T>) => Promise<T>;
-  /** Returns the rows as the driver gives them. */
-  readonly query: (client: pg.ClientBase, statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
+  readonly query: ReadOn;
 }): BatchedReads {
   const { withClient, query } = options;
   /** Who waits for the next batch of a statement. A statement without an entry has none with PostgreSQL. */
