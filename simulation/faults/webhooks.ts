@@ -1,16 +1,6 @@
 import type { Faults } from './fault.ts';
 
 export const faultsOfWebhooks: Faults = {
-  'batch-in-reverse': {
-    does: 'The rows of a batch of reads go to its callers in reverse order.',
-    edits: [
-      {
-        within: 'giveRows',
-        replace: 'found[asker as number]?.push(row);',
-        by: 'found[batch.length - 1 - (asker as number)]?.push(row);',
-      },
-    ],
-  },
   'delivered-in-reverse': {
     does: 'Waiting webhook events are sent in reverse order.',
     edits: [
