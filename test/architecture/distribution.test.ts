@@ -147,6 +147,7 @@ const hot = [
   'insert_payment',
   'read_payment',
   'take_card_and_security_code',
+  'read_encrypted_card',
   'change_payment',
   'start_refund',
   'end_refund',

@@ -3543,6 +3543,11 @@ where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 -- read_api_key
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = $1::text;
 
+-- read_api_key_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, key_id text)
+cross join lateral (select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = asked.key_id offset 0) as found;
+
 -- read_bank
 select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped,
 case when starts_with(abilities, url || ' ') then substr(abilities, length(url) + 2) end as abilities
@@ -3571,6 +3576,26 @@ from customer
 left join binding on binding.customer_id = customer.customer_id and binding.binding_id = $1::text
 where customer.customer_id = $2::text and customer.party_id = $3::text
 and customer.status <> 'deleted';
+
+-- read_binding_of_customer_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text, party_id text, binding_id text)
+cross join lateral (select customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
+select before.binding_id from binding as before
+where before.customer_id = customer.customer_id and before.bound_at_version is not null
+and before.binding_id <> asked.binding_id
+order by before.bound_at_version desc limit 1
+) as bound_before
+from customer
+left join binding on binding.customer_id = customer.customer_id and binding.binding_id = asked.binding_id
+where customer.customer_id = asked.customer_id and customer.party_id = asked.party_id
+and customer.status <> 'deleted' offset 0) as found;
+
+-- read_binding_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text, binding_id text)
+cross join lateral (select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
+where customer_id = asked.customer_id and binding_id = asked.binding_id offset 0) as found;
 
 -- read_bindings_of_customer
 select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
@@ -3602,6 +3627,11 @@ where claim.party_id = $1::text and claim.operation = 'createPaymentResource' an
 
 -- read_card_of_party
 select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash from card where card_id = $1::text and party_id = $2::text;
+
+-- read_card_of_party_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, card_id text, party_id text)
+cross join lateral (select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash from card where card_id = asked.card_id and party_id = asked.party_id offset 0) as found;
 
 -- read_cards_of_destinations
 select distinct card_token from destination where card_token in (select json_array_elements_text($1::json));
@@ -3651,6 +3681,12 @@ order by event.sequence;
 -- read_customer_of_party
 select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at from customer
 where customer_id = $1::text and party_id = $2::text and status <> 'deleted';
+
+-- read_customer_of_party_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, customer_id text, party_id text)
+cross join lateral (select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at from customer
+where customer_id = asked.customer_id and party_id = asked.party_id and status <> 'deleted' offset 0) as found;
 
 -- read_customer_of_payer
 select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at, exists (
@@ -3728,6 +3764,14 @@ select created_at from binding
 where card_fingerprint = $3::bytea and $4::int4 is not null and created_at > $5::timestamptz
 order by created_at desc offset $4::int4 - 1 limit 1
 ) as with_card;
+
+-- read_encrypted_card
+select party_id, purpose, retained_for, ciphertext, key_version from card where card_id = $1::text;
+
+-- read_encrypted_card_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, card_id text)
+cross join lateral (select party_id, purpose, retained_for, ciphertext, key_version from card where card_id = asked.card_id offset 0) as found;
 
 -- read_exchange_notes_about
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
@@ -3807,6 +3851,11 @@ where claim.party_id = $1::text and claim.operation = 'createInvoiceWithTemplate
 -- read_invoice_of_party
 select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
 
+-- read_invoice_of_party_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
+cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
+
 -- read_invoice_template
 select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
 where invoice_template_id = $1::text and deleted_at is null;
@@ -3815,6 +3864,11 @@ where invoice_template_id = $1::text and deleted_at is null;
 select invoice_template.invoice_template_id, invoice_template.party_id, invoice_template.shop_id, invoice_template.name, invoice_template.description, invoice_template.lifetime, invoice_template.details, invoice_template.metadata, invoice_template.external_id, invoice_template.created_at, invoice_template.deleted_at, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice_template on invoice_template_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' and claim.external_id = $2::text;
+
+-- read_invoice_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, invoice_id text)
+cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
@@ -3938,10 +3992,24 @@ select overdraft_minor from ledger_account where account_id = $1::text;
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
 from party left join test_clock using (party_id) where party_id = $1::text;
 
+-- read_party_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, party_id text)
+cross join lateral (
+select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+from party left join test_clock using (party_id) where party_id = asked.party_id offset 0) as found;
+
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
 created_at, changed_at, recurring
 from invoice where invoice_id = $1::text and party_id = $2::text;
+
+-- read_payable_invoice_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
+cross join lateral (select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
+created_at, changed_at, recurring
+from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
 
 -- read_payer_attempts
 select subject, json_build_object('open', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(open) as at order by at desc), 'declined', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(declined) as at order by at desc),
@@ -3959,6 +4027,12 @@ where invoice_id = $1::text and payment_id = $2::text;
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, claim.fingerprint as request_fingerprint
 from external_id as claim join payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
 where claim.party_id = $1::text and claim.operation = 'createPayment' and claim.external_id = $2::text;
+
+-- read_payment_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, invoice_id text, payment_id text)
+cross join lateral (select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, unsent_attempts from payment join invoice using (invoice_id)
+where invoice_id = asked.invoice_id and payment_id = asked.payment_id offset 0) as found;
 
 -- read_payments_of_invoice
 select payment.invoice_id is not null as found, payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id
@@ -3999,6 +4073,11 @@ select invoice_id from invoice where invoice_id > $1::text order by invoice_id l
 
 -- read_recurring_settings
 select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
+
+-- read_recurring_settings_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, party_id text, shop_id text)
+cross join lateral (select settings from recurring_settings where party_id = asked.party_id and shop_id = asked.shop_id offset 0) as found;
 
 -- read_refund_by_external_id
 select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer, claim.fingerprint as request_fingerprint
@@ -4107,6 +4186,50 @@ where series_id = $1::text and invoice_id is distinct from $2::text
 ) as others on true
 where series_id = $1::text;
 
+-- read_series_standing_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, series_id text, invoice_id text, amount_minor int8, currency text, declines_after timestamptz)
+cross join lateral (
+select
+series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
+(select max(created_at) from series_attempt where series_id = asked.series_id and outcome <> 'unsent'
+and decline_class is distinct from 'configuration') as last_attempt_at,
+others.captured_at as last_captured_at, others.held_until,
+exists (select from series_attempt where series_id = asked.series_id and outcome = 'pending') as is_pending,
+stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
+ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+ended.decline_class as charge_class,
+(select decline_class from series_attempt
+where series_id = asked.series_id and invoice_id = asked.invoice_id and outcome <> 'unsent'
+order by created_at desc limit 1) as invoice_class,
+(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
+by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
+and currency = asked.currency and amount_minor = asked.amount_minor, false)) order by attempted_at)
+from card_decline as decline
+where decline.card_key = series.card_key and attempted_at > asked.declines_after) as declines
+from series
+left join lateral (
+select stopped_at, rule, pack, decline_class from card_stop
+where card_stop.card_key = series.card_key
+and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
+and (not is_of_charge or card_stop.invoice_id = asked.invoice_id)
+order by stopped_at desc limit 1
+) as stop on true
+left join lateral (
+select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = asked.invoice_id
+union all
+select ended_at, rule, pack, decline_class from series_attempt
+where series_id = asked.series_id and invoice_id = asked.invoice_id and effect = 'stop charge'
+order by ended_at desc limit 1
+) as ended on true
+left join lateral (
+select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
+where series_id = asked.series_id and invoice_id is distinct from asked.invoice_id
+) as others on true
+where series_id = asked.series_id offset 0) as found;
+
 -- read_server_state
 select current_setting('transaction_read_only') = 'on' as is_read_only,
 exists (select from pg_stat_activity
@@ -4118,6 +4241,11 @@ select party_id, shop_id, livemode, name, description, url, category_id, currenc
 
 -- read_shop_guards
 select party_id, shop_id, bin, mode, since, until, approved, declined from shop_guard where until > $1::timestamptz order by party_id, shop_id, bin;
+
+-- read_shop_together
+select asker, found.*
+from json_to_recordset($1::json) as asked (asker int4, party_id text, shop_id text)
+cross join lateral (select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = asked.party_id and shop_id = asked.shop_id offset 0) as found;
 
 -- read_snapshot
 select pg_current_snapshot()::text as snapshot;

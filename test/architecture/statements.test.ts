@@ -1,4 +1,5 @@
 // What every statement declares about its parameters and columns matches PostgreSQL's description on the migrated schema.
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Columns, Statement } from '../../src/platform/database/statement.ts';
 import type { TestService } from '../support/service/test-service.ts';
@@ -59,6 +60,20 @@ test('every statement is as reviewed; npx vitest run test/architecture/statement
   await expect(texts.toSorted().join('\n')).toMatchFileSnapshot('statements.sql');
 });
 
+test('asked by many at once, a statement reads each table by the index that it uses for one', async () => {
+  const byName = new Map(statements.map((one) => [one.name, one]));
+  const read = statements.filter(({ name }) => byName.has(`${name}_together`));
+  expect(read.length).toBeGreaterThan(10);
+  await service.database.withClient(async (client) => {
+    for (const { name, text } of read) {
+      const alone = await scansOf(client, text);
+      expect(alone.filter((scan) => scan.startsWith('Seq'))).toEqual([]);
+      const together = await scansOf(client, byName.get(`${name}_together`)?.text ?? '');
+      expect([name, together]).toEqual([name, alone]);
+    }
+  });
+});
+
 test('statements of tests are left out, and those of jobs are included', () => {
   const names = statements.map(({ name }) => name);
   expect(names.filter((name) => /^test_/.test(name))).toEqual([]);
@@ -93,3 +108,19 @@ test('a wrong declaration of a parameter is found without running the statement'
   );
   expect(found).toEqual(['control takes party_id: declared int8, in truth text']);
 });
+
+type Plan = { 'Node Type': string; 'Relation Name'?: string; 'Index Name'?: string; Plans?: Plan[] };
+
+/** How the plan that PostgreSQL keeps reads the tables, sorted. Without statistics, as on the day of a new installation. */
+async function scansOf(client: pg.ClientBase, text: string): Promise<string[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
+    `explain (generic_plan, format json) ${text}`,
+  );
+  const within = ({ Plans = [], ...plan }: Plan): string[] => [
+    ...(plan['Relation Name'] === undefined
+      ? []
+      : [[plan['Node Type'], plan['Relation Name'], plan['Index Name']].join(' ')]),
+    ...Plans.flatMap(within),
+  ];
+  return rows.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => within(Plan))).sort();
+}

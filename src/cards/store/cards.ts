@@ -2,6 +2,7 @@
 // concurrent readers cannot both get it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import { manyRows } from '../../platform/database/many-rows.ts';
 import { list, oneOf, text } from '../../platform/database/codec.ts';
@@ -106,7 +107,7 @@ const insertCodeAlone = statement({
   text: insertCode('security_code_key join card on card.card_id = :card_id'),
 });
 
-const readCard = statement({
+const readCard = readStatement({
   name: 'read_card_of_party',
   parameters: { card_id: 'text', party_id: 'text' },
   row: columns,
@@ -120,16 +121,28 @@ const keepCardAlone = statement({
   text: `with asked as (select) ${retainCard('asked')}`,
 });
 
+const encryptedColumns = {
+  party_id: 'text',
+  purpose: columns.purpose,
+  retained_for: stored('json?', list(text)),
+  ciphertext: 'bytea',
+  key_version: 'int4',
+} as const;
+
+/** For a message that no secret waits for, as for a charge without the payer. */
+const readEncryptedCard = readStatement({
+  name: 'read_encrypted_card',
+  parameters: { card_id: 'text' },
+  row: encryptedColumns,
+  text: `select ${columnList(encryptedColumns)} from card where card_id = :card_id`,
+});
+
 /** Reads the encrypted card and what waits for its next message, and deletes that. One row for each secret, or one without any. */
 const takeOut = statement({
   name: 'take_card_and_security_code',
   parameters: { card_id: 'text', session_id: 'text?', authentication_id: 'text?' },
   row: {
-    party_id: 'text',
-    purpose: columns.purpose,
-    retained_for: stored('json?', list(text)),
-    ciphertext: 'bytea',
-    key_version: 'int4',
+    ...encryptedColumns,
     browser: stored('json?', browserFacts),
     taken_id: 'text?',
     ...codeParameters,
@@ -243,8 +256,9 @@ export async function takeCardOut(
   { session, authentication }: Waiting = {},
 ): Promise<TakenOut | undefined> {
   const names = { session_id: session ?? null, authentication_id: authentication ?? null };
-  const rows = await db.run(takeOut, { card_id: cardId, ...names });
-  const [row] = rows;
+  const mayHaveSecrets = (session ?? authentication) !== undefined;
+  const rows = mayHaveSecrets ? await db.run(takeOut, { card_id: cardId, ...names }) : [];
+  const [row] = mayHaveSecrets ? rows : await db.run(readEncryptedCard, { card_id: cardId });
   if (!row) return undefined;
   const secretOf = (name: string | undefined) => {
     const taken = rows.find(({ taken_id }) => taken_id !== null && taken_id === name);
@@ -259,7 +273,7 @@ export async function takeCardOut(
     ...defined({
       code: secretOf(session),
       authentication: secretOf(authentication),
-      browser: row.browser,
+      browser: rows[0]?.browser,
     }),
   };
 }

@@ -21,6 +21,7 @@ import type { Attempt } from '../../cards/domain/attempt-limits.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import {
   readByExternalId,
   recordExternalId,
@@ -106,7 +107,7 @@ const insertBinding = statement({
       exists (select from changed) as is_made, ${openedValues}`,
 });
 
-const readBinding = statement({
+const readBinding = readStatement({
   name: 'read_binding',
   parameters: { customer_id: 'text', binding_id: 'text' },
   row: storedColumns,
@@ -131,7 +132,7 @@ const readBindings = statement({
 });
 
 /** Reads one binding, the binding that would be active without it, and the time of the customer's latest event. */
-const readOneBinding = statement({
+const readOneBinding = readStatement({
   name: 'read_binding_of_customer',
   parameters: { customer_id: 'text', party_id: 'text', binding_id: 'text' },
   row: {

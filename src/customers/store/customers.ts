@@ -2,6 +2,7 @@
 // because past charges refer to it.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import {
   columnList,
@@ -82,7 +83,7 @@ const deleteCustomer = statement({
     select version from changed`,
 });
 
-const readCustomer = statement({
+const readCustomer = readStatement({
   name: 'read_customer_of_party',
   parameters: { customer_id: 'text', party_id: 'text' },
   row: customerColumns,

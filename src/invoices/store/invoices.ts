@@ -2,6 +2,7 @@
 // JSON integers: the largest amount is far below 2^53.
 import type { Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
 import {
   columnList,
@@ -111,14 +112,14 @@ const changeInvoiceRow = statement({
     select version from changed`,
 });
 
-const readInvoice = statement({
+const readInvoice = readStatement({
   name: 'read_invoice',
   parameters: { invoice_id: 'text' },
   row: invoiceColumns,
   text: `select ${readColumnList} from invoice where invoice_id = :invoice_id`,
 });
 
-const readInvoiceOfParty = statement({
+const readInvoiceOfParty = readStatement({
   name: 'read_invoice_of_party',
   parameters: { invoice_id: 'text', party_id: 'text' },
   row: invoiceColumns,

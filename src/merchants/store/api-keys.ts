@@ -1,4 +1,5 @@
 // API keys in SQL. Only the keyed hash of a secret is stored.
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 
 const made = {
@@ -12,7 +13,7 @@ const made = {
 const hashed = { secret_hash: 'bytea', key_version: 'int4' } as const;
 const described = { ...made, expires_at: 'timestamptz?', revoked_at: 'timestamptz?' } as const;
 
-export const readApiKey = statement({
+export const readApiKey = readStatement({
   name: 'read_api_key',
   parameters: { key_id: 'text' },
   row: { ...described, ...hashed },

@@ -1,4 +1,5 @@
 // Parties, shops and categories in SQL.
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -22,7 +23,7 @@ const partiesWithClock = `
   select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
   from party left join test_clock using (party_id)`;
 
-export const readParty = statement({
+export const readParty = readStatement({
   name: 'read_party',
   parameters: { party_id: 'text' },
   row: partyColumns,
@@ -72,7 +73,7 @@ const shopColumns = {
   origins: 'text',
 } as const;
 
-export const readShop = statement({
+export const readShop = readStatement({
   name: 'read_shop',
   parameters: { party_id: 'text', shop_id: 'text' },
   row: shopColumns,

@@ -22,6 +22,7 @@ import {
 import type { Attempt } from '../../cards/domain/attempt-limits.ts';
 import { cardIdOf } from '../../cards/domain/payment-resource.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import {
   readByExternalId,
   recordExternalId,
@@ -149,7 +150,7 @@ const insertCharge = statement({
   ),
 });
 
-const readPayment = statement({
+const readPayment = readStatement({
   name: 'read_payment',
   parameters: { invoice_id: 'text', payment_id: 'text' },
   row: { ...paymentColumns, changed_at: 'timestamptz', unsent_attempts: 'int4' },
@@ -176,7 +177,7 @@ const readPaymentByExternalId = readByExternalId({
   join: `payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)`,
 });
 
-const readPayableInvoice = statement({
+const readPayableInvoice = readStatement({
   name: 'read_payable_invoice',
   parameters: { invoice_id: 'text', party_id: 'text' },
   row: {

@@ -9,6 +9,8 @@ export type Codec<T> = {
   readonly read: (stored: unknown) => T;
   /** Undefined if the value is stored as it is. */
   readonly write: ((value: T) => unknown) | undefined;
+  /** If every value of this type of JavaScript is read as it is, and no other. */
+  readonly type?: 'string' | 'boolean';
 };
 /** A codec for objects of several kinds. */
 export type VariantsCodec<T> = Codec<T> & {
@@ -39,16 +41,20 @@ function unreadable(expected: string, stored: unknown): UnreadableError {
   return new UnreadableError('', `should be ${expected}, and is ${found === expected ? 'another' : found}`);
 }
 
-/** Adds this place to the path of an error, from the inside out. */
-function readAt<T>(place: string | number, read: (stored: unknown) => T, stored: unknown): T {
+/** The error with this place added to its path, from the inside out. */
+function at(place: string | number, error: unknown): unknown {
+  if (!(error instanceof UnreadableError)) return error;
+  return new UnreadableError(
+    `${typeof place === 'number' ? `[${place}]` : `.${place}`}${error.path}`,
+    error.problem,
+  );
+}
+
+function readAt<T>(place: string, read: (stored: unknown) => T, stored: unknown): T {
   try {
     return read(stored);
   } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error;
-    throw new UnreadableError(
-      `${typeof place === 'number' ? `[${place}]` : `.${place}`}${error.path}`,
-      error.problem,
-    );
+    throw at(place, error);
   }
 }
 
@@ -62,8 +68,12 @@ function checked<T>(expected: string, is: (stored: unknown) => boolean): Codec<T
   };
 }
 
-export const text: Codec<string> = checked('string', (stored) => typeof stored === 'string');
-export const flag: Codec<boolean> = checked('boolean', (stored) => typeof stored === 'boolean');
+function ofType<T>(type: 'string' | 'boolean'): Codec<T> {
+  return { ...checked<T>(type, (stored) => typeof stored === type), type };
+}
+
+export const text = ofType<string>('string');
+export const flag = ofType<boolean>('boolean');
 export const wholeNumber: Codec<number> = checked('exact whole number', Number.isSafeInteger);
 /** A number that only identifies something, of any size. */
 export const roughNumber: Codec<number> = checked('whole number', Number.isInteger);
@@ -111,8 +121,18 @@ export function list<T>({ read, write }: Codec<T>): Codec<readonly T[]> {
   return {
     read(stored) {
       if (!Array.isArray(stored)) throw unreadable('list', stored);
-      const entries = stored.map((entry, place) => readAt(place, read, entry));
-      return entries.every((entry, place) => entry === stored[place]) ? (stored as T[]) : entries;
+      const given = stored as T[];
+      let taken: T[] | undefined;
+      let place = 0;
+      try {
+        for (; place < given.length; place++) {
+          const known = read(given[place]);
+          if (known !== given[place]) (taken ??= [...given])[place] = known;
+        }
+      } catch (error) {
+        throw at(place, error);
+      }
+      return taken ?? given;
     },
     write: write && ((values) => values.map(write)),
   };
@@ -160,12 +180,13 @@ export function object<T extends object>(members: NoInfer<Members<T>>): Codec<T>
       name: 'name' in codec ? (codec.name as string) : member,
       read: codec.read,
       write: codec.write,
+      /** A value of this type is read as it is, without a call. */
+      type: typeof codec.type === 'string' ? codec.type : '',
       isOptional: 'isOptional' in codec,
     }),
   );
-  const isPlain = codecs.every(({ member, name, write }) => write === undefined && name === member);
+  const isRenamed = codecs.some(({ member, name }) => name !== member);
   const byName = new Map(codecs.map((codec) => [codec.name, codec]));
-  const byMember = new Map(codecs.map((codec) => [codec.member, codec]));
   // Copies member by member, because an object with a deleted member is slow to read.
   const renamed = (given: Record<string, unknown>) => {
     const taken: Record<string, unknown> = {};
@@ -175,25 +196,52 @@ export function object<T extends object>(members: NoInfer<Members<T>>): Codec<T>
   return {
     read(stored) {
       const given = objectOf(stored);
-      let taken = isPlain ? undefined : renamed(given);
-      for (const { member, name, read, isOptional } of codecs) {
-        const value = given[name];
-        if (value === undefined && isOptional) continue;
-        const known = readAt(name, read, value);
-        if (known !== value) (taken ??= { ...given })[member] = known;
+      let taken = isRenamed ? renamed(given) : undefined;
+      let place = '';
+      try {
+        for (const { member, name, read, type, isOptional } of codecs) {
+          const value = given[name];
+          if (typeof value === type || (value === undefined && isOptional)) continue;
+          place = name;
+          const known = read(value);
+          if (known !== value) (taken ??= { ...given })[member] = known;
+        }
+      } catch (error) {
+        throw at(place, error);
       }
       return (taken ?? given) as T;
     },
-    write: isPlain
-      ? undefined
-      : (value) => {
-          const stored: Record<string, unknown> = {};
-          for (const [member, known] of Object.entries(value)) {
-            const { name = member, write } = byMember.get(member) ?? {};
-            stored[name] = write && known !== undefined ? write(known) : known;
-          }
-          return stored;
-        },
+    write: writeObject(codecs, isRenamed),
+  };
+}
+
+type MemberCodec = {
+  readonly member: string;
+  readonly name: string;
+  readonly write: Codec<unknown>['write'];
+};
+
+function writeObject(codecs: readonly MemberCodec[], isRenamed: boolean): Codec<object>['write'] {
+  const converted = codecs.flatMap(({ member, write }) => (write ? [{ member, write }] : []));
+  if (isRenamed) {
+    const byMember = new Map(codecs.map((codec) => [codec.member, codec]));
+    return (value) => {
+      const stored: Record<string, unknown> = {};
+      for (const [member, known] of Object.entries(value)) {
+        const { name = member, write } = byMember.get(member) ?? {};
+        stored[name] = write && known !== undefined ? write(known) : known;
+      }
+      return stored;
+    };
+  }
+  if (converted.length === 0) return undefined;
+  return (value) => {
+    const stored: Record<string, unknown> = { ...value };
+    for (const { member, write } of converted) {
+      const known = stored[member];
+      if (known !== undefined) stored[member] = write(known);
+    }
+    return stored;
   };
 }
 
@@ -222,8 +270,8 @@ export function variants<T extends object, Tag extends keyof T & string>(
   );
   const kindOf = oneOf(...codecs.keys());
   const codecOf = (value: object) => {
-    const kind = readAt(tag, kindOf.read, (value as Record<string, unknown>)[tag]);
-    return codecs.get(kind) as Codec<object>;
+    const kind = (value as Record<string, unknown>)[tag];
+    return codecs.get(kind as string) ?? (readAt(tag, kindOf.read, kind) as never);
   };
   const isPlain = [...codecs.values()].every(({ write }) => write === undefined);
   const read = (stored: unknown) => codecOf(objectOf(stored)).read(stored) as T;

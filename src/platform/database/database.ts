@@ -2,6 +2,8 @@
 // the program waits for a bank or a merchant.
 import pg from 'pg';
 import { codeOf } from '../../error-code.ts';
+import { openBatchedReads, type BatchedReads, type ReadOn } from './batches/batched-reads.ts';
+import { isReadStatement } from './batches/read-statement.ts';
 import { holdUnanswered } from './connections/unanswered.ts';
 import { keepIdle, type ConnectionPool } from './connections/idle-connections.ts';
 import { programName } from './connections/program-name.ts';
@@ -24,6 +26,7 @@ import {
 } from './connections/unavailable.ts';
 
 export type Database = {
+  /** A read statement that is run outside a transaction is asked together with those of other callers. */
   run<P extends Columns, R extends Columns>(
     statement: Statement<P, R>,
     parameters: Values<P>,
@@ -170,9 +173,11 @@ export function databaseOn(options: {
   }
 
   const withClient: DatabasePool['withClient'] = (work) => withClientOf(pool, work, true);
+  const readOn: ReadOn = (client, statement, values) => query(client, statement, values, prepares);
+  const readFrom = (from: ConnectionPool) =>
+    openBatchedReads({ withClient: (work) => withClientOf(from, work, false), query: readOn });
   const lookups: DatabasePool['lookups'] = {
-    run: (statement, parameters) =>
-      withClientOf(lookupPool, (client) => runOn(client, statement, parameters), false),
+    run: runAlone((work) => withClientOf(lookupPool, work, false), runOn, readFrom(lookupPool)),
   };
 
   async function serverState(): Promise<ServerState> {
@@ -196,7 +201,7 @@ export function databaseOn(options: {
   }
 
   const alone: Database = {
-    run: (statement, parameters) => withClient((client) => runOn(client, statement, parameters)),
+    run: runAlone(withClient, runOn, readFrom(pool)),
     transaction,
     withSavepoint: (work) => retried(() => work(alone)),
     afterCommit: (effect) => effect(),
@@ -331,27 +336,49 @@ type RunOn = <P extends Columns, R extends Columns>(
   parameters: Values<P>,
 ) => Promise<Values<R>[]>;
 
+/** How a statement runs outside a transaction. */
+function runAlone(
+  withClient: DatabasePool['withClient'],
+  runOn: RunOn,
+  together: BatchedReads,
+): Database['run'] {
+  return async (statement, parameters) =>
+    isReadStatement(statement)
+      ? ((await together(statement, valuesOf(statement, parameters))) as Values<typeof statement.row>[])
+      : withClient((client) => runOn(client, statement, parameters));
+}
+
 async function runStatement<P extends Columns, R extends Columns>(
   client: pg.ClientBase,
   statement: Statement<P, R>,
   parameters: Values<P>,
   prepares: boolean,
 ): Promise<Values<R>[]> {
+  const rows = await query<Values<R>>(client, statement, valuesOf(statement, parameters), prepares);
+  if (statement.codecs.length > 0) for (const row of rows) readRow(statement, row);
+  return rows;
+}
+
+/** Returns the rows as the driver gives them. */
+async function query<Row extends pg.QueryResultRow>(
+  client: pg.ClientBase,
+  statement: Statement,
+  values: readonly unknown[],
+  prepares: boolean,
+): Promise<Row[]> {
   // Always the same members, so that V8 uses one object shape for all statements.
-  const query = {
+  const asked = {
     name: prepares ? statement.name : undefined,
     text: statement.text,
-    values: valuesOf(statement, parameters),
+    values: values as unknown[],
     // The driver times out by its own clock, whatever limit the server has.
     query_timeout: statement.timeoutMs,
   };
   try {
-    const { rows } = await client.query<Values<R>>(query);
-    if (statement.codecs.length > 0) for (const row of rows) readRow(statement, row);
-    return rows;
+    return (await client.query<Row>(asked)).rows;
   } catch (error) {
     // The driver's own stack shows only its socket.
-    if (error instanceof Error) Error.captureStackTrace(error, runStatement);
+    if (error instanceof Error) Error.captureStackTrace(error, query);
     throw error;
   }
 }

@@ -51,6 +51,8 @@ export type Statement<Parameters extends Columns = Columns, Row extends Columns 
   readonly codecs: readonly (readonly [column: string, codec: StoredColumn['codec']])[];
   /** How long to wait for the response, if not as long as usual. */
   readonly timeoutMs?: number;
+  /** The same read for many callers at once; see `batches/read-statement.ts`. */
+  readonly together?: Statement;
 };
 
 /** A column that is written and read by a codec. */
@@ -125,6 +127,9 @@ export function parameterList(columns: Columns): string {
     .join(', ');
 }
 
+/** A parameter in the text of a definition. */
+export const parameterPattern = /(?<![:\w]):([a-z]\w*)/g;
+
 const statements = new Map<string, Statement>();
 
 /** Every statement whose module is loaded, for the test that prepares them all. */
@@ -141,7 +146,7 @@ export function statement<const Parameters extends Columns, const Row extends Co
   timeoutMs?: number;
 }): Statement<Parameters, Row> {
   const parameterNames: string[] = [];
-  const text = definition.text.replace(/(?<![:\w]):([a-z]\w*)/g, (_, name: string) => {
+  const text = definition.text.replace(parameterPattern, (_, name: string) => {
     const column = definition.parameters[name];
     if (column === undefined) throw new Error(`Statement ${definition.name} has no parameter :${name}.`);
     if (!parameterNames.includes(name)) parameterNames.push(name);

@@ -2,6 +2,7 @@
 // drift.
 import { instantFromDatabase, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
@@ -36,7 +37,7 @@ const stopColumns = {
 } as const;
 
 /** All that decides whether a series may be charged, as of one instant. No row: the series does not exist. */
-const readStandingRow = statement({
+const readStandingRow = readStatement({
   name: 'read_series_standing',
   parameters: {
     series_id: 'text',

@@ -1,5 +1,6 @@
 // Reads and writes a shop's settings for recurring charges.
 import type { Database } from '../../platform/database/database.ts';
+import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 import type { RecurringSettings } from '../domain/settings.ts';
 import { recurringSettings } from './codec.ts';
@@ -8,7 +9,7 @@ const settings = stored('json', recurringSettings);
 /** For statements that read a series. Null if the shop has no settings. */
 export const settingsColumn = stored('json?', recurringSettings);
 
-const readSettings = statement({
+const readSettings = readStatement({
   name: 'read_recurring_settings',
   parameters: { party_id: 'text', shop_id: 'text' },
   row: { settings },

@@ -171,7 +171,7 @@ test('a recurring charge takes three, its step with the bank two more, and its r
     'read_payable_invoice',
     'read_series_standing',
     'insert_charge',
-    'take_card_and_security_code',
+    'read_encrypted_card',
     'change_charged_payment',
     'read_invoice',
     'end_payer_email',
@@ -210,11 +210,7 @@ test('creating a withdrawal takes three, and its step with the bank three more',
   expect((await world.withdraw(1_000, destination)).status).toBe(202);
   await service.jobs.whenIdle();
   expect(sent.slice(0, 3)).toEqual(['read_wallet', 'read_destination', 'insert_withdrawal']);
-  expect(sent.slice(3)).toEqual([
-    'claim_send_of_withdrawal',
-    'take_card_and_security_code',
-    'end_withdrawal',
-  ]);
+  expect(sent.slice(3)).toEqual(['claim_send_of_withdrawal', 'read_encrypted_card', 'end_withdrawal']);
 });
 
 test('reading a withdrawal takes one', async () => {
@@ -264,12 +260,14 @@ test('binding a card takes three, or four without a consent; its charge three mo
     'read_recurring_settings',
     'insert_binding',
   ]);
-  const step = sent.slice(4).filter((name) => /binding|security_code/.test(name) && !/due/.test(name));
+  const step = sent
+    .slice(4)
+    .filter((name) => /binding|encrypted_card|security_code/.test(name) && !/due/.test(name));
   expect(step).toEqual([
     'take_card_and_security_code',
     'change_binding',
-    // Only for the card: the series is identified by its number.
-    'take_card_and_security_code',
+    // The series is identified by the card's number.
+    'read_encrypted_card',
     'name_series_of_binding',
     'change_binding',
   ]);
