@@ -1,7 +1,7 @@
 // What the job runner runs: for each table with jobs, its key and the step of one row.
 import type { Banks } from '../acquiring/banks.ts';
 import { wantedVerification } from '../acquiring/domain/missing-ability.ts';
-import { cardNeeds } from './card-retention-rules.ts';
+import { cardNeeds } from './card-needs.ts';
 import type { Cards } from '../cards/vault.ts';
 import { runCardJob } from '../cards/worker.ts';
 import type { Clock } from '../clock.ts';

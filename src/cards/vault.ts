@@ -19,7 +19,7 @@ import {
   type MadeFor,
   type PaymentResource,
 } from './domain/payment-resource.ts';
-import type { RetentionReason } from './domain/card-retention.ts';
+import type { RetentionReason } from './domain/retention-reason.ts';
 import { openDetokenising, type Detokenise } from './detokenise.ts';
 import { expedite } from './store/retained-cards.ts';
 import type { KeptCard } from './encrypted-card.ts';

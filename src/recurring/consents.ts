@@ -10,7 +10,7 @@ import { isInForce, type CardStop } from '../retry-rules/domain/may-charge.ts';
 import { mustHaveCredential } from './card-credential.ts';
 import { linkOf, type Bundle } from './consent-bundle.ts';
 import type { ConsentSeals } from './consent-seal.ts';
-import { cardNeededUntil } from './domain/card-retention.ts';
+import { cardNeededUntil } from './domain/series-card-need.ts';
 import { mandateOf } from './domain/mandate.ts';
 import {
   seriesIdOf,

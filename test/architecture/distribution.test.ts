@@ -296,7 +296,7 @@ describe('in use', () => {
 async function statementsOfTheProgram(): Promise<readonly Statement[]> {
   vi.resetModules();
   await import('../../src/app/sources/reconciliation-sources.ts');
-  await import('../../src/app/retention.ts');
+  await import('../../src/app/purges.ts');
   await import('../../src/payments/store/job-overview.ts');
   const { startTestService } = await import('../support/service/test-service.ts');
   const { allStatements } = await import('../../src/platform/database/statement.ts');
