@@ -1,5 +1,5 @@
 // What payers agreed to, compared with the charges that were made without them: amounts, currencies and periods.
-import { groupedBy, type AttemptRow, type Fact } from '../books.ts';
+import { groupedBy, type AttemptRow, type Fact } from '../rows.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 import { dateIn, periodStart } from './local-days.ts';
 import { mayJump } from './test-clock.ts';

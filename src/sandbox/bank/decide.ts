@@ -6,8 +6,8 @@ import type {
   PayoutMessage,
   VerifyMessage,
 } from '../../acquiring/adapters/http/messages.ts';
-import { openMinor } from './state.ts';
-import type { BankState, BookedOperation, ChargeDecision, Later, Operation, Waiting } from './state.ts';
+import { openMinor } from './state/state.ts';
+import type { BankState, BookedOperation, ChargeDecision, Later, Operation, Waiting } from './state/state.ts';
 import { specialAmount, type SpecialAmount } from './special-amounts.ts';
 import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
 import { defined } from '../../defined.ts';

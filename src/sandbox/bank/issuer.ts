@@ -1,7 +1,7 @@
 // Routes of the issuer's pages: the challenge, the payer's decision, and the way back to the merchant.
 // Everything the browser sends is checked against the bank's state.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { BookedOperation, Waiting } from './state.ts';
+import type { BookedOperation, Waiting } from './state/state.ts';
 import { challengePage, closingPage, oneTimePassword, returnPage, type Page } from './issuer-pages.ts';
 import { returnField, returnValueOf } from './operation-processor.ts';
 import type { Ending, Interaction, OperationProcessor } from './operation-processor.ts';

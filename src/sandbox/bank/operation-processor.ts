@@ -13,9 +13,9 @@ import {
   type Operation,
   type ChargeDecision,
   type Waiting,
-} from './state.ts';
-import { applyFact } from './book/apply-fact.ts';
-import { answerTo, type Speaks } from './book/answer.ts';
+} from './state/state.ts';
+import { applyFact } from './state/apply-fact.ts';
+import { answerTo, type Speaks } from './state/answer.ts';
 import { decide } from './decide.ts';
 import type { Journal } from './journal.ts';
 import { isSameContent, operationOf, ticketOf, type Read } from './read-message.ts';

@@ -11,7 +11,7 @@ import { makeFolder } from '../../platform/make-folder.ts';
 import { sandboxMasterKey } from '../../platform/keys/master-key.ts';
 import { defined } from '../../defined.ts';
 import type { AbilitiesAnswer } from '../../acquiring/adapters/http/capabilities.ts';
-import type { Speaks } from './book/answer.ts';
+import type { Speaks } from './state/answer.ts';
 import { openCallbacks } from './callbacks.ts';
 import { claimAgain, claimFolder, type Claim } from './folder-lock.ts';
 import { isOfCallback, openFaults, type Faults } from './faults.ts';

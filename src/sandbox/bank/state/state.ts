@@ -1,12 +1,12 @@
 // The state of the simulated bank: every operation it received, and its transaction report.
 // It is built from facts alone (book/apply-fact.ts), so that replaying them after a crash gives the same state.
-import type { Instant } from '../../clock.ts';
-import type { BookEntry, OperationKind } from '../../acquiring/adapters/http/messages.ts';
-import type { UpdateKind } from '../../acquiring/domain/bank-updates.ts';
-import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
-import type { NetworkId } from '../../acquiring/domain/references.ts';
-import type { Update } from '../../acquiring/adapters/http/capabilities.ts';
-import type { Challenge } from './test-cards.ts';
+import type { Instant } from '../../../clock.ts';
+import type { BookEntry, OperationKind } from '../../../acquiring/adapters/http/messages.ts';
+import type { UpdateKind } from '../../../acquiring/domain/bank-updates.ts';
+import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
+import type { NetworkId } from '../../../acquiring/domain/references.ts';
+import type { Update } from '../../../acquiring/adapters/http/capabilities.ts';
+import type { Challenge } from '../test-cards.ts';
 
 export type ChargeDecision =
   | { readonly outcome: 'approved'; readonly eci?: string; readonly advice?: string }
