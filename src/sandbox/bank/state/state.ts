@@ -1,5 +1,5 @@
 // The state of the simulated bank: every operation it received, and its transaction report.
-// It is built from facts alone (book/apply-fact.ts), so that replaying them after a crash gives the same state.
+// It is built from facts alone (apply-fact.ts), so that replaying them after a crash gives the same state.
 import type { Instant } from '../../../clock.ts';
 import type { BookEntry, OperationKind } from '../../../acquiring/adapters/http/messages.ts';
 import type { UpdateKind } from '../../../acquiring/domain/bank-updates.ts';
