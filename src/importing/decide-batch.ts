@@ -59,7 +59,7 @@ type Candidate = NumberedRow & {
   readonly owner: NewImport['owner'];
   readonly fingerprint: Buffer;
 };
-type Verdict =
+type RowDecision =
   | ({ readonly is: 'candidate' } & Candidate)
   | { readonly is: 'repeated' }
   | { readonly is: 'conflict'; readonly reason: string }
@@ -78,32 +78,32 @@ export async function decideBatch(
   for (const [index, numbered] of rows.entries()) {
     const { line, row } = numbered;
     const named = row.customerExternalID;
-    const verdict = await verdictOn(deps, numbered, stored, candidates.get(row.externalID)?.fingerprint);
+    const decision = await decideRow(deps, numbered, stored, candidates.get(row.externalID)?.fingerprint);
     const isLater =
       (named !== undefined && candidates.has(named)) ||
-      (verdict.is === 'candidate' && owners.has(customerIdOf(verdict.owner)));
+      (decision.is === 'candidate' && owners.has(customerIdOf(decision.owner)));
     if (isLater) {
       decided.rest = rows.slice(index);
       break;
     }
-    if (verdict.is === 'repeated') decided.repeated++;
-    else if (verdict.is === 'conflict') decided.conflicts.push({ line, reason: verdict.reason });
-    else if (verdict.is === 'refused') decided.refused.push({ line, reason: verdict.reason });
+    if (decision.is === 'repeated') decided.repeated++;
+    else if (decision.is === 'conflict') decided.conflicts.push({ line, reason: decision.reason });
+    else if (decision.is === 'refused') decided.refused.push({ line, reason: decision.reason });
     else {
-      owners.add(customerIdOf(verdict.owner));
-      candidates.set(row.externalID, verdict);
+      owners.add(customerIdOf(decision.owner));
+      candidates.set(row.externalID, decision);
     }
   }
   await prepare(deps, [...candidates.values()], options, { seen, decided });
   return decided;
 }
 
-async function verdictOn(
+async function decideRow(
   deps: ImportDeps,
   { line, row }: NumberedRow,
   stored: Stored,
   inThisBatch: Buffer | undefined,
-): Promise<Verdict> {
+): Promise<RowDecision> {
   const { number, expiry } = row.card;
   const hash = await deps.cards.cardMatchHash({ number, ...defined({ expiry }) });
   const fingerprint = requestFingerprint(['import', hash.toString('hex'), row.rest]);

@@ -151,7 +151,7 @@ const hot = [
   'start_refund',
   'end_refund',
   'read_series',
-  'read_series_standing',
+  'read_charge_history',
   'insert_charge',
   'change_charged_payment',
   'end_payer_email',

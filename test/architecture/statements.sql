@@ -4055,7 +4055,7 @@ where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text;
 select sequence, created_at, facts from event
 where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3::int4;
 
--- read_series_standing
+-- read_charge_history
 select
 series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
 (select settings from recurring_settings as wish

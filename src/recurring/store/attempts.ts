@@ -36,8 +36,8 @@ const stopColumns = {
 } as const;
 
 /** All that decides whether a series may be charged, as of one instant. No row: the series does not exist. */
-const readStandingRow = statement({
-  name: 'read_series_standing',
+const readHistoryRow = statement({
+  name: 'read_charge_history',
   parameters: {
     series_id: 'text',
     invoice_id: 'text?',
@@ -223,7 +223,7 @@ const insertStop = statement({
 
 type ReadHistory = {
   readonly stored: StoredSeries;
-  readonly standing: ChargeHistory;
+  readonly history: ChargeHistory;
   readonly cardStops: number;
   /** Of the latest attempt to collect the invoice. */
   readonly invoiceDecline?: DeclineClass;
@@ -236,7 +236,7 @@ export async function readChargeHistory(
   charge: { readonly invoiceId?: string; readonly amount?: Money },
   declinesAfter: Instant,
 ): Promise<ReadHistory | undefined> {
-  const [row] = await db.run(readStandingRow, {
+  const [row] = await db.run(readHistoryRow, {
     series_id: seriesId,
     invoice_id: charge.invoiceId ?? null,
     amount_minor: charge.amount?.minor ?? null,
@@ -247,7 +247,7 @@ export async function readChargeHistory(
   const stored = seriesFromRow(row);
   const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack, row.stop_class);
   const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack, row.charge_class);
-  const standing: ChargeHistory = {
+  const history: ChargeHistory = {
     series: stored.series,
     isAttemptPending: row.is_pending,
     declines: row.declines ?? [],
@@ -261,7 +261,7 @@ export async function readChargeHistory(
     ...(chargeStop ? { chargeStop } : {}),
   };
   const { card_stops: cardStops, invoice_class: invoiceDecline } = row;
-  return { stored, standing, cardStops, ...defined({ invoiceDecline }) };
+  return { stored, history, cardStops, ...defined({ invoiceDecline }) };
 }
 
 function stopOf(
