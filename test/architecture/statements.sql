@@ -86,7 +86,7 @@ where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 select version, record_journal(changed.customer_id, $17::text, changed.changed_at, $18::json) as journal from changed;
 
 -- change_charged_payment
-with held as (
+with changed_series as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
@@ -95,14 +95,14 @@ where series_id = $6::text and version = $7::int4
 returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from held
+select series_id, version, 'series', party_id, changed_at, $8::json from changed_series
 ), attempted as (
 update series_attempt
-set outcome = $9::text, ended_at = held.changed_at,
-captured_at = case when $10::bool then held.changed_at end, held_until = $11::timestamptz,
+set outcome = $9::text, ended_at = changed_series.changed_at,
+captured_at = case when $10::bool then changed_series.changed_at end, held_until = $11::timestamptz,
 network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
 rule = $16::text, pack = $17::text, decline_class = $18::text
-from held
+from changed_series
 where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
 and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
 returning invoice_id
@@ -111,7 +111,7 @@ insert into payer_email (invoice_id, payment_id, party_id, series_id, status, cr
 currency, reference, approval_code, content, wake_at, attempts)
 select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8,
 $25::text, $26::text, $27::text, $28::json, $29::timestamptz, 1
-from held
+from changed_series
 where $22::text is not null
 on conflict do nothing
 returning invoice_id
@@ -119,7 +119,7 @@ returning invoice_id
 update payment
 set version = payment.version + 1, status = $30::text, captured_minor = $31::int8, refunded_minor = $32::int8,
 state = $33::json, wake_at = $34::timestamptz, attempts = $35::int4, stuck_at = null, stuck_reason = null
-from held
+from changed_series
 where payment.invoice_id = $19::text and payment.payment_id = $20::text and payment.version = $36::int4
 returning payment.invoice_id
 ), changed as (
@@ -146,7 +146,7 @@ select case when exists (select from attempted) and changed.version is not null 
 else version_conflict() end as version,
 record_journal(changed.invoice_id, $42::text, changed.changed_at, $43::json) as journal,
 exists (select from posted) as is_posted
-from held left join changed on true;
+from changed_series left join changed on true;
 
 -- change_destination
 with changed as (
@@ -253,7 +253,7 @@ set approved = earlier.approved + excluded.approved, declined = earlier.declined
 select version, record_journal(changed.invoice_id, $19::text, changed.changed_at, $20::json) as journal from changed;
 
 -- change_series
-with held as (
+with changed_series as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 terms = $4::json, changed_at = $5::timestamptz, wake_at = $6::timestamptz,
@@ -262,9 +262,9 @@ where series_id = $7::text and version = $8::int4
 returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $9::json from held
+select series_id, version, 'series', party_id, changed_at, $9::json from changed_series
 )
-select version from held;
+select version from changed_series;
 
 -- claim_banks_to_watch
 update bank set checked_at = $1::timestamptz
@@ -1628,7 +1628,7 @@ select 7 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
-with held as (
+with changed_series as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
@@ -1637,19 +1637,19 @@ where series_id = $6::text and version = $7::int4
 returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from held
+select series_id, version, 'series', party_id, changed_at, $8::json from changed_series
 ), attempted as (
 update series_attempt
-set outcome = $9::text, ended_at = held.changed_at,
-captured_at = case when $10::bool then held.changed_at end, held_until = $11::timestamptz,
+set outcome = $9::text, ended_at = changed_series.changed_at,
+captured_at = case when $10::bool then changed_series.changed_at end, held_until = $11::timestamptz,
 network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
 rule = $16::text, pack = $17::text, decline_class = $18::text
-from held
+from changed_series
 where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
 and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
 returning invoice_id
 )
-select version from held where exists (select from attempted);
+select version from changed_series where exists (select from attempted);
 
 -- end_exchange
 update exchange set state = $1::text, heard_at = $2::timestamptz
@@ -2669,7 +2669,7 @@ update series set wake_at = least(wake_at, $8::timestamptz), card_stops = card_s
 from concerned where series.series_id = concerned.series_id;
 
 -- insert_charge
-with held as (
+with changed_series as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
@@ -2678,17 +2678,17 @@ where series_id = $6::text and version = $7::int4 and card_stops = $8::int4
 returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $9::json from held
+select series_id, version, 'series', party_id, changed_at, $9::json from changed_series
 ), attempted as (
 insert into series_attempt
 (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
 select series_id, $10::text, $11::text, changed_at, $12::int8, $13::text, $14::bool, $15::text, 'pending'
-from held
+from changed_series
 ), changed as (
 update invoice
 set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $16::timestamptz),
 payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-from held where invoice.invoice_id = $10::text and invoice.version = $17::int4
+from changed_series where invoice.invoice_id = $10::text and invoice.version = $17::int4
 returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
@@ -2707,7 +2707,7 @@ on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select coalesce((select version from changed), version_conflict()) as version from held;
+select coalesce((select version from changed), version_conflict()) as version from changed_series;
 
 -- insert_consent_link
 with claim as (
@@ -3608,6 +3608,47 @@ select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_i
 array_to_json(array_agg(distinct aggregate_id)) as invoice_ids
 from found;
 
+-- read_charge_history
+select
+series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
+(select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent'
+and decline_class is distinct from 'configuration') as last_attempt_at,
+others.captured_at as last_captured_at, others.held_until,
+exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
+stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
+ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+ended.decline_class as charge_class,
+(select decline_class from series_attempt
+where series_id = $1::text and invoice_id = $2::text and outcome <> 'unsent'
+order by created_at desc limit 1) as invoice_class,
+(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
+by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
+and currency = $3::text and amount_minor = $4::int8, false)) order by attempted_at)
+from card_decline as decline
+where decline.card_key = series.card_key and attempted_at > $5::timestamptz) as declines
+from series
+left join lateral (
+select stopped_at, rule, pack, decline_class from card_stop
+where card_stop.card_key = series.card_key
+and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
+and (not is_of_charge or card_stop.invoice_id = $2::text)
+order by stopped_at desc limit 1
+) as stop on true
+left join lateral (
+select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = $2::text
+union all
+select ended_at, rule, pack, decline_class from series_attempt
+where series_id = $1::text and invoice_id = $2::text and effect = 'stop charge'
+order by ended_at desc limit 1
+) as ended on true
+left join lateral (
+select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
+where series_id = $1::text and invoice_id is distinct from $2::text
+) as others on true
+where series_id = $1::text;
+
 -- read_consent_link
 select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text;
 
@@ -4054,47 +4095,6 @@ where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text;
 -- read_series_events
 select sequence, created_at, facts from event
 where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3::int4;
-
--- read_charge_history
-select
-series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
-(select settings from recurring_settings as wish
-where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
-(select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent'
-and decline_class is distinct from 'configuration') as last_attempt_at,
-others.captured_at as last_captured_at, others.held_until,
-exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
-stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
-ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
-ended.decline_class as charge_class,
-(select decline_class from series_attempt
-where series_id = $1::text and invoice_id = $2::text and outcome <> 'unsent'
-order by created_at desc limit 1) as invoice_class,
-(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
-by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
-and currency = $3::text and amount_minor = $4::int8, false)) order by attempted_at)
-from card_decline as decline
-where decline.card_key = series.card_key and attempted_at > $5::timestamptz) as declines
-from series
-left join lateral (
-select stopped_at, rule, pack, decline_class from card_stop
-where card_stop.card_key = series.card_key
-and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
-and (not is_of_charge or card_stop.invoice_id = $2::text)
-order by stopped_at desc limit 1
-) as stop on true
-left join lateral (
-select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = $2::text
-union all
-select ended_at, rule, pack, decline_class from series_attempt
-where series_id = $1::text and invoice_id = $2::text and effect = 'stop charge'
-order by ended_at desc limit 1
-) as ended on true
-left join lateral (
-select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
-where series_id = $1::text and invoice_id is distinct from $2::text
-) as others on true
-where series_id = $1::text;
 
 -- read_server_state
 select current_setting('transaction_read_only') = 'on' as is_read_only,

@@ -144,8 +144,8 @@ const insertCharge = statement({
   row: { version: 'int4?' },
   text: insertText(
     startedCharge.text,
-    'held',
-    'select coalesce((select version from changed), version_conflict()) as version from held',
+    'changed_series',
+    'select coalesce((select version from changed), version_conflict()) as version from changed_series',
   ),
 });
 

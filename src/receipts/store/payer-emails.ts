@@ -27,7 +27,7 @@ const values = `:email_recipient, :email_paid_at, :email_amount_minor,
 export const postedEmail = `posted as (
       insert into payer_email (${inserted})
       select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, ${values}, :email_claimed_until, 1
-      from held
+      from changed_series
       where :email_recipient is not null
       on conflict do nothing
       returning invoice_id

@@ -106,7 +106,7 @@ const endCharge = statement({
   row: { version: 'int4' },
   text: `
     with ${endedCharge.text}
-    select version from held where exists (select from attempted)`,
+    select version from changed_series where exists (select from attempted)`,
 });
 
 const endHold = statement({
