@@ -97,7 +97,7 @@ describe('once a day', () => {
     expect(one.decision(22.75)).toBe('accepted');
   });
 
-  test('2a: not on the same local date', () => {
+  test('2a: refuses a second charge on the same local date', () => {
     // Five past midnight in Moscow, which is still the day before in UTC.
     const one = charging({ start: '2026-01-18T21:05:00.123456Z' as Instant }).fails(0);
     const midnight = '2026-01-19T21:00:00.000000Z' as Instant;
@@ -133,7 +133,7 @@ describe('once a day', () => {
     expect(one.decision(25)).toBe('accepted');
   });
 
-  test('7: whatever the invoice', () => {
+  test('7: counts the charges of every invoice', () => {
     expect(charging().fails(0).decision(1, 0, 0.5)).toEqual(tooEarly(22.75));
   });
 
@@ -167,7 +167,7 @@ describe('31 days', () => {
 });
 
 describe('stricter rules', () => {
-  test('8: the advice of the network', () => {
+  test('8: the advice of the network delays the next charge', () => {
     expect(charging({ network: 'mastercard' }).fails(0, '51', '27').decision(95)).toEqual(tooEarly(96));
   });
 
@@ -179,7 +179,7 @@ describe('stricter rules', () => {
     ).toEqual(['recurrentRetryLimitReached', 30 * 24, '123456']);
   });
 
-  test('10: a final decline', () => {
+  test('10: a final decline stops the series', () => {
     for (const hours of [1, 24, 31 * 24])
       expect(charging().fails(0, '41').decision(hours)).toEqual(['recurrentStopped']);
   });
