@@ -11,7 +11,7 @@ import { requestFingerprint } from '../platform/http/idempotent-create.ts';
 import type { RecurringSettings } from '../recurring/domain/settings.ts';
 import type { SeriesImport } from '../recurring/port.ts';
 import type { CheckedRow } from './row.ts';
-import type { SeenRow, SeenRows } from './seen-rows.ts';
+import type { SeenRow, SeenRows } from './dry-run-rows.ts';
 
 export type ImportDeps = {
   readonly db: Database;
