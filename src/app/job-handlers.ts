@@ -12,7 +12,7 @@ import { bindingReturnUrlOf } from '../customers/binding-return-page.ts';
 import { defined } from '../defined.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
 import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
-import { runInvoiceJob } from '../invoices/store/invoices.ts';
+import { runInvoiceJob } from '../invoices/worker.ts';
 import { wantedCharge } from '../payments/domain/authentication/three-d-secure.ts';
 import type { Payer } from '../payments/domain/payer/payer.ts';
 import { carriesNetworkIds, paymentOfOperation } from '../payments/domain/payment.ts';
