@@ -170,7 +170,7 @@ const openParts = [
   // Responses that the three modules of payouts share.
   '/api/(list-filters|list-page)\\.ts$',
   // It sends an operation to a bank exactly once.
-  '^src/acquiring/authorisation/(job|payer-return)\\.ts$',
+  '^src/acquiring/authorisation/(job|return-page)\\.ts$',
   '^src/acquiring/send-or-inquire\\.ts$',
   '^src/acquiring/exchange-log/hear-late-answer\\.ts$',
 ];

@@ -8,7 +8,7 @@ import { readBook } from '../test/support/checks/ledger-check.ts';
 import { temporaryFolder } from '../test/support/database/test-cluster.ts';
 import { settledFindings, type CheckWorld, type Finding } from './checks/index.ts';
 import { openClient, type Client } from './torture/client.ts';
-import { mortal, run, type Mortal } from './torture/mortal.ts';
+import { mortal, run, type Mortal } from './torture/crashable.ts';
 import { startPostgres, type TorturedPostgres } from './torture/postgres.ts';
 import { openProxy, type Proxy } from './torture/proxy.ts';
 import { startReceiver } from './torture/receiver.ts';

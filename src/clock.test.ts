@@ -25,7 +25,7 @@ describe('reading a date-time', () => {
     ['2026-01-19t10:00:00z', '2026-01-19T10:00:00.000000Z'],
     ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000000Z'],
-  ])('%s is %s', (text, instant) => expect(parseInstant(text)).toBe(instant));
+  ])('reads %s as %s', (text, instant) => expect(parseInstant(text)).toBe(instant));
 
   test.each([
     '',

@@ -1,6 +1,6 @@
 // The form of a check, and the data a check gets.
 import type { OwnSums } from './money/balances.ts';
-import type { Books } from './books.ts';
+import type { Books } from './rows.ts';
 import type { Assurance } from './clients/assurances.ts';
 import type { History } from './events/history.ts';
 import type { ClockMove } from '../clients/knowledge.ts';

@@ -3,7 +3,7 @@
 import { acknowledged } from './clients/acknowledged.ts';
 import { balances, floorsHold, openSums, type OwnSums } from './money/balances.ts';
 import { bank } from './money/bank.ts';
-import { groupedBy, readBooks, type Books } from './books.ts';
+import { groupedBy, readBooks, type Books } from './rows.ts';
 import { cardNumbersFound } from './card-numbers.ts';
 import { findingsOf, type Check, type Problem, type Seen } from './check.ts';
 import { aggregateOf, assurancesOf, type Assurance } from './clients/assurances.ts';

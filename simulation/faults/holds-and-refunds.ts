@@ -181,7 +181,7 @@ const changeInvoiceRow =`,
     does: 'A charge that the bank does not reverse is left there, and the payment fails.',
     edits: [
       {
-        within: 'interpretStanding',
+        within: 'interpretInquiry',
         replace: 'return one(refused);',
         by: 'return one(endOf(state));',
       },

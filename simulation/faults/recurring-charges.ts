@@ -115,8 +115,8 @@ export const faultsOfRecurringCharges: Faults = {
     edits: [
       {
         within: 'mayCharge',
-        replace: 'if (verdict.may) return verdict;',
-        by: "if (verdict.may || now > '2000') return { may: true, isRetry: false, packs: [], warnings: [] };",
+        replace: 'if (decision.may) return decision;',
+        by: "if (decision.may || now > '2000') return { may: true, isRetry: false, packs: [], warnings: [] };",
       },
     ],
   },
@@ -134,7 +134,7 @@ export const faultsOfRecurringCharges: Faults = {
     does: 'A second charge in one period is made where the shop refuses it.',
     edits: [
       {
-        within: 'verdictAt',
+        within: 'decisionAt',
         replace: "if (period && periodRule === 'refuse') {",
         by: "if (period && periodRule === 'warn') {",
       },

@@ -98,7 +98,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   forgetAddresses();
 
   /** A node that does nothing, and the steps that are left of it. */
-  let standing: { readonly name: string; steps: number } | undefined;
+  let suspended: { readonly name: string; steps: number } | undefined;
 
   function anyNode(): WorldNode | undefined {
     const moving = [...nodes.values()].filter(({ name }) => canMove(name));
@@ -208,12 +208,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
   /** The node loses its leases to the others and later continues as if nothing had happened. */
   function standStill(name: string): void {
-    standing = { name, steps: 60 + chance.below(200) };
+    suspended = { name, steps: 60 + chance.below(200) };
     scheduler.pass(leaseMs);
     trace.add(`${name} stands still, ${leaseMs} ms pass`);
   }
 
-  const canMove = (name: string) => name !== standing?.name;
+  const canMove = (name: string) => name !== suspended?.name;
 
   function timePasses(): void {
     const shortMs = chance.oneOf([50, 200, 200, secondMs, secondMs, 5 * secondMs]);
@@ -229,8 +229,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     await database.endOverdue();
     if (nodes.size < nodesUsual && chance.isTrue(nodes.size === 0 ? 1 : 0.01)) return bringUp();
     if (nodes.size > 0 && faults.happens('node dies')) return die(chance.oneOf([...nodes.keys()]));
-    if (standing && --standing.steps === 0) standing = undefined;
-    if (!standing && nodes.size > 1 && faults.happens('node stands still'))
+    if (suspended && --suspended.steps === 0) suspended = undefined;
+    if (!suspended && nodes.size > 1 && faults.happens('node stands still'))
       return standStill(chance.oneOf([...nodes.keys()]));
     const wantsPeriodic = chance.isTrue(0.004);
     const choices = scheduler

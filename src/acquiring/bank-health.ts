@@ -20,7 +20,7 @@ export type AwayBank = {
   readonly because: 'unreachable' | 'silent' | 'refused';
 };
 
-type Standing = {
+type BankCondition = {
   /** Requests in a row without an answer: new operations, and inquiries, captures and the like. */
   silent: { started: number; other: number };
   /** When the last requests went without an answer. */
@@ -48,11 +48,11 @@ export function openBankHealth(
   nowMs: () => number,
   onChange: (bank: AwayBank, is: 'away' | 'back') => void = () => undefined,
 ): BankHealth {
-  const standings = new Map<string, Standing>();
+  const conditions = new Map<string, BankCondition>();
 
-  function standingOf(bankId: string): Standing {
-    const known = standings.get(bankId) ?? { silent: { started: 0, other: 0 }, silentAtMs: [] };
-    standings.set(bankId, known);
+  function conditionOf(bankId: string): BankCondition {
+    const known = conditions.get(bankId) ?? { silent: { started: 0, other: 0 }, silentAtMs: [] };
+    conditions.set(bankId, known);
     return known;
   }
 
@@ -60,36 +60,36 @@ export function openBankHealth(
     // It was not asked.
     if (answer.outcome === 'declined' && answer.noBytesSent) return;
     if ('isUnauthorised' in answer) {
-      hold(standingOf(bankId), 'refused', nowMs());
+      hold(conditionOf(bankId), 'refused', nowMs());
     } else if (answer.outcome === 'unknown') {
       // Nonsense is no silence, and no proof that the bank is back.
-      if (answer.isSilence) hearSilence(standingOf(bankId), asked, startedMs, nowMs());
+      if (answer.isSilence) hearSilence(conditionOf(bankId), asked, startedMs, nowMs());
     } else if (answer.outcome === 'notSent') {
-      if (answer.noBytesSent) hearUnreachable(standingOf(bankId), nowMs());
+      if (answer.noBytesSent) hearUnreachable(conditionOf(bankId), nowMs());
     } else {
-      const standing = standings.get(bankId);
-      if (standing && hearAnswer(standing, asked, nowMs())) standings.delete(bankId);
+      const condition = conditions.get(bankId);
+      if (condition && hearAnswer(condition, asked, nowMs())) conditions.delete(bankId);
     }
   }
 
   return {
     mayTry(bankId) {
-      const away = standings.get(bankId)?.away;
+      const away = conditions.get(bankId)?.away;
       if (!away) return true;
       if (awaitsInquiry(away) || nowMs() < away.nextTryMs) return false;
       away.nextTryMs = nowMs() + (away.because === 'silent' ? trialMs : pauseMs);
       return true;
     },
     hear(bankId, asked, answer, startedMs = nowMs()) {
-      const before = standings.get(bankId)?.away;
+      const before = conditions.get(bankId)?.away;
       note(bankId, asked, answer, startedMs);
-      const after = standings.get(bankId)?.away;
+      const after = conditions.get(bankId)?.away;
       if (!before && after) onChange(awayBank(bankId, after), 'away');
       if (before && !after) onChange(awayBank(bankId, before), 'back');
     },
     toProbe: () =>
-      [...standings].flatMap(([bankId, { away }]) => (away && awaitsInquiry(away) ? [bankId] : [])),
-    away: () => [...standings].flatMap(([bankId, { away }]) => (away ? [awayBank(bankId, away)] : [])),
+      [...conditions].flatMap(([bankId, { away }]) => (away && awaitsInquiry(away) ? [bankId] : [])),
+    away: () => [...conditions].flatMap(([bankId, { away }]) => (away ? [awayBank(bankId, away)] : [])),
   };
 }
 
@@ -97,12 +97,12 @@ function awayBank(bankId: string, { sinceMs, because }: Omit<AwayBank, 'bankId'>
   return { bankId, sinceMs, because };
 }
 
-function hearSilence(standing: Standing, asked: Asked, startedMs: number, now: number): void {
-  const { silent, away } = standing;
+function hearSilence(condition: BankCondition, asked: Asked, startedMs: number, now: number): void {
+  const { silent, away } = condition;
   silent[startsSomething(asked) ? 'started' : 'other'] += 1;
-  standing.silentAtMs = [...standing.silentAtMs, now].slice(-silencesInAMinute);
-  const [oldest = now] = standing.silentAtMs;
-  const isOften = standing.silentAtMs.length === silencesInAMinute && now - oldest < minuteMs;
+  condition.silentAtMs = [...condition.silentAtMs, now].slice(-silencesInAMinute);
+  const [oldest = now] = condition.silentAtMs;
+  const isOften = condition.silentAtMs.length === silencesInAMinute && now - oldest < minuteMs;
   if (away?.because === 'silent') {
     // Those that were on their way before it answered say nothing new.
     if (!startsSomething(asked) || away.answeredAtMs === undefined || startedMs < away.answeredAtMs) return;
@@ -111,29 +111,29 @@ function hearSilence(standing: Standing, asked: Asked, startedMs: number, now: n
     away.pauseMs = Math.min(away.pauseMs * 2, longestPauseMs);
     away.nextTryMs = now + away.pauseMs;
   } else if (silent.started + silent.other >= silencesInARow || isOften) {
-    hold(standing, 'silent', now);
+    hold(condition, 'silent', now);
   }
 }
 
 /** New operations avoid it until it has answered an inquiry. */
-function hold(standing: Standing, because: 'silent' | 'refused', now: number): void {
-  const sinceMs = standing.away?.sinceMs ?? now;
-  standing.away = { sinceMs, because, nextTryMs: now, pauseMs, answeredAtMs: undefined };
+function hold(condition: BankCondition, because: 'silent' | 'refused', now: number): void {
+  const sinceMs = condition.away?.sinceMs ?? now;
+  condition.away = { sinceMs, because, nextTryMs: now, pauseMs, answeredAtMs: undefined };
 }
 
-function awaitsInquiry({ because, answeredAtMs }: NonNullable<Standing['away']>): boolean {
+function awaitsInquiry({ because, answeredAtMs }: NonNullable<BankCondition['away']>): boolean {
   return because !== 'unreachable' && answeredAtMs === undefined;
 }
 
-function hearUnreachable(standing: Standing, now: number): void {
-  const { sinceMs = now, because = 'unreachable' } = standing.away ?? {};
+function hearUnreachable(condition: BankCondition, now: number): void {
+  const { sinceMs = now, because = 'unreachable' } = condition.away ?? {};
   const nextTryMs = now + pauseMs;
-  standing.away = { pauseMs, ...standing.away, sinceMs, because, nextTryMs, answeredAtMs: undefined };
+  condition.away = { pauseMs, ...condition.away, sinceMs, because, nextTryMs, answeredAtMs: undefined };
 }
 
 /** What is asked about an operation may be answered by a bank that does nothing new. True if the bank was away and is back. */
-function hearAnswer(standing: Standing, asked: Asked, now: number): boolean {
-  const { silent, away } = standing;
+function hearAnswer(condition: BankCondition, asked: Asked, now: number): boolean {
+  const { silent, away } = condition;
   silent.other = 0;
   if (startsSomething(asked)) silent.started = 0;
   if (!away) return false;

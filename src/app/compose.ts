@@ -22,7 +22,7 @@ import { isTestCard, standInNumber, testCards } from '../sandbox/bank/test-cards
 import { instantAt, laterBy, systemClock, type Clock, type Instant } from '../clock.ts';
 import { sendNotFoundPage } from '../checkout/not-found-page.ts';
 import { addCheckoutRoutes } from '../checkout/checkout-routes.ts';
-import { payersOnward } from '../checkout/send-on.ts';
+import { payersOnward } from '../checkout/payer-onward.ts';
 import { addConsentLinkRoutes } from '../checkout/consent-link-routes.ts';
 import type { Config } from './config.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -33,7 +33,7 @@ import { openConsentLinks } from '../consent-links/consent-links.ts';
 import { customers } from '../customers/port.ts';
 import { watchVerificationRefunds } from '../customers/verification-refunds.ts';
 import { loadCustomerOfPayer } from '../customers/store/customers.ts';
-import { addBindingReturn } from '../customers/payer-return.ts';
+import { addBindingReturn } from '../customers/binding-return-page.ts';
 import {
   migrate,
   refuseEarlierSchema,
@@ -78,7 +78,7 @@ import { keptWish, wantedCharge } from '../payments/domain/authentication/three-
 import { paymentInvariants } from '../payments/store/invariants.ts';
 import { takeCallback } from '../acquiring/exchange-log/take-callback.ts';
 import { addBankCallbackRoutes, callbackLimit, callbackUrlOf } from '../acquiring/callbacks.ts';
-import { addPaymentReturn } from '../payments/payer-return.ts';
+import { addPaymentReturn } from '../payments/payment-return-page.ts';
 import { openMailServer, type OpenMailServer } from '../platform/mail/mail-server.ts';
 import { customersTopic } from '../customers/webhook-events.ts';
 import { openReceipts } from '../receipts/receipts.ts';

@@ -1,24 +1,24 @@
 // What the job runner runs: for each table with jobs, its key and the step of one row.
 import type { Banks } from '../acquiring/banks.ts';
 import { wantedVerification } from '../acquiring/domain/missing-ability.ts';
-import { cardNeeds } from './card-retention-rules.ts';
+import { cardNeeds } from './card-needs.ts';
 import type { Cards } from '../cards/vault.ts';
 import { runCardJob } from '../cards/worker.ts';
 import type { Clock } from '../clock.ts';
 import { runBindingJob, type BindingJobDeps } from '../customers/worker.ts';
 import type { StoredBinding } from '../customers/store/bindings.ts';
 import { bindingOfOperation } from '../customers/domain/binding.ts';
-import { bindingReturnUrlOf } from '../customers/payer-return.ts';
+import { bindingReturnUrlOf } from '../customers/binding-return-page.ts';
 import { defined } from '../defined.ts';
 import type { DatabasePool } from '../platform/database/database.ts';
 import type { JobHandlers, JobRunner } from '../platform/jobs/job-runner.ts';
-import { runInvoiceJob } from '../invoices/store/invoices.ts';
+import { runInvoiceJob } from '../invoices/worker.ts';
 import { wantedCharge } from '../payments/domain/authentication/three-d-secure.ts';
 import type { Payer } from '../payments/domain/payer/payer.ts';
 import { carriesNetworkIds, paymentOfOperation } from '../payments/domain/payment.ts';
 import { runPaymentJob, type PaymentJobDeps } from '../payments/worker.ts';
 import type { NewPayment } from '../payments/store/payments.ts';
-import { returnUrlOf } from '../payments/payer-return.ts';
+import { returnUrlOf } from '../payments/payment-return-page.ts';
 import type { Logger } from '../platform/log.ts';
 import type { MailServer } from '../platform/mail/mail-server.ts';
 import type { PayerEmail } from '../receipts/domain/payer-email.ts';

@@ -4,7 +4,7 @@ import { object, oneOf, optional, text, type Codec } from '../platform/database/
 import type { DataKey } from '../platform/keys/keyring.ts';
 import { decrypt, encrypt } from '../platform/keys/master-key.ts';
 import type { Card } from './domain/card.ts';
-import { retentionReasonFrom } from './domain/card-retention.ts';
+import { retentionReasonFrom } from './domain/retention-reason.ts';
 import type { Purpose } from './domain/payment-resource.ts';
 
 export type CardOwner = { readonly cardId: string; readonly partyId: string; readonly purpose: Purpose };

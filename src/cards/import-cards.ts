@@ -5,7 +5,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { CardKeys } from './card-keys.ts';
 import type { Card } from './domain/card.ts';
-import { retentionReasonText } from './domain/card-retention.ts';
+import { retentionReasonText } from './domain/retention-reason.ts';
 import { encryptCard } from './encrypted-card.ts';
 import { resourceFromRow, storeRetained, type RetainedCardRow } from './store/cards.ts';
 import type { PaymentResource } from './domain/payment-resource.ts';

@@ -8,7 +8,7 @@ import { systemClock } from '../clock.ts';
 import { randomIds } from '../ids.ts';
 import { openKeyring, type Keyring } from '../platform/keys/keyring.ts';
 import { decrypt, localMasterKey } from '../platform/keys/master-key.ts';
-import type { RetentionReason } from './domain/card-retention.ts';
+import type { RetentionReason } from './domain/retention-reason.ts';
 import { cardIdOf, tokenOf, type Purpose } from './domain/payment-resource.ts';
 import { reencryptCards } from './reencrypt.ts';
 import { openVault, type Vault } from './vault.ts';

@@ -76,7 +76,7 @@ describe('hashes of a card', () => {
     );
   });
 
-  test('of number and expiry differ by either', () => {
+  test('differ if the number or the expiry differs', () => {
     const hashes = [
       cardMatchHash(key, { number, expiry: '2030-12' }),
       cardMatchHash(key, { number, expiry: '2030-11' }),

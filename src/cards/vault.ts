@@ -9,7 +9,7 @@ import type { Ids } from '../ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { MasterKey } from '../platform/keys/master-key.ts';
 import { refuse, type Outcome } from '../refusal.ts';
-import { openCardKeys, shownBy } from './card-keys.ts';
+import { openCardKeys, shownBy, type CardKeys } from './card-keys.ts';
 import { openCardImport, type CardImport } from './import-cards.ts';
 import {
   cardIdOf,
@@ -19,7 +19,7 @@ import {
   type MadeFor,
   type PaymentResource,
 } from './domain/payment-resource.ts';
-import type { RetentionReason } from './domain/card-retention.ts';
+import type { RetentionReason } from './domain/retention-reason.ts';
 import { openDetokenising, type Detokenise } from './detokenise.ts';
 import { expedite } from './store/retained-cards.ts';
 import type { KeptCard } from './encrypted-card.ts';
@@ -129,18 +129,7 @@ export function openVault({
   const keys = openCardKeys(keyring);
   const tokenise = openTokenising({ keyring, clock, ids, keys, codes, ...defined({ standIn }) });
 
-  async function found(db: Database, partyId: string, token: string): Promise<PaymentResource | undefined> {
-    const cardId = cardIdOf(token);
-    return cardId === undefined ? undefined : findCard(db, partyId, cardId);
-  }
-
-  async function takenOut(db: Database, partyId: string, token: string): Promise<KeptCard | undefined> {
-    const cardId = cardIdOf(token);
-    const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId);
-    return cardId === undefined || taken?.partyId !== partyId
-      ? undefined
-      : keys.open({ cardId, ...taken }, taken);
-  }
+  const { found, takenOut } = cardsByToken(keys);
 
   const cards: Cards = {
     tokenise: (db, card, now) => tokenise(db, card, now),
@@ -198,6 +187,22 @@ export function openVault({
     async purge() {
       await codes.purge(ownDb);
       await removeUnretained(ownDb, laterBy(clock.now(), -resourceLifetimeMs));
+    },
+  };
+}
+
+function cardsByToken(keys: Pick<CardKeys, 'open'>) {
+  return {
+    async found(db: Database, partyId: string, token: string): Promise<PaymentResource | undefined> {
+      const cardId = cardIdOf(token);
+      return cardId === undefined ? undefined : findCard(db, partyId, cardId);
+    },
+    async takenOut(db: Database, partyId: string, token: string): Promise<KeptCard | undefined> {
+      const cardId = cardIdOf(token);
+      const taken = cardId === undefined ? undefined : await takeCardOut(db, cardId);
+      return cardId === undefined || taken?.partyId !== partyId
+        ? undefined
+        : keys.open({ cardId, ...taken }, taken);
     },
   };
 }

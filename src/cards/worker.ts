@@ -2,7 +2,7 @@
 // Each module decides, in one pure file, which of its objects need a card and until when.
 import { epochMsOf, instantAt, laterBy, type Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { retentionReasonFrom, type RetentionReason } from './domain/card-retention.ts';
+import { retentionReasonFrom, type RetentionReason } from './domain/retention-reason.ts';
 import { findRetained, reschedule, removeRetained } from './store/retained-cards.ts';
 
 /**

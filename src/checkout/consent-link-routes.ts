@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { holdsCardNumber } from '../cards/domain/written-numbers.ts';
 import { parseInstant, type Clock, type Instant } from '../clock.ts';
 import type { ConsentLinks } from '../consent-links/port.ts';
-import type { Standing } from '../consent-links/domain/consent-link.ts';
+import type { LinkState } from '../consent-links/domain/consent-link.ts';
 import { defined } from '../defined.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import { clientAddress } from '../platform/http/request/client-address.ts';
@@ -64,7 +64,7 @@ export function addConsentLinkRoutes(app: FastifyInstance, ports: ConsentLinkPor
     return { script: textOf(all.get('consent.js')), style: textOf(all.get('consent.css')) };
   };
 
-  async function find({ params: { linkId, secret } }: FastifyRequest<Link>): Promise<Standing | undefined> {
+  async function find({ params: { linkId, secret } }: FastifyRequest<Link>): Promise<LinkState | undefined> {
     return isStorableText(linkId + secret) ? consentLinks.open(linkId, secret) : undefined;
   }
 
@@ -74,11 +74,11 @@ export function addConsentLinkRoutes(app: FastifyInstance, ports: ConsentLinkPor
     const accepted = request.headers['accept-language'];
     let locale = localeOf(request.query['locale'], accepted);
     try {
-      const standing = await find(request);
-      locale = localeOf(request.query['locale'] ?? standing?.link.language, accepted);
-      const view = standing ? await viewFor(standing, locale, ports) : { locale, state: dead };
+      const linkState = await find(request);
+      locale = localeOf(request.query['locale'] ?? linkState?.link.language, accepted);
+      const view = linkState ? await viewFor(linkState, locale, ports) : { locale, state: dead };
       const branded = { ...assets, style: brandedStyle(assets.style, view.link?.brand) };
-      reply.code(standing ? 200 : 404).headers(headersOf(branded, mode));
+      reply.code(linkState ? 200 : 404).headers(headersOf(branded, mode));
       return await sendPage(consentLinkPage(view, branded), request, reply);
     } catch (error) {
       ports.log.error({ err: error, operation: request.operation }, 'request failed');
@@ -90,14 +90,14 @@ export function addConsentLinkRoutes(app: FastifyInstance, ports: ConsentLinkPor
 
   app.get<Link>(`${path}/:linkId/:secret/state`, async (request, reply) => {
     request.operation = 'consentLinkState';
-    const standing = await find(request);
-    return reply.code(standing ? 200 : 404).send(standing ? stateOf(standing) : dead);
+    const linkState = await find(request);
+    return reply.code(linkState ? 200 : 404).send(linkState ? stateOf(linkState) : dead);
   });
 
   app.post<Link>(`${path}/:linkId/:secret`, async (request, reply) => {
     request.operation = 'agreeToConsentLink';
-    const standing = await find(request);
-    const { status, body } = standing ? await agree(standing, request, ports) : { status: 404, body: dead };
+    const linkState = await find(request);
+    const { status, body } = linkState ? await agree(linkState, request, ports) : { status: 404, body: dead };
     return reply.code(status).send(body);
   });
 
@@ -129,20 +129,20 @@ function headersOf(assets: Assets, mode: ConsentLinkPorts['mode']): Record<strin
 }
 
 async function viewFor(
-  standing: Standing,
+  linkState: LinkState,
   locale: Locale,
   ports: ConsentLinkPorts,
 ): Promise<ConsentLinkView> {
-  const shown = await shownOf(standing, locale, ports);
-  const { link: asked, series } = standing;
+  const shown = await shownOf(linkState, locale, ports);
+  const { link: asked, series } = linkState;
   const { lastDigits } = series.card;
   const brand = await ports.brandOf(asked);
   const link = { ...shown, lastDigits, brand, textHash: hashOf(shown.text.evidence) };
-  return { locale, state: stateOf(standing), link };
+  return { locale, state: stateOf(linkState), link };
 }
 
 async function shownOf(
-  { link, series }: Standing,
+  { link, series }: LinkState,
   locale: Locale,
   {
     merchants,
@@ -174,18 +174,18 @@ async function shownOf(
 }
 
 async function agree(
-  standing: Standing,
+  linkState: LinkState,
   request: FastifyRequest<Link>,
   ports: ConsentLinkPorts,
 ): Promise<{ readonly status: number; readonly body: object }> {
   const agreed = agreementIn(request.body);
   const ip = clientAddress(request);
   if (!agreed || ip === undefined) return { status: 400, body: { code: 'invalidRequest' } };
-  const { evidence } = (await shownOf(standing, agreed.locale, ports)).text;
+  const { evidence } = (await shownOf(linkState, agreed.locale, ports)).text;
   // After another link of the series, the payer has compared with what no longer holds.
-  if (standing.status === 'open' && hashOf(evidence) !== agreed.textHash)
+  if (linkState.status === 'open' && hashOf(evidence) !== agreed.textHash)
     return { status: 409, body: { code: 'termsChanged' } };
-  const begun = await ports.consentLinks.agree(standing, {
+  const begun = await ports.consentLinks.agree(linkState, {
     text: evidence,
     locale: agreed.locale,
     tickedAt: earlierOf(agreed.tickedAt, ports.clock.now()),
@@ -209,9 +209,9 @@ const viewOf = {
   done: 'done',
   expired: 'expired',
   cancelled: 'cancelled',
-} as const satisfies Record<Standing['status'], ConsentView>;
+} as const satisfies Record<LinkState['status'], ConsentView>;
 
-function stateOf({ status, binding }: Standing): ConsentState {
+function stateOf({ status, binding }: LinkState): ConsentState {
   const state = binding?.state;
   if (status === 'authenticating' && state?.name === 'challenged') {
     const { interaction } = state;

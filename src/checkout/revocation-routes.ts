@@ -17,7 +17,7 @@ import { localeOf, type Locale } from './domain/checkout-request.ts';
 import {
   noLinkParts,
   revocationParts,
-  standingOf,
+  seriesStatusOf,
   type SeriesShown,
 } from './domain/revocation/revocation-page.ts';
 import { brandedStyle, type Brand } from './domain/page-parts.ts';
@@ -133,7 +133,7 @@ async function shownOf(
     shop: shop.name,
     isTest: !shop.livemode,
     brand: (await ifReadable(brandOf({ partyId, shopId }))) ?? {},
-    standing: standingOf(series, await timeOf(series, merchants)),
+    status: seriesStatusOf(series, await timeOf(series, merchants)),
     card,
     terms: mandate,
     currency: mandate.payment.currency,

@@ -11,7 +11,7 @@ import { retryOnConflict, type Database } from '../platform/database/database.ts
 import type { MandateGiven } from '../recurring/domain/mandate.ts';
 import { accept, refuse, type Outcome } from '../refusal.ts';
 import type { Consents } from '../recurring/port.ts';
-import { statusOf, type ConsentLink, type Standing } from './domain/consent-link.ts';
+import { statusOf, type ConsentLink, type LinkState } from './domain/consent-link.ts';
 import type { Agreement, ConsentLinks } from './port.ts';
 import { loadLink, lockLink, storeAttempt } from './store/consent-links.ts';
 
@@ -25,7 +25,7 @@ export type ConsentLinkDeps = ConfirmTermsDeps & {
   readonly publicUrl: () => string;
 };
 
-type Begun = Outcome<Standing, 'operationNotPermitted' | 'tooManyBindings'>;
+type Begun = Outcome<LinkState, 'operationNotPermitted' | 'tooManyBindings'>;
 
 export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
   const { db, merchants, consents, publicUrl } = deps;
@@ -36,33 +36,33 @@ export function openConsentLinks(deps: ConsentLinkDeps): ConsentLinks {
     return merchants.timeOf(party);
   }
 
-  async function find(on: Database, linkId: string, now?: Instant): Promise<Standing | undefined> {
+  async function find(on: Database, linkId: string, now?: Instant): Promise<LinkState | undefined> {
     const link = await loadLink(on, linkId);
-    return link && standingOf(consents, on, link, now ?? (await timeOf(link)));
+    return link && linkStateOf(consents, on, link, now ?? (await timeOf(link)));
   }
 
   return {
     urlOf: (linkId) => `${publicUrl()}${consentPath}/${linkId}/${consents.consentLinkSecret(linkId)}`,
     find,
-    standingOf: (on, link, now) => standingOf(consents, on, link, now),
+    linkStateOf: (on, link, now) => linkStateOf(consents, on, link, now),
     async open(linkId, secret) {
       return (await consents.verifyConsentLink(linkId, secret)) ? find(db, linkId) : undefined;
     },
-    async agree(standing, agreement) {
-      if (standing.status !== 'open') return accept(standing);
-      const now = await timeOf(standing.link);
-      const what = `consent link ${standing.link.id}`;
-      return retryOnConflict(what, () => begin(deps, standing, agreement, now));
+    async agree(linkState, agreement) {
+      if (linkState.status !== 'open') return accept(linkState);
+      const now = await timeOf(linkState.link);
+      const what = `consent link ${linkState.link.id}`;
+      return retryOnConflict(what, () => begin(deps, linkState, agreement, now));
     },
   };
 }
 
-async function standingOf(
+async function linkStateOf(
   consents: Pick<Consents, 'find'>,
   on: Database,
   link: ConsentLink,
   now: Instant,
-): Promise<Standing> {
+): Promise<LinkState> {
   const stored = await consents.find(on, link.seriesId);
   if (!stored) throw new Error(`Consent link ${link.id} names no series.`);
   const { series, handles } = stored;
@@ -74,7 +74,7 @@ async function standingOf(
 /** The card is copied before the transaction, because the vault may wait for a key. An unused copy is deleted after an hour. */
 async function begin(
   deps: ConsentLinkDeps,
-  { link: { id: linkId }, token, series }: Standing,
+  { link: { id: linkId }, token, series }: LinkState,
   agreement: Agreement,
   now: Instant,
 ): Promise<Begun | 'versionConflict'> {
@@ -96,7 +96,7 @@ async function attemptOnce(
   const { db: tx, consents, publicUrl } = deps;
   const link = await lockLink(tx, linkId);
   if (!link) throw new Error(`Consent link ${linkId} not found.`);
-  const before = await standingOf(consents, tx, link, now);
+  const before = await linkStateOf(consents, tx, link, now);
   if (before.status !== 'open') return accept(before);
   const confirmation = {
     series: before.series,
@@ -113,7 +113,7 @@ async function attemptOnce(
     return refuse(code === 'tooManyBindings' ? code : 'operationNotPermitted', more);
   }
   await storeAttempt(tx, linkId, begun.value);
-  return accept(await standingOf(consents, tx, { ...link, attempt: begun.value }, now));
+  return accept(await linkStateOf(consents, tx, { ...link, attempt: begun.value }, now));
 }
 
 function agreedTo({ id, terms }: ConsentLink, agreement: Agreement, now: Instant): MandateGiven {

@@ -3,7 +3,7 @@ import type { Instant } from '../clock.ts';
 import type { ClientInfo } from '../cards/domain/payment-resource.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Outcome } from '../refusal.ts';
-import type { ConsentLink, Standing } from './domain/consent-link.ts';
+import type { ConsentLink, LinkState } from './domain/consent-link.ts';
 
 /** What the payer agreed to, as the page showed it and the service received it. */
 export type Agreement = {
@@ -18,17 +18,17 @@ export type ConsentLinks = {
   /** The address to send the payer to. Any person who has it can agree in the payer's name. */
   urlOf(linkId: string): string;
   /** Undefined if there is no such link. */
-  find(db: Database, linkId: string, now?: Instant): Promise<Standing | undefined>;
+  find(db: Database, linkId: string, now?: Instant): Promise<LinkState | undefined>;
   /** The same for a link that was already read, or locked. */
-  standingOf(db: Database, link: ConsentLink, now: Instant): Promise<Standing>;
+  linkStateOf(db: Database, link: ConsentLink, now: Instant): Promise<LinkState>;
   /** By the address of the page. Undefined if the secret is wrong. */
-  open(linkId: string, secret: string): Promise<Standing | undefined>;
+  open(linkId: string, secret: string): Promise<LinkState | undefined>;
   /**
    * Begins the confirmation of the terms. If the link is not open it returns it as it is, so a second submit, or another
    * tab, begins nothing.
    */
   agree(
-    standing: Standing,
+    linkState: LinkState,
     agreement: Agreement,
-  ): Promise<Outcome<Standing, 'operationNotPermitted' | 'tooManyBindings'>>;
+  ): Promise<Outcome<LinkState, 'operationNotPermitted' | 'tooManyBindings'>>;
 };

@@ -12,7 +12,7 @@ import { requestFingerprint } from '../platform/http/idempotent-create.ts';
 import type { RecurringSettings } from '../recurring/domain/settings.ts';
 import type { SeriesImport } from '../recurring/port.ts';
 import type { CheckedRow } from './row.ts';
-import type { SeenRow, SeenRows } from './seen-rows.ts';
+import type { SeenRow, SeenRows } from './dry-run-rows.ts';
 
 export type ImportDeps = {
   readonly db: Database;
@@ -60,7 +60,7 @@ type Candidate = NumberedRow & {
   readonly owner: NewImport['owner'];
   readonly fingerprint: Buffer;
 };
-type Verdict =
+type RowDecision =
   | ({ readonly is: 'candidate' } & Candidate)
   | { readonly is: 'repeated' }
   | { readonly is: 'conflict'; readonly reason: string }
@@ -81,13 +81,13 @@ export async function decideBatch(
     const owner = stored.ownerOf(row);
     const names = namesIn(row, owner);
     const isLater = names.some((name) => awaited.has(name));
-    const verdict = isLater ? undefined : await verdictOn(deps, numbered, { stored, owner, ...options });
-    if (!verdict || verdict.is === 'candidate') for (const name of names) awaited.add(name);
-    if (!verdict) decided.rest.push(numbered);
-    else if (verdict.is === 'candidate') candidates.push(verdict);
-    else if (verdict.is === 'repeated') decided.repeated++;
-    else if (verdict.is === 'conflict') decided.conflicts.push({ line, reason: verdict.reason });
-    else decided.refused.push({ line, reason: verdict.reason });
+    const decision = isLater ? undefined : await decideRow(deps, numbered, { stored, owner, ...options });
+    if (!decision || decision.is === 'candidate') for (const name of names) awaited.add(name);
+    if (!decision) decided.rest.push(numbered);
+    else if (decision.is === 'candidate') candidates.push(decision);
+    else if (decision.is === 'repeated') decided.repeated++;
+    else if (decision.is === 'conflict') decided.conflicts.push({ line, reason: decision.reason });
+    else decided.refused.push({ line, reason: decision.reason });
   }
   await prepare(deps, candidates, options, { seen, decided });
   return decided;
@@ -104,11 +104,11 @@ function namesIn(row: CheckedRow, owner: Owner): readonly string[] {
   ];
 }
 
-async function verdictOn(
+async function decideRow(
   deps: ImportDeps,
   { line, row }: NumberedRow,
   { stored, owner, now }: { readonly stored: Stored; readonly owner: Owner; readonly now: Instant },
-): Promise<Verdict> {
+): Promise<RowDecision> {
   const { number, expiry } = row.card;
   const hash = await deps.cards.cardMatchHash({ number, ...defined({ expiry }) });
   const fingerprint = requestFingerprint(['import', hash.toString('hex'), row.rest]);

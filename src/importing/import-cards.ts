@@ -12,7 +12,7 @@ import {
 } from './decide-batch.ts';
 import { readRow } from './row.ts';
 import type { Line } from './sealed-file.ts';
-import { noRows, type SeenRows } from './seen-rows.ts';
+import { noRows, type SeenRows } from './dry-run-rows.ts';
 
 export type ImportReport = {
   imported: number;

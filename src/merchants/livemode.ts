@@ -9,8 +9,8 @@ export async function requireSameMode(
   livemode: boolean,
   clock: Clock,
 ): Promise<void> {
-  const [house] = await database.run(readHasLivemode, {});
-  if (!house?.has_livemode) return;
+  const [installation] = await database.run(readHasLivemode, {});
+  if (!installation?.has_livemode) return;
   const [row] = await database.run(readModes, { now: clock.now() });
   if (!livemode && row?.is_live) {
     throw new Error(

@@ -235,11 +235,11 @@ async function cardOfParent(
   const { series, token } = evaluation ?? {};
   const isOurs = series?.partyId === partyId && series.shopId === invoice.shopId;
   if (!evaluation || !series || !token || !isOurs || series.kind !== 'parent') return unknownParent();
-  const verdict = unlessPaused(evaluation.verdict, await banks.pausedUntil(invoice, now));
+  const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const asked = { caller, parent, contact: contactOf(payer) };
   const charged = payerOfParent(
     asked,
-    { ...evaluation, token, verdict },
+    { ...evaluation, token, decision },
     previous ?? series.rootNetworkTransactionId,
   );
   if (!charged.ok) return charged;
@@ -261,9 +261,9 @@ async function cardOfCustomer(
   const seriesId = await consents.seriesOfCustomer(db, { named, customerId, partyId, livemode, token });
   const evaluation = await charging.evaluate(db, { seriesId, ...chargeOf(invoice) }, now, true);
   if (!evaluation) throw new Error(`Customer ${customerId} is ready but has no series.`);
-  const verdict = unlessPaused(evaluation.verdict, await banks.pausedUntil(invoice, now));
+  const decision = unlessPaused(evaluation.decision, await banks.pausedUntil(invoice, now));
   const contact = contactOf({ contactInfo, ...defined({ sessionInfo }) });
-  const charged = payerOfCustomer({ caller, customerId, contact }, card, { ...evaluation, verdict });
+  const charged = payerOfCustomer({ caller, customerId, contact }, card, { ...evaluation, decision });
   if (!charged.ok) return charged;
   // The card was deleted when its consent ended. A later binding renewed the consent and was then revoked.
   if (!(await cards.has(db, partyId, token))) return noSavedCard();

@@ -18,7 +18,7 @@ import type { Logger } from '../platform/log.ts';
 import type { PayerEmail } from '../receipts/domain/payer-email.ts';
 import {
   interpret,
-  interpretStanding,
+  interpretInquiry,
   nextAction,
   type Interpretation,
   type NextAction,
@@ -159,11 +159,11 @@ async function interpretHeard(
     await storeUnsent(deps.db, payment, heard.attempt);
   if (!('inquire' in meaning)) return meaning;
   const bank = await deps.bankOf(payment);
-  const standing = await bank.inquire({
+  const inquired = await bank.inquire({
     operationId: operationIdOf(payment, meaning.inquire),
     terminal: payment.terminal,
   });
-  return interpretStanding(payment, standing, deps.clock.now(), meaning.code);
+  return interpretInquiry(payment, inquired, deps.clock.now(), meaning.code);
 }
 
 /** No attempt up to this one has reached a bank. */

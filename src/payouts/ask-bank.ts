@@ -10,7 +10,7 @@ import type { Logger } from '../platform/log.ts';
 import { findWallet } from '../wallets/store/wallets.ts';
 import { payoutOf } from './domain/bank-operations.ts';
 import type { Withdrawal } from './domain/withdrawal.ts';
-import { moveWithdrawal } from './move.ts';
+import { moveWithdrawal } from './move-to-next-bank.ts';
 import { findDestination } from './store/destinations.ts';
 import { claimSend, giveBackSend } from './store/sends.ts';
 import type { StoredWithdrawal } from './store/withdrawals.ts';

@@ -1,5 +1,5 @@
 // The job of a destination: asks the bank, while it holds no connection, whether the card takes payouts, and writes the result.
-// Running it twice is harmless: a check moves no money and has one ID.
+// A check moves no money and has one ID, so a repeat asks for nothing new.
 import type { Banks } from '../acquiring/banks.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Job } from '../platform/jobs/job-table.ts';

@@ -1,5 +1,5 @@
-// The job of a withdrawal: asks its bank while it holds no connection, and writes what the response proves. Running it twice is harmless:
-// a send is claimed once, and every write is guarded by the version.
+// The job of a withdrawal: asks its bank while it holds no connection, and writes what the response proves.
+// A send is claimed once, and every write is guarded by the version.
 import type { BankReturn } from '../acquiring/domain/bank-port.ts';
 import type { Banks } from '../acquiring/banks.ts';
 import { laterBy, type Clock, type Instant } from '../clock.ts';

@@ -50,9 +50,9 @@ export function openCharging({ cards, receipts }: Deps): Charging {
       return !stored || canNeverCharge(stored.series, now);
     },
 
-    chargeStarted({ stored, cardStops, verdict }, { invoiceId, paymentId, amount }, now) {
-      if (!verdict.may) throw new Error('A charge was started that is not allowed.');
-      const { isRetry, packs, warnings } = verdict;
+    chargeStarted({ stored, cardStops, decision }, { invoiceId, paymentId, amount }, now) {
+      if (!decision.may) throw new Error('A charge was started that is not allowed.');
+      const { isRetry, packs, warnings } = decision;
       const fact = {
         type: 'recurring_charge_started',
         invoiceId,
@@ -93,11 +93,11 @@ async function evaluate(
 ): Promise<Evaluation | undefined> {
   const found = await readChargeHistory(db, seriesId, charge, laterBy(now, -declinesCountMs));
   if (!found) return undefined;
-  const { stored, standing, ...asOfNow } = found;
+  const { stored, history, ...asOfNow } = found;
   const { enforceMaxGap, enforceAmount, periodRule } = stored.settings;
   const rules = defined({ enforceMaxGap, enforceAmount, periodRule });
-  const verdict = mayCharge(standing, { ...charge, ...rules }, now);
-  return { series: stored.series, token: stored.handles.token, verdict, stored, ...asOfNow };
+  const decision = mayCharge(history, { ...charge, ...rules }, now);
+  return { series: stored.series, token: stored.handles.token, decision, stored, ...asOfNow };
 }
 
 async function recordOutcome(

@@ -10,7 +10,7 @@ import { isInForce, type CardStop } from '../retry-rules/domain/may-charge.ts';
 import { mustHaveCredential } from './card-credential.ts';
 import { linkOf, type Bundle } from './consent-bundle.ts';
 import type { ConsentSeals } from './consent-seal.ts';
-import { cardNeededUntil } from './domain/card-retention.ts';
+import { cardNeededUntil } from './domain/series-card-need.ts';
 import { mandateOf } from './domain/mandate.ts';
 import {
   seriesIdOf,
@@ -180,7 +180,7 @@ async function renew(
   const { payment } = consent.evidence;
   const { terms } = await termsOf(deps.cards, tx, consent, now);
   const stored = await mustLockSeries(tx, seriesId);
-  const cardStop = (await readChargeHistory(tx, seriesId, {}, now))?.standing.cardStop;
+  const cardStop = (await readChargeHistory(tx, seriesId, {}, now))?.history.cardStop;
   if (isOverriddenSince(payment.createdAt, stored.series, cardStop)) return false;
   if (!(await mayStillCharge(deps, tx, stored))) return false;
   const renewed = await storeRenewal(deps, tx, stored, terms, now);
@@ -228,7 +228,7 @@ async function cardNeeds(
   const found = await readChargeHistory(db, seriesId, {}, now);
   if (!found) return { isCharging: false };
   const { series, handles } = found.stored;
-  const { isAttemptPending: isCharging, cardStop } = found.standing;
+  const { isAttemptPending: isCharging, cardStop } = found.history;
   const isStopped = cardStop !== undefined && isInForce(cardStop, series);
   const neededUntil = isStopped ? undefined : cardNeededUntil(series, now);
   return { isCharging, token: handles.token, ...defined({ neededUntil }) };

@@ -48,7 +48,7 @@ export type Evaluation = {
   readonly series: Series;
   /** The token of the card to charge. */
   readonly token: string;
-  readonly verdict: ChargeDecision;
+  readonly decision: ChargeDecision;
   /** The series as it was evaluated. */
   readonly stored: StoredSeries;
   /** How many stops of its card had reached the series. */
@@ -94,7 +94,7 @@ export type Charging = {
   canNeverCharge(db: Database, seriesId: string, now: Instant): Promise<boolean>;
   /** After `evaluate` allowed the charge. Written by the statement that creates the payment. */
   chargeStarted(
-    admission: Evaluation,
+    evaluation: Evaluation,
     payment: PaymentRef & { readonly amount: Money },
     now: Instant,
   ): { readonly written: StartedCharge; readonly charge: PendingCharge };

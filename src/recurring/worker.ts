@@ -16,7 +16,7 @@ export async function runSeriesJob(
     const stored = await lockSeries(tx, seriesId);
     if (!stored) return;
     const { series } = stored;
-    const cardStop = (await readChargeHistory(tx, seriesId, {}, now))?.standing.cardStop;
+    const cardStop = (await readChargeHistory(tx, seriesId, {}, now))?.history.cardStop;
     if (series.state.name === 'active' && cardStop && isInForce(cardStop, series)) {
       const { at: _, ...by } = cardStop;
       await storeFacts(tx, stored, [{ type: 'series_stopped', ...by, scope: 'series' }], now);

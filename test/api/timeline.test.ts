@@ -266,7 +266,7 @@ describe('the timeline of a payment', () => {
       'read_invoice',
       'read_invoice_events',
       'read_exchanges',
-      'read_series_standing',
+      'read_charge_history',
       'read_series_charge',
       'read_webhook_deliveries',
       'read_waiting_queues_of',

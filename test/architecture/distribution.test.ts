@@ -152,7 +152,7 @@ const hot = [
   'start_refund',
   'end_refund',
   'read_series',
-  'read_series_standing',
+  'read_charge_history',
   'insert_charge',
   'change_charged_payment',
   'end_payer_email',
@@ -297,7 +297,7 @@ describe('in use', () => {
 async function statementsOfTheProgram(): Promise<readonly Statement[]> {
   vi.resetModules();
   await import('../../src/app/sources/reconciliation-sources.ts');
-  await import('../../src/app/retention.ts');
+  await import('../../src/app/purges.ts');
   await import('../../src/payments/store/job-overview.ts');
   const { startTestService } = await import('../support/service/test-service.ts');
   const { allStatements } = await import('../../src/platform/database/statement.ts');

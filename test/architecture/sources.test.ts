@@ -77,7 +77,7 @@ test('a bank is waited for to say what it can do only where no transaction is op
   const waiting = sources.filter(({ text }) => waitsForAbilities.test(text)).map(({ file }) => file);
   expect(waiting).toEqual([
     'src/acquiring/adapters/http/http-bank.ts',
-    'src/acquiring/authorisation/payer-return.ts',
+    'src/acquiring/authorisation/return-page.ts',
     'src/acquiring/conformance/conformance.ts',
     'src/acquiring/learn-abilities.ts',
     'src/acquiring/send-or-inquire.ts',

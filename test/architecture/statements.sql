@@ -86,7 +86,7 @@ where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 select version, record_journal(changed.customer_id, $17::text, changed.changed_at, $18::json) as journal from changed;
 
 -- change_charged_payment
-with held as (
+with changed_series as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
@@ -95,14 +95,14 @@ where series_id = $6::text and version = $7::int4
 returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from held
+select series_id, version, 'series', party_id, changed_at, $8::json from changed_series
 ), attempted as (
 update series_attempt
-set outcome = $9::text, ended_at = held.changed_at,
-captured_at = case when $10::bool then held.changed_at end, held_until = $11::timestamptz,
+set outcome = $9::text, ended_at = changed_series.changed_at,
+captured_at = case when $10::bool then changed_series.changed_at end, held_until = $11::timestamptz,
 network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
 rule = $16::text, pack = $17::text, decline_class = $18::text
-from held
+from changed_series
 where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
 and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
 returning invoice_id
@@ -111,7 +111,7 @@ insert into payer_email (invoice_id, payment_id, party_id, series_id, status, cr
 currency, reference, approval_code, content, wake_at, attempts)
 select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8,
 $25::text, $26::text, $27::text, $28::json, $29::timestamptz, 1
-from held
+from changed_series
 where $22::text is not null
 on conflict do nothing
 returning invoice_id
@@ -119,7 +119,7 @@ returning invoice_id
 update payment
 set version = payment.version + 1, status = $30::text, captured_minor = $31::int8, refunded_minor = $32::int8,
 state = $33::json, wake_at = $34::timestamptz, attempts = $35::int4, stuck_at = null, stuck_reason = null
-from held
+from changed_series
 where payment.invoice_id = $19::text and payment.payment_id = $20::text and payment.version = $36::int4
 returning payment.invoice_id
 ), changed as (
@@ -146,7 +146,7 @@ select case when exists (select from attempted) and changed.version is not null 
 else version_conflict() end as version,
 record_journal(changed.invoice_id, $42::text, changed.changed_at, $43::json) as journal,
 exists (select from posted) as is_posted
-from held left join changed on true;
+from changed_series left join changed on true;
 
 -- change_destination
 with changed as (
@@ -253,7 +253,7 @@ set approved = earlier.approved + excluded.approved, declined = earlier.declined
 select version, record_journal(changed.invoice_id, $19::text, changed.changed_at, $20::json) as journal from changed;
 
 -- change_series
-with held as (
+with changed_series as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 terms = $4::json, changed_at = $5::timestamptz, wake_at = $6::timestamptz,
@@ -262,9 +262,9 @@ where series_id = $7::text and version = $8::int4
 returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $9::json from held
+select series_id, version, 'series', party_id, changed_at, $9::json from changed_series
 )
-select version from held;
+select version from changed_series;
 
 -- claim_banks_to_watch
 update bank set checked_at = $1::timestamptz
@@ -1357,7 +1357,7 @@ where bank_id = $3::text and stopped_at is not null returning bank_id;
 -- copy_to_search_invoice
 insert into search_invoice as copy (party_id, shop_id, invoice_id, created_at, status, amount_minor, external_id)
 select invoice.party_id, invoice.shop_id, invoice.invoice_id, invoice.created_at, invoice.status, invoice.amount_minor, invoice.external_id
-from json_array_elements_text($1::json) as changed (id) cross join lateral (select * from invoice where invoice_id = changed.id offset 0) as invoice
+from json_array_elements_text($1::json) as changed (id) join invoice on invoice.invoice_id = changed.id
 order by invoice.invoice_id
 on conflict (party_id, invoice_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, created_at = excluded.created_at, status = excluded.status, amount_minor = excluded.amount_minor, external_id = excluded.external_id
@@ -1368,13 +1368,8 @@ insert into search_payment as copy (party_id, shop_id, invoice_id, payment_id, c
 select payment.party_id, payment.shop_id, payment.invoice_id, payment.payment_id, payment.created_at, payment.status, payment.terms->'flow'->>'type', case when payment.status in ('captured', 'refunding', 'refunded')
 then payment.captured_minor else payment.amount_minor end, payment.external_id, coalesce(payment.terms->'payer'->>'customerId', payment.terms->'payer'->'savedBy'->>'customerId'), lower(payment.terms->'payer'->'contactInfo'->>'email'), payment.terms->'payer'->'clientInfo'->>'ip', payment.terms->'payer'->'clientInfo'->>'fingerprint', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'bin', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'lastDigits', coalesce(payment.terms->'payer'->'card', parent.terms->'payer'->'card')->>'paymentSystem', case when payment.state->'approval'->'references' is null then payment.state->'approval'->>'reference'
 else payment.state->'approval'->'references'->>'rrn' end, payment.state->'approval'->>'approvalCode'
-from json_array_elements_text($1::json) as changed (id) cross join 
-lateral (select * from payment where invoice_id = changed.id offset 0) as payment
-left join lateral (
-select terms from payment as parent
-where parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId'
-offset 0
-) as parent on true
+from json_array_elements_text($1::json) as changed (id) join (payment left join payment as parent
+on parent.invoice_id = payment.terms->'payer'->'parent'->>'invoiceId' and parent.payment_id = payment.terms->'payer'->'parent'->>'paymentId') on payment.invoice_id = changed.id
 order by payment.invoice_id
 on conflict (party_id, invoice_id, payment_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, created_at = excluded.created_at, status = excluded.status, flow = excluded.flow, amount_minor = excluded.amount_minor, external_id = excluded.external_id, customer_id = excluded.customer_id, email = excluded.email, ip = excluded.ip, fingerprint = excluded.fingerprint, first6 = excluded.first6, last4 = excluded.last4, payment_system = excluded.payment_system, rrn = excluded.rrn, approval_code = excluded.approval_code
@@ -1383,13 +1378,7 @@ where copy.* is distinct from excluded.*;
 -- copy_to_search_refund
 insert into search_refund as copy (party_id, shop_id, invoice_id, payment_id, refund_id, created_at, status, external_id, rrn)
 select refund.party_id, payment.shop_id, refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.external_id, refund.rrn
-from json_array_elements_text($1::json) as changed (id) cross join 
-lateral (select * from refund where invoice_id = changed.id offset 0) as refund
-cross join lateral (
-select shop_id from payment
-where payment.invoice_id = refund.invoice_id and payment.payment_id = refund.payment_id
-offset 0
-) as payment
+from json_array_elements_text($1::json) as changed (id) join (refund join payment using (invoice_id, payment_id)) on refund.invoice_id = changed.id
 order by refund.invoice_id
 on conflict (party_id, invoice_id, payment_id, refund_id) do update
 set party_id = excluded.party_id, shop_id = excluded.shop_id, invoice_id = excluded.invoice_id, payment_id = excluded.payment_id, refund_id = excluded.refund_id, created_at = excluded.created_at, status = excluded.status, external_id = excluded.external_id, rrn = excluded.rrn
@@ -1639,7 +1628,7 @@ select 7 as ordinal, min(wake_at) as wake_at from withdrawal where party_id = $1
 ) as due where wake_at is not null order by ordinal;
 
 -- end_charge
-with held as (
+with changed_series as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
@@ -1648,19 +1637,19 @@ where series_id = $6::text and version = $7::int4
 returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $8::json from held
+select series_id, version, 'series', party_id, changed_at, $8::json from changed_series
 ), attempted as (
 update series_attempt
-set outcome = $9::text, ended_at = held.changed_at,
-captured_at = case when $10::bool then held.changed_at end, held_until = $11::timestamptz,
+set outcome = $9::text, ended_at = changed_series.changed_at,
+captured_at = case when $10::bool then changed_series.changed_at end, held_until = $11::timestamptz,
 network = $12::text, code = $13::text, advice = $14::text, effect = $15::text,
 rule = $16::text, pack = $17::text, decline_class = $18::text
-from held
+from changed_series
 where series_attempt.series_id = $6::text and invoice_id = $19::text and payment_id = $20::text
 and (outcome = 'pending' or $9::text = 'approved' and outcome in ('unsent', 'lost'))
 returning invoice_id
 )
-select version from held where exists (select from attempted);
+select version from changed_series where exists (select from attempted);
 
 -- end_exchange
 update exchange set state = $1::text, heard_at = $2::timestamptz
@@ -2680,7 +2669,7 @@ update series set wake_at = least(wake_at, $8::timestamptz), card_stops = card_s
 from concerned where series.series_id = concerned.series_id;
 
 -- insert_charge
-with held as (
+with changed_series as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 changed_at = $4::timestamptz, wake_at = $5::timestamptz,
@@ -2689,17 +2678,17 @@ where series_id = $6::text and version = $7::int4 and card_stops = $8::int4
 returning series_id, party_id, version, changed_at
 ), noted as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $9::json from held
+select series_id, version, 'series', party_id, changed_at, $9::json from changed_series
 ), attempted as (
 insert into series_attempt
 (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
 select series_id, $10::text, $11::text, changed_at, $12::int8, $13::text, $14::bool, $15::text, 'pending'
-from held
+from changed_series
 ), changed as (
 update invoice
 set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $16::timestamptz),
 payments_made = payments_made + 1, payment_in_progress = true, wake_at = null
-from held where invoice.invoice_id = $10::text and invoice.version = $17::int4
+from changed_series where invoice.invoice_id = $10::text and invoice.version = $17::int4
 returning invoice.invoice_id, invoice.party_id, invoice.version, invoice.changed_at
 ), identified as (
 insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
@@ -2718,7 +2707,7 @@ on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select coalesce((select version from changed), version_conflict()) as version from held;
+select coalesce((select version from changed), version_conflict()) as version from changed_series;
 
 -- insert_consent_link
 with claim as (
@@ -2833,12 +2822,12 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $21::int8, $9::timestamptz, $22::timestamptz from claimed
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $23::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
 )
 select invoice_id from changed;
 
@@ -2850,12 +2839,12 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $3::text is null or exists (select from claim)
 ), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
-select $4::text, $1::text, $6::text, $7::int4, $8::text, $9::text, $10::timestamptz, $11::timestamptz, $12::int8, $13::text, $14::text, $15::text, $16::json, $17::json, $18::json, $19::json, $3::text, $2::text, $20::json, $21::int8, $10::timestamptz, $22::timestamptz from claimed
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
+select $4::text, $1::text, $6::text, $7::int4, $8::text, $9::text, $10::timestamptz, $11::timestamptz, $12::int8, $13::text, $14::text, $15::text, $16::json, $17::json, $18::json, $19::json, $3::text, $2::text, $20::json, $10::timestamptz, $21::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $23::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
 )
 select invoice_id from changed;
 
@@ -2867,12 +2856,12 @@ on conflict do nothing returning entity_id
 ), claimed as (
 select where $2::text is null or exists (select from claim)
 ), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $21::int8, $9::timestamptz, $22::timestamptz from claimed
+insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
+select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
 returning invoice_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $23::json from changed
+select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
 )
 select invoice_id from changed;
 
@@ -3543,11 +3532,6 @@ where party_id = $3::text and priority in ($2::int4, $2::int4 + 1);
 -- read_api_key
 select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = $1::text;
 
--- read_api_key_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, key_id text)
-cross join lateral (select key_id, party_id, name, livemode, scopes, created_at, expires_at, revoked_at, secret_hash, key_version from api_key where key_id = asked.key_id offset 0) as found;
-
 -- read_bank
 select url, secret_ciphertext, key_version, stopped_at is not null as is_stopped,
 case when starts_with(abilities, url || ' ') then substr(abilities, length(url) + 2) end as abilities
@@ -3576,26 +3560,6 @@ from customer
 left join binding on binding.customer_id = customer.customer_id and binding.binding_id = $1::text
 where customer.customer_id = $2::text and customer.party_id = $3::text
 and customer.status <> 'deleted';
-
--- read_binding_of_customer_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, customer_id text, party_id text, binding_id text)
-cross join lateral (select customer.changed_at, binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version, (
-select before.binding_id from binding as before
-where before.customer_id = customer.customer_id and before.bound_at_version is not null
-and before.binding_id <> asked.binding_id
-order by before.bound_at_version desc limit 1
-) as bound_before
-from customer
-left join binding on binding.customer_id = customer.customer_id and binding.binding_id = asked.binding_id
-where customer.customer_id = asked.customer_id and customer.party_id = asked.party_id
-and customer.status <> 'deleted' offset 0) as found;
-
--- read_binding_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, customer_id text, binding_id text)
-cross join lateral (select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version from binding join customer using (customer_id)
-where customer_id = asked.customer_id and binding_id = asked.binding_id offset 0) as found;
 
 -- read_bindings_of_customer
 select binding.customer_id, binding.binding_id, binding.party_id, binding.shop_id, binding.version, binding.number, binding.status, binding.created_at, binding.amount_minor, binding.currency, binding.terms, binding.state, binding.external_id, binding.refund_due_at, series_id, customer.status as customer_status, customer.active_binding_id, customer.version as customer_version
@@ -3628,11 +3592,6 @@ where claim.party_id = $1::text and claim.operation = 'createPaymentResource' an
 -- read_card_of_party
 select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash from card where card_id = $1::text and party_id = $2::text;
 
--- read_card_of_party_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, card_id text, party_id text)
-cross join lateral (select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash from card where card_id = asked.card_id and party_id = asked.party_id offset 0) as found;
-
 -- read_cards_of_destinations
 select distinct card_token from destination where card_token in (select json_array_elements_text($1::json));
 
@@ -3648,6 +3607,47 @@ order by written_in fetch first ($2::int4) rows with ties
 select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
 array_to_json(array_agg(distinct aggregate_id)) as invoice_ids
 from found;
+
+-- read_charge_history
+select
+series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
+(select settings from recurring_settings as wish
+where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
+(select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent'
+and decline_class is distinct from 'configuration') as last_attempt_at,
+others.captured_at as last_captured_at, others.held_until,
+exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
+stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
+ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
+ended.decline_class as charge_class,
+(select decline_class from series_attempt
+where series_id = $1::text and invoice_id = $2::text and outcome <> 'unsent'
+order by created_at desc limit 1) as invoice_class,
+(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
+by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
+and currency = $3::text and amount_minor = $4::int8, false)) order by attempted_at)
+from card_decline as decline
+where decline.card_key = series.card_key and attempted_at > $5::timestamptz) as declines
+from series
+left join lateral (
+select stopped_at, rule, pack, decline_class from card_stop
+where card_stop.card_key = series.card_key
+and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
+and (not is_of_charge or card_stop.invoice_id = $2::text)
+order by stopped_at desc limit 1
+) as stop on true
+left join lateral (
+select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = $2::text
+union all
+select ended_at, rule, pack, decline_class from series_attempt
+where series_id = $1::text and invoice_id = $2::text and effect = 'stop charge'
+order by ended_at desc limit 1
+) as ended on true
+left join lateral (
+select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
+where series_id = $1::text and invoice_id is distinct from $2::text
+) as others on true
+where series_id = $1::text;
 
 -- read_consent_link
 select consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at from consent_link where consent_link_id = $1::text;
@@ -3681,12 +3681,6 @@ order by event.sequence;
 -- read_customer_of_party
 select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at from customer
 where customer_id = $1::text and party_id = $2::text and status <> 'deleted';
-
--- read_customer_of_party_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, customer_id text, party_id text)
-cross join lateral (select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at from customer
-where customer_id = asked.customer_id and party_id = asked.party_id and status <> 'deleted' offset 0) as found;
 
 -- read_customer_of_payer
 select customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at, exists (
@@ -3765,14 +3759,6 @@ where card_fingerprint = $3::bytea and $4::int4 is not null and created_at > $5:
 order by created_at desc offset $4::int4 - 1 limit 1
 ) as with_card;
 
--- read_encrypted_card
-select party_id, purpose, retained_for, ciphertext, key_version from card where card_id = $1::text;
-
--- read_encrypted_card_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, card_id text)
-cross join lateral (select party_id, purpose, retained_for, ciphertext, key_version from card where card_id = asked.card_id offset 0) as found;
-
 -- read_exchange_notes_about
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
 where operation_id in (select json_array_elements_text($1::json)) order by noted_at, note_key;
@@ -3826,10 +3812,10 @@ join external_id as claim on claim.operation = asked.operation and claim.externa
 where claim.party_id = $3::text;
 
 -- read_invoice
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text;
 
 -- read_invoice_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoice' and claim.external_id = $2::text;
 
@@ -3844,17 +3830,12 @@ where invoice_id = $3::text and party_id = $4::text and true
 order by event.sequence;
 
 -- read_invoice_from_template_by_external_id
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice on invoice_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceWithTemplate' and claim.external_id = $2::text;
 
 -- read_invoice_of_party
-select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, original_minor, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
-
--- read_invoice_of_party_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
-cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
+select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_invoice_template
 select invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at from invoice_template
@@ -3864,11 +3845,6 @@ where invoice_template_id = $1::text and deleted_at is null;
 select invoice_template.invoice_template_id, invoice_template.party_id, invoice_template.shop_id, invoice_template.name, invoice_template.description, invoice_template.lifetime, invoice_template.details, invoice_template.metadata, invoice_template.external_id, invoice_template.created_at, invoice_template.deleted_at, claim.fingerprint as request_fingerprint
 from external_id as claim join invoice_template on invoice_template_id = entity_id 
 where claim.party_id = $1::text and claim.operation = 'createInvoiceTemplate' and claim.external_id = $2::text;
-
--- read_invoice_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, invoice_id text)
-cross join lateral (select invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, payment_in_progress from invoice where invoice_id = asked.invoice_id offset 0) as found;
 
 -- read_latest_fact
 select max(created_at) as at from event, json_array_elements(facts) as fact
@@ -3992,24 +3968,10 @@ select overdraft_minor from ledger_account where account_id = $1::text;
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
 from party left join test_clock using (party_id) where party_id = $1::text;
 
--- read_party_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, party_id text)
-cross join lateral (
-select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id) where party_id = asked.party_id offset 0) as found;
-
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
 created_at, changed_at, recurring
 from invoice where invoice_id = $1::text and party_id = $2::text;
-
--- read_payable_invoice_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, invoice_id text, party_id text)
-cross join lateral (select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
-created_at, changed_at, recurring
-from invoice where invoice_id = asked.invoice_id and party_id = asked.party_id offset 0) as found;
 
 -- read_payer_attempts
 select subject, json_build_object('open', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(open) as at order by at desc), 'declined', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(declined) as at order by at desc),
@@ -4027,12 +3989,6 @@ where invoice_id = $1::text and payment_id = $2::text;
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, claim.fingerprint as request_fingerprint
 from external_id as claim join payment on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
 where claim.party_id = $1::text and claim.operation = 'createPayment' and claim.external_id = $2::text;
-
--- read_payment_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, invoice_id text, payment_id text)
-cross join lateral (select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, unsent_attempts from payment join invoice using (invoice_id)
-where invoice_id = asked.invoice_id and payment_id = asked.payment_id offset 0) as found;
 
 -- read_payments_of_invoice
 select payment.invoice_id is not null as found, payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id
@@ -4073,11 +4029,6 @@ select invoice_id from invoice where invoice_id > $1::text order by invoice_id l
 
 -- read_recurring_settings
 select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
-
--- read_recurring_settings_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, party_id text, shop_id text)
-cross join lateral (select settings from recurring_settings where party_id = asked.party_id and shop_id = asked.shop_id offset 0) as found;
 
 -- read_refund_by_external_id
 select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer, claim.fingerprint as request_fingerprint
@@ -4145,91 +4096,6 @@ where series_id = $1::text and invoice_id = $2::text and payment_id = $3::text;
 select sequence, created_at, facts from event
 where aggregate_id = $1::text and sequence > $2::int4 order by sequence limit $3::int4;
 
--- read_series_standing
-select
-series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
-(select settings from recurring_settings as wish
-where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
-(select max(created_at) from series_attempt where series_id = $1::text and outcome <> 'unsent'
-and decline_class is distinct from 'configuration') as last_attempt_at,
-others.captured_at as last_captured_at, others.held_until,
-exists (select from series_attempt where series_id = $1::text and outcome = 'pending') as is_pending,
-stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
-ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
-ended.decline_class as charge_class,
-(select decline_class from series_attempt
-where series_id = $1::text and invoice_id = $2::text and outcome <> 'unsent'
-order by created_at desc limit 1) as invoice_class,
-(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
-by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
-and currency = $3::text and amount_minor = $4::int8, false)) order by attempted_at)
-from card_decline as decline
-where decline.card_key = series.card_key and attempted_at > $5::timestamptz) as declines
-from series
-left join lateral (
-select stopped_at, rule, pack, decline_class from card_stop
-where card_stop.card_key = series.card_key
-and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
-and (not is_of_charge or card_stop.invoice_id = $2::text)
-order by stopped_at desc limit 1
-) as stop on true
-left join lateral (
-select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = $2::text
-union all
-select ended_at, rule, pack, decline_class from series_attempt
-where series_id = $1::text and invoice_id = $2::text and effect = 'stop charge'
-order by ended_at desc limit 1
-) as ended on true
-left join lateral (
-select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
-where series_id = $1::text and invoice_id is distinct from $2::text
-) as others on true
-where series_id = $1::text;
-
--- read_series_standing_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, series_id text, invoice_id text, amount_minor int8, currency text, declines_after timestamptz)
-cross join lateral (
-select
-series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
-(select settings from recurring_settings as wish
-where wish.party_id = series.party_id and wish.shop_id = series.shop_id) as settings, card_stops,
-(select max(created_at) from series_attempt where series_id = asked.series_id and outcome <> 'unsent'
-and decline_class is distinct from 'configuration') as last_attempt_at,
-others.captured_at as last_captured_at, others.held_until,
-exists (select from series_attempt where series_id = asked.series_id and outcome = 'pending') as is_pending,
-stop.stopped_at, stop.rule as stop_rule, stop.pack as stop_pack, stop.decline_class as stop_class,
-ended.ended_at as charge_stopped_at, ended.rule as charge_rule, ended.pack as charge_pack,
-ended.decline_class as charge_class,
-(select decline_class from series_attempt
-where series_id = asked.series_id and invoice_id = asked.invoice_id and outcome <> 'unsent'
-order by created_at desc limit 1) as invoice_class,
-(select json_agg(json_build_object('at', attempted_at::text, 'isOfCharge', coalesce(
-by_merchant and decline.party_id = series.party_id and decline.shop_id = series.shop_id
-and currency = asked.currency and amount_minor = asked.amount_minor, false)) order by attempted_at)
-from card_decline as decline
-where decline.card_key = series.card_key and attempted_at > asked.declines_after) as declines
-from series
-left join lateral (
-select stopped_at, rule, pack, decline_class from card_stop
-where card_stop.card_key = series.card_key
-and (everywhere or card_stop.party_id = series.party_id and card_stop.shop_id = series.shop_id)
-and (not is_of_charge or card_stop.invoice_id = asked.invoice_id)
-order by stopped_at desc limit 1
-) as stop on true
-left join lateral (
-select stopped_at as ended_at, rule, pack, decline_class from invoice_stop where invoice_id = asked.invoice_id
-union all
-select ended_at, rule, pack, decline_class from series_attempt
-where series_id = asked.series_id and invoice_id = asked.invoice_id and effect = 'stop charge'
-order by ended_at desc limit 1
-) as ended on true
-left join lateral (
-select max(captured_at) as captured_at, max(held_until) as held_until from series_attempt
-where series_id = asked.series_id and invoice_id is distinct from asked.invoice_id
-) as others on true
-where series_id = asked.series_id offset 0) as found;
-
 -- read_server_state
 select current_setting('transaction_read_only') = 'on' as is_read_only,
 exists (select from pg_stat_activity
@@ -4241,11 +4107,6 @@ select party_id, shop_id, livemode, name, description, url, category_id, currenc
 
 -- read_shop_guards
 select party_id, shop_id, bin, mode, since, until, approved, declined from shop_guard where until > $1::timestamptz order by party_id, shop_id, bin;
-
--- read_shop_together
-select asker, found.*
-from json_to_recordset($1::json) as asked (asker int4, party_id text, shop_id text)
-cross join lateral (select party_id, shop_id, livemode, name, description, url, category_id, currency, fees, when_short, three_d_secure, one_off_receipts, is_blocked, is_suspended, created_at, origins from shop where party_id = asked.party_id and shop_id = asked.shop_id offset 0) as found;
 
 -- read_snapshot
 select pg_current_snapshot()::text as snapshot;
@@ -4698,7 +4559,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_email
@@ -4732,7 +4593,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_external_id
@@ -4764,7 +4625,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_invoice_id
@@ -4796,7 +4657,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_rrn
@@ -4830,7 +4691,7 @@ and ($3::text is null or rrn = $3::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_invoices_by_time
@@ -4862,7 +4723,7 @@ and ($24::text is null or rrn = $24::text)
 and ($25::text is null or approval_code = $25::text)))
 order by created_at desc, invoice_id desc limit $26::int4
 )
-select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.original_minor, invoice.payment_in_progress from found join invoice using (invoice_id)
+select invoice.invoice_id, invoice.party_id, invoice.shop_id, invoice.version, invoice.status, invoice.reason, invoice.created_at, invoice.due_date, invoice.amount_minor, invoice.currency, invoice.product, invoice.description, invoice.cart, invoice.bank_account, invoice.client_info, invoice.metadata, invoice.external_id, invoice.invoice_template_id, invoice.recurring, invoice.payment_in_progress from found join invoice using (invoice_id)
 order by found.created_at desc, found.invoice_id desc;
 
 -- search_payments_by_customer_id

@@ -13,7 +13,7 @@ beforeAll(async () => {
   // creates the statements of jobs, one set per table.
   vi.resetModules();
   await import('../../src/app/sources/reconciliation-sources.ts');
-  await import('../../src/app/retention.ts');
+  await import('../../src/app/purges.ts');
   await import('../../src/payments/store/job-overview.ts');
   await import('../../src/platform/keys/change-master-key.ts');
   const { startTestService } = await import('../support/service/test-service.ts');

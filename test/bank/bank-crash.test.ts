@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { often } from '../support/service/campaign.ts';
-import { authorise, capture, refund, reverse, tellerAt, type Reply } from '../support/bank/simulated-bank.ts';
+import {
+  authorise,
+  capture,
+  refund,
+  reverse,
+  bankClientAt,
+  type Reply,
+} from '../support/bank/simulated-bank.ts';
 import { eventually, mandate } from '../support/processes/program.ts';
 import { temporaryFolder } from '../support/database/test-cluster.ts';
 
@@ -47,12 +54,12 @@ test('a bank killed while 20 clients move money loses and duplicates nothing', a
   for (let round = 0; round < kills; round++) {
     const bank = await startBankProcess(data);
     secret = readFileSync(join(data, 'bank', 'secret'), 'utf8').trim();
-    const teller = tellerAt(bank.url, secret);
+    const processor = bankClientAt(bank.url, secret);
     const before = acknowledged.size;
     let running = true;
     const put = async (id: string, message: object) => {
       asked.set(id, message);
-      const reply = await teller.put(id, message).catch(() => undefined);
+      const reply = await processor.put(id, message).catch(() => undefined);
       if (reply?.status === 200) acknowledged.set(id, reply);
     };
     const client = async (number: number) => {
@@ -74,17 +81,17 @@ test('a bank killed while 20 clients move money loses and duplicates nothing', a
   }
 
   const bank = await startBankProcess(data);
-  const teller = tellerAt(bank.url, secret);
+  const processor = bankClientAt(bank.url, secret);
   const outcomes = new Map<string, string>();
   for (const id of asked.keys()) {
-    const now = await teller.get(id);
+    const now = await processor.get(id);
     const said = acknowledged.get(id);
     if (said) expect(now, `${id} was acknowledged`).toEqual(said);
     else expect([200, 404]).toContain(now.status);
     outcomes.set(id, now.body.outcome);
   }
 
-  const book = await teller.book();
+  const book = await processor.book();
   const entries = new Map<string, number>();
   const balance = new Map<string, number>();
   for (const { operationId, originalOperationId = operationId, sign, amount } of book) {

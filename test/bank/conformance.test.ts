@@ -63,17 +63,17 @@ test('a bank is not tried with what it declares it cannot do', async () => {
 });
 
 describe('the checks detect a bank that', () => {
-  test.each<[what: string, wrong: (teller: OperationProcessor) => OperationProcessor, check: string]>([
+  test.each<[what: string, wrong: (processor: OperationProcessor) => OperationProcessor, check: string]>([
     [
       'is not idempotent',
-      (teller) => {
+      (processor) => {
         const times = new Map<string, number>();
         return {
-          ...teller,
+          ...processor,
           async perform(id, read) {
             const before = times.get(id) ?? 0;
             times.set(id, before + 1);
-            return renamed(await teller.perform(before === 0 ? id : `${id}-${before}`, read), id);
+            return renamed(await processor.perform(before === 0 ? id : `${id}-${before}`, read), id);
           },
         };
       },
@@ -81,16 +81,16 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'reports a repeated operation twice',
-      (teller) => {
+      (processor) => {
         const again = new Map<string, number>();
         return {
-          ...teller,
+          ...processor,
           async perform(id, read) {
             again.set(id, (again.get(id) ?? 0) + 1);
-            return teller.perform(id, read);
+            return processor.perform(id, read);
           },
           async entries(after, limit) {
-            const all = await teller.entries(0, 1_000_000);
+            const all = await processor.entries(0, 1_000_000);
             const doubled = all.flatMap((entry) =>
               Array.from({ length: again.get(entry.operationId) ?? 1 }, () => entry),
             );
@@ -104,23 +104,23 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'loses acknowledged operations',
-      (teller) => {
+      (processor) => {
         let count = 0;
         const lost = new Set<string>();
         return {
-          ...teller,
+          ...processor,
           async perform(id, read) {
-            const reply = await teller.perform(id, read);
+            const reply = await processor.perform(id, read);
             if (reply.status === 200 && (count += 1) % 3 === 0) lost.add(id);
             return reply;
           },
           async inquire(id) {
             return lost.has(id)
               ? { status: 404, body: { operationId: id, outcome: 'notFound' } }
-              : teller.inquire(id);
+              : processor.inquire(id);
           },
           async entries(after, limit) {
-            return (await teller.entries(after, limit)).filter((entry) => !lost.has(entry.operationId));
+            return (await processor.entries(after, limit)).filter((entry) => !lost.has(entry.operationId));
           },
         };
       },
@@ -128,10 +128,10 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'captures more than the held amount',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async perform(id, read) {
-          const reply = await teller.perform(id, read);
+          const reply = await processor.perform(id, read);
           const isTooMuch =
             'message' in read &&
             read.message.kind === 'capture' &&
@@ -144,10 +144,10 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'answers inquiries about declined operations as approved',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async inquire(id) {
-          const reply = await teller.inquire(id);
+          const reply = await processor.inquire(id);
           return isDeclined(reply) ? approvedReply(id) : reply;
         },
       }),
@@ -155,10 +155,10 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'answers inquiries about unknown operations as pending',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async inquire(id) {
-          const reply = await teller.inquire(id);
+          const reply = await processor.inquire(id);
           return reply.status === 404
             ? { status: 200, body: { operationId: id, outcome: 'pending' } }
             : reply;
@@ -168,19 +168,20 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'forgets the reversal of an operation it had not received',
-      (teller) => {
+      (processor) => {
         const unseen = new Map<string, string>();
         return {
-          ...teller,
+          ...processor,
           async perform(id, read) {
             if ('message' in read && read.message.kind === 'reverse') {
               const original = read.message.originalOperationId;
-              if ((await teller.inquire(original)).status === 404) unseen.set(original, `${original}-late`);
+              if ((await processor.inquire(original)).status === 404)
+                unseen.set(original, `${original}-late`);
             }
             const late = unseen.get(id);
             return late === undefined
-              ? teller.perform(id, read)
-              : renamed(await teller.perform(late, read), id);
+              ? processor.perform(id, read)
+              : renamed(await processor.perform(late, read), id);
           },
         };
       },
@@ -188,42 +189,42 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'accepts other content under a known ID as a repeat',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async perform(id, read) {
-          const reply = await teller.perform(id, read);
-          return reply.status === 409 ? teller.inquire(id) : reply;
+          const reply = await processor.perform(id, read);
+          return reply.status === 409 ? processor.inquire(id) : reply;
         },
       }),
       'refuses other content under a known ID and changes nothing',
     ],
     [
       'charges payers without their consent',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async perform(id, read) {
-          if (!('message' in read) || read.message.kind !== 'authorise') return teller.perform(id, read);
+          if (!('message' in read) || read.message.kind !== 'authorise') return processor.perform(id, read);
           const initiation = { by: 'payer', storesCard: true } as const;
-          return teller.perform(id, { message: { ...read.message, initiation } });
+          return processor.perform(id, { message: { ...read.message, initiation } });
         },
       }),
       'charges without the payer only after they consented with the same card',
     ],
     [
       'serves its report out of order',
-      (teller) => ({
-        ...teller,
-        entries: async (after, limit) => [...(await teller.entries(after, limit))].reverse(),
+      (processor) => ({
+        ...processor,
+        entries: async (after, limit) => [...(await processor.entries(after, limit))].reverse(),
       }),
       'serves its transaction report in order and in pages',
     ],
     [
       'does operations that it calls invalid',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async perform(id, read) {
-          const reply = await teller.perform(id, read);
-          if (reply.status === 400) await teller.perform(id, { message: authorise() });
+          const reply = await processor.perform(id, read);
+          if (reply.status === 400) await processor.perform(id, { message: authorise() });
           return reply;
         },
       }),
@@ -231,23 +232,23 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'begins what came too late',
-      (teller) => ({
-        ...teller,
-        perform: (id, read) => teller.perform(id, without(read, 'notAfter')),
+      (processor) => ({
+        ...processor,
+        perform: (id, read) => processor.perform(id, without(read, 'notAfter')),
       }),
       'does not begin an operation after notAfter',
     ],
     [
       'takes each capture for the last one',
-      (teller) => ({ ...teller, perform: (id, read) => teller.perform(id, without(read, 'final')) }),
+      (processor) => ({ ...processor, perform: (id, read) => processor.perform(id, without(read, 'final')) }),
       'captures a hold in parts, until a capture is final',
     ],
     [
       'reverses the whole hold instead of a part',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         perform: (id, read) =>
-          teller.perform(
+          processor.perform(
             id,
             'message' in read && read.message.kind === 'reverse' ? without(read, 'amount') : read,
           ),
@@ -256,13 +257,13 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'takes any authentication for a good one',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         perform(id, read) {
-          if (!('message' in read) || read.message.kind !== 'authorise') return teller.perform(id, read);
+          if (!('message' in read) || read.message.kind !== 'authorise') return processor.perform(id, read);
           const { authenticated } = read.message;
-          if (!authenticated) return teller.perform(id, read);
-          return teller.perform(id, {
+          if (!authenticated) return processor.perform(id, read);
+          return processor.perform(id, {
             message: { ...read.message, authenticated: { ...authenticated, status: 'Y' } },
           });
         },
@@ -271,59 +272,59 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'ignores that a challenge is demanded',
-      (teller) => ({
-        ...teller,
-        perform: (id, read) => teller.perform(id, without(read, 'demandsChallenge')),
+      (processor) => ({
+        ...processor,
+        perform: (id, read) => processor.perform(id, without(read, 'demandsChallenge')),
       }),
       'approves nothing without a challenge that the message demands',
     ],
     [
       'ignores a list of network IDs',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         perform(id, read) {
-          if (!('message' in read) || read.message.kind !== 'authorise') return teller.perform(id, read);
+          if (!('message' in read) || read.message.kind !== 'authorise') return processor.perform(id, read);
           const { rootNetworkIds: _root, ...initiation } = read.message.initiation;
-          return teller.perform(id, { message: { ...read.message, initiation } });
+          return processor.perform(id, { message: { ...read.message, initiation } });
         },
       }),
       'takes the network IDs of a series in a list',
     ],
     [
       'charges no instalments',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         perform(id, read) {
           const isInstalment =
             'message' in read &&
             read.message.kind === 'authorise' &&
             read.message.initiation.reason === 'instalment';
-          return teller.perform(id, isInstalment ? { field: 'initiation.reason' } : read);
+          return processor.perform(id, isInstalment ? { field: 'initiation.reason' } : read);
         },
       }),
       'charges an instalment',
     ],
     [
       'does not compare the later fields of a repeat',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async perform(id, read) {
-          const reply = await teller.perform(id, read);
+          const reply = await processor.perform(id, read);
           const isOfSeries =
             'message' in read &&
             read.message.kind === 'authorise' &&
             read.message.initiation.stores !== undefined;
-          return reply.status === 409 && isOfSeries ? teller.inquire(id) : reply;
+          return reply.status === 409 && isOfSeries ? processor.inquire(id) : reply;
         },
       }),
       'recognises a repeat without a later field, and refuses one that changes it',
     ],
     [
       'believes any return of a browser',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         async resume(id, returned) {
-          const reply = await teller.resume(id, returned);
+          const reply = await processor.resume(id, returned);
           return reply.status === 404 ? reply : approvedReply(id);
         },
       }),
@@ -331,8 +332,8 @@ describe('the checks detect a bank that', () => {
     ],
     [
       'reports its updates in no order',
-      (teller) => ({
-        ...teller,
+      (processor) => ({
+        ...processor,
         updates: () =>
           Promise.resolve(
             [2, 1].map((sequence) => ({
@@ -356,17 +357,17 @@ describe('the checks detect a bank that', () => {
     let arrived = 0;
     let secondArrives = () => {};
     const second = new Promise<void>((resolve) => (secondArrives = resolve));
-    const employ = (teller: OperationProcessor): OperationProcessor => ({
-      ...teller,
+    const employ = (processor: OperationProcessor): OperationProcessor => ({
+      ...processor,
       async perform(id, read) {
         // In all other checks a message may be the only one.
-        if (finished !== before) return teller.perform(id, read);
+        if (finished !== before) return processor.perform(id, read);
         arrived += 1;
         const place = arrived;
         if (place === 2) secondArrives();
         // The first two pass the check before either is done.
         if (place <= 2) await second;
-        return renamed(await teller.perform(place === 2 ? `${id}-again` : id, read), id);
+        return renamed(await processor.perform(place === 2 ? `${id}-again` : id, read), id);
       },
     });
     const onResult = ({ number }: Result) => void (finished = number);

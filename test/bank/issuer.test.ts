@@ -314,7 +314,7 @@ describe('the bank sends a callback', () => {
     expect(adapter.verifyCallback(headers, Buffer.from('{"operationId":"b"}'))).toBeUndefined();
   });
 
-  test('repeatedly until a 2xx', async () => {
+  test('and repeats it until the response is a 2xx', async () => {
     const bank = await startBank();
     const { heard, callbackUrl } = await listener((times) => (times === 1 ? 500 : 200));
     const { decide } = await challenge(bank, byPost, { callbackUrl });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFileJournal } from '../../src/sandbox/bank/journal.ts';
 import { openSimulatedBank } from '../../src/sandbox/bank/simulated-bank.ts';
-import { openTeller } from '../../src/sandbox/bank/operation-processor.ts';
+import { openOperationProcessor } from '../../src/sandbox/bank/operation-processor.ts';
 import { freePort, untilFree } from '../../tools/free-port.ts';
 import {
   authorise,
@@ -150,7 +150,7 @@ describe('a journal', () => {
   test('that cannot be written makes every request fail', async () => {
     const { journal, facts } = await openFileJournal(join(temporaryPlace(), 'journal'));
     await journal.close();
-    const teller = openTeller({
+    const processor = openOperationProcessor({
       clock: testClock(),
       journal,
       facts,
@@ -159,9 +159,9 @@ describe('a journal', () => {
       interactionOf: () => ({ method: 'GET', url: 'https://x.example' }),
       onChanged: () => {},
     });
-    await expect(teller.perform('b', { message: authorise() })).rejects.toThrow();
-    await expect(teller.inquire('b')).rejects.toThrow();
-    await expect(teller.entries(0, 10)).rejects.toThrow();
+    await expect(processor.perform('b', { message: authorise() })).rejects.toThrow();
+    await expect(processor.inquire('b')).rejects.toThrow();
+    await expect(processor.entries(0, 10)).rejects.toThrow();
   });
 });
 

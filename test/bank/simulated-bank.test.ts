@@ -145,7 +145,7 @@ describe('an amount decides', () => {
     ).toBe('declined 51');
   });
 
-  test('every numeric code', async () => {
+  test('which numeric code declines a charge', async () => {
     const bank = await startBank();
     for (let code = 0; code < 100; code++) {
       const text = String(code).padStart(2, '0');
@@ -155,7 +155,7 @@ describe('an amount decides', () => {
     }
   });
 
-  test('the advice code', async () => {
+  test('which advice comes with a decline', async () => {
     const bank = await startBank();
     const advice = async (amount: number) =>
       (await bank.put(String(amount), authorise({ amount }))).body.advice;

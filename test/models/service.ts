@@ -246,7 +246,7 @@ function noteStop({ stops }: Replay, { fingerprint, shop, invoice, outcome }: At
   stops.push({ at: mustHave(outcome).at, fingerprint, shop, invoice: invoice.id, stop });
 }
 
-/** As the statement `read_series_standing` reads it. */
+/** As the statement `read_charge_history` reads it. */
 function historyOf(story: Story, replayed: Replay, series: Series, question: Question): ChargeHistory {
   const own = replayed.attempts.filter(({ attempt }) => attempt.series === series.id);
   const day = own.filter(

@@ -22,11 +22,11 @@ describeInBrowser('the checkout', () => {
   afterAll(() => world?.close());
   afterEach(() => world.leave());
 
-  test('has nothing in the way of a payer, in any state', async () => {
+  test('breaks no accessibility rule, in any state', async () => {
     expect(await walkThroughPayment(world, 'en', {})).toEqual({});
   });
 
-  test('has nothing in the way of a payer who saves a card, in any state and theme', async () => {
+  test('breaks no accessibility rule for a payer who saves a card, in any state and theme', async () => {
     expect(await walkThroughBinding(world, 'en', { themes: ['coral'] })).toEqual({});
   });
 

@@ -280,7 +280,7 @@ describeInBrowser('the demo shop', () => {
     );
   });
 
-  test('has nothing in the way of a payer', async () => {
+  test('breaks no accessibility rule', async () => {
     await visit();
     await page.getByRole('button', { name: 'Pay', exact: true }).click();
     await checkout().locator('.amount:not(:empty)').waitFor();

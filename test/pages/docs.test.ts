@@ -91,7 +91,7 @@ describeInBrowser('the reference page', () => {
     });
 
     // all-looks.test.ts, a campaign, does the same with all operations.
-    test('has nothing in the way of a reader', async () => {
+    test('breaks no accessibility rule', async () => {
       await tryIt('createInvoice');
       await tryIt('listInvoiceEvents');
       const sizes = [{ width: 1440, height: 900 }, phone];

@@ -133,7 +133,7 @@ function play(seed: number, seen: Record<string, number>): void {
       )?.createdAt;
       const cardStop = stops.filter((stop) => stop.everywhere || stop.shop === shop).at(-1);
       const chargeStop = chargeStops.findLast((stop) => stop.invoice === invoice);
-      const standing = {
+      const history = {
         series,
         isAttemptPending: attempts.some(({ outcome }) => outcome === 'pending'),
         timeZone: 'UTC',
@@ -146,13 +146,13 @@ function play(seed: number, seen: Record<string, number>): void {
         ...(lastAttemptAt ? { lastAttemptAt } : {}),
       };
       const invoiceCreatedAt = asked.invoiceMadeAt === 'then' ? 'then' : instantAt(asked.invoiceMadeAt);
-      const verdict = mayCharge(standing, { invoiceCreatedAt }, instantAt(now));
+      const decision = mayCharge(history, { invoiceCreatedAt }, instantAt(now));
       // Of several concurrent attempts, checking the last one is enough.
-      const legal = left > 1 && verdict.may ? true : isLegal(told, log, asked, now);
-      if (verdict.may !== legal) fail(verdict, asked, legal ? 'it is legal' : 'it is not legal');
-      count(verdict.may ? 'allowed' : verdict.code);
-      if (!verdict.may) {
-        checkTime(asked, verdict);
+      const legal = left > 1 && decision.may ? true : isLegal(told, log, asked, now);
+      if (decision.may !== legal) fail(decision, asked, legal ? 'it is legal' : 'it is not legal');
+      count(decision.may ? 'allowed' : decision.code);
+      if (!decision.may) {
+        checkTime(asked, decision);
         return;
       }
       if (asked.invoiceMadeAt === 'then') continue;
@@ -167,7 +167,7 @@ function play(seed: number, seen: Record<string, number>): void {
         amount,
       });
       const member = { invoiceId: String(invoice), paymentId: String(id) };
-      const { isRetry, packs, warnings } = verdict;
+      const { isRetry, packs, warnings } = decision;
       const started = { type: 'recurring_charge_started', ...member, isRetry, packs, warnings } as const;
       (kept[number] as Kept).series = evolve(series, started, instantAt(now));
       const money = { minor: BigInt(amount), currency: 'RUB' as Currency };
@@ -175,23 +175,23 @@ function play(seed: number, seen: Record<string, number>): void {
     }
   }
 
-  function checkTime(asked: Asked, verdict: { rule: string; retryAfter?: string }): void {
+  function checkTime(asked: Asked, decision: { rule: string; retryAfter?: string }): void {
     const points = [...new Set(turningPoints(told, log))].filter((point) => point > now);
-    const { retryAfter } = verdict;
+    const { retryAfter } = decision;
     if (retryAfter === undefined) {
       // The end of the pending attempt decides, which comes before any time that could be given.
-      if (verdict.rule === 'attemptPending') return count('attemptPending');
+      if (decision.rule === 'attemptPending') return count('attemptPending');
       const legal = points.find((point) => isLegal(told, log, asked, point));
-      if (legal !== undefined) fail(verdict, asked, `it is legal at ${instantAt(legal)}`);
+      if (legal !== undefined) fail(decision, asked, `it is legal at ${instantAt(legal)}`);
       return;
     }
     count('withRetryAfter');
     const first = epochMsOf(retryAfter as never);
-    if (!isLegal(told, log, asked, first)) fail(verdict, asked, 'it is not legal then');
+    if (!isLegal(told, log, asked, first)) fail(decision, asked, 'it is not legal then');
     const earlier = points.filter((point) => point < first);
     for (const point of [...earlier, first - 1]) {
       if (isLegal(told, log, asked, point))
-        fail(verdict, asked, `it is legal at ${instantAt(point)} already`);
+        fail(decision, asked, `it is legal at ${instantAt(point)} already`);
     }
   }
 
@@ -265,12 +265,12 @@ function play(seed: number, seen: Record<string, number>): void {
     if (what !== 'allowed' && what !== 'withRetryAfter') seen['refused'] = (seen['refused'] ?? 0) + 1;
   }
 
-  function fail(verdict: object, asked: Asked, why: string): never {
+  function fail(decision: object, asked: Asked, why: string): never {
     const story = log.map((each) => `${instantAt(each.at)} ${JSON.stringify({ ...each, at: undefined })}`);
     throw new Error(
       [
         `seed ${seed}: ${why}`,
-        JSON.stringify(verdict),
+        JSON.stringify(decision),
         JSON.stringify({ ...asked, now: instantAt(now) }),
         JSON.stringify(told),
         ...story,

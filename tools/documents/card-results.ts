@@ -8,7 +8,7 @@ import {
 import { systemClock } from '../../src/clock.ts';
 import { declineClassOf } from '../../src/retry-rules/domain/rule-packs.ts';
 import { defined } from '../../src/defined.ts';
-import { declineTexts } from '../../src/sandbox/bank/book/decline-texts.ts';
+import { declineTexts } from '../../src/sandbox/bank/state/decline-texts.ts';
 import { testCards, type TestCard } from '../../src/sandbox/bank/test-cards.ts';
 import { printedFrom, table } from './markdown.ts';
 

@@ -9,7 +9,7 @@ import { wordsToReview } from './words.ts';
 const { options, words } = readOptions(
   `npm run prose -- [--review] [paths…]: checks words, sentences, comments, headings and page lengths.
 
-Without paths it reads every document, source and page, and the subjects of commits. YAML, SQL and shell are left out.
+Without paths it reads every document, source and page, SQL, YAML, shell, and the subjects of commits.
   --review  lists words that need judgement instead; it never fails
 Example: npm run prose -- docs/guide src/webhooks`,
   { review: { type: 'boolean' } },

@@ -27,6 +27,9 @@ const skipped = [
   'tools/prose/rules.test.ts',
   'docs/renames.md',
   'test/histories/0.1.0/',
+  'test/architecture/schema-0.1.0.sql',
+  'src/platform/database/migrations/0001_baseline.sql',
+  'src/platform/database/migrations/0002_plain_words.sql',
   'bench/results/',
 ];
 
@@ -36,7 +39,9 @@ function proseFiles(folder = repository): string[] {
     .flatMap((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return proseFiles(path);
-      return /\.(?:md|ts|mjs|js|html|css)$|^run$/.test(entry.name) ? [relative(repository, path)] : [];
+      return /\.(?:md|ts|mjs|js|html|css|sql|ya?ml|sh)$|^run$/.test(entry.name)
+        ? [relative(repository, path)]
+        : [];
     })
     .filter((path) => !skipped.some((files) => isAmong(path, files)))
     .sort();
@@ -64,10 +69,14 @@ export function faultsIn(path: string, text: string, allowed: readonly Allowed[]
       ...nameFaults([...names, ...snakeCaseIn(strings)].map((name) => without(name, path, allowed))),
     ];
   }
+  if (path.endsWith('.sql')) {
+    const lines = text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
+    return [...words(lines), ...nameFaults(snakeCaseIn(lines).map((name) => without(name, path, allowed)))];
+  }
   return words([{ line: 1, text }]);
 }
 
-/** Names of SQL and of JSON, which stand in quoted texts. */
+/** Names of SQL and of JSON. */
 function snakeCaseIn(strings: readonly Passage[]): Passage[] {
   return strings.flatMap(({ line, text }) =>
     [...text.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([name]) => ({ line, text: name })),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readMarkdown } from './markdown.ts';
-import { faultsIn, readAllowed, reviewOf, unusedAllowed } from './project.ts';
+import { faultsIn, projectTexts, readAllowed, reviewOf, unusedAllowed } from './project.ts';
 import { sentencesOf, subjectFaults } from './rules.ts';
 import { wordsToReview } from './words.ts';
 
@@ -50,6 +50,20 @@ describe('retired words', () => {
 
   test('are found in names of SQL within a text', () => {
     expect(found(source, "const a = 'select letter_id from courier_queue';\n")).toHaveLength(2);
+  });
+
+  test('are found in SQL, YAML and shell, in comments and in names', () => {
+    expect(found('schema.sql', '-- Ask\n-- nobody.\ncreate index courier_queue on a (b);\n')).toEqual([
+      expect.stringMatching(/^2 “nobody”/),
+      '3 the name courier_queue holds the retired word “courier”',
+    ]);
+    for (const path of ['.github/config.yml', 'examples/api.sh'])
+      expect(found(path, 'first: line\n# tells nobody\n')).toEqual([expect.stringMatching(/^2 “nobody”/)]);
+  });
+
+  test('are read in every kind of text of the project', () => {
+    const kinds = new Set([...projectTexts().keys()].map((path) => path.replace(/.*[./]/, '')));
+    expect([...kinds]).toEqual(expect.arrayContaining(['md', 'ts', 'css', 'sql', 'yml', 'sh', 'run']));
   });
 
   test('are found in names, whatever their form', () => {

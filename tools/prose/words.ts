@@ -70,6 +70,7 @@ export const wordsToReview: readonly RetiredWord[] = [
 export const retiredInNames: readonly string[] = [
   'visitor',
   'courier',
+  'teller',
   'hungry',
   'hasten',
   'chore',

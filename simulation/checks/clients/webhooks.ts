@@ -1,6 +1,6 @@
 // Compares accepted webhook events with the log: each webhook receives an object's events in order, always with the same bytes.
 // At the end it has received every event of its types.
-import { groupedBy } from '../books.ts';
+import { groupedBy } from '../rows.ts';
 import type { Problem, Seen } from '../check.ts';
 import type { CheckWorld, Delivery } from '../world.ts';
 

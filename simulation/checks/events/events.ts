@@ -1,6 +1,6 @@
 // The log has no gaps, and its facts give the rows.
 import type { Check, Problem, Seen } from '../check.ts';
-import { groupedBy } from '../books.ts';
+import { groupedBy } from '../rows.ts';
 import type { ObjectState } from './history.ts';
 
 export const events: Check = {

@@ -1,6 +1,6 @@
 // Folds an aggregate's log into the states of its objects, by a table of legal moves of its own.
 // Facts the table does not allow are noted; states have the names that the rows use.
-import type { EventRow, Fact } from '../books.ts';
+import type { EventRow, Fact } from '../rows.ts';
 
 export type Kind = 'invoice' | 'payment' | 'refund' | 'customer' | 'binding' | 'withdrawal' | 'destination';
 

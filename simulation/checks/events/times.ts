@@ -1,5 +1,5 @@
 // Within an aggregate time never decreases, in its log and in the ledger, although the nodes' clocks differ.
-import { groupedBy, type EventRow, type LedgerRow } from '../books.ts';
+import { groupedBy, type EventRow, type LedgerRow } from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
 
 export const times: Check = {

@@ -1,6 +1,6 @@
 // Adds up the ledger's transfers again and compares the sums with its balances.
 // The sums are carried from one run of the check to the next.
-import type { BalanceRow, LedgerRow } from '../books.ts';
+import type { BalanceRow, LedgerRow } from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
 
 type Sums = { debitsPosted: bigint; creditsPosted: bigint; debitsPending: bigint; creditsPending: bigint };

@@ -1,6 +1,6 @@
 // Compares the bank's report with the rows, operation by operation, and at the end in sum with the ledger.
 // What the rows say is done is there once; what failed is not there, or was reversed.
-import { groupedBy, type BindingRow, type PaymentRow, type RefundRow, type WithdrawalRow } from '../books.ts';
+import { groupedBy, type BindingRow, type PaymentRow, type RefundRow, type WithdrawalRow } from '../rows.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 import type { BankEntry } from '../world.ts';
 

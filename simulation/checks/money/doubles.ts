@@ -1,6 +1,6 @@
 // By the bank's report alone, no card is charged, credited or paid out to twice.
 // Each operation is there once, each object has one charge, and no more is refunded than was charged.
-import { groupedBy } from '../books.ts';
+import { groupedBy } from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
 import type { BankEntry } from '../world.ts';
 

@@ -1,6 +1,6 @@
 // No request leaves for a bank before its cause is committed, so that a crash cannot undo the cause.
 // The log is read as of the moment the request left.
-import type { Fact } from '../books.ts';
+import type { Fact } from '../rows.ts';
 import type { Problem } from '../check.ts';
 import type { Asked, CheckWorld } from '../world.ts';
 

@@ -9,7 +9,7 @@ import {
   type PaymentRow,
   type RefundRow,
   type WithdrawalRow,
-} from '../books.ts';
+} from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
 
 type Line = {

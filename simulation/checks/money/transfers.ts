@@ -1,6 +1,6 @@
 // A pending transfer ends at most once and posts no more than was pending (I3).
 // No transfer leaves its currency or its mode (I5).
-import { groupedBy, type LedgerRow } from '../books.ts';
+import { groupedBy, type LedgerRow } from '../rows.ts';
 import type { Check } from '../check.ts';
 
 export const transfers: Check = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AttemptRow } from '../books.ts';
+import type { AttemptRow } from '../rows.ts';
 import type { Seen } from '../check.ts';
 import { consent } from './consent.ts';
 

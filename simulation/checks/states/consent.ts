@@ -1,5 +1,5 @@
 // What payers agreed to, compared with the charges that were made without them: amounts, currencies and periods.
-import { groupedBy, type AttemptRow, type Fact } from '../books.ts';
+import { groupedBy, type AttemptRow, type Fact } from '../rows.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 import { dateIn, periodStart } from './local-days.ts';
 import { mayJump } from './test-clock.ts';
@@ -25,7 +25,7 @@ type Mandate = {
 type Terms = { readonly mandate: Mandate; readonly at: string };
 
 /** The facts of the series, and the terms that were in force when the attempt began. */
-function standing({ series_id, invoice_id, payment_id }: AttemptRow, { histories }: Seen) {
+function grounds({ series_id, invoice_id, payment_id }: AttemptRow, { histories }: Seen) {
   const facts = histories.get(series_id)?.facts ?? [];
   const placeOf = (types: readonly string[]) => {
     const found = facts.findIndex(
@@ -51,7 +51,7 @@ function mandateIn(fact: Fact): Mandate | undefined {
 
 function amounts(seen: Seen): Problem[] {
   return seen.books.attempts.flatMap((row): Problem[] => {
-    const { terms } = standing(row, seen);
+    const { terms } = grounds(row, seen);
     if (!terms) return [];
     const about = `payment ${row.invoice_id}.${row.payment_id}`;
     const { mandate } = terms;
@@ -75,7 +75,7 @@ function mostOf({ amountRule, trialEnd, amountAfterTrialMinor }: Mandate, date: 
 function periods(seen: Seen): Problem[] {
   const strict = seen.books.attempts.filter(({ period_rule }) => period_rule === 'refuse');
   return [...groupedBy(strict, (row) => row.series_id).values()].flatMap((rows) => {
-    const all = rows.map((row) => ({ row, ...standing(row, seen) }));
+    const all = rows.map((row) => ({ row, ...grounds(row, seen) }));
     return all.flatMap(({ row, began, terms }) =>
       all.flatMap((other): Problem[] => {
         if (!terms || other.began >= began || other.row.invoice_id === row.invoice_id) return [];

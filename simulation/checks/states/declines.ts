@@ -1,5 +1,5 @@
 // Who can help after a decline, checked on the codes that the bank sent and not on the classes that the service stored.
-import { groupedBy, type AttemptRow, type Fact } from '../books.ts';
+import { groupedBy, type AttemptRow, type Fact } from '../rows.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 import { mayJump } from './test-clock.ts';
 

@@ -1,5 +1,5 @@
 // An invoice is paid by one payment at most, and its row says whether one is in progress.
-import { groupedBy } from '../books.ts';
+import { groupedBy } from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
 
 const takes = ['captured', 'refunding', 'refunded'];

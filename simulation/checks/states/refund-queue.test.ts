@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EventRow, Fact } from '../books.ts';
+import type { EventRow, Fact } from '../rows.ts';
 import type { Seen } from '../check.ts';
 import { refundQueue } from './refund-queue.ts';
 

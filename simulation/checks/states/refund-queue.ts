@@ -1,5 +1,5 @@
 // Refunds that wait for a shop's money get it in the order of their requests.
-import { groupedBy, type Books, type Fact } from '../books.ts';
+import { groupedBy, type Books, type Fact } from '../rows.ts';
 import type { Check, Problem } from '../check.ts';
 
 /** Transaction numbers give the order in the database. The time of a request may be long ago when it writes. */

@@ -2,7 +2,7 @@
 // The new mandate is the link's terms.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Fact } from '../books.ts';
+import type { Fact } from '../rows.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 
 export const renewals: Check = {

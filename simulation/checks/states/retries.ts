@@ -1,6 +1,6 @@
 // The rules for recurring charges, checked on the attempts that were made.
 // Nodes' clocks differ, so order comes from the series' log and only durations come from clocks.
-import { groupedBy, type AttemptRow } from '../books.ts';
+import { groupedBy, type AttemptRow } from '../rows.ts';
 import type { Check, Problem, Seen } from '../check.ts';
 import { isWrongSetUp } from './declines.ts';
 import { dateIn } from './local-days.ts';

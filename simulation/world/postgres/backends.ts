@@ -37,7 +37,7 @@ const longestLookMs = 64;
 export async function openBackends(place: Place): Promise<Backends> {
   const all = new Set<Backend>();
   const spare: Backend[] = [];
-  const standing = new Set<number>();
+  const suspended = new Set<number>();
   // From another database, so that its snapshots do not decide which dead rows are removed in the world's.
   const watcher = new pg.Client({ ...place, database: 'postgres' });
   watcher.on('error', () => undefined);
@@ -76,12 +76,12 @@ export async function openBackends(place: Place): Promise<Backends> {
   }
 
   function stand({ pid }: Backend): void {
-    standing.add(pid);
+    suspended.add(pid);
     process.kill(pid, 'SIGSTOP');
   }
 
   function move({ pid }: Backend): void {
-    standing.delete(pid);
+    suspended.delete(pid);
     process.kill(pid, 'SIGCONT');
   }
 
@@ -138,7 +138,7 @@ export async function openBackends(place: Place): Promise<Backends> {
     },
     cancel,
     async end() {
-      for (const pid of standing) process.kill(pid, 'SIGCONT');
+      for (const pid of suspended) process.kill(pid, 'SIGCONT');
       for (const { client } of all) client.end().catch(() => undefined);
       await watcher.end();
     },

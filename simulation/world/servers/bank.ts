@@ -17,7 +17,7 @@ import { interactionOf } from '../../../src/sandbox/bank/issuer.ts';
 import { memoryJournal } from '../../../src/sandbox/bank/journal.ts';
 import { buildBankServer } from '../../../src/sandbox/bank/server.ts';
 import { openMemory, originalOf } from './bank-memory.ts';
-import { openTeller } from '../../../src/sandbox/bank/operation-processor.ts';
+import { openOperationProcessor } from '../../../src/sandbox/bank/operation-processor.ts';
 import type { Left } from '../../checks/world.ts';
 import type { Faults } from '../faults.ts';
 import type { Silences } from './silences.ts';
@@ -90,7 +90,7 @@ export async function openWorldBank(options: {
   const clock: Clock = { now: () => instantAt(scheduler.nowMs()) };
   const challenges = new Map<string, Challenge>();
   const asked = new Set<string>();
-  const teller = openTeller({
+  const processor = openOperationProcessor({
     clock,
     journal: memoryJournal(),
     facts: [],
@@ -111,7 +111,7 @@ export async function openWorldBank(options: {
     },
   });
   const app: FastifyInstance = buildBankServer({
-    teller: () => teller,
+    processor: () => processor,
     faults: openFaults(1),
     clock,
     isSigned: (message, ...how) =>
@@ -239,15 +239,15 @@ export async function openWorldBank(options: {
   return {
     linkOf,
     async book() {
-      const entries = await teller.entries(0, Number.MAX_SAFE_INTEGER);
+      const entries = await processor.entries(0, Number.MAX_SAFE_INTEGER);
       return entries.map((entry) => ({ ...entry, operationId: originalOf(entry.operationId) }));
     },
     openChallenges: () => [...challenges.values()],
     decide(ticket, ending) {
       challenges.delete(ticket);
-      return teller.endChallenge(ticket, ending);
+      return processor.endChallenge(ticket, ending);
     },
-    endOverdue: () => teller.endOverdue(),
+    endOverdue: () => processor.endOverdue(),
     forgetNothing: memory.forgetNothing,
     close: () => app.close(),
   };

@@ -1,5 +1,5 @@
 // The job of a payment or a binding: it sends the next bank operation while it holds no connection, and writes what the response means.
-// Running it twice is harmless, because the bank knows each operation by its ID and each write is guarded by the version.
+// The bank knows each operation by its ID, and each write is guarded by the version.
 import type { Clock, Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import type { Bank, BankOperation, BankResponse, Terminal } from '../domain/bank-port.ts';

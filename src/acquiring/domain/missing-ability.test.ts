@@ -59,7 +59,7 @@ describe('an operation that a bank has to declare', () => {
     expect(missingAbility(operation, { ...usual, ...declared })).toBeUndefined();
   });
 
-  test('a kind and a currency', () => {
+  test('lacks its kind or its currency', () => {
     const refund = { ...of, kind: 'refund', amount } as const;
     expect(missingAbility(refund, { ...usual, kinds: ['authorise'] })).toBe('kind refund');
     expect(missingAbility(refund, { ...usual, currencies: ['EUR'] })).toBe('currency RUB');

@@ -43,8 +43,8 @@ export function timelineSources({
       const found = await charging.preview(db, seriesId, { ...charge, amount }, now);
       if (!found) return undefined;
       const decided = await findChargeOfSeries(db, seriesId, name);
-      const verdict = unlessPaused(found.verdict, await banks.pausedUntil(payment, now));
-      return { seriesId, decided, found: { ...found, verdict } };
+      const decision = unlessPaused(found.decision, await banks.pausedUntil(payment, now));
+      return { seriesId, decided, found: { ...found, decision } };
     },
     transfers: (db, { invoiceId, id }) => transfersOf(db, invoiceId, `payment/${id}`),
     email: findPayerEmail,

@@ -19,7 +19,7 @@ import {
   retentionReasonText,
   retainedCardParameters,
   type RetentionReason,
-} from '../domain/card-retention.ts';
+} from '../domain/retention-reason.ts';
 import type { BrowserFacts } from '../../acquiring/domain/payer-facts.ts';
 import { sessionOf, tokenOf, type PaymentResource, type Purpose } from '../domain/payment-resource.ts';
 import { browserFacts, enteredWith, paymentSystem } from './codec.ts';

@@ -85,7 +85,7 @@ describe('an address', () => {
     ['2028-02-29', '2028-02-29'],
     ['2030-02-30', undefined],
     ['2030-2-3', undefined],
-  ])('until %s is until %s', (recurringUntil, until) => {
+  ])('recurringUntil %s is read as the day %s, or as none', (recurringUntil, until) => {
     expect(readCheckoutRequest({ invoiceID: 'I1', recurringUntil })?.terms.validUntil).toBe(until);
   });
 

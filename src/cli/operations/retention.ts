@@ -1,7 +1,7 @@
 // mandate retention: show how long rows are kept, and delete those that no rule needs.
 import { laterBy } from '../../clock.ts';
-import { purge, purges, tableSizes } from '../../app/retention.ts';
-import { retention } from '../../app/retention-rules.ts';
+import { purge, purges, tableSizes } from '../../app/purges.ts';
+import { retention } from '../../app/table-retention.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 import { printJson } from '../json-members.ts';
 

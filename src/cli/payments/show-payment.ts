@@ -152,10 +152,10 @@ function printState(one: PaymentOverview): void {
 
 function printRecurring({ seriesId, decided, found }: ChargeOfSeries, now: Instant): void {
   const body = recurringBody(found);
-  const { verdict } = found;
+  const { decision } = found;
   const { refusal } = body;
   const answer = [decided?.network, decided?.code, decided?.advice && `advice ${decided.advice}`];
-  const until = verdict.may ? undefined : verdict.retryAfter;
+  const until = decision.may ? undefined : decision.retryAfter;
   console.log('\nRecurring rules');
   printLines([
     ['  series', `${seriesId}, ${body.status}`],

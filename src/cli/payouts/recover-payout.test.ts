@@ -9,7 +9,7 @@ import { brokenInvariants } from '../../../test/support/database/ledger.ts';
 import { secret } from '../../../test/support/worlds/payment-world.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../../test/support/worlds/payout-world.ts';
 import { commandLine } from '../../../test/support/processes/command-line.ts';
-import { payout, tellerAt } from '../../../test/support/bank/simulated-bank.ts';
+import { payout, bankClientAt } from '../../../test/support/bank/simulated-bank.ts';
 import { temporaryFolder } from '../../../test/support/database/test-cluster.ts';
 
 const cardNumber = '4242424242424242';
@@ -49,7 +49,7 @@ const restore = (operationId: string, ...more: string[]) => {
 
 /** The bank pays, and the database does not know it; `write` changes the report. */
 async function paidAtBank(id: string, amount: number, write = (text: string) => text): Promise<void> {
-  const bank = tellerAt(world.bank.url, secret, () => epochMsOf(world.service.clock.now()));
+  const bank = bankClientAt(world.bank.url, secret, () => epochMsOf(world.service.clock.now()));
   expect(await bank.outcome(`${id}.p`, payout(amount, cardNumber))).toBe('approved');
   writeFileSync(bookFile, write(JSON.stringify({ entries: await bank.book() })));
 }

@@ -25,13 +25,13 @@ export const cancelConsentLink = endpoint({
     db.transaction(async (tx) => {
       const link = await lockLink(tx, params.consentLinkID);
       if (link?.partyId !== caller.partyId) return refuse('consentLinkNotFound');
-      const standing = await consentLinks.standingOf(tx, link, now);
-      if (standing.status === 'authenticating' || standing.status === 'done') {
+      const linkState = await consentLinks.linkStateOf(tx, link, now);
+      if (linkState.status === 'authenticating' || linkState.status === 'done') {
         return refuse('invalidConsentLinkStatus');
       }
-      if (standing.status !== 'open') return accept(consentLinkBody(standing, consentLinks));
+      if (linkState.status !== 'open') return accept(consentLinkBody(linkState, consentLinks));
       await storeCancellation(tx, link.id, now);
-      const cancelled = await consentLinks.standingOf(tx, { ...link, cancelledAt: now }, now);
+      const cancelled = await consentLinks.linkStateOf(tx, { ...link, cancelledAt: now }, now);
       return accept(consentLinkBody(cancelled, consentLinks));
     }),
 });

@@ -67,7 +67,7 @@ export const createConsentLink = endpoint({
       order: 'findFirst',
       find: (externalId) => findLinkByExternalId(db, partyId, externalId),
       respond: async (link) =>
-        accept(consentLinkBody(await consentLinks.standingOf(db, link, now), consentLinks)),
+        accept(consentLinkBody(await consentLinks.linkStateOf(db, link, now), consentLinks)),
       make: async () => {
         const trading = await merchants.trading(series);
         if (!trading.ok) return trading;
@@ -81,8 +81,8 @@ export const createConsentLink = endpoint({
         const link =
           endsAt !== undefined && endsAt < asked.expiresAt ? { ...asked, expiresAt: endsAt } : asked;
         if (!(await storeNewLink(db, link, fingerprint))) return 'externalIdTaken';
-        const standing = { link, series, token: handles.token, status: 'open' } as const;
-        return accept(consentLinkBody(standing, consentLinks));
+        const linkState = { link, series, token: handles.token, status: 'open' } as const;
+        return accept(consentLinkBody(linkState, consentLinks));
       },
     });
   },

@@ -5,7 +5,7 @@ import { DateTime, EntityID, ExternalID } from '../../platform/http/schemas.ts';
 import { receiptLanguages } from '../../receipts/domain/receipt.ts';
 import { ruleBody, termsBody } from '../../receipts/domain/terms-body.ts';
 import { NewTerms } from '../../recurring/api/schema.ts';
-import { linkStatuses, type Standing } from '../domain/consent-link.ts';
+import { linkStatuses, type LinkState } from '../domain/consent-link.ts';
 import type { ConsentLinks } from '../port.ts';
 
 const Language = Type.Enum([...receiptLanguages], {
@@ -82,7 +82,7 @@ export const ConsentLinkSchema = Type.Object(
 export const ConsentLinkPath = Type.Object({ consentLinkID: EntityID });
 
 export function consentLinkBody(
-  { link, status, binding }: Standing,
+  { link, status, binding }: LinkState,
   links: Pick<ConsentLinks, 'urlOf'>,
 ): Static<typeof ConsentLinkSchema> {
   const { id, seriesId, terms, createdAt, expiresAt, cancelledAt, language, redirectUrl, attempt } = link;

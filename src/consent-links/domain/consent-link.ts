@@ -32,7 +32,7 @@ export const linkStatuses = ['open', 'authenticating', 'done', 'expired', 'cance
 export type LinkStatus = (typeof linkStatuses)[number];
 
 /** A link with what its status follows from. */
-export type Standing = {
+export type LinkState = {
   readonly link: ConsentLink;
   readonly series: Series;
   /** The token of the card with which the series began. */

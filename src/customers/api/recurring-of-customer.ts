@@ -57,10 +57,10 @@ export const getCustomerRecurring = endpoint({
       shop && query.amount !== undefined
         ? { amount: { minor: BigInt(query.amount), currency: shop.currency } }
         : {};
-    const admission = await charging.preview(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
-    if (!admission) throw new Error(`customer ${customerId} is ready without a series`);
+    const evaluation = await charging.preview(db, seriesId, { invoiceCreatedAt: 'then', ...amount }, now);
+    if (!evaluation) throw new Error(`customer ${customerId} is ready without a series`);
     const pausedUntil = await banks.pausedUntil({ partyId, shopId }, now);
-    return accept(recurringBody({ ...admission, verdict: unlessPaused(admission.verdict, pausedUntil) }));
+    return accept(recurringBody({ ...evaluation, decision: unlessPaused(evaluation.decision, pausedUntil) }));
   },
 });
 

@@ -5,7 +5,7 @@ import {
   retainCard,
   retentionReasonText,
   retainedCardParameters,
-} from '../../cards/domain/card-retention.ts';
+} from '../../cards/domain/retention-reason.ts';
 import {
   attemptColumns,
   attemptParameters,

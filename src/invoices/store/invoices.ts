@@ -126,7 +126,7 @@ const readInvoiceOfParty = readStatement({
   text: `select ${readColumnList} from invoice where invoice_id = :invoice_id and party_id = :party_id`,
 });
 
-const rescheduleInvoice = rescheduleStatement('invoice', ['invoice_id'], 'restart');
+const reschedule = rescheduleStatement('invoice', ['invoice_id'], 'restart');
 
 /** False if the external ID is taken. */
 export async function storeNewInvoice(
@@ -160,8 +160,7 @@ export async function loadInvoice(
   db: Pick<Database, 'run'>,
   invoiceId: string,
 ): Promise<Invoice | undefined> {
-  const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
-  return row && invoiceFromRow(row).invoice;
+  return (await loadStoredInvoice(db, invoiceId))?.invoice;
 }
 
 export const findInvoiceByExternalId = findByExternalId(
@@ -196,30 +195,31 @@ export async function changeInvoice<Code extends string>(
     if (!stored) return undefined;
     const decision = await decide(stored.invoice);
     if (!decision.ok) return decision;
-    return (await storeFact(db, stored, decision.value, now)) ? decision : 'versionConflict';
+    return (await storeInvoiceFact(db, stored, decision.value, now)) ? decision : 'versionConflict';
   };
   return retryOnConflict(`invoice ${name.invoiceId}`, attempt, changeTries);
 }
 
-/** Runs what is due, or sets `wake_at` to when that will be. */
-export async function runInvoiceJob(db: Database, invoiceId: string, now: Instant): Promise<void> {
+/** By key, for jobs. */
+export async function loadStoredInvoice(
+  db: Pick<Database, 'run'>,
+  invoiceId: string,
+): Promise<StoredInvoice | undefined> {
   const [row] = await db.run(readInvoice, { invoice_id: invoiceId });
-  if (!row) return;
-  const stored = invoiceFromRow(row);
-  const next = nextAction(stored.invoice);
-  if (next && next.at <= now) {
-    // After a version conflict, the other writer has set what is due next.
-    await storeFact(db, stored, next.fact, now);
-  } else {
-    await db.run(rescheduleInvoice, {
-      invoice_id: invoiceId,
-      version: stored.version,
-      wake_at: next?.at ?? null,
-    });
-  }
+  return row && invoiceFromRow(row);
 }
 
-async function storeFact(
+/** Does nothing after a version conflict: the other writer has set what is due next. */
+export async function rescheduleInvoice(
+  db: Database,
+  { invoice, version }: StoredInvoice,
+  wakeAt: Instant | undefined,
+): Promise<void> {
+  await db.run(reschedule, { invoice_id: invoice.id, version, wake_at: wakeAt ?? null });
+}
+
+/** False after a version conflict. */
+export async function storeInvoiceFact(
   db: Database,
   stored: StoredInvoice,
   fact: InvoiceFact,

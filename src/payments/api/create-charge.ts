@@ -30,7 +30,7 @@ import {
   startPaymentOf,
   type StartPaymentDeps,
 } from './create-payment.ts';
-import { standingOf } from './outcomes.ts';
+import { awaitedStateOf } from './outcomes.ts';
 import { paymentBody, PaymentParams, PaymentSchema } from './schema.ts';
 
 const ChargeParams = Type.Object(
@@ -75,7 +75,7 @@ const chargeOutcome: AwaitedOutcome<unknown, ChargeBody, { readonly db: Database
     const invoice = await loadInvoice(db, of.invoiceID);
     if (!payment || !invoice) return undefined;
     const body = { invoice: invoiceBody(invoice), payment: paymentBody(payment, caller) };
-    return { body, is: standingOf(payment) };
+    return { body, is: awaitedStateOf(payment) };
   },
 };
 

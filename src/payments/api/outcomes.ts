@@ -1,6 +1,6 @@
 // The outcomes of payments and refunds that a caller can wait for.
 import type { Database } from '../../platform/database/database.ts';
-import type { AwaitedOutcome, Standing } from '../../platform/http/waiting/outcome-waits.ts';
+import type { AwaitedOutcome, AwaitedState } from '../../platform/http/waiting/outcome-waits.ts';
 import { publicStatus, type Payment } from '../domain/payment.ts';
 import type { Refund } from '../domain/refund.ts';
 import { loadPayment } from '../store/payments.ts';
@@ -11,7 +11,7 @@ import { paymentBody, type PaymentBody } from './schema.ts';
 type Deps = { readonly db: Database };
 
 /** A hold has its outcome: the bank has approved it. */
-export function standingOf({ state }: Payment): Standing<unknown>['is'] {
+export function awaitedStateOf({ state }: Payment): AwaitedState<unknown>['is'] {
   if (publicStatus[state.name] !== 'pending') return 'known';
   return state.name === 'challenged' ? 'payerAsked' : 'pending';
 }
@@ -20,7 +20,7 @@ export const paymentOutcome: AwaitedOutcome<unknown, PaymentBody, Deps> = {
   job: ({ invoiceID, id }) => ['payment', [invoiceID, id]],
   look: async ({ db }, { answer: { invoiceID, id }, caller }) => {
     const payment = (await loadPayment(db, { invoiceId: invoiceID, paymentId: id }))?.payment;
-    return payment && { body: paymentBody(payment, caller), is: standingOf(payment) };
+    return payment && { body: paymentBody(payment, caller), is: awaitedStateOf(payment) };
   },
 };
 
@@ -30,7 +30,7 @@ async function lookAtRefund(
   { db }: Deps,
   { invoiceID, paymentID }: RefundName,
   refundId: string,
-): Promise<Standing<Refund> | undefined> {
+): Promise<AwaitedState<Refund> | undefined> {
   const [refund] = await findRefunds(db, { invoiceId: invoiceID, paymentId: paymentID, refundId });
   return refund && { body: refund, is: refund.status === 'pending' ? 'pending' : 'known' };
 }

@@ -59,10 +59,10 @@ export const getRecurring = endpoint({
       currency: payment.amount.currency,
     };
     const asked = { invoiceCreatedAt: 'then', amount: money } as const;
-    const admission = await deps.charging.preview(deps.db, seriesId, asked, request.now);
-    if (!admission) return refuse('recurringNotFound');
+    const evaluation = await deps.charging.preview(deps.db, seriesId, asked, request.now);
+    if (!evaluation) return refuse('recurringNotFound');
     const pausedUntil = await deps.banks.pausedUntil(payment, request.now);
-    return accept(recurringBody({ ...admission, verdict: unlessPaused(admission.verdict, pausedUntil) }));
+    return accept(recurringBody({ ...evaluation, decision: unlessPaused(evaluation.decision, pausedUntil) }));
   },
 });
 

@@ -84,7 +84,7 @@ export type PaymentChange = { readonly events: readonly (readonly PaymentFact[])
 
 export type Interpretation =
   | PaymentChange
-  /** The bank refuses a way back, with this code. What it says about the operation decides: see `interpretStanding`. */
+  /** The bank refuses a way back, with this code. What it says about the operation decides: see `interpretInquiry`. */
   | { readonly inquire: 'authorise' | 'capture'; readonly code: string }
   | NotFinal;
 
@@ -152,7 +152,7 @@ function meaningForUndo(
  * When the bank refuses the reversal, only a charge that its answer proves is refunded; if it refuses that too, the charge counts. A hold
  * that stands expires at the bank.
  */
-export function interpretStanding(
+export function interpretInquiry(
   payment: Payment,
   answer: BankResponse,
   now: Instant,

@@ -252,21 +252,21 @@ describe('the ledger entries', () => {
 });
 
 test('a refused refund has a message with the reason', () => {
-  const validationRefusal = (payment: Payment, command: StartRefund = {}) => {
+  const refusalOf = (payment: Payment, command: StartRefund = {}) => {
     const decision = decideRefund(payment, command, now);
     return decision.ok ? undefined : decision.refusal;
   };
-  expect(validationRefusal(after(captured, started(captured)))).toEqual({
+  expect(refusalOf(after(captured, started(captured)))).toEqual({
     code: 'operationNotPermitted',
     message: 'Refund 100 of the payment is pending. Wait until it has ended.',
   });
-  expect(validationRefusal({ ...captured, state: { name: 'cancelled' } })).toEqual({
+  expect(refusalOf({ ...captured, state: { name: 'cancelled' } })).toEqual({
     code: 'invalidPaymentStatus',
     message: 'Invalid invoice payment status',
     hint: 'The payment is cancelled.',
     since: { type: 'payment_cancelled', paymentId: '1' },
   });
-  expect(validationRefusal(captured, { cart: [line(4_000n)] })).toEqual({
+  expect(refusalOf(captured, { cart: [line(4_000n)] })).toEqual({
     code: 'invalidRequest',
     message: 'A cart requires an amount. Send the amount to refund.',
   });

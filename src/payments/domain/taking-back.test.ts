@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { BankResponse } from '../../acquiring/domain/bank-port.ts';
 import type { Instant } from '../../clock.ts';
 import type { Currency } from '../../money.ts';
-import { interpret, interpretStanding as interpretAnswer, nextAction } from './bank-actions.ts';
+import { interpret, interpretInquiry as interpretAnswer, nextAction } from './bank-actions.ts';
 import { deadlineReached } from '../../acquiring/authorisation/domain/payment-failure.ts';
 import {
   evolve,
@@ -44,7 +44,7 @@ const instant: Payment = {
 const hold: Payment = { ...instant, flow: { type: 'hold', onExpiration: 'cancel', heldUntil: now } };
 const inState = (payment: Payment, state: PaymentState): Payment => ({ ...payment, state });
 
-const interpretStanding = (payment: Payment, answer: BankResponse, at: Instant) =>
+const interpretInquiry = (payment: Payment, answer: BankResponse, at: Instant) =>
   interpretAnswer(payment, answer, at, '12');
 
 const references = { rrn: '900000000002', arn: '7'.repeat(23) };
@@ -106,7 +106,7 @@ describe('a refused reversal', () => {
     '%s is followed by a refund if the bank says that it has the money',
     (_, payment, asked, minor) => {
       expect(interpret(payment, declined, now)).toEqual({ inquire: asked, code: '12' });
-      expect(interpretStanding(payment, approved, now)).toEqual({ events: [[refused]] });
+      expect(interpretInquiry(payment, approved, now)).toEqual({ events: [[refused]] });
       const next = evolve(payment, refused);
       expect(next.state).toStrictEqual({ ...payment.state, isRefunding: true });
       expect(nextAction(next, now)).toEqual({ do: 'undo', amount: rub(minor) });
@@ -125,7 +125,7 @@ describe('a refused reversal', () => {
     ],
   ] as const)('of %s is followed by no refund, and ends the payment', (_, payment, answers, end) => {
     for (const answer of answers)
-      expect(interpretStanding(payment, answer, now)).toEqual({ events: [[uncharged, end]] });
+      expect(interpretInquiry(payment, answer, now)).toEqual({ events: [[uncharged, end]] });
     expect(evolve(payment, uncharged).state).toStrictEqual(payment.state);
   });
   test.each([
@@ -134,8 +134,7 @@ describe('a refused reversal', () => {
     ['a hold that the bank does not know', lostHold, [notFound, pending, unknown]],
     ['a hold whose capture is unknown', cancelling, [pending, unknown]],
   ] as const)('of %s stays open', (_, payment, answers) => {
-    for (const answer of answers)
-      expect(interpretStanding(payment, answer, now)).not.toHaveProperty('events');
+    for (const answer of answers) expect(interpretInquiry(payment, answer, now)).not.toHaveProperty('events');
   });
   test.each([pending, unknown, notFound])('is no $outcome', (answer) => {
     for (const payment of [reversing, cancelling])
@@ -171,40 +170,40 @@ describe('the refund in the place of a reversal', () => {
     expect(interpret(undoing.part, declined, now)).toEqual({ inquire: 'capture', code: '12' });
     const unwanted = evolve(inState(instant, { name: 'cancelling', approval, reason: 'r' }), refused);
     expect(interpret(unwanted, declined, now)).toEqual({ inquire: 'authorise', code: '12' });
-    expect(interpretStanding(unwanted, approved, now)).toEqual({
+    expect(interpretInquiry(unwanted, approved, now)).toEqual({
       events: [[{ type: 'payment_captured', amount: rub(6_000n) }]],
     });
     for (const answer of [declined, notFound, pending, unknown])
-      expect(interpretStanding(unwanted, answer, now)).not.toHaveProperty('events');
+      expect(interpretInquiry(unwanted, answer, now)).not.toHaveProperty('events');
     // An earlier build has sent the refund without asking. No capture was sent, so there is only a hold, which expires.
     expect(interpret(undoing.hold, declined, now)).toEqual({ inquire: 'capture', code: '12' });
-    expect(interpretStanding(undoing.hold, notFound, now)).toEqual({
+    expect(interpretInquiry(undoing.hold, notFound, now)).toEqual({
       events: [[{ type: 'payment_cancelled' }]],
     });
   });
   test('a charge that stands is captured, and one that was declined fails', () => {
-    expect(interpretStanding(undoing.charge, approved, now)).toEqual({
+    expect(interpretInquiry(undoing.charge, approved, now)).toEqual({
       events: [
         [{ type: 'payment_processed', approval: { reference: '900000000002', references } }],
         [{ type: 'payment_captured', amount: rub(6_000n) }],
       ],
     });
-    expect(interpretStanding(undoing.charge, declined, now)).toEqual({ events: [[givenUp]] });
+    expect(interpretInquiry(undoing.charge, declined, now)).toEqual({ events: [[givenUp]] });
     for (const answer of [notFound, pending, unknown])
-      expect(interpretStanding(undoing.charge, answer, now)).not.toHaveProperty('events');
+      expect(interpretInquiry(undoing.charge, answer, now)).not.toHaveProperty('events');
   });
   test('a capture that stands counts, and without one the hold expires', () => {
     const captured = { type: 'payment_captured', amount: rub(4_000n) };
-    expect(interpretStanding(undoing.part, approved, now)).toEqual({ events: [[captured]] });
+    expect(interpretInquiry(undoing.part, approved, now)).toEqual({ events: [[captured]] });
     for (const answer of [declined, notFound])
-      expect(interpretStanding(undoing.part, answer, now)).toEqual({ events: [[cancelled]] });
+      expect(interpretInquiry(undoing.part, answer, now)).toEqual({ events: [[cancelled]] });
     for (const answer of [pending, unknown])
-      expect(interpretStanding(undoing.part, answer, now)).not.toHaveProperty('events');
+      expect(interpretInquiry(undoing.part, answer, now)).not.toHaveProperty('events');
     for (const answer of [approved, declined])
-      expect(interpretStanding(undoing.lostHold, answer, now)).toEqual({ events: [[givenUp]] });
+      expect(interpretInquiry(undoing.lostHold, answer, now)).toEqual({ events: [[givenUp]] });
   });
   test('nothing is asked about a payment in another state', () => {
-    expect(interpretStanding(capturing, approved, now)).toEqual({ events: [] });
+    expect(interpretInquiry(capturing, approved, now)).toEqual({ events: [] });
   });
   test('only follows a refused reversal', () => {
     const back: PaymentFact = { type: 'payment_given_back', amount: rub(1n) };

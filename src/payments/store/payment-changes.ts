@@ -62,7 +62,7 @@ const parameters = {
 } as const;
 
 /**
- * One event for each list of facts; `more` adds writes. `first` comes before the change and has a row `held` for what the
+ * One event for each list of facts; `more` adds writes. `first` comes before the change and has a row `changed_series` for what the
  * payment belongs to.
  */
 function changeText(more = '', first = '', alsoSet = ''): string {
@@ -71,7 +71,7 @@ function changeText(more = '', first = '', alsoSet = ''): string {
       update payment
       set version = payment.version + 1, status = :status, captured_minor = :captured_minor, refunded_minor = :refunded_minor,
           state = :state, wake_at = :wake_at, attempts = :attempts, stuck_at = null, stuck_reason = null${alsoSet}
-      ${first && 'from held'}
+      ${first && 'from changed_series'}
       where payment.invoice_id = :invoice_id and payment.payment_id = :payment_id and payment.version = :version
       returning payment.invoice_id
     ), changed as (
@@ -93,7 +93,7 @@ function changeText(more = '', first = '', alsoSet = ''): string {
                 else version_conflict() end as version,
              ${recordJournal('invoice_id')} as journal,
              exists (select from posted) as is_posted
-           from held left join changed on true`
+           from changed_series left join changed on true`
         : `select version, ${recordJournal('invoice_id')} as journal from changed`
     }`;
 }

@@ -7,7 +7,7 @@ import {
   retainCard,
   retentionReasonText,
   retainedCardParameters,
-} from '../../cards/domain/card-retention.ts';
+} from '../../cards/domain/retention-reason.ts';
 import {
   attemptColumns,
   attemptParameters,
@@ -145,8 +145,8 @@ const insertCharge = statement({
   row: { version: 'int4?' },
   text: insertText(
     startedCharge.text,
-    'held',
-    'select coalesce((select version from changed), version_conflict()) as version from held',
+    'changed_series',
+    'select coalesce((select version from changed), version_conflict()) as version from changed_series',
   ),
 });
 

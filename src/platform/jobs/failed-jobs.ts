@@ -1,7 +1,8 @@
 // What an operator sees of jobs that fail.
 import { laterBy, type Clock, type Instant } from '../../clock.ts';
 import type { Database } from '../database/database.ts';
-import { idOf, leaseMs, longestRetryMs, type JobTable } from './job-table.ts';
+import { idOf, leaseMs, type JobTable } from './job-table.ts';
+import { longestRetryMs } from './retry-delays.ts';
 
 export type StuckJob = {
   readonly kind: string;

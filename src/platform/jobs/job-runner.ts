@@ -7,12 +7,12 @@ import { movedClocks } from './job-claims.ts';
 import { leaseMs, openJobTable, type JobHandler, type JobTableDeps } from './job-table.ts';
 import { openLoop, type Loop } from './loop.ts';
 import { logFailure, watchDatabase } from './outages.ts';
-import { openPartyClocks } from './party-clocks.ts';
+import { openPartyClocks } from './advance-test-clock.ts';
 
 /** By table, each with party_id, wake_at, attempts, stuck_at and stuck_reason. `Rows` is what a node knows of a row it has written. */
 export type JobHandlers<Rows> = { readonly [Table in keyof Rows]: JobHandler<Rows[Table]> };
 
-/** A small task that every node repeats. Running it twice is harmless. */
+/** A small task that every node repeats, also while another node runs it. */
 export type PeriodicTask = {
   readonly name: string;
   readonly everyMs: number;

@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import { dueStatements, type ClaimedRow } from './job-claims.ts';
 import type { Loop } from './loop.ts';
 import { logFailure } from './outages.ts';
+import { retryDelayMs } from './retry-delays.ts';
 
 export type Job<Row = never> = {
   readonly key: readonly string[];
@@ -44,9 +45,6 @@ export type JobTable = ReturnType<typeof openJobTable>;
 export const leaseMs = 60_000;
 /** Steps wait for banks most of the time, and one slow bank must not hold up the others. */
 const usualConcurrency = 32;
-export const longestRetryMs = 600_000;
-/** After one failure more the job is stuck: after about an hour, as the delays add up to 57 minutes. */
-const retryDelaysMs = Array.from({ length: 14 }, (_, n) => Math.min(1_000 * 2 ** n, longestRetryMs));
 const maxReasonCharacters = 500;
 /** After eight minutes. */
 const lastingAttempts = 10;
@@ -156,7 +154,7 @@ async function postpone(
   { key, attempts, now }: Claim,
   error: unknown,
 ): Promise<void> {
-  const delayMs = retryDelaysMs[attempts - 1];
+  const delayMs = retryDelayMs(attempts);
   const fields = { job: name, id: idOf(key) };
   if (delayMs === undefined) log.error({ err: error, ...fields, attempts }, 'job stuck');
   else logFailure(log, error, { ...fields, attempts }, 'job failed', attempts === lastingAttempts);

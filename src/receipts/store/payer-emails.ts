@@ -23,11 +23,11 @@ const inserted = `invoice_id, payment_id, party_id, series_id, status, created_a
 const values = `:email_recipient, :email_paid_at, :email_amount_minor,
         :email_currency, :email_reference, :email_approval_code, :email_content`;
 
-/** The part of a statement that writes the email for the series `held`, claimed by this node. */
+/** The part of a statement that writes the email for the row `changed_series`, claimed by this node. */
 export const postedEmail = `posted as (
       insert into payer_email (${inserted})
       select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, ${values}, :email_claimed_until, 1
-      from held
+      from changed_series
       where :email_recipient is not null
       on conflict do nothing
       returning invoice_id

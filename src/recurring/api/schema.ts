@@ -245,23 +245,23 @@ export const RecurringSchema = Type.Object(
 
 export function recurringBody({
   series,
-  verdict,
+  decision,
   stored: { settings },
-}: Pick<Evaluation, 'series' | 'verdict' | 'stored'>): Static<typeof RecurringSchema> {
+}: Pick<Evaluation, 'series' | 'decision' | 'stored'>): Static<typeof RecurringSchema> {
   const { card, mandate, failingSince, declineClass } = series;
   return {
-    mayCharge: verdict.may,
-    ...(verdict.may
+    mayCharge: decision.may,
+    ...(decision.may
       ? {}
       : {
           refusal: {
-            code: verdict.code,
-            rule: verdict.rule,
-            rulePack: verdict.pack,
-            ...defined({ declineClass: verdict.declineClass, retryAfter: verdict.retryAfter }),
+            code: decision.code,
+            rule: decision.rule,
+            rulePack: decision.pack,
+            ...defined({ declineClass: decision.declineClass, retryAfter: decision.retryAfter }),
           },
         }),
-    warnings: verdict.may ? [...verdict.warnings] : [],
+    warnings: decision.may ? [...decision.warnings] : [],
     status: series.state.name,
     ...beginningOf(series),
     card: { paymentSystem: card.paymentSystem, lastDigits: card.lastDigits, goodUntil: card.endsAt },

@@ -37,8 +37,8 @@ const stopColumns = {
 } as const;
 
 /** All that decides whether a series may be charged, as of one instant. No row: the series does not exist. */
-const readStandingRow = readStatement({
-  name: 'read_series_standing',
+const readHistoryRow = readStatement({
+  name: 'read_charge_history',
   parameters: {
     series_id: 'text',
     invoice_id: 'text?',
@@ -107,7 +107,7 @@ const endCharge = statement({
   row: { version: 'int4' },
   text: `
     with ${endedCharge.text}
-    select version from held where exists (select from attempted)`,
+    select version from changed_series where exists (select from attempted)`,
 });
 
 const endHold = statement({
@@ -224,7 +224,7 @@ const insertStop = statement({
 
 type ReadHistory = {
   readonly stored: StoredSeries;
-  readonly standing: ChargeHistory;
+  readonly history: ChargeHistory;
   readonly cardStops: number;
   /** Of the latest attempt to collect the invoice. */
   readonly invoiceDecline?: DeclineClass;
@@ -237,7 +237,7 @@ export async function readChargeHistory(
   charge: { readonly invoiceId?: string; readonly amount?: Money },
   declinesAfter: Instant,
 ): Promise<ReadHistory | undefined> {
-  const [row] = await db.run(readStandingRow, {
+  const [row] = await db.run(readHistoryRow, {
     series_id: seriesId,
     invoice_id: charge.invoiceId ?? null,
     amount_minor: charge.amount?.minor ?? null,
@@ -248,7 +248,7 @@ export async function readChargeHistory(
   const stored = seriesFromRow(row);
   const cardStop = stopOf(row.stopped_at, row.stop_rule, row.stop_pack, row.stop_class);
   const chargeStop = stopOf(row.charge_stopped_at, row.charge_rule, row.charge_pack, row.charge_class);
-  const standing: ChargeHistory = {
+  const history: ChargeHistory = {
     series: stored.series,
     isAttemptPending: row.is_pending,
     declines: row.declines ?? [],
@@ -262,7 +262,7 @@ export async function readChargeHistory(
     ...(chargeStop ? { chargeStop } : {}),
   };
   const { card_stops: cardStops, invoice_class: invoiceDecline } = row;
-  return { stored, standing, cardStops, ...defined({ invoiceDecline }) };
+  return { stored, history, cardStops, ...defined({ invoiceDecline }) };
 }
 
 function stopOf(

@@ -18,7 +18,7 @@ export const startedCharge = {
       insert into series_attempt
         (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
       select series_id, :invoice_id, :payment_id, changed_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
-      from held
+      from changed_series
     )`,
 } as const;
 
@@ -46,11 +46,11 @@ export const endedCharge = {
   },
   text: `${seriesChange.text()}, attempted as (
       update series_attempt
-      set outcome = :attempt_outcome, ended_at = held.changed_at,
-          captured_at = case when :attempt_is_captured then held.changed_at end, held_until = :attempt_held_until,
+      set outcome = :attempt_outcome, ended_at = changed_series.changed_at,
+          captured_at = case when :attempt_is_captured then changed_series.changed_at end, held_until = :attempt_held_until,
           network = :attempt_network, code = :attempt_code, advice = :attempt_advice, effect = :attempt_effect,
           rule = :attempt_rule, pack = :attempt_pack, decline_class = :attempt_class
-      from held
+      from changed_series
       where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
         and (outcome = 'pending' or :attempt_outcome = 'approved' and ${mayBeApproved})
       returning invoice_id

@@ -66,7 +66,7 @@ const insertSeries = statement({
 });
 
 /**
- * The part of a statement that changes a series: a row `held`, or none after a version conflict. It must come first,
+ * The part of a statement that changes a series: a row `changed_series`, or none after a version conflict. It must come first,
  * because other rows are locked after it.
  */
 export const seriesChange = {
@@ -80,7 +80,7 @@ export const seriesChange = {
     series_wake_at: 'timestamptz?',
     series_facts: facts,
   },
-  text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre', guard?: string) => `held as (
+  text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre', guard?: string) => `changed_series as (
       update series
       set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
           ${terms === 'terms' ? 'terms = :series_terms, ' : ''}changed_at = :series_changed_at, wake_at = :series_wake_at,
@@ -88,7 +88,7 @@ export const seriesChange = {
       where series_id = :series_id and version = :series_version${guard ? ` and ${guard}` : ''}
       returning series_id, party_id, version, changed_at
     ), noted as (
-      ${appendEvent('series', 'series_id', { from: 'held', facts: ':series_facts' })}
+      ${appendEvent('series', 'series_id', { from: 'changed_series', facts: ':series_facts' })}
     )`,
 } as const;
 
@@ -98,7 +98,7 @@ const changeSeries = statement({
   row: { version: 'int4' },
   text: `
     with ${seriesChange.text('terms')}
-    select version from held`,
+    select version from changed_series`,
 });
 
 /** What a statement returns of a series that it reads, with the settings of its shop. */

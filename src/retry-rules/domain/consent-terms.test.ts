@@ -45,7 +45,7 @@ const historyOf = (series: Series, more: Partial<ChargeHistory> = {}): ChargeHis
   ...more,
 });
 
-function verdict(series: Series, charge: Partial<Charge>, now: Instant, more: Partial<ChargeHistory> = {}) {
+function decision(series: Series, charge: Partial<Charge>, now: Instant, more: Partial<ChargeHistory> = {}) {
   const said = mayCharge(historyOf(series, more), { invoiceCreatedAt: 'then', ...charge }, now);
   return said.may ? said.warnings.join() || 'allowed' : said;
 }
@@ -74,7 +74,7 @@ describe('the largest amount', () => {
       [lastOfTrial, inTrial],
       [afterTrial, afterwards],
     ] as const) {
-      const said = (minor: number) => verdict(series, { amount: rub(minor) }, now);
+      const said = (minor: number) => decision(series, { amount: rub(minor) }, now);
       if (most === undefined) {
         expect(said(1_000_000)).toBe('allowed');
         continue;
@@ -87,25 +87,25 @@ describe('the largest amount', () => {
 
   test('of a consent without a trial applies from the start', () => {
     const series = seriesWith({ amountRule: fixed });
-    expect(verdict(series, { amount: rub(501) }, start)).toEqual({ may: false, ...above });
-    expect(verdict(series, {}, start)).toBe('allowed');
+    expect(decision(series, { amount: rub(501) }, start)).toEqual({ may: false, ...above });
+    expect(decision(series, {}, start)).toBe('allowed');
   });
 
   test('that comes after the trial is allowed from then on, and retryAfter says so', () => {
     const series = seriesWith({ amountRule: fixed, trialEnd, ...price });
-    expect(verdict(series, { amount: rub(900) }, start)).toEqual({
+    expect(decision(series, { amount: rub(900) }, start)).toEqual({
       may: false,
       ...above,
       retryAfter: afterTrial,
     });
-    expect(verdict(series, { amount: rub(901) }, start)).toEqual({ may: false, ...above });
+    expect(decision(series, { amount: rub(901) }, start)).toEqual({ may: false, ...above });
   });
 });
 
 test('another currency than that of the consent is refused, whatever the amount', () => {
   const charge = { amount: { minor: 1n, currency: 'USD' as Currency } };
   for (const terms of [{}, { amountRule: { kind: 'upTo', amountMinor: 500 } as const }])
-    expect(verdict(seriesWith(terms), charge, start)).toEqual({ may: false, ...above, rule: 'currency' });
+    expect(decision(seriesWith(terms), charge, start)).toEqual({ may: false, ...above, rule: 'currency' });
 });
 
 describe('a series of an older version', () => {
@@ -113,11 +113,11 @@ describe('a series of an older version', () => {
   const dollars = { amount: { minor: 1n, currency: 'USD' as Currency } };
 
   test('only gets a warning, until the shop enforces amounts', () => {
-    expect(verdict(old, { amount: rub(501) }, start)).toBe('amountAboveConsent');
-    expect(verdict(old, dollars, start)).toBe('amountAboveConsent');
-    expect(verdict(old, { amount: rub(501), enforceAmount: false }, start)).toBe('amountAboveConsent');
-    expect(verdict(old, { amount: rub(501), enforceAmount: true }, start)).toMatchObject(above);
-    expect(verdict(old, { ...dollars, enforceAmount: true }, start)).toMatchObject({
+    expect(decision(old, { amount: rub(501) }, start)).toBe('amountAboveConsent');
+    expect(decision(old, dollars, start)).toBe('amountAboveConsent');
+    expect(decision(old, { amount: rub(501), enforceAmount: false }, start)).toBe('amountAboveConsent');
+    expect(decision(old, { amount: rub(501), enforceAmount: true }, start)).toMatchObject(above);
+    expect(decision(old, { ...dollars, enforceAmount: true }, start)).toMatchObject({
       ...above,
       rule: 'currency',
     });
@@ -127,14 +127,14 @@ describe('a series of an older version', () => {
     const { card, mandate } = old;
     const renewed = { type: 'consent_renewed', card, mandate, bindsAmount: true } as const;
     const now = laterBy(start, day);
-    expect(verdict(evolve(old, renewed, now), { amount: rub(501) }, now)).toMatchObject(above);
+    expect(decision(evolve(old, renewed, now), { amount: rub(501) }, now)).toMatchObject(above);
     const byOldNode = { type: 'consent_renewed', card, mandate } as const;
-    expect(verdict(evolve(old, byOldNode, now), { amount: rub(501) }, now)).toBe('amountAboveConsent');
+    expect(decision(evolve(old, byOldNode, now), { amount: rub(501) }, now)).toBe('amountAboveConsent');
   });
 
   test('a shop cannot take back that newer amounts bind', () => {
     const series = seriesWith({ amountRule: { kind: 'fixed', amountMinor: 500 } });
-    expect(verdict(series, { amount: rub(501), enforceAmount: false }, start)).toMatchObject(above);
+    expect(decision(series, { amount: rub(501), enforceAmount: false }, start)).toMatchObject(above);
   });
 });
 
@@ -155,44 +155,44 @@ describe('a second charge in one period', () => {
   };
 
   test('gets a warning until the next period starts', () => {
-    expect(verdict(monthly, {}, later)).toBe('allowed');
-    expect(verdict(monthly, {}, before, { lastCapturedAt: captured })).toBe('periodAlreadyCharged');
-    expect(verdict(monthly, {}, nextPeriod, { lastCapturedAt: captured })).toBe('allowed');
-    expect(verdict(monthly, { periodRule: 'warn' }, later, { lastCapturedAt: captured })).toBe(
+    expect(decision(monthly, {}, later)).toBe('allowed');
+    expect(decision(monthly, {}, before, { lastCapturedAt: captured })).toBe('periodAlreadyCharged');
+    expect(decision(monthly, {}, nextPeriod, { lastCapturedAt: captured })).toBe('allowed');
+    expect(decision(monthly, { periodRule: 'warn' }, later, { lastCapturedAt: captured })).toBe(
       'periodAlreadyCharged',
     );
   });
 
   test('is refused where the shop says so, with the start of the next period', () => {
-    expect(verdict(monthly, refuse, later, { lastCapturedAt: captured })).toEqual(refused);
-    expect(verdict(monthly, refuse, nextPeriod, { lastCapturedAt: captured })).toBe('allowed');
+    expect(decision(monthly, refuse, later, { lastCapturedAt: captured })).toEqual(refused);
+    expect(decision(monthly, refuse, nextPeriod, { lastCapturedAt: captured })).toBe('allowed');
   });
 
   test('is refused without a time while another one is pending', () => {
     const pending = { isAttemptPending: true };
     const { retryAfter: _, ...unknown } = { ...refused, rule: 'attemptPending' };
-    expect(verdict(monthly, refuse, later, pending)).toEqual(unknown);
-    expect(verdict(monthly, refuse, later, { ...pending, lastCapturedAt: captured })).toEqual(unknown);
-    expect(verdict(monthly, {}, later, pending)).toBe('allowed');
+    expect(decision(monthly, refuse, later, pending)).toEqual(unknown);
+    expect(decision(monthly, refuse, later, { ...pending, lastCapturedAt: captured })).toEqual(unknown);
+    expect(decision(monthly, {}, later, pending)).toBe('allowed');
   });
 
   test('of a schedule in words is an ordinary charge', () => {
     const series = seriesWith({ schedule: 'every month' });
     const history = { lastCapturedAt: captured, isAttemptPending: true };
-    expect(verdict(series, refuse, later, history)).toBe('allowed');
+    expect(decision(series, refuse, later, history)).toBe('allowed');
   });
 
   test('counts from a consent that the payer renewed', () => {
     const { card, mandate } = monthly;
     const renewed = evolve(monthly, { type: 'consent_renewed', card, mandate }, later);
-    expect(verdict(renewed, {}, later, { lastCapturedAt: captured })).toBe('allowed');
+    expect(decision(renewed, {}, later, { lastCapturedAt: captured })).toBe('allowed');
   });
 
   test('starts with the end of a trial', () => {
     const series = seriesWith({ schedule: 'P1M', trialEnd });
     const history = { lastCapturedAt: captured };
-    expect(verdict(series, {}, lastOfTrial, history)).toBe('periodAlreadyCharged');
-    expect(verdict(series, refuse, lastOfTrial, history)).toMatchObject({ retryAfter: afterTrial });
-    expect(verdict(series, {}, afterTrial, history)).toBe('allowed');
+    expect(decision(series, {}, lastOfTrial, history)).toBe('periodAlreadyCharged');
+    expect(decision(series, refuse, lastOfTrial, history)).toMatchObject({ retryAfter: afterTrial });
+    expect(decision(series, {}, afterTrial, history)).toBe('allowed');
   });
 });

@@ -50,7 +50,7 @@ const attemptAt = (createdAt: Instant, isRetry: boolean): Attempt => ({
   amount: { minor: 100n, currency: 'RUB' as Currency },
   isRetry,
 });
-const standingOf = (series: Series, lastAttemptAt?: Instant): ChargeHistory => ({
+const historyOf = (series: Series, lastAttemptAt?: Instant): ChargeHistory => ({
   series,
   isAttemptPending: false,
   timeZone: 'UTC',
@@ -69,7 +69,7 @@ describe('binding the same card again', () => {
     const failing = ended(startSeries(), declined, start);
     const { card } = failing;
     const renewed = evolve(failing, { type: 'consent_renewed', card }, at(2));
-    expect(mayCharge(standingOf(renewed, start), then, at(3))).toMatchObject({
+    expect(mayCharge(historyOf(renewed, start), then, at(3))).toMatchObject({
       code: 'recurrentRetryTooEarly',
       retryAfter: at(24),
     });
@@ -78,22 +78,22 @@ describe('binding the same card again', () => {
   test('clears an earlier stop', () => {
     const stopped = ended(startSeries(), { ...declined, code: '41' }, start);
     const cardStop = { at: start, rule: 'code 41', pack: 'mastercard@2025-01-01.2' };
-    const standing = (series: Series) => ({ ...standingOf(series), cardStop });
-    expect(mayCharge(standing(stopped), then, at(48))).toMatchObject({ code: 'recurrentStopped' });
+    const withStop = (series: Series) => ({ ...historyOf(series), cardStop });
+    expect(mayCharge(withStop(stopped), then, at(48))).toMatchObject({ code: 'recurrentStopped' });
     const renewed = evolve(stopped, { type: 'consent_renewed', card: stopped.card }, at(2));
-    expect(mayCharge(standing(renewed), then, at(48))).toMatchObject({ may: true });
+    expect(mayCharge(withStop(renewed), then, at(48))).toMatchObject({ may: true });
   });
 });
 
 test('a charge that never reached the bank starts no failures and uses up no day', () => {
   const unsent = ended(startSeries(), { outcome: 'unsent' }, start);
   expect(unsent.failingSince).toBeUndefined();
-  expect(mayCharge(standingOf(unsent), then, at(0))).toMatchObject({ may: true });
+  expect(mayCharge(historyOf(unsent), then, at(0))).toMatchObject({ may: true });
 });
 
 test('a charge that was sent and not answered uses up the day', () => {
   const lost = ended(startSeries(), { outcome: 'lost' }, start);
-  expect(mayCharge(standingOf(lost, start), then, at(1))).toMatchObject({ retryAfter: at(24) });
+  expect(mayCharge(historyOf(lost, start), then, at(1))).toMatchObject({ retryAfter: at(24) });
 });
 
 test('the strictest of two rules applies, from the day it is in force', () => {
@@ -137,12 +137,12 @@ test('31 days of daily retries of 1,000 series are all allowed', () => {
     const declines: Decline[] = [];
     for (let days = 0; days <= 31; days++) {
       const now = at(days * 24);
-      const verdict = mayCharge({ ...standingOf(series, last), declines }, { invoiceCreatedAt: start }, now);
-      if (!verdict.may) continue;
+      const decision = mayCharge({ ...historyOf(series, last), declines }, { invoiceCreatedAt: start }, now);
+      if (!decision.may) continue;
       attempts += 1;
       last = now;
       declines.push({ at: now, isOfCharge: true });
-      series = ended(series, declined, now, verdict.isRetry);
+      series = ended(series, declined, now, decision.isRetry);
     }
   }
   expect(attempts).toBe(32_000);

@@ -116,11 +116,11 @@ const anInstantMs = 1;
 /** How long after a hold its capture may stay unknown. Older nodes do not say that a hold has ended. */
 const captureUnknownMs = 7 * 24 * 3_600_000;
 
-export function mayCharge(standing: ChargeHistory, charge: Charge, now: Instant): ChargeDecision {
-  const verdict = verdictAt(standing, charge, now);
-  if (verdict.may) return verdict;
-  const { recheckAt, ...refusal } = verdict;
-  const retryAfter = recheckAt && firstAccepted(standing, charge, recheckAt);
+export function mayCharge(history: ChargeHistory, charge: Charge, now: Instant): ChargeDecision {
+  const decision = decisionAt(history, charge, now);
+  if (decision.may) return decision;
+  const { recheckAt, ...refusal } = decision;
+  const retryAfter = recheckAt && firstAccepted(history, charge, recheckAt);
   return { ...refusal, ...(retryAfter ? { retryAfter } : {}) };
 }
 
@@ -140,33 +140,33 @@ export function unlessPaused(decision: ChargeDecision, pausedUntil: Instant | un
 type Refused = { readonly may: false; readonly recheckAt?: Instant } & ChargeRefusal;
 
 /** Undefined if no later time would change the decision. */
-function firstAccepted(standing: ChargeHistory, charge: Charge, from: Instant): Instant | undefined {
+function firstAccepted(history: ChargeHistory, charge: Charge, from: Instant): Instant | undefined {
   for (let at = from; ;) {
-    const verdict = verdictAt(standing, charge, at);
-    if (verdict.may) return at;
-    const { recheckAt } = verdict;
+    const decision = decisionAt(history, charge, at);
+    if (decision.may) return at;
+    const { recheckAt } = decision;
     if (recheckAt === undefined) return undefined;
-    if (recheckAt <= at) throw new Error(`Rule ${verdict.rule} of ${verdict.pack} ends before it starts.`);
+    if (recheckAt <= at) throw new Error(`Rule ${decision.rule} of ${decision.pack} ends before it starts.`);
     at = recheckAt;
   }
 }
 
 /** The decision at one instant, and when it can change next. In between it is constant. */
-function verdictAt(
-  standing: ChargeHistory,
+function decisionAt(
+  history: ChargeHistory,
   charge: Charge,
   now: Instant,
 ): (ChargeDecision & { may: true }) | Refused {
-  const series = seriesAt(standing.series, now);
+  const series = seriesAt(history.series, now);
   const packs = packsInForce(series.card.paymentSystem, now);
-  const final = finalRefusal({ ...standing, series }, charge, packs, now);
+  const final = finalRefusal({ ...history, series }, charge, packs, now);
   if (final) return { may: false, ...final };
 
   const { failingSince } = series;
   const house = packIdOf(packs[0] as RulePack);
-  const agreed = agreement({ ...standing, series }, charge, now);
+  const agreed = agreement({ ...history, series }, charge, now);
   const { period, periodRule } = agreed;
-  const undecided = periodRule === 'refuse' && undecidedCharge(standing, now);
+  const undecided = periodRule === 'refuse' && undecidedCharge(history, now);
   if (agreed.refusedFor) {
     const { rule, until } = agreed.refusedFor;
     const refusal = { code: 'recurrentAmountAboveConsent', rule, pack: house } as const;
@@ -178,14 +178,14 @@ function verdictAt(
     nextPackAfter(series.card.paymentSystem, now),
     failingEnd && charge.invoiceCreatedAt === 'then' ? laterBy(failingEnd, anInstantMs) : undefined,
   ];
-  if (failingSince !== undefined && standing.isAttemptPending) {
+  if (failingSince !== undefined && history.isAttemptPending) {
     // The outcome of the pending attempt decides, and its time is unknown.
     return { may: false, code: 'recurrentRetryTooEarly', rule: 'attemptPending', pack: house };
   }
   if (undecided) return { may: false, code: 'recurrentPeriodAlreadyCharged', rule: undecided, pack: house };
-  const found = waits(standing, series, packs, now);
+  const found = waits(history, series, packs, now);
   if (period && periodRule === 'refuse') {
-    const until = startOfDay(period.end, standing.timeZone);
+    const until = startOfDay(period.end, history.timeZone);
     found.push({ code: 'recurrentPeriodAlreadyCharged', until, rule: 'period', pack: house });
   }
   const strictest = latestOf(found);
@@ -267,8 +267,8 @@ export function isInForce({ at }: CardStop, { consentedAt }: Pick<ChargedSeries,
 /** No invoice of the series can be charged any more, unless the payer consents again. */
 export function canNeverCharge(series: ChargedSeries, now: Instant): boolean {
   const packs = packsInForce(series.card.paymentSystem, now);
-  const standing = { series, isAttemptPending: false, declines: [], timeZone: 'UTC' };
-  return finalRefusal(standing, { invoiceCreatedAt: 'then' }, packs, now) !== undefined;
+  const history = { series, isAttemptPending: false, declines: [], timeZone: 'UTC' };
+  return finalRefusal(history, { invoiceCreatedAt: 'then' }, packs, now) !== undefined;
 }
 
 type Wait = {
@@ -279,12 +279,12 @@ type Wait = {
 };
 
 function waits(
-  standing: ChargeHistory,
+  history: ChargeHistory,
   series: ChargedSeries,
   packs: readonly RulePack[],
   now: Instant,
 ): Wait[] {
-  const { lastAttemptAt, declines, timeZone } = standing;
+  const { lastAttemptAt, declines, timeZone } = history;
   const found: Wait[] = [];
   const { notBefore } = series;
   if (notBefore && now < notBefore.at) {

@@ -40,7 +40,7 @@ function charging({ start = noon, timeZone = moscow, network = 'visa' as 'visa' 
 
   const self = {
     at,
-    verdict(hours: number, ms = 0, invoiceAt: number | 'then' = 'then') {
+    decision(hours: number, ms = 0, invoiceAt: number | 'then' = 'then') {
       const charge: Charge = { invoiceCreatedAt: invoiceAt === 'then' ? 'then' : at(invoiceAt) };
       const history = {
         series,
@@ -92,24 +92,24 @@ const tooEarly = (hours: number, micros = '123456') => ['recurrentRetryTooEarly'
 describe('once a day', () => {
   test('1, 2: 22 hours and 45 minutes later, to the microsecond', () => {
     const one = charging().fails(0);
-    expect(one.verdict(22.75, -1_000)).toEqual(tooEarly(22.75));
-    expect(one.verdict(22.75, -1)).toEqual(tooEarly(22.75));
-    expect(one.verdict(22.75)).toBe('accepted');
+    expect(one.decision(22.75, -1_000)).toEqual(tooEarly(22.75));
+    expect(one.decision(22.75, -1)).toEqual(tooEarly(22.75));
+    expect(one.decision(22.75)).toBe('accepted');
   });
 
-  test('2a: not on the same local date', () => {
+  test('2a: refuses a second charge on the same local date', () => {
     // Five past midnight in Moscow, which is still the day before in UTC.
     const one = charging({ start: '2026-01-18T21:05:00.123456Z' as Instant }).fails(0);
     const midnight = '2026-01-19T21:00:00.000000Z' as Instant;
     const hours = (epochMsOf(midnight) - epochMsOf(one.at(0))) / hour;
-    expect(one.verdict(23.75)).toEqual(tooEarly(hours, '000000'));
-    expect(one.verdict(hours, -1)).toEqual(tooEarly(hours, '000000'));
-    expect(one.verdict(hours, 1)).toBe('accepted');
+    expect(one.decision(23.75)).toEqual(tooEarly(hours, '000000'));
+    expect(one.decision(hours, -1)).toEqual(tooEarly(hours, '000000'));
+    expect(one.decision(hours, 1)).toBe('accepted');
   });
 
   test('2a: and not two minutes later on the next one', () => {
     const one = charging({ start: '2026-01-19T20:59:00.000000Z' as Instant }).fails(0);
-    expect(one.verdict(2 / 60)).toEqual(tooEarly(22.75, '000000'));
+    expect(one.decision(2 / 60)).toEqual(tooEarly(22.75, '000000'));
   });
 
   test.each([
@@ -117,33 +117,33 @@ describe('once a day', () => {
     ['2b: back', '2027-10-30T10:00:00.000000Z', 25],
   ])('%s in the night: at the same local time', (_, start, sameTime) => {
     const one = charging({ start: start as Instant, timeZone: 'Europe/Berlin' }).fails(0);
-    expect(one.verdict(sameTime)).toBe('accepted');
-    expect(one.verdict(22.75, -1)).toEqual(tooEarly(22.75, '000000'));
+    expect(one.decision(sameTime)).toBe('accepted');
+    expect(one.decision(22.75, -1)).toEqual(tooEarly(22.75, '000000'));
   });
 
   test('2a: on a day of 25 hours, the date lasts longer', () => {
     const midnight = '2027-10-30T22:00:00.000000Z' as Instant;
     const one = charging({ start: midnight, timeZone: 'Europe/Berlin' }).fails(0);
-    expect(one.verdict(24.5)).toEqual(tooEarly(25, '000000'));
-    expect(one.verdict(25)).toBe('accepted');
+    expect(one.decision(24.5)).toEqual(tooEarly(25, '000000'));
+    expect(one.decision(25)).toBe('accepted');
   });
 
   test('3: without failures, any number', () => {
     const one = charging().fails(0).ends(24, { outcome: 'approved' });
-    expect(one.verdict(25)).toBe('accepted');
+    expect(one.decision(25)).toBe('accepted');
   });
 
-  test('7: whatever the invoice', () => {
-    expect(charging().fails(0).verdict(1, 0, 0.5)).toEqual(tooEarly(22.75));
+  test('7: counts the charges of every invoice', () => {
+    expect(charging().fails(0).decision(1, 0, 0.5)).toEqual(tooEarly(22.75));
   });
 
   test('15: a pending retry has no time, and without failures it refuses nothing', () => {
-    expect(charging().fails(0).isPending(24).verdict(25)).toEqual(['recurrentRetryTooEarly']);
-    expect(charging().isPending(24).verdict(25)).toBe('accepted');
+    expect(charging().fails(0).isPending(24).decision(25)).toEqual(['recurrentRetryTooEarly']);
+    expect(charging().isPending(24).decision(25)).toBe('accepted');
   });
 
   test('16: an attempt that was not sent does not count', () => {
-    expect(charging().ends(0, { outcome: 'unsent' }).verdict(0, 1_000)).toBe('accepted');
+    expect(charging().ends(0, { outcome: 'unsent' }).decision(0, 1_000)).toBe('accepted');
   });
 });
 
@@ -152,39 +152,39 @@ describe('31 days', () => {
     const one = charging({ network: 'mastercard' })
       .fails(0)
       .fails(30 * 24);
-    expect(one.verdict(31 * 24, 0, 0)).toBe('accepted');
-    expect(one.verdict(31 * 24, 1, 0)).toEqual(['recurrentRetryWindowExpired']);
+    expect(one.decision(31 * 24, 0, 0)).toBe('accepted');
+    expect(one.decision(31 * 24, 1, 0)).toEqual(['recurrentRetryWindowExpired']);
   });
 
   test('6: a later invoice is a new obligation', () => {
     const one = charging({ network: 'mastercard' })
       .fails(0)
       .fails(30 * 24);
-    expect(one.verdict(31 * 24 + 1, 0, 31 * 24 + 1)).toBe('accepted');
+    expect(one.decision(31 * 24 + 1, 0, 31 * 24 + 1)).toBe('accepted');
     one.fails(31 * 24 + 1);
-    expect(one.verdict(31 * 24 + 2, 0, 31 * 24 + 1)).toEqual(tooEarly(31 * 24 + 1 + 22.75));
+    expect(one.decision(31 * 24 + 2, 0, 31 * 24 + 1)).toEqual(tooEarly(31 * 24 + 1 + 22.75));
   });
 });
 
 describe('stricter rules', () => {
-  test('8: the advice of the network', () => {
-    expect(charging({ network: 'mastercard' }).fails(0, '51', '27').verdict(95)).toEqual(tooEarly(96));
+  test('8: the advice of the network delays the next charge', () => {
+    expect(charging({ network: 'mastercard' }).fails(0, '51', '27').decision(95)).toEqual(tooEarly(96));
   });
 
   test('9: the declines of a card in 30 days', () => {
     expect(
       charging()
         .failsDaily(15)
-        .verdict(16 * 24),
+        .decision(16 * 24),
     ).toEqual(['recurrentRetryLimitReached', 30 * 24, '123456']);
   });
 
-  test('10: a final decline', () => {
+  test('10: a final decline stops the series', () => {
     for (const hours of [1, 24, 31 * 24])
-      expect(charging().fails(0, '41').verdict(hours)).toEqual(['recurrentStopped']);
+      expect(charging().fails(0, '41').decision(hours)).toEqual(['recurrentStopped']);
   });
 });
 
 test('13: binding the same card again keeps the failures', () => {
-  expect(charging().fails(0).bindsAgain(2).verdict(3)).toEqual(tooEarly(22.75));
+  expect(charging().fails(0).bindsAgain(2).decision(3)).toEqual(tooEarly(22.75));
 });

@@ -6,15 +6,22 @@ import type {
   PayoutMessage,
   VerifyMessage,
 } from '../../acquiring/adapters/http/messages.ts';
-import { openMinor } from './state.ts';
-import type { BankState, BookedOperation, ChargeDecision, Later, Operation, Waiting } from './state.ts';
+import { openMinor } from './state/state.ts';
+import type {
+  BankState,
+  BookedOperation,
+  OperationOutcome,
+  Later,
+  Operation,
+  Waiting,
+} from './state/state.ts';
 import { specialAmount, type SpecialAmount } from './special-amounts.ts';
 import { cardForPayment, cardForPayout, type TestCard } from './test-cards.ts';
 import { defined } from '../../defined.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 
 export type Decision = {
-  readonly verdict: ChargeDecision;
+  readonly verdict: OperationOutcome;
   readonly waiting?: Waiting;
   readonly bookedTwice?: true;
   readonly returnsAt?: Instant;
@@ -78,7 +85,7 @@ export function decide(book: BankState, question: Question): Decision {
   }
 }
 
-function declinedAsOrdered(message: OperationMessage, code: string): ChargeDecision {
+function declinedAsOrdered(message: OperationMessage, code: string): OperationOutcome {
   return 'card' in message ? declined(cardForPayment(message.card.number), code) : no(code);
 }
 
@@ -207,12 +214,12 @@ function decidePayout({ now, returnsAfterMs = twoMinutesMs }: Question, message:
 }
 
 /** Decides only whether the card takes payouts. A payout itself may still be declined. */
-function decideVerification({ card: { number } }: VerifyMessage): ChargeDecision {
+function decideVerification({ card: { number } }: VerifyMessage): OperationOutcome {
   const card = cardForPayout(number);
   return card.takesNoPayouts ? declined(card, transactionNotPermitted) : approved();
 }
 
-function decideFollowUp(book: BankState, { message, now, holdMs }: Question): ChargeDecision {
+function decideFollowUp(book: BankState, { message, now, holdMs }: Question): OperationOutcome {
   if (message.kind === 'authorise' || message.kind === 'payout' || message.kind === 'verify') {
     throw new Error(`${message.kind} has no original operation`);
   }
@@ -241,18 +248,18 @@ function decideFollowUp(book: BankState, { message, now, holdMs }: Question): Ch
   return verdict.outcome === 'approved' && special?.declined !== undefined ? no(special.declined) : verdict;
 }
 
-function decideCapture(original: BookedOperation, amount: number, isExpired: boolean): ChargeDecision {
+function decideCapture(original: BookedOperation, amount: number, isExpired: boolean): OperationOutcome {
   if (original.isClosed || isExpired) return no(invalidTransaction);
   return amount <= openMinor(original) ? approved() : no(invalidAmount);
 }
 
-function decideRefund(original: BookedOperation, amount: number): ChargeDecision {
+function decideRefund(original: BookedOperation, amount: number): OperationOutcome {
   if (original.capturedMinor === undefined) return no(invalidTransaction);
   return amount <= original.capturedMinor - original.refundedMinor ? approved() : no(invalidAmount);
 }
 
 /** Approved means that the original moves no money, now or later. */
-function decideReversal(original: BookedOperation, part: number | undefined): ChargeDecision {
+function decideReversal(original: BookedOperation, part: number | undefined): OperationOutcome {
   const { operation, capturedMinor, refundedMinor, verdict, isReversed, isApprovedLate } = original;
   if ((verdict.outcome === 'declined' && !isApprovedLate) || isReversed) return approved();
   if (part !== undefined)
@@ -274,7 +281,7 @@ function eciOf({ network }: TestCard): string {
   return network === 'mastercard' || network === 'maestro' ? '02' : '05';
 }
 
-function approved(eci?: string, advice?: string): ChargeDecision {
+function approved(eci?: string, advice?: string): OperationOutcome {
   return { outcome: 'approved', ...defined({ eci, advice }) };
 }
 
@@ -283,11 +290,11 @@ function declined(
   code: string,
   advice?: string,
   declineClass?: DeclineClass,
-): ChargeDecision {
+): OperationOutcome {
   const by = declineClass && ({ by: 'acquirer', class: declineClass } as const);
   return { outcome: 'declined', network, code, ...defined({ advice }), ...by };
 }
 
-function no(code: string): ChargeDecision {
+function no(code: string): OperationOutcome {
   return { outcome: 'declined', network: 'bank', code };
 }

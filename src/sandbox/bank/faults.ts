@@ -84,14 +84,19 @@ const Order = Type.Union([
 ]);
 const order = Compile(Order);
 
-type Standing = Static<typeof Scope> & { kind: OrderedKind; code?: string; left?: number; rate?: number };
+type StandingFault = Static<typeof Scope> & {
+  kind: OrderedKind;
+  code?: string;
+  left?: number;
+  rate?: number;
+};
 
 export type Faults = {
   /** False when the order is not valid. */
   order(wanted: unknown): boolean;
   clear(): void;
   /** The faults still to come. */
-  list(): { outage: boolean; latency: Latency; faults: readonly Standing[] };
+  list(): { outage: boolean; latency: Latency; faults: readonly StandingFault[] };
   isOut(): boolean;
   ofRequest(concerned: Concerned, message?: OperationMessage): FaultBefore | FaultAfter | undefined;
   /** The code with which to decline an operation that the bank has not received before. */
@@ -104,7 +109,7 @@ const longestDelayMs = 120_000;
 
 export function openFaults(seed: number): Faults {
   const random = seededRandom(seed);
-  let standing: Standing[] = [];
+  let standing: StandingFault[] = [];
   let outage = false;
   let latency: Latency = { shape: 'none' };
 
@@ -112,7 +117,7 @@ export function openFaults(seed: number): Faults {
     isWanted: (kind: OrderedKind) => kind is Kind,
     concerned?: Concerned,
     message?: OperationMessage,
-  ): (Standing & { kind: Kind }) | undefined {
+  ): (StandingFault & { kind: Kind }) | undefined {
     for (const fault of standing) {
       const { kind } = fault;
       if (!isWanted(kind) || !isConcerned(fault, concerned, message)) continue;
@@ -154,7 +159,7 @@ export function openFaults(seed: number): Faults {
 }
 
 function isConcerned(
-  { operationKind, card, terminal, merchants }: Standing,
+  { operationKind, card, terminal, merchants }: StandingFault,
   concerned: Concerned | undefined,
   message: OperationMessage | undefined,
 ): boolean {
@@ -170,7 +175,7 @@ function isConcerned(
 }
 
 /** Whatever was ordered, no card number leaves the bank. */
-function shown({ card, ...fault }: Standing): Standing {
+function shown({ card, ...fault }: StandingFault): StandingFault {
   return { ...fault, ...defined({ card: card?.slice(-4) }) };
 }
 

@@ -1,7 +1,7 @@
 // Routes of the issuer's pages: the challenge, the payer's decision, and the way back to the merchant.
 // Everything the browser sends is checked against the bank's state.
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { BookedOperation, Waiting } from './state.ts';
+import type { BookedOperation, Waiting } from './state/state.ts';
 import { challengePage, closingPage, oneTimePassword, returnPage, type Page } from './issuer-pages.ts';
 import { returnField, returnValueOf } from './operation-processor.ts';
 import type { Ending, Interaction, OperationProcessor } from './operation-processor.ts';
@@ -34,7 +34,7 @@ type Challenged = Waiting & { for: 'payer' };
 
 const challengeRequest = { messageType: 'CReq', messageVersion: '2.2.0', challengeWindowSize: '05' };
 
-export function addIssuerPages(app: FastifyInstance, teller: () => OperationProcessor): void {
+export function addIssuerPages(app: FastifyInstance, processor: () => OperationProcessor): void {
   // Kept in memory: a restart gives new tries, which is harmless in a sandbox.
   const wrongCodes = new Map<string, number>();
 
@@ -60,16 +60,16 @@ export function addIssuerPages(app: FastifyInstance, teller: () => OperationProc
     if (ending === 'confirm' && fields['otp']?.trim() !== oneTimePassword) {
       const wrong = (wrongCodes.get(given.ticket) ?? 0) + 1;
       wrongCodes.set(given.ticket, wrong);
-      if (wrong >= maxTries) await teller().endChallenge(given.ticket, 'refuse');
+      if (wrong >= maxTries) await processor().endChallenge(given.ticket, 'refuse');
     } else {
-      await teller().endChallenge(given.ticket, ending);
+      await processor().endChallenge(given.ticket, ending);
     }
     return visit(given, reply);
   });
 
   /** Shows the challenge while it is open, and sends the browser back after that. */
   async function visit(given: Visit, reply: FastifyReply): Promise<FastifyReply> {
-    const booked = ticketPattern.test(given.ticket) ? await teller().challenge(given.ticket) : undefined;
+    const booked = ticketPattern.test(given.ticket) ? await processor().challenge(given.ticket) : undefined;
     const challenge = booked?.challenge;
     if (!booked || !challenge) {
       const text = 'This confirmation was not found. Go back to the merchant and try again.';

@@ -2,7 +2,7 @@
 // Appends that arrive during a sync share the next one.
 import { open, type FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { Fact } from './state.ts';
+import type { Fact } from './state/state.ts';
 
 export type Journal = {
   /** Resolves when the fact would survive a crash. */

@@ -11,11 +11,11 @@ import {
   type BookedOperation,
   type Fact,
   type Operation,
-  type ChargeDecision,
+  type OperationOutcome,
   type Waiting,
-} from './state.ts';
-import { applyFact } from './book/apply-fact.ts';
-import { answerTo, type Speaks } from './book/answer.ts';
+} from './state/state.ts';
+import { applyFact } from './state/apply-fact.ts';
+import { answerTo, type Speaks } from './state/answer.ts';
 import { decide } from './decide.ts';
 import type { Journal } from './journal.ts';
 import { isSameContent, operationOf, ticketOf, type Read } from './read-message.ts';
@@ -47,7 +47,7 @@ export type OperationProcessor = {
   endOverdue(): Promise<void>;
 };
 
-export type TellerOptions = {
+export type OperationProcessorOptions = {
   readonly clock: Clock;
   readonly journal: Journal;
   /** The facts read from the journal. */
@@ -70,7 +70,7 @@ export type Interaction = (OperationAnswer & { outcome: 'payerNeeded' })['intera
 
 const operationId = new RegExp(operationIdPattern);
 
-export function openTeller(options: TellerOptions): OperationProcessor {
+export function openOperationProcessor(options: OperationProcessorOptions): OperationProcessor {
   const { clock, journal, key, holdMs, returnsAfterMs, interactionOf, onChanged, speaks = 'today' } = options;
   const { declineOf } = options;
   const book = emptyBook();
@@ -83,7 +83,7 @@ export function openTeller(options: TellerOptions): OperationProcessor {
     return applyFact(book, fact);
   }
 
-  function finish({ operation }: BookedOperation, verdict: ChargeDecision): void {
+  function finish({ operation }: BookedOperation, verdict: OperationOutcome): void {
     record({ type: 'finished', at: clock.now(), operationId: operation.operationId, verdict });
     journal.settled().then(
       () => onChanged(operation),
@@ -242,6 +242,6 @@ export function returnValueOf(ticket: string): string {
   return createHash('sha256').update(`return|${ticket}`).digest('base64url');
 }
 
-function authenticationFailed({ operation }: BookedOperation, code: string): ChargeDecision {
+function authenticationFailed({ operation }: BookedOperation, code: string): OperationOutcome {
   return { outcome: 'declined', network: operation.card?.network ?? 'bank', code };
 }

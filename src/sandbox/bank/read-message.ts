@@ -7,7 +7,7 @@ import {
   type OperationKind,
   type OperationMessage,
 } from '../../acquiring/adapters/http/messages.ts';
-import type { Operation } from './state.ts';
+import type { Operation } from './state/state.ts';
 import { cardForPayment } from './test-cards.ts';
 import { defined } from '../../defined.ts';
 

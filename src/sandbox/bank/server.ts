@@ -17,8 +17,8 @@ import { isBefore, isOfCallback } from './faults.ts';
 import type { FaultAfter, FaultBefore, FaultKind, Faults } from './faults.ts';
 import { addIssuerPages } from './issuer.ts';
 import { breakOff, leaveWaiting, playAfter, playBefore, sendNotDone, sendReply } from './inject-fault.ts';
-import { abilities, withoutLaterFields } from './book/abilities.ts';
-import type { Speaks } from './book/answer.ts';
+import { abilities, withoutLaterFields } from './state/abilities.ts';
+import type { Speaks } from './state/answer.ts';
 import { readMessage } from './read-message.ts';
 import type { AbilitiesAnswer } from '../../acquiring/adapters/http/capabilities.ts';
 import { specialAmount } from './special-amounts.ts';
@@ -34,7 +34,7 @@ type OfOperation = { Params: { id: string } };
 
 export type BankServerOptions = {
   /** Undefined until the journal has been read. */
-  readonly teller: () => OperationProcessor | undefined;
+  readonly processor: () => OperationProcessor | undefined;
   readonly faults: Faults;
   readonly clock: Clock;
   readonly isSigned: (message: SignedMessage, header: string | undefined, nowSeconds: number) => boolean;
@@ -70,12 +70,12 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
 
   const faultOfAmount = specialFaults();
   const ready = (): OperationProcessor => {
-    const teller = options.teller();
-    if (!teller) throw new Error('the journal of the simulated bank is not read yet');
-    return teller;
+    const processor = options.processor();
+    if (!processor) throw new Error('the journal of the simulated bank is not read yet');
+    return processor;
   };
 
-  app.get('/health', () => ({ status: options.teller() ? 'ok' : 'starting', bank: bankId }));
+  app.get('/health', () => ({ status: options.processor() ? 'ok' : 'starting', bank: bankId }));
 
   app.put<OfOperation>('/operations/:id', async (request, reply) => {
     if (!isAdmitted(request, reply)) return reply;
@@ -183,7 +183,7 @@ export function buildBankServer(options: BankServerOptions): FastifyInstance {
       sendReply(reply, { status: 401, body: { error: 'unauthorised' } });
       return false;
     }
-    if (!options.teller()) {
+    if (!options.processor()) {
       sendNotDone(reply, 503);
       return false;
     }

@@ -11,7 +11,7 @@ import { makeFolder } from '../../platform/make-folder.ts';
 import { sandboxMasterKey } from '../../platform/keys/master-key.ts';
 import { defined } from '../../defined.ts';
 import type { AbilitiesAnswer } from '../../acquiring/adapters/http/capabilities.ts';
-import type { Speaks } from './book/answer.ts';
+import type { Speaks } from './state/answer.ts';
 import { openCallbacks } from './callbacks.ts';
 import { claimAgain, claimFolder, type Claim } from './folder-lock.ts';
 import { isOfCallback, openFaults, type Faults } from './faults.ts';
@@ -19,7 +19,7 @@ import { interactionOf } from './issuer.ts';
 import { memoryJournal, openFileJournal, type Journal } from './journal.ts';
 import { buildBankServer } from './server.ts';
 import { specialAmount } from './special-amounts.ts';
-import { openTeller, type OperationProcessor } from './operation-processor.ts';
+import { openOperationProcessor, type OperationProcessor } from './operation-processor.ts';
 
 export type SimulatedBank = {
   readonly url: string;
@@ -46,7 +46,7 @@ export type SimulatedBankOptions = {
   readonly speaks?: Speaks;
   readonly abilities?: AbilitiesAnswer;
   /** Tests replace both to get a faulty bank. */
-  readonly employ?: (teller: OperationProcessor) => OperationProcessor;
+  readonly employ?: (processor: OperationProcessor) => OperationProcessor;
   readonly admit?: typeof isSigned;
 };
 
@@ -81,13 +81,13 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
   const callbacks = openCallbacks(secret, clock);
   let app: FastifyInstance | undefined;
   let journal: Journal | undefined;
-  let teller: OperationProcessor | undefined;
+  let processor: OperationProcessor | undefined;
 
   const addressOf = (listening: number) => `http://${reachable(host)}:${listening}`;
 
   async function listen(wanted: number): Promise<number | undefined> {
     const server = buildBankServer({
-      teller: () => teller,
+      processor: () => processor,
       faults,
       clock,
       speaks,
@@ -119,7 +119,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
         ? { journal: memoryJournal(), facts: [] }
         : await openFileJournal(join(folder, 'journal'));
     journal = opened.journal;
-    const honest = openTeller({
+    const honest = openOperationProcessor({
       clock,
       ...opened,
       key,
@@ -134,7 +134,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
         callbacks.send(operationId, callbackUrl, fault);
       },
     });
-    teller = options.employ ? options.employ(honest) : honest;
+    processor = options.employ ? options.employ(honest) : honest;
   }
 
   const claimable = { folder: folder ?? '', port, bankId, addressOf, listen, stopListening };
@@ -164,7 +164,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
   let sweepTimer: NodeJS.Timeout | undefined;
   function sweep(): void {
     if (sweeping) return;
-    sweeping = (teller ? teller.endOverdue() : becomeOwner())
+    sweeping = (processor ? processor.endOverdue() : becomeOwner())
       .catch((error: unknown) => log.warn({ err: error }, 'simulated bank could not end overdue operations'))
       .finally(() => (sweeping = undefined));
   }
@@ -173,7 +173,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
     clearInterval(sweepTimer);
     await sweeping;
     // The port is freed last, because its next owner opens the journal.
-    teller = undefined;
+    processor = undefined;
     await journal?.close();
     await stopListening();
     await callbacks.stop();
@@ -183,7 +183,7 @@ export async function openSimulatedBank(options: SimulatedBankOptions): Promise<
     const claimed = await claim();
     if (claimed.is === 'ours') await openBook(claimed.port);
     sweepTimer = setInterval(sweep, sweepEveryMs).unref();
-    return { url: addressOf(claimed.port), isOurs: () => teller !== undefined, faults, stop };
+    return { url: addressOf(claimed.port), isOurs: () => processor !== undefined, faults, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -48,10 +48,12 @@ export function nextAttemptLines(
     return [line(failedAt, `No other attempt: the invoice is ${invoice.status}.`)];
   if (invoice.paymentInProgress) return [line(failedAt, 'Another attempt is in progress.')];
   if (!charge) return [line(failedAt, `The payer can try again, until ${invoice.dueDate.slice(0, 19)}Z.`)];
-  const { verdict } = charge.found;
-  if (verdict.may) return [line(failedAt, 'The rules allow another charge of this invoice now.')];
-  const refused = `${verdict.code}, by rule ${verdict.rule} of ${verdict.pack}`;
-  if (verdict.retryAfter === undefined)
+  const { decision } = charge.found;
+  if (decision.may) return [line(failedAt, 'The rules allow another charge of this invoice now.')];
+  const refused = `${decision.code}, by rule ${decision.rule} of ${decision.pack}`;
+  if (decision.retryAfter === undefined)
     return [line(failedAt, `No other charge by waiting: ${refused}. The payer can pay the invoice.`)];
-  return [line(latest(failedAt, verdict.retryAfter), `The next charge is possible. Until then: ${refused}.`)];
+  return [
+    line(latest(failedAt, decision.retryAfter), `The next charge is possible. Until then: ${refused}.`),
+  ];
 }

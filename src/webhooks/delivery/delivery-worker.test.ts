@@ -7,7 +7,7 @@ import {
   until,
   type Arrival,
   type DeliveryWorld,
-} from '../../../test/support/receivers/couriers.ts';
+} from '../../../test/support/receivers/delivery-workers.ts';
 import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import type { PostResponse } from './http-sender.ts';
 

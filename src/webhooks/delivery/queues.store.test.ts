@@ -1,6 +1,6 @@
 // Only results under the valid lease of a queue are stored.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/delivery-workers.ts';
 import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { laterBy } from '../../clock.ts';
 import { claim, write, type QueueWrite } from './queues.store.ts';

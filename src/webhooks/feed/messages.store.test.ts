@@ -1,6 +1,6 @@
 // Event numbers are assigned once by any node, and increase within an aggregate.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/delivery-workers.ts';
 import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { instantAt } from '../../clock.ts';
 import { invoicesTopic } from '../../payments/webhook-events.ts';

@@ -6,7 +6,7 @@ import {
   until,
   type Arrival,
   type DeliveryWorld,
-} from '../../../test/support/receivers/couriers.ts';
+} from '../../../test/support/receivers/delivery-workers.ts';
 import { factsOfInvoice, writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { epochMsOf, instantAt } from '../../clock.ts';
 import { invoicesTopic } from '../../payments/webhook-events.ts';

@@ -5,7 +5,7 @@ import {
   startDeliveryWorld,
   until,
   type DeliveryWorld,
-} from '../../../test/support/receivers/couriers.ts';
+} from '../../../test/support/receivers/delivery-workers.ts';
 import { writeInvoices } from '../../../test/support/database/seeded-events.ts';
 import { laterBy } from '../../clock.ts';
 import { attemptsOf, lags, parkedQueues, resume, type AttemptCursor } from './inspection.store.ts';

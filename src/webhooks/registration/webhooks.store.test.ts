@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/couriers.ts';
+import { startDeliveryWorld, type DeliveryWorld } from '../../../test/support/receivers/delivery-workers.ts';
 import { instantAt } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { DatabaseUnavailable } from '../../platform/database/connections/unavailable.ts';

@@ -50,16 +50,16 @@ beforeEach(async () => {
 
 /** The security codes that reached a bank, by invoice; empty if a message had none. */
 const codes = new Map<string, string[]>();
-function listening(teller: OperationProcessor): OperationProcessor {
+function listening(processor: OperationProcessor): OperationProcessor {
   return {
-    ...teller,
+    ...processor,
     perform(id, read) {
       const [invoiceId = ''] = id.split('.');
       if ('message' in read && read.message.kind === 'authorise') {
         const code = read.message.card.securityCode ?? '';
         codes.set(invoiceId, [...(codes.get(invoiceId) ?? []), code]);
       }
-      return teller.perform(id, read);
+      return processor.perform(id, read);
     },
   };
 }

@@ -14,15 +14,15 @@ beforeAll(async () => {
   world = await startPaymentWorld(
     {},
     {
-      employ: (teller) => ({
-        ...teller,
+      employ: (processor) => ({
+        ...processor,
         perform(id, read) {
           if ('message' in read) messages.set(id, read.message);
-          return teller.perform(id, read);
+          return processor.perform(id, read);
         },
         resume(id, returned) {
           returns.push(returned);
-          return teller.resume(id, returned);
+          return processor.resume(id, returned);
         },
       }),
     },

@@ -59,7 +59,12 @@ beforeAll(async () => {
   const network = { openLink: openSilentLink, openSender };
   service = await startTestService({}, undefined, undefined, network);
   const open = (name: string) =>
-    openSimulatedBank({ clock: service.clock, secret, log, employ: (teller) => listening(name, teller) });
+    openSimulatedBank({
+      clock: service.clock,
+      secret,
+      log,
+      employ: (processor) => listening(name, processor),
+    });
   banks = { first: await open('first'), second: await open('second') };
 });
 afterAll(async () => {
@@ -81,13 +86,13 @@ beforeEach(async () => {
   await service.banks.putTerminal({ ...shop, id: 'T2', bankId: names.second, priority: 2 });
 });
 
-function listening(bank: string, teller: OperationProcessor): OperationProcessor {
+function listening(bank: string, processor: OperationProcessor): OperationProcessor {
   return {
-    ...teller,
+    ...processor,
     perform(id, read) {
       const [invoiceId = ''] = id.split('.');
       performed.set(invoiceId, [...(performed.get(invoiceId) ?? []), `${bank} ${id.slice(-1)}`]);
-      return teller.perform(id, read);
+      return processor.perform(id, read);
     },
   };
 }

@@ -43,7 +43,7 @@ async function makeCustomer() {
   return body;
 }
 
-test('a cancelled invoice', async () => {
+test('a card entered for an invoice is refused once the invoice is cancelled', async () => {
   const invoice = await makeInvoice(world.service, world.merchant);
   const card = await enter(invoice.token);
   expect(await payAnother(card)).toBe(201);
@@ -53,7 +53,7 @@ test('a cancelled invoice', async () => {
   expect(await payAnother(await enter(invoice.token))).toBe('invalidPaymentToolToken');
 });
 
-test('a paid invoice, which takes no more payments', async () => {
+test('a card entered for an invoice is refused once the invoice is paid', async () => {
   const invoice = await makeInvoice(world.service, world.merchant);
   const card = await enter(invoice.token);
   expect(await payAnother(card)).toBe(201);
@@ -67,7 +67,7 @@ test('a paid invoice, which takes no more payments', async () => {
   expect(await payAnother(await enter(invoice.token))).toBe('invalidPaymentToolToken');
 });
 
-test('a deleted customer', async () => {
+test('a card entered for a customer is refused once the customer is deleted', async () => {
   const { customer, customerAccessToken } = await makeCustomer();
   const card = await enter(customerAccessToken.payload);
   expect(await payAnother(card)).toBe(201);

@@ -118,39 +118,42 @@ const cases: readonly Case[] = [
   },
 ];
 
-test.each(cases)('$operation', async ({ operation, status, otherwise = [], right }) => {
-  const { service, merchant } = world;
-  const { url, body } = await right();
-  await service.jobs.whenIdle();
-  const found = operationFinder(document)('POST', url);
-  if (typeof found === 'string') throw new Error(`No operation found at ${url}.`);
-  expect(found.operationId).toBe(operation);
-  const schema = schemaOf(found.requestBody);
-  if (!schema) throw new Error(`Operation ${operation} has no body.`);
-  const send = (sent: unknown) => service.call('POST', url, { token: merchant.apiKey, body: sent });
+test.each(cases)(
+  '$operation refuses wrong input and accepts right input',
+  async ({ operation, status, otherwise = [], right }) => {
+    const { service, merchant } = world;
+    const { url, body } = await right();
+    await service.jobs.whenIdle();
+    const found = operationFinder(document)('POST', url);
+    if (typeof found === 'string') throw new Error(`No operation found at ${url}.`);
+    expect(found.operationId).toBe(operation);
+    const schema = schemaOf(found.requestBody);
+    if (!schema) throw new Error(`Operation ${operation} has no body.`);
+    const send = (sent: unknown) => service.call('POST', url, { token: merchant.apiKey, body: sent });
 
-  const before = await everything();
-  const accepted: string[] = [];
-  const wrong = wrongBodies(schema, document, body);
-  for (const { what, body: sent } of wrong) {
-    const { status: answered, headers, text, body: answer } = await send(sent);
-    const problems = check(
-      { method: 'POST', url, requestId: 'test' },
-      { status: answered, headers, text, tookMs: 0 },
-    );
-    expect(problems, what).toEqual([]);
-    if (answered !== 400 || !['invalidRequest', ...otherwise].includes(answer.code)) {
-      accepted.push(`${what}: ${answered} ${answer?.code ?? ''}`);
+    const before = await everything();
+    const accepted: string[] = [];
+    const wrong = wrongBodies(schema, document, body);
+    for (const { what, body: sent } of wrong) {
+      const { status: answered, headers, text, body: answer } = await send(sent);
+      const problems = check(
+        { method: 'POST', url, requestId: 'test' },
+        { status: answered, headers, text, tookMs: 0 },
+      );
+      expect(problems, what).toEqual([]);
+      if (answered !== 400 || !['invalidRequest', ...otherwise].includes(answer.code)) {
+        accepted.push(`${what}: ${answered} ${answer?.code ?? ''}`);
+      }
     }
-  }
-  expect(accepted).toEqual([]);
-  expect(wrong.length).toBeGreaterThan(5);
-  expect(await everything()).toEqual(before);
+    expect(accepted).toEqual([]);
+    expect(wrong.length).toBeGreaterThan(5);
+    expect(await everything()).toEqual(before);
 
-  expect((await send(body)).status).toBe(status);
-  await service.jobs.whenIdle();
-  expect(await everything()).not.toEqual(before);
-});
+    expect((await send(body)).status).toBe(status);
+    await service.jobs.whenIdle();
+    expect(await everything()).not.toEqual(before);
+  },
+);
 
 /** Adds unknown members wherever an object has members. */
 function withUnknown(value: unknown): unknown {

@@ -1,6 +1,6 @@
 // A stop of the card, a renewal and the card's job at the same time, in an order that each test fixes.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { cardNeeds } from '../../../src/app/card-retention-rules.ts';
+import { cardNeeds } from '../../../src/app/card-needs.ts';
 import { runCardJob } from '../../../src/cards/worker.ts';
 import type { BankResponse } from '../../../src/acquiring/domain/bank-port.ts';
 import { laterBy } from '../../../src/clock.ts';

@@ -45,7 +45,7 @@ const charge = (parent: Parent, amount?: number, body = {}) =>
   recurring.charge(parent, amount, { by: merchant, body });
 const charged = (parent: Parent, amount?: number, body = {}) =>
   recurring.charged(parent, amount, { by: merchant, body });
-const standing = async ({ invoiceID, paymentID }: Parent): Promise<any> =>
+const recurringOf = async ({ invoiceID, paymentID }: Parent): Promise<any> =>
   (
     await world.service.call('GET', `${invoicesUrl}/${invoiceID}/payments/${paymentID}/recurring`, {
       token: merchant.apiKey,
@@ -105,7 +105,7 @@ describe('the networks’ count of declines excludes', () => {
       expect(await endings()).toEqual([{ outcome: 'lost', code: null, effect: null }]);
       expect(await declines()).toBe(0);
       // The issuer may have seen the charge, so it counts as an attempt and a failure.
-      expect(await standing(parent)).toMatchObject({
+      expect(await recurringOf(parent)).toMatchObject({
         status: 'active',
         refusal: { rule: 'onceADay', retryAfter: laterBy(made, 22.75 * hour) },
       });
@@ -116,7 +116,7 @@ describe('the networks’ count of declines excludes', () => {
     const parent = await parentOf();
     expect(await chargedAs(parent, { outcome: 'declined', network: 'bank', code: '41' })).toBe('failed');
     expect(await declines()).toBe(0);
-    expect(await standing(parent)).toMatchObject({ status: 'active', refusal: { rule: 'onceADay' } });
+    expect(await recurringOf(parent)).toMatchObject({ status: 'active', refusal: { rule: 'onceADay' } });
   });
 
   test('an authentication that failed or was abandoned, in a payment or a binding', async () => {
@@ -195,7 +195,7 @@ describe('a chain of charges', () => {
     const parent = await parentOf();
     const failed = await charge(parent, insufficientFunds, { makeRecurrent: true });
     await world.service.jobs.whenIdle();
-    expect(await standing(parent)).toMatchObject({ latestParent: parent, rootPayment: parent });
+    expect(await recurringOf(parent)).toMatchObject({ latestParent: parent, rootPayment: parent });
     await world.later(24 * hour);
     const asParent = (made: { body: any }) => ({ invoiceID: made.body.invoiceID, paymentID: '1' });
     expect(await charge(asParent(failed))).toMatchObject({ body: { code: 'invalidRecurrentParent' } });
@@ -208,7 +208,7 @@ describe('a chain of charges', () => {
       body: { reason: 'sent' },
     });
     await world.service.jobs.whenIdle();
-    expect(await standing(parent)).toMatchObject({ latestParent: asParent(held), rootPayment: parent });
+    expect(await recurringOf(parent)).toMatchObject({ latestParent: asParent(held), rootPayment: parent });
     expect(await charged(asParent(held), 100)).toBe('captured');
   });
 

@@ -169,7 +169,7 @@ test('a recurring charge takes three, its step with the bank two more, and its r
   await service.jobs.whenIdle();
   expect(sent).toEqual([
     'read_payable_invoice',
-    'read_series_standing',
+    'read_charge_history',
     'insert_charge',
     'read_encrypted_card',
     'change_charged_payment',

@@ -18,7 +18,7 @@ describeInBrowser('the checkout', () => {
   afterAll(() => world?.close());
   afterEach(() => world.leave());
 
-  test.each(locales)('has nothing in the way of a payer, in any look, in %s', async (locale) => {
+  test.each(locales)('breaks no accessibility rule, in any look, in %s', async (locale) => {
     const looks: Looks = { judge: 'everySize', themes: ['coral'] };
     expect(await walkThroughPayment(world, locale, looks)).toEqual({});
     expect(await walkThroughBinding(world, locale, looks)).toEqual({});
@@ -31,7 +31,7 @@ describeInBrowser('the reference page', () => {
   beforeAll(async () => void (reference = await openReferencePage()));
   afterAll(() => reference?.close());
 
-  test('has nothing in the way of a reader of any operation', async () => {
+  test('breaks no accessibility rule on any operation', async () => {
     const { page } = reference;
     await reference.show('all');
     await reference.tryIt('createInvoice');

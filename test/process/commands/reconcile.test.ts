@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { invoicesUrl } from '../../support/worlds/invoices.ts';
 import { startPaymentWorld, type PaymentWorld } from '../../support/worlds/payment-world.ts';
 import { mandate } from '../../support/processes/program.ts';
-import { tellerAt } from '../../support/bank/simulated-bank.ts';
+import { bankClientAt } from '../../support/bank/simulated-bank.ts';
 import { temporaryFolder } from '../../support/database/test-cluster.ts';
 
 const secret = 'what the bank and the service sign with';
@@ -68,7 +68,7 @@ test('a report without differences ends with 0', { timeout: 120_000 }, async () 
 });
 
 test('a difference in a file is printed as JSON and ends with 1', { timeout: 120_000 }, async () => {
-  const entries = await tellerAt(bankUrl, secret).book();
+  const entries = await bankClientAt(bankUrl, secret).book();
   const wrong = JSON.stringify({ entries }).replace('"amount":1500', '"amount":1600');
   const { code, output, errors } = await run(['--bank', written(wrong), '--bank-id', 'BANK', '--json']);
   expect(errors).toBe('');

@@ -18,10 +18,10 @@ import { testClock, type TestClock } from '../service/test-service.ts';
 
 export const bankSecret = 'a secret that only this test knows.';
 
-export type TestBank = SimulatedBank & OperationProcessor & { readonly clock: TestClock };
+export type TestBank = SimulatedBank & BankClient & { readonly clock: TestClock };
 
 /** Speaks to a bank at a URL; replies are returned unchanged. */
-export type OperationProcessor = {
+export type BankClient = {
   put(id: string, message: object): Promise<Reply>;
   get(id: string): Promise<Reply>;
   book(): Promise<BookEntry[]>;
@@ -36,10 +36,10 @@ export async function startBank(options: Partial<SimulatedBankOptions> = {}): Pr
   const bank = await openSimulatedBank({ clock, secret: bankSecret, log, ...options });
   onTestFinished(() => bank.stop());
   const now = options.clock ?? clock;
-  return { ...bank, ...tellerAt(bank.url, bankSecret, () => epochMsOf(now.now())), clock };
+  return { ...bank, ...bankClientAt(bank.url, bankSecret, () => epochMsOf(now.now())), clock };
 }
 
-export function tellerAt(url: string, secret: string, nowMs: () => number = Date.now): OperationProcessor {
+export function bankClientAt(url: string, secret: string, nowMs: () => number = Date.now): BankClient {
   const link = openLink(url, 5_000);
   onTestFinished(() => link.stop());
 

@@ -1,7 +1,7 @@
 // A merchant with a wallet, and cards to pay out to, over the API.
 import { epochMsOf } from '../../../src/clock.ts';
 import { secret, startPaymentWorld, type PaymentWorld } from './payment-world.ts';
-import { tellerAt } from '../bank/simulated-bank.ts';
+import { bankClientAt } from '../bank/simulated-bank.ts';
 import type { TestDatabase } from '../database/test-database.ts';
 import type { Answer, Merchant } from '../service/test-service.ts';
 
@@ -82,7 +82,7 @@ export async function startPayoutWorld(
         body: { amount, currency: 'RUB' },
         ...more,
       }),
-    book: () => tellerAt(world.bank.url, secret, () => epochMsOf(service.clock.now())).book(),
+    book: () => bankClientAt(world.bank.url, secret, () => epochMsOf(service.clock.now())).book(),
     async account(wallet = own.wallet) {
       const { body } = await get(`/wallet/v0/wallets/${wallet}/account`);
       return { own: body.own.amount, available: body.available.amount };

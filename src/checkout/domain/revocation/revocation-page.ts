@@ -15,7 +15,7 @@ export type SeriesShown = {
   readonly shop: string;
   readonly isTest: boolean;
   readonly brand: Brand;
-  readonly standing: Standing;
+  readonly status: SeriesStatus;
   /** Of the invoice that began it, if one did. */
   readonly product?: string;
   readonly card: { readonly paymentSystem: string; readonly lastDigits: string };
@@ -24,9 +24,9 @@ export type SeriesShown = {
 };
 
 /** Whether the shop may charge the card: the series may have stopped, or the agreed time may be over. */
-export type Standing = 'active' | 'stopped' | 'over' | 'ended';
+export type SeriesStatus = 'active' | 'stopped' | 'over' | 'ended';
 
-export function standingOf({ state, endsAt, card }: Series, now: Instant): Standing {
+export function seriesStatusOf({ state, endsAt, card }: Series, now: Instant): SeriesStatus {
   if (state.name === 'withdrawn') return 'ended';
   if (endsAt !== undefined && now >= endsAt) return 'over';
   return state.name === 'stopped' || now >= card.endsAt ? 'stopped' : 'active';
@@ -37,9 +37,9 @@ type Parts = { readonly title: string; readonly summary?: string; readonly conte
 
 export function revocationParts(asked: RevocationView, series: SeriesShown, locale: Locale): Parts {
   const words = revocationWords[locale];
-  const { shop, card, standing } = series;
-  const view = standing === 'ended' ? standing : asked;
-  const resting = standing === 'stopped' || standing === 'over' ? words[standing] : undefined;
+  const { shop, card, status } = series;
+  const view = status === 'ended' ? status : asked;
+  const resting = status === 'stopped' || status === 'over' ? words[status] : undefined;
   const said = (text: string) => escaped(fill(text, { shop, digits: card.lastDigits }));
   const ending = (head: string, lead: string) => `${mark('tick')}<h2>${said(head)}</h2><p>${said(lead)}</p>`;
   const content = {

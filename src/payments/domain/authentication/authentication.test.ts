@@ -138,7 +138,7 @@ describe('a decline for lack of a challenge', () => {
     ],
     ['a code of the bank itself', { ...softDecline, network: 'bank', code: '12' }],
     ['a failed authentication', { ...softDecline, code: '3ds-failed' }],
-  ] as const)('%s is none', (_name, answer) =>
+  ] as const)('%s does not step up', (_name, answer) =>
     expect(factsOf(started(), answer)).toMatchObject([{ type: 'payment_failed' }]),
   );
 

@@ -15,7 +15,7 @@ export type EvaluatedSeries = {
   readonly series: Series;
   /** The token of its card. */
   readonly token: string;
-  readonly verdict: ChargeDecision;
+  readonly decision: ChargeDecision;
   /** How the latest attempt to collect the invoice was declined. */
   readonly invoiceDecline?: DeclineClass;
 };
@@ -24,18 +24,18 @@ export type Contact = Pick<Payer, 'contactInfo' | 'redirectUrl'>;
 
 export function payerOfParent(
   asked: { readonly caller: Caller; readonly parent: PaymentRef; readonly contact: Contact },
-  { series, token, verdict, invoiceDecline }: EvaluatedSeries,
+  { series, token, decision, invoiceDecline }: EvaluatedSeries,
   previousNetworkTransactionId: string | undefined,
 ): Outcome<Payer, ChargeRefusal['code']> {
   const { caller, parent, contact } = asked;
-  if (!verdict.may) return refusalOf(verdict, caller);
+  if (!decision.may) return refusalOf(decision, caller);
   return accept({
     type: 'recurrent',
     token,
     seriesId: series.id,
     paymentSystem: series.card.paymentSystem,
     parent,
-    warnings: verdict.warnings,
+    warnings: decision.warnings,
     ...chainOf(series, previousNetworkTransactionId),
     ...chargedAs(series, invoiceDecline),
     ...(caller.kind === 'apiKey' ? {} : { receiptGoesToConsent: true as const }),
@@ -46,10 +46,10 @@ export function payerOfParent(
 export function payerOfCustomer(
   asked: { readonly caller: Caller; readonly customerId: string; readonly contact: Contact },
   { bindingId, token, details: card, networkTransactionId }: NonNullable<ChargeableCustomer['card']>,
-  { series, verdict, invoiceDecline }: EvaluatedSeries,
+  { series, decision, invoiceDecline }: EvaluatedSeries,
 ): Outcome<Payer & { type: 'customer' }, ChargeRefusal['code']> {
   const { caller, customerId, contact } = asked;
-  if (!verdict.may) return refusalOf(verdict, caller);
+  if (!decision.may) return refusalOf(decision, caller);
   return accept({
     type: 'customer',
     customerId,
@@ -57,7 +57,7 @@ export function payerOfCustomer(
     token,
     card,
     seriesId: series.id,
-    warnings: verdict.warnings,
+    warnings: decision.warnings,
     ...defined({ rootNetworkTransactionId: networkTransactionId }),
     ...chargedAs(series, invoiceDecline),
     ...contact,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '../../../caller.ts';
 import type { Logger } from '../../log.ts';
 import { openWaits, type JobRow } from '../../jobs/waits.ts';
-import { openOutcomeWaits, type Standing } from './outcome-waits.ts';
+import { openOutcomeWaits, type AwaitedState } from './outcome-waits.ts';
 
 const row: JobRow = ['payment', ['invoice', '1']];
 const never = () => new Promise<never>(() => {});
@@ -24,7 +24,7 @@ const wish = (more: { caller?: Caller; prefer?: string; leftMs?: number } = {}) 
 });
 
 const granted = (seconds = 10) => ({ seconds, ended: new AbortController().signal });
-const pending: Standing<string> = { body: 'created', is: 'pending' };
+const pending: AwaitedState<string> = { body: 'created', is: 'pending' };
 
 describe('a wait', () => {
   test.each([
@@ -121,7 +121,7 @@ describe('the latest response', () => {
 
   test('of a read waits for a payer who was asked before it', async () => {
     const { waits, outcomes } = opened();
-    const found: Standing<string>[] = [
+    const found: AwaitedState<string>[] = [
       { body: 'challenged', is: 'payerAsked' },
       { body: 'challenged', is: 'payerAsked' },
       { body: 'captured', is: 'known' },

@@ -7,7 +7,7 @@ import type { Logger } from '../../log.ts';
 import { wishedSeconds } from './prefer.ts';
 
 /** Without `known`, a bank has the next word, or the payer who was asked to authenticate. */
-export type Standing<Answer> = { readonly body: Answer; readonly is: 'pending' | 'payerAsked' | 'known' };
+export type AwaitedState<Answer> = { readonly body: Answer; readonly is: 'pending' | 'payerAsked' | 'known' };
 
 /** What an operation's response says of an outcome that is found later. */
 export type AwaitedOutcome<Params, Answer, Deps> = {
@@ -17,7 +17,7 @@ export type AwaitedOutcome<Params, Answer, Deps> = {
   readonly look: (
     deps: Deps,
     named: { readonly answer: Answer; readonly params: Params; readonly caller: Caller },
-  ) => Promise<Standing<Answer> | undefined>;
+  ) => Promise<AwaitedState<Answer> | undefined>;
 };
 
 const maxWaitingOfCaller = 4;
@@ -65,8 +65,8 @@ export function openOutcomeWaits(waits: Waits, log: Pick<Logger, 'warn' | 'debug
     async latest<Answer>(
       { seconds, ended }: Omit<Granted, 'release'>,
       job: JobRow,
-      first: Standing<Answer> | { readonly body: Answer },
-      look: () => Promise<Standing<Answer> | undefined>,
+      first: AwaitedState<Answer> | { readonly body: Answer },
+      look: () => Promise<AwaitedState<Answer> | undefined>,
     ): Promise<{ readonly body: Answer; readonly isCutOff: boolean }> {
       let { body } = first;
       let before = 'is' in first ? first.is : undefined;

@@ -6,7 +6,7 @@ import type { Logger } from '../platform/log.ts';
 import { refreeze } from './domain/payout-sender.ts';
 import { movedTo } from './domain/withdrawal.ts';
 import { findDestination } from './store/destinations.ts';
-import { storeMove } from './store/moves.ts';
+import { storeMove } from './store/moves-to-next-bank.ts';
 import type { StoredWithdrawal } from './store/withdrawals.ts';
 
 type MoveDeps = {

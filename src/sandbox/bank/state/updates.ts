@@ -2,7 +2,7 @@
 import type { Instant } from '../../../clock.ts';
 import type { UpdateKind } from '../../../acquiring/domain/bank-updates.ts';
 import { defined } from '../../../defined.ts';
-import { networkIdsOf, type BankState, type BookedOperation } from '../state.ts';
+import { networkIdsOf, type BankState, type BookedOperation } from './state.ts';
 
 const codes: Partial<Record<UpdateKind, string>> = {
   captureFailed: 'not_settled',

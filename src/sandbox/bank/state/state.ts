@@ -1,14 +1,14 @@
 // The state of the simulated bank: every operation it received, and its transaction report.
-// It is built from facts alone (book/apply-fact.ts), so that replaying them after a crash gives the same state.
-import type { Instant } from '../../clock.ts';
-import type { BookEntry, OperationKind } from '../../acquiring/adapters/http/messages.ts';
-import type { UpdateKind } from '../../acquiring/domain/bank-updates.ts';
-import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
-import type { NetworkId } from '../../acquiring/domain/references.ts';
-import type { Update } from '../../acquiring/adapters/http/capabilities.ts';
-import type { Challenge } from './test-cards.ts';
+// It is built from facts alone (apply-fact.ts), so that replaying them after a crash gives the same state.
+import type { Instant } from '../../../clock.ts';
+import type { BookEntry, OperationKind } from '../../../acquiring/adapters/http/messages.ts';
+import type { UpdateKind } from '../../../acquiring/domain/bank-updates.ts';
+import type { DeclineClass } from '../../../acquiring/domain/decline-class.ts';
+import type { NetworkId } from '../../../acquiring/domain/references.ts';
+import type { Update } from '../../../acquiring/adapters/http/capabilities.ts';
+import type { Challenge } from '../test-cards.ts';
 
-export type ChargeDecision =
+export type OperationOutcome =
   | { readonly outcome: 'approved'; readonly eci?: string; readonly advice?: string }
   | {
       readonly outcome: 'declined';
@@ -63,7 +63,7 @@ export type Fact =
       readonly type: 'received';
       readonly at: Instant;
       readonly operation: Operation;
-      readonly verdict: ChargeDecision;
+      readonly verdict: OperationOutcome;
       readonly waiting?: Waiting;
       readonly bookedTwice?: true;
       readonly returnsAt?: Instant;
@@ -86,7 +86,7 @@ export type Fact =
       readonly type: 'finished';
       readonly at: Instant;
       readonly operationId: string;
-      readonly verdict: ChargeDecision;
+      readonly verdict: OperationOutcome;
     };
 
 export type Later = { readonly what: UpdateKind; readonly at: Instant };
@@ -95,7 +95,7 @@ export type BookedOperation = {
   readonly operation: Operation;
   readonly sequence: number;
   readonly receivedAt: Instant;
-  verdict: ChargeDecision;
+  verdict: OperationOutcome;
   waiting?: Waiting | undefined;
   /** Kept after the challenge has ended, for a page that is opened again. */
   readonly challenge?: Waiting & { for: 'payer' };

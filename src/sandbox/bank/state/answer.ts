@@ -4,7 +4,7 @@ import { defined } from '../../../defined.ts';
 import type { OperationAnswer } from '../../../acquiring/adapters/http/responses.ts';
 import { declineTexts } from './decline-texts.ts';
 import { specialAmount } from '../special-amounts.ts';
-import { networkIdsOf, networkTransactionIdOf, type BookedOperation } from '../state.ts';
+import { networkIdsOf, networkTransactionIdOf, type BookedOperation } from './state.ts';
 
 /** A bank of the first version neither reads nor returns what came later. */
 export type Speaks = 'first version' | 'today';

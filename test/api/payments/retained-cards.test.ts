@@ -1,4 +1,4 @@
-// How long the vault retains a card: only while something needs it, by src/app/card-retention-rules.ts.
+// How long the vault retains a card: only while something needs it, by src/app/card-needs.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { epochMsOf, instantAt } from '../../../src/clock.ts';
 import { customers } from '../../../src/customers/port.ts';

@@ -9,7 +9,7 @@ import {
   type BankState,
   type BookedOperation,
   type Fact,
-} from '../state.ts';
+} from './state.ts';
 import { reportUpdate } from './updates.ts';
 
 export function applyFact(book: BankState, fact: Fact): BookedOperation {

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock, Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { addPayerReturn, type Onward, type SendOn } from '../../platform/http/pages/payer-return.ts';
+import { addPayerReturn, type Onward, type SendOn } from '../../platform/http/pages/payer-return-route.ts';
 import type { JobRunner } from '../../platform/jobs/job-runner.ts';
 import type { Waits } from '../../platform/jobs/waits.ts';
 import type { Banks } from '../banks.ts';

@@ -4,8 +4,8 @@ import { startSmallWorld, type SmallWorld } from '../../test/support/worlds/smal
 import { commandLine } from '../../test/support/processes/command-line.ts';
 import { distributedBy } from '../../test/architecture/distribution.ts';
 import { epochMsOf, instantAt } from '../clock.ts';
-import { purges, purge } from './retention.ts';
-import { retention } from './retention-rules.ts';
+import { purges, purge } from './purges.ts';
+import { retention } from './table-retention.ts';
 
 const dayMs = 24 * 3_600_000;
 let world: SmallWorld;

@@ -3,7 +3,7 @@
 import type { Instant } from '../clock.ts';
 import { defined } from '../defined.ts';
 import type { Database } from '../platform/database/database.ts';
-import { decideRecovery, type RecoveryContext, type Paid } from './domain/recovered-withdrawal.ts';
+import { decideRecovery, type RecoveryContext, type Paid } from './domain/lost-withdrawal.ts';
 import { withdrawalFingerprint } from './api/create-withdrawal.ts';
 import { storeNewWithdrawal, type NotMade } from './store/new-withdrawal.ts';
 import { findWithdrawal, storeEnd } from './store/withdrawals.ts';

@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { isTrusted } from '../merchants/domain/return-address.ts';
 import type { Merchants } from '../merchants/merchants.ts';
 import { pageFiles } from '../platform/http/pages/pages.ts';
-import type { Onward, SendOn } from '../platform/http/pages/payer-return.ts';
+import type { Onward, SendOn } from '../platform/http/pages/payer-return-route.ts';
 import { localeOf } from './domain/checkout-request.ts';
 import type { SmallPage } from './challenge-pages.ts';
-import { heardPage, leavingPage, onwardPage, type Looks } from './leaving-page.ts';
+import { heardPage, leavingPage, onwardPage, type Looks } from './payer-onward-page.ts';
 import { sendPage, textOf } from './page-response.ts';
 
 export function payersOnward(options: {

@@ -1,5 +1,5 @@
 // The purges of every module: rows that nothing needs any more. Rows about money, consent or events are never among them.
-// app/retention-rules.ts says how long each table keeps its rows.
+// app/table-retention.ts says how long each table keeps its rows.
 import type { Instant } from '../clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { KeyOfRow, Purge } from '../platform/database/purge.ts';

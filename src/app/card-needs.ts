@@ -2,10 +2,10 @@
 // it. A card that none of them needs is deleted.
 import type { CardNeeds, RetentionNeed } from '../cards/worker.ts';
 import type { Instant } from '../clock.ts';
-import { retentionNeed as needOfBinding } from '../customers/domain/card-retention.ts';
+import { retentionNeed as needOfBinding } from '../customers/domain/binding-card-need.ts';
 import { loadBinding } from '../customers/store/bindings.ts';
 import type { Database } from '../platform/database/database.ts';
-import { retentionNeed as needOfPayment } from '../payments/domain/payer/card-retention.ts';
+import { retentionNeed as needOfPayment } from '../payments/domain/payer/payment-card-need.ts';
 import { loadPayment } from '../payments/store/payments.ts';
 import type { Consents } from '../recurring/port.ts';
 import { seriesIdOf } from '../recurring/domain/series.ts';

@@ -1,6 +1,6 @@
 // Where the payer's browser returns after a 3-D Secure challenge of a payment.
 import type { FastifyInstance } from 'fastify';
-import { addReturnPage, type PayerReturnDeps } from '../acquiring/authorisation/payer-return.ts';
+import { addReturnPage, type PayerReturnDeps } from '../acquiring/authorisation/return-page.ts';
 import { returnAddressOf } from '../merchants/domain/return-address.ts';
 import { operationIdOf, type Payment } from './domain/payment.ts';
 import { storeEvents } from './store/payment-changes.ts';

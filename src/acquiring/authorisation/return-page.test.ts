@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { instantAt } from '../../clock.ts';
 import { openWaits } from '../../platform/jobs/waits.ts';
-import { addReturnPage, type PayerReturnDeps, type Returnable } from './payer-return.ts';
+import { addReturnPage, type PayerReturnDeps, type Returnable } from './return-page.ts';
 
 const page = '/payer/return/I/1';
 

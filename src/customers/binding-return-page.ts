@@ -1,6 +1,6 @@
 // Where the payer's browser returns after a 3-D Secure challenge of a binding.
 import type { FastifyInstance } from 'fastify';
-import { addReturnPage, type PayerReturnDeps } from '../acquiring/authorisation/payer-return.ts';
+import { addReturnPage, type PayerReturnDeps } from '../acquiring/authorisation/return-page.ts';
 import { returnAddressOf } from '../merchants/domain/return-address.ts';
 import { bindingOperationId, bindingStatus, type Binding } from './domain/binding.ts';
 import { storeBindingFacts } from './store/binding-changes.ts';
