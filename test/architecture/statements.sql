@@ -150,16 +150,16 @@ from held left join changed on true;
 
 -- change_destination
 with changed as (
-update destination set version = version + 1, changed_at = greatest(destination.changed_at, $1::timestamptz), status = $2::text, failure = $3::json,
+update destination set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), status = $2::text,
+failure = $3::json,
 -- After an inconclusive check the job runner decides when the next is due.
 wake_at = case when $2::text = 'checking' then wake_at end,
 attempts = case when $2::text = 'checking' then attempts else 0 end,
 stuck_at = null, stuck_reason = null
 where destination_id = $4::text and version = $5::int4
 returning destination_id, party_id, version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select destination_id, version, 'destination', party_id, changed_at, $6::json from changed)
-select version from changed;
+)
+select append_event('destination', destination_id, version, party_id, changed_at, $6::json) as version from changed;
 
 -- change_exchange_note
 update exchange_note set meaning = $1::text, heard = $2::json
@@ -167,26 +167,22 @@ where bank_id = $3::text and note_key = $4::text and meaning = 'waits';
 
 -- change_identity
 with changed as (
-update identity set version = version + 1, changed_at = greatest(identity.changed_at, $1::timestamptz), level = $2::text, is_blocked = $3::bool,
-effective_challenge = $4::text
+update identity set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), level = $2::text,
+is_blocked = $3::bool, effective_challenge = $4::text
 where identity_id = $5::text and version = $6::int4
 returning identity_id, party_id, version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select identity_id, version, 'identity', party_id, changed_at, $7::json from changed)
-select version from changed;
+)
+select append_event('identity', identity_id, version, party_id, changed_at, $7::json) as version from changed;
 
 -- change_invoice
 with changed as (
 update invoice
-set version = version + 1, changed_at = greatest(invoice.changed_at, $1::timestamptz), status = $2::text, reason = $3::text,
+set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), status = $2::text, reason = $3::text,
 wake_at = $4::timestamptz, attempts = 0, stuck_at = null, stuck_reason = null
 where invoice_id = $5::text and version = $6::int4
 returning invoice_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
 )
-select version from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $7::json) as version from changed;
 
 -- change_overdraft
 update ledger_account set overdraft_minor = $1::int8
@@ -1513,17 +1509,15 @@ select exists (select from gone) as is_deleted, terminals from kept;
 
 -- delete_customer
 with changed as (
-update customer set version = version + 1, changed_at = greatest(customer.changed_at, $1::timestamptz), status = 'deleted', active_binding_id = null
+update customer set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), status = 'deleted',
+active_binding_id = null
 where customer_id = $2::text and version = $3::int4
 returning customer_id, party_id, version, changed_at
 ), expedited as (
 update binding set wake_at = $1::timestamptz
 from changed where binding.customer_id = changed.customer_id and wake_at > $1::timestamptz
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select customer_id, version, 'customer', party_id, changed_at, $4::json from changed
 )
-select version from changed;
+select append_event('customer', customer_id, version, party_id, changed_at, $4::json) as version from changed;
 
 -- delete_expired_security_codes
 delete from security_code where session_id in
@@ -2630,21 +2624,17 @@ select not exists (select from unchanged) as version_conflict, exists (select fr
 exists (select from changed) as is_made, exists (select from opened_address) as address_opened, exists (select from opened_card) as card_opened;
 
 -- insert_card
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createPaymentResource', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), made as (
+with made as (
 insert into card (card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid_until, payment_system, mask, client_info, fingerprint, fingerprint_key_version, match_hash, stored_at, external_id, ciphertext, key_version)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::text, $9::timestamptz, $10::text, $11::text, $12::json, $13::bytea, $14::int4, $4::bytea, $15::timestamptz, $2::text, $16::bytea, $17::int4 from claimed
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::timestamptz, $8::text, $9::text, $10::json, $11::bytea, $12::int4, $13::bytea, $14::timestamptz, $15::text, $16::bytea, $17::int4
+where claim_external_id($2::text, 'createPaymentResource', $15::text, $1::text, $13::bytea)
 returning card_id
 ), code as (
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-select $5::text, $3::text, $18::int4, $19::bytea, $20::timestamptz from made, security_code_key
-where security_code_key.half_hour = $18::int4 and security_code_key.wrapped = $21::bytea
-returning session_id)
+select $3::text, $1::text, $18::int4, $19::bytea, $20::timestamptz from made, security_code_key as key
+where key.half_hour = $18::int4 and key.wrapped = $21::bytea
+returning session_id
+)
 select exists (select from code) as has_code from made;
 
 -- insert_card_decline
@@ -2710,33 +2700,19 @@ where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 select coalesce((select version from changed), version_conflict()) as version from held;
 
 -- insert_consent_link
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createConsentLink', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-)
 insert into consent_link (consent_link_id, party_id, shop_id, series_id, terms, language, redirect_url, external_id, created_at, expires_at, customer_id, binding_id, cancelled_at)
-select $3::text, $1::text, $5::text, $6::text, $7::json, $8::text, $9::text, $2::text, $10::timestamptz, $11::timestamptz, $12::text, $13::text, $14::timestamptz from claimed
+select $1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::text, $12::text, $13::timestamptz
+where claim_external_id($2::text, 'createConsentLink', $8::text, $1::text, $14::bytea)
 returning consent_link_id;
 
 -- insert_customer
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createCustomer', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
+with changed as (
 insert into customer (customer_id, party_id, shop_id, version, status, active_binding_id, created_at, contact_info, metadata, external_id, bindings_made, changed_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::json, $11::json, $2::text, $12::int4, $13::timestamptz from claimed
+select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::json, $9::json, $10::text, $11::int4, $12::timestamptz
+where claim_external_id($2::text, 'createCustomer', $10::text, $1::text, $13::bytea)
 returning customer_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select customer_id, version, 'customer', party_id, changed_at, $14::json from changed
 )
-select customer_id from changed;
+select append_event('customer', customer_id, version, party_id, changed_at, $14::json) as version from changed;
 
 -- insert_data_key
 insert into data_key (purpose, key_version, wrapped, master_key_id, created_at, form)
@@ -2747,24 +2723,19 @@ on conflict do nothing returning key_version;
 with changed as (
 insert into deposit (deposit_id, party_id, wallet_id, identity_id, source_id, created_at, amount_minor, currency, description, reversed_at, changed_at) values ($1::text, $2::text, $3::text, $4::text, $5::text, $6::timestamptz, $7::int8, $8::text, $9::text, $10::timestamptz, $6::timestamptz)
 on conflict do nothing returning deposit_id, party_id, 1 as version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select deposit_id, version, 'deposit', party_id, changed_at, $11::json from changed)
-select record_journal(changed.deposit_id, $12::text, changed.changed_at, $13::json) as journal from changed;
+)
+select append_event('deposit', deposit_id, version, party_id, changed_at, $11::json) as version,
+record_journal(deposit_id, $12::text, changed_at, $13::json) as journal
+from changed;
 
 -- insert_destination
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createDestination', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
+with changed as (
 insert into destination (destination_id, party_id, identity_id, version, name, currency, status, created_at, card_token, card_hash, card, failure, metadata, external_id, changed_at, wake_at, attempts)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::text, $10::timestamptz, $11::text, $12::bytea, $13::json, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4 from claimed
+select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::text, $8::timestamptz, $9::text, $10::bytea, $11::json, $12::json, $13::json, $14::text, $8::timestamptz, $15::timestamptz, $16::int4
+where claim_external_id($2::text, 'createDestination', $14::text, $1::text, $17::bytea)
 returning destination_id, party_id, version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select destination_id, version, 'destination', party_id, changed_at, $18::json from changed)
-select destination_id from changed;
+)
+select append_event('destination', destination_id, version, party_id, changed_at, $18::json) as version from changed;
 
 -- insert_exchange_note
 insert into exchange_note (bank_id, note_key, operation_id, what, heard, meaning, noted_at)
@@ -2772,18 +2743,13 @@ values ($1::text, $2::text, $3::text, $4::text, $5::json, $6::text, $7::timestam
 on conflict do nothing returning note_key;
 
 -- insert_identity
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createIdentity', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
-insert into identity (identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender, changed_at) select $3::text, $1::text, $5::int4, $6::text, $7::text, $8::text, $9::text, $10::bool, $11::timestamptz, $12::json, $2::text, $13::text, $14::json, $11::timestamptz from claimed
+with changed as (
+insert into identity (identity_id, party_id, version, name, provider, class, level, is_blocked, created_at, metadata, external_id, effective_challenge, sender, changed_at)
+select $1::text, $2::text, $3::int4, $4::text, $5::text, $6::text, $7::text, $8::bool, $9::timestamptz, $10::json, $11::text, $12::text, $13::json, $9::timestamptz
+where claim_external_id($2::text, 'createIdentity', $11::text, $1::text, $14::bytea)
 returning identity_id, party_id, version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select identity_id, version, 'identity', party_id, changed_at, $15::json from changed)
-select identity_id from changed;
+)
+select append_event('identity', identity_id, version, party_id, changed_at, $15::json) as version from changed;
 
 -- insert_identity_challenge
 insert into identity_challenge (identity_id, challenge_id, type, proofs, status, created_at, failure_reason) values ($1::text, $2::text, $3::text, $4::json, $5::text, $6::timestamptz, $7::text);
@@ -2815,55 +2781,13 @@ join json_to_recordset($5::json) as given (customer_id text, facts json) using (
 select case when count(*) = json_array_length($1::json) then 0 else version_conflict() end as conflicts from moved;
 
 -- insert_invoice
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createInvoice', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
+with changed as (
 insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
+select $1::text, $2::text, $3::text, $4::int4, $5::text, $6::text, $7::timestamptz, $8::timestamptz, $9::int8, $10::text, $11::text, $12::text, $13::json, $14::json, $15::json, $16::json, $17::text, $18::text, $19::json, $7::timestamptz, $20::timestamptz
+where claim_external_id($2::text, $21::text, $22::text, $1::text, $23::bytea)
 returning invoice_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
 )
-select invoice_id from changed;
-
--- insert_invoice_by_template_token
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createInvoiceByTemplateToken', $2::text || '/' || $3::text, $4::text, $5::bytea where $3::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $3::text is null or exists (select from claim)
-), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $4::text, $1::text, $6::text, $7::int4, $8::text, $9::text, $10::timestamptz, $11::timestamptz, $12::int8, $13::text, $14::text, $15::text, $16::json, $17::json, $18::json, $19::json, $3::text, $2::text, $20::json, $10::timestamptz, $21::timestamptz from claimed
-returning invoice_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
-)
-select invoice_id from changed;
-
--- insert_invoice_from_template
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createInvoiceWithTemplate', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
-insert into invoice (invoice_id, party_id, shop_id, version, status, reason, created_at, due_date, amount_minor, currency, product, description, cart, bank_account, client_info, metadata, external_id, invoice_template_id, recurring, changed_at, wake_at)
-select $3::text, $1::text, $5::text, $6::int4, $7::text, $8::text, $9::timestamptz, $10::timestamptz, $11::int8, $12::text, $13::text, $14::text, $15::json, $16::json, $17::json, $18::json, $2::text, $19::text, $20::json, $9::timestamptz, $21::timestamptz from claimed
-returning invoice_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $22::json from changed
-)
-select invoice_id from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $24::json) as version from changed;
 
 -- insert_invoice_stop
 insert into invoice_stop (invoice_id, payment_id, stopped_at, rule, pack, decline_class)
@@ -2871,15 +2795,9 @@ values ($1::text, $2::text, $3::timestamptz, $4::text, $5::text, $6::text)
 on conflict do nothing;
 
 -- insert_invoice_template
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createInvoiceTemplate', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-)
 insert into invoice_template (invoice_template_id, party_id, shop_id, name, description, lifetime, details, metadata, external_id, created_at)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::json, $9::json, $10::json, $2::text, $11::timestamptz from claimed
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::json, $8::json, $9::text, $10::timestamptz
+where claim_external_id($2::text, 'createInvoiceTemplate', $9::text, $1::text, $11::bytea)
 returning invoice_template_id;
 
 -- insert_next_webhook_key
@@ -2984,8 +2902,8 @@ select card_id, party_id, session_id, made_for_kind, made_for_id, purpose, valid
 
 -- insert_security_code
 insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from security_code_key join card on card.card_id = $2::text
-where security_code_key.half_hour = $3::int4 and security_code_key.wrapped = $6::bytea
+select $1::text, $2::text, $3::int4, $4::bytea, $5::timestamptz from card, security_code_key as key
+where card.card_id = $2::text and key.half_hour = $3::int4 and key.wrapped = $6::bytea
 returning session_id;
 
 -- insert_security_code_key
@@ -2999,45 +2917,28 @@ insert into series (series_id, party_id, shop_id, version, status, card_key, car
 values ($1::text, $2::text, $3::text, $4::int4, $5::text, $6::bytea, $7::text, $8::text, $9::json, $10::json, $11::timestamptz, $12::timestamptz)
 on conflict do nothing
 returning series_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $13::json from changed
 )
-select series_id from changed;
+select append_event('series', series_id, version, party_id, changed_at, $13::json) as version from changed;
 
 -- insert_shop
 insert into shop (party_id, shop_id, livemode, name, url, category_id, currency, created_at) values ($1::text, $2::text, $3::bool, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz)
 on conflict do nothing returning shop_id;
 
 -- insert_wallet
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createWallet', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
-), changed as (
-insert into wallet (wallet_id, party_id, identity_id, name, currency, created_at, metadata, external_id) select $3::text, $1::text, $5::text, $6::text, $7::text, $8::timestamptz, $9::json, $2::text from claimed
+with changed as (
+insert into wallet (wallet_id, party_id, identity_id, name, currency, created_at, metadata, external_id)
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::timestamptz, $7::json, $8::text
+where claim_external_id($2::text, 'createWallet', $8::text, $1::text, $9::bytea)
 returning wallet_id, party_id, 1 as version, created_at as changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select wallet_id, version, 'wallet', party_id, changed_at, $10::json from changed)
-select wallet_id from changed;
+)
+select append_event('wallet', wallet_id, version, party_id, changed_at, $10::json) as version from changed;
 
 -- insert_wallet_transfer
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createTransfer', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
+with claimed as (
+select where claim_external_id($1::text, 'createTransfer', $2::text, $3::text, $4::bytea)
 ), changed as (
 insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, created_at, amount_minor, currency, status, external_id) select $3::text, $1::text, $5::text, $6::text, $7::timestamptz, $8::int8, $9::text, $10::text, $2::text from claimed
 returning transfer_id, party_id, json_array_length($11::json) as version, created_at as changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select transfer_id, version - json_array_length($11::json) + entry.ordinal::int, 'wallet_transfer', party_id,
-changed_at, entry.facts
-from changed, json_array_elements($11::json) with ordinality as entry (facts, ordinal)
 ), counted as (
 insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
 select subject, $9::text, period, $8::int8, 1
@@ -3058,7 +2959,9 @@ join json_to_recordset($12::json) as counter (subject text, day_minor_most int8,
 using (subject)
 where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most
 )
-select case when found is not null then reject_over_limit(found) else record_journal(changed.transfer_id, $15::text, changed.changed_at, $16::json) end as journal
+select append_events('wallet_transfer', transfer_id, version, party_id, changed_at, $11::json) as version,
+case when found is not null then reject_over_limit(found)
+else record_journal(transfer_id, $15::text, changed_at, $16::json) end as journal
 from changed, exceeded;
 
 -- insert_webhook
@@ -3074,12 +2977,8 @@ select webhook_id, $10::int4, $11::text, $12::text, $13::bytea, $14::int4, $15::
 select webhook_id from made;
 
 -- insert_withdrawal
-with claim as (
-insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-select $1::text, 'createWithdrawal', $2::text, $3::text, $4::bytea where $2::text is not null
-on conflict do nothing returning entity_id
-), claimed as (
-select where $2::text is null or exists (select from claim)
+with claimed as (
+select where claim_external_id($1::text, 'createWithdrawal', $2::text, $3::text, $4::bytea)
 ), changed as (
 insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, changed_at, wake_at, attempts, is_unsent)
 select $3::text, $1::text, $5::text, $6::text, $7::text, $8::int4, $9::text, $10::timestamptz, $11::int8, $12::int8, $13::text, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4, true from claimed
@@ -3403,14 +3302,10 @@ update withdrawal set terms = $1::json, wake_at = $2::timestamptz, sends = sends
 where withdrawal_id = $3::text and version = $4::int4 and sends = $5::int4 and not is_unsent and status = 'sending'
 and attempts = 1
 returning withdrawal_id, greatest(changed_at, $6::timestamptz) as changed_at
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($7::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select record_journal(changed.withdrawal_id, $8::text, changed.changed_at, $9::json) as journal from changed;
+select record_exchanges($7::json) as exchanges,
+record_journal(withdrawal_id, $8::text, changed_at, $9::json) as journal
+from changed;
 
 -- moved_test_clocks
 select party_id, offset_ms from test_clock where offset_ms > 0;
@@ -4280,28 +4175,23 @@ where bank_id = $1::text and away_since is not null;
 with locked as (
 select version from customer where customer_id = $1::text for update
 ), rerouted as (
-update binding set version = locked.version + 1, wake_at = $2::timestamptz, terms = (
+update binding
+set version = locked.version + 1, wake_at = $2::timestamptz, terms = (
 select json_object_agg(key, case key when 'terminal' then $3::json else value end order by place)
 from json_each(terms) with ordinality as term (key, value, place)
 )
 from locked
-where customer_id = $1::text and binding_id = $4::text and binding.version = $5::int4 and attempts = 1 and status = 'authorising'
+where customer_id = $1::text and binding_id = $4::text and binding.version = $5::int4
+and attempts = 1 and status = 'authorising'
 returning customer_id, binding.version
 ), changed as (
 update customer set version = rerouted.version, changed_at = greatest(customer.changed_at, $6::timestamptz)
 from rerouted where customer.customer_id = rerouted.customer_id
 returning customer.customer_id, party_id, customer.version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select customer_id, version, 'customer', party_id, changed_at, $7::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select version from changed;
+select append_event('customer', customer_id, version, party_id, changed_at, $7::json) as version,
+record_exchanges($8::json) as exchanges
+from changed;
 
 -- reroute_payment
 with moved as (
@@ -4310,23 +4200,17 @@ set version = version + 1, wake_at = $1::timestamptz, terms = (
 select json_object_agg(key, case key when 'terminal' then $2::json else value end order by place)
 from json_each(terms) with ordinality as term (key, value, place)
 )
-where invoice_id = $3::text and payment_id = $4::text and version = $5::int4 and attempts = 1 and status = 'authorising'
+where invoice_id = $3::text and payment_id = $4::text and version = $5::int4
+and attempts = 1 and status = 'authorising'
 returning invoice_id
 ), changed as (
 update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $6::timestamptz)
 from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $7::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($8::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select version from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $7::json) as version,
+record_exchanges($8::json) as exchanges
+from changed;
 
 -- reschedule_binding
 update binding set wake_at = $1::timestamptz, stuck_reason = null, attempts = least(attempts, 2)
@@ -4472,28 +4356,28 @@ where withdrawal_id = $2::json ->> 0 and stuck_at is not null returning json_bui
 
 -- return_withdrawal
 with changed as (
-update withdrawal set version = version + 1, changed_at = greatest(withdrawal.changed_at, $1::timestamptz), result = $2::json,
+update withdrawal set version = version + 1, changed_at = greatest(changed_at, $1::timestamptz), result = $2::json,
 wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
 where withdrawal_id = $3::text and version = $4::int4
 returning withdrawal_id, party_id, version, changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select withdrawal_id, version, 'withdrawal', party_id, changed_at, $5::json from changed
 ), counted as (
 update destination set returns = returns + 1
-where destination_id = $6::text and exists (select from changed)
+where destination_id = $5::text and exists (select from changed)
 returning destination_id
 )
-select record_journal(changed.withdrawal_id, $7::text, changed.changed_at, $8::json) as journal from changed, (select count(*) from counted) as before;
+select append_event('withdrawal', withdrawal_id, version, party_id, changed_at, $6::json) as version,
+record_journal(withdrawal_id, $7::text, changed_at, $8::json) as journal
+from changed, (select count(*) from counted) as before;
 
 -- reverse_deposit
 with changed as (
-update deposit set reversed_at = $1::timestamptz, changed_at = greatest(deposit.changed_at, $1::timestamptz)
+update deposit set reversed_at = $1::timestamptz, changed_at = greatest(changed_at, $1::timestamptz)
 where deposit_id = $2::text and reversed_at is null
 returning deposit_id, party_id, 2 as version, changed_at
-), logged as (insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select deposit_id, version, 'deposit', party_id, changed_at, $3::json from changed)
-select record_journal(changed.deposit_id, $4::text, changed.changed_at, $5::json) as journal from changed;
+)
+select append_event('deposit', deposit_id, version, party_id, changed_at, $3::json) as version,
+record_journal(deposit_id, $4::text, changed_at, $5::json) as journal
+from changed;
 
 -- revoke_api_key
 update api_key set revoked_at = coalesce(revoked_at, $1::timestamptz),
@@ -5074,17 +4958,10 @@ returning invoice_id
 update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, $7::timestamptz)
 from moved where invoice.invoice_id = moved.invoice_id
 returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
-), logged as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select invoice_id, version, 'invoice', party_id, changed_at, $8::json from changed
-), exchanged as (
-insert into exchange (aggregate_id, operation, bank_id, terminal_id, kind, amount_minor, currency, digest, card_token, wire_keys, not_after, begun_at, state, answer, far_reference, heard_at)
-select one.* from changed, json_to_recordset($9::json) as one (aggregate_id text, operation text, bank_id text, terminal_id text, kind text, amount_minor bigint, currency text, digest bytea, card_token text, wire_keys json, not_after timestamptz, begun_at timestamptz, state text, answer json, far_reference text, heard_at timestamptz)
-on conflict (aggregate_id, operation) do update
-set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
-where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
 )
-select version from changed;
+select append_event('invoice', invoice_id, version, party_id, changed_at, $8::json) as version,
+record_exchanges($9::json) as exchanges
+from changed;
 
 -- stop_bank
 update bank set stopped_at = $1::timestamptz, stopped_because = $2::text

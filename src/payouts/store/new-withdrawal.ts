@@ -3,7 +3,6 @@
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { claimExternalId } from '../../platform/database/external-id.ts';
 import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 import { appendEvents, eventsOf } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
@@ -44,7 +43,9 @@ const insertWithdrawal = statement({
   },
   row: { journal: 'text?' },
   text: `
-    with ${claimExternalId('createWithdrawal', ':withdrawal_id')}, changed as (
+    with claimed as (
+      select where claim_external_id(:party_id, 'createWithdrawal', :external_id, :withdrawal_id, :fingerprint)
+    ), changed as (
       insert into withdrawal (${columnList(columns)}, changed_at, wake_at, attempts, is_unsent)
       select ${parameterList(columns)}, :created_at, :wake_at, :attempts, true from claimed
       returning withdrawal_id, party_id, version, changed_at

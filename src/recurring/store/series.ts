@@ -52,17 +52,15 @@ const facts = stored('json', list(seriesFact));
 const insertSeries = statement({
   name: 'insert_series',
   parameters: { ...seriesColumns, wake_at: 'timestamptz?', facts },
-  row: { series_id: 'text' },
+  row: { version: 'int4' },
   text: `
     with changed as (
       insert into series (${columnList(seriesColumns)}, wake_at)
       values (${parameterList(seriesColumns)}, :wake_at)
       on conflict do nothing
       returning series_id, party_id, version, changed_at
-    ), logged as (
-      ${appendEvent('series', 'series_id')}
     )
-    select series_id from changed`,
+    select append_event('series', series_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 /**
