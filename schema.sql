@@ -44,6 +44,14 @@ begin
   raise exception 'rows of % are never changed or deleted', tg_table_name;
 end $$;
 
+create or replace function public.instant_text(at timestamp with time zone)
+ returns text
+ language sql
+ stable
+as $$
+  select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+$$;
+
 create or replace function public.ledger_changes(moves ledger_transfer[])
  returns table(account_id text, shard integer, debits_posted numeric, credits_posted numeric, debits_pending numeric, credits_pending numeric)
  language sql

@@ -23,12 +23,15 @@ credits_pending = sums.credits_pending + excluded.credits_pending;
 
 -- await_search_position
 select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch from search_position for update;
+or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
+from search_position for update;
 
 -- begin_search_rebuild
 update search_position set rebuild_after = '', rebuilt = 0,
-seen = case when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-or exists (select from webhook_feed where mismatch_since is not null) then pg_current_snapshot()::text else seen end;
+seen = case
+when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+or exists (select from webhook_feed where mismatch_since is not null)
+then pg_current_snapshot()::text else seen end;
 
 -- cancel_consent_link
 update consent_link set cancelled_at = $1::timestamptz where consent_link_id = $2::text;
@@ -1333,12 +1336,12 @@ exists (select from line as other where other.operation_id = ours.counterpart_id
 'ours', case when certainty is not null then json_build_object(
 'bankId', bank_id, 'kind', ours.kind, 'sign', ours.sign, 'minor', ours.amount_minor, 'currency', ours.currency,
 'originalId', ours.original_id, 'cardMask', ours.card_mask, 'certainty', certainty, 'object', object,
-'objectId', object_id, 'status', status, 'partyId', party_id, 'askedAt', to_char(asked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-'knownAt', to_char(known_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) end,
+'objectId', object_id, 'status', status, 'partyId', party_id, 'askedAt', instant_text(asked_at),
+'knownAt', instant_text(known_at)) end,
 'line', case when sequence is not null then json_build_object(
 'sequence', sequence, 'copy', copy, 'kind', line.kind, 'sign', line.sign, 'minor', line.amount_minor,
 'currency', line.currency, 'originalId', line.original_id, 'cardMask', line.card_mask,
-'at', to_char(booked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) end)) as pair
+'at', instant_text(booked_at)) end)) as pair
 from ours full join line using (operation_id)
 )
 select count(*) filter (where verdict = 'equal') as equal,
@@ -1398,7 +1401,8 @@ select count(*) as paused from terminal left join test_clock using (party_id)
 where paused_until > $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' and retired_at is null;
 
 -- count_pending_refunds
-select count(*) as pending, count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
+select count(*) as pending,
+count(*) filter (where refund_due_at < $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as overdue
 from binding left join test_clock using (party_id) where refund_due_at is not null;
 
 -- count_refunds_by_external_id
@@ -1565,9 +1569,9 @@ select card_id from gone;
 
 -- delete_shop_guard
 with forgotten as (
-delete from shop_outcome where ($1::text is null or party_id = $2::text and shop_id = $1::text)
+delete from shop_outcome where $1::text is null or party_id = $2::text and shop_id = $1::text
 )
-delete from shop_guard where ($1::text is null or party_id = $2::text and shop_id = $1::text) returning bin;
+delete from shop_guard where $1::text is null or party_id = $2::text and shop_id = $1::text returning bin;
 
 -- delete_unretained_cards
 with gone as (
@@ -3018,10 +3022,10 @@ select case when found is not null then reject_over_limit(found) else record_jou
 from changed, exceeded;
 
 -- keep_card
-with asked as (select) update card
+update card
 set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
 retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb($1::text))::json
-from asked where card_id = $2::text and card.party_id = $3::text
+where card_id = $2::text and party_id = $3::text
 returning card_id;
 
 -- limit_search_time
@@ -3077,11 +3081,12 @@ order by created_at desc, invoice_template_id limit $2::int4;
 select key_id from api_key where livemode = $1::bool and revoked_at is null;
 
 -- list_newest_payments
-select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at,
+payment.stuck_reason is not null
 or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
-and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as is_waiting,
 payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
-invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as own_now
 from payment
 join lateral (
 select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
@@ -3093,14 +3098,16 @@ order by payment.invoice_id desc, payment.payment_id desc limit $5::int4;
 
 -- list_parties
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id) order by party.created_at;
+from party left join test_clock using (party_id)
+order by party.created_at;
 
 -- list_payments_of_invoice
-select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at,
+payment.stuck_reason is not null
 or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
-and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as is_waiting,
 payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
-invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as own_now
 from payment
 join lateral (
 select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
@@ -3132,11 +3139,13 @@ null, null, terms from payout_terminal
 where party_id = $1::text order by shop_id nulls last, retired_at is not null, priority, terminal_id;
 
 -- list_waiting_payments
-select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, (payment.stuck_reason is not null
+select * from (
+select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at,
+payment.stuck_reason is not null
 or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
-and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) as is_waiting,
+and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms') as is_waiting,
 payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
-invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms' as own_now
+invoice.created_at as invoice_created_at, $1::timestamptz + coalesce(offset_ms, 0) * interval '1 ms' as own_now
 from (
 select * from payment
 where wake_at <= $2::timestamptz + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
@@ -3147,11 +3156,11 @@ join lateral (
 select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
 ) as invoice on true
 left join test_clock on test_clock.party_id = payment.party_id
-where (payment.stuck_reason is not null
-or payment.status in ('authorising', 'reversing', 'capturing', 'cancelling', 'refunding')
-and (payment.attempts > 1 or payment.wake_at <= $1::timestamptz + coalesce(test_clock.offset_ms, 0) * interval '1 ms')) and ($3::text::text is null or payment.party_id = $3::text)
+where ($3::text::text is null or payment.party_id = $3::text)
 and ($4::text::text is null or payment.shop_id = $4::text)
-order by invoice.changed_at, payment.invoice_id limit $5::int4;
+) as payment
+where is_waiting
+order by changed_at, invoice_id limit $5::int4;
 
 -- list_wallets
 select wallet.wallet_id, wallet.party_id, wallet.identity_id, wallet.name, wallet.currency, wallet.created_at, wallet.metadata, wallet.external_id, identity.is_blocked or party.is_blocked or party.is_suspended as is_blocked, provider, level,
@@ -3201,7 +3210,8 @@ select party_id from party where party_id = $1::text for no key update;
 
 -- lock_search_position
 select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch from search_position for update skip locked;
+or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
+from search_position for update skip locked;
 
 -- lock_series
 select series.series_id, series.party_id, series.shop_id, series.version, series.status, series.card_key, series.card_token, series.chain, series.terms, series.state, series.changed_at,
@@ -3495,7 +3505,8 @@ select category_id, name, description from category order by category_id;
 
 -- read_changed_invoices
 with found as materialized (
-select aggregate_id, written_in from event where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
+select aggregate_id, written_in from event
+where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(($1::text)::pg_snapshot)
 and not pg_visible_in_snapshot(written_in, ($1::text)::pg_snapshot)
 order by written_in fetch first ($2::int4) rows with ties
 )
@@ -3566,8 +3577,11 @@ select party_id, shop_id from shop_outcome where minute >= date_trunc('minute', 
 group by party_id, shop_id having sum(declined) > $3::int4
 )
 ), of_bin as (
-select party_id, shop_id, bin, coalesce(sum(outcome.approved) filter (where is_recent), 0)::int8 as approved, coalesce(sum(outcome.declined) filter (where is_recent), 0)::int8 as declined,
-coalesce(sum(outcome.approved) filter (where is_usual), 0)::int8 as usual_approved, coalesce(sum(outcome.declined) filter (where is_usual), 0)::int8 as usual_declined
+select party_id, shop_id, bin,
+coalesce(sum(outcome.approved) filter (where is_recent), 0)::int8 as approved,
+coalesce(sum(outcome.declined) filter (where is_recent), 0)::int8 as declined,
+coalesce(sum(outcome.approved) filter (where is_usual), 0)::int8 as usual_approved,
+coalesce(sum(outcome.declined) filter (where is_usual), 0)::int8 as usual_declined
 from outcome group by party_id, shop_id, bin
 )
 select party_id, shop_id, bin, approved, declined, usual_approved, usual_declined from of_bin where declined > $3::int4
@@ -3801,8 +3815,10 @@ join invoice using (invoice_id)
 join event on aggregate_id = invoice_id and sequence = invoice.version;
 
 -- read_oldest_unseen_of_searches
-select created_at from event, search_position where aggregate = 'invoice' and written_in >= pg_snapshot_xmin((seen)::pg_snapshot)
-and not pg_visible_in_snapshot(written_in, (seen)::pg_snapshot) order by written_in limit 1;
+select created_at from event, search_position
+where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
+order by written_in limit 1;
 
 -- read_open_wallet_grants
 select grant_id, valid_until from payout_grant
@@ -3820,7 +3836,8 @@ select overdraft_minor from ledger_account where account_id = $1::text;
 
 -- read_party
 select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-from party left join test_clock using (party_id) where party_id = $1::text;
+from party left join test_clock using (party_id)
+where party_id = $1::text;
 
 -- read_payable_invoice
 select shop_id, version, status, amount_minor, currency, due_date, payment_in_progress, payments_made, payer_attempts,
@@ -3828,8 +3845,11 @@ created_at, changed_at, recurring
 from invoice where invoice_id = $1::text and party_id = $2::text;
 
 -- read_payer_attempts
-select subject, json_build_object('open', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(open) as at order by at desc), 'declined', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(declined) as at order by at desc),
-'mismatched', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(mismatched) as at order by at desc), 'paid', array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(paid) as at order by at desc)) as times
+select subject, json_build_object(
+'open', array(select instant_text(at) from unnest(open) as at order by at desc),
+'declined', array(select instant_text(at) from unnest(declined) as at order by at desc),
+'mismatched', array(select instant_text(at) from unnest(mismatched) as at order by at desc),
+'paid', array(select instant_text(at) from unnest(paid) as at order by at desc)) as times
 from payer_attempt where subject in ($1::bytea, $2::bytea);
 
 -- read_payer_email
@@ -3925,8 +3945,9 @@ select retained_for, valid_until from card where card_id = $1::text and is_retai
 
 -- read_search_freshness
 with unseen as materialized (
-select party_id, created_at, written_in from event, search_position where aggregate = 'invoice' and written_in >= pg_snapshot_xmin((seen)::pg_snapshot)
-and not pg_visible_in_snapshot(written_in, (seen)::pg_snapshot)
+select party_id, created_at, written_in from event, search_position
+where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
 order by written_in limit 1000
 )
 select rebuild_after is not null as is_rebuilding,
@@ -4131,11 +4152,12 @@ order by waiting_since limit 1
 order by oldest limit $1::int4;
 
 -- read_webhook_queues
-select aggregate_id, case when stuck_at is not null then 'parked' when wake_at is null then 'done'
-when attempts > 0 then 'failing' else 'waiting' end as state, attempts, last_failure, waiting_since, wake_at, stuck_at
-from webhook_queue
-where webhook_id = $1::text and ($2::text is null or case when stuck_at is not null then 'parked' when wake_at is null then 'done'
-when attempts > 0 then 'failing' else 'waiting' end = $2::text) and aggregate_id > $3::text
+select aggregate_id, state, attempts, last_failure, waiting_since, wake_at, stuck_at
+from webhook_queue cross join lateral (
+select case when stuck_at is not null then 'parked' when wake_at is null then 'done'
+when attempts > 0 then 'failing' else 'waiting' end as state
+) as derived
+where webhook_id = $1::text and ($2::text is null or state = $2::text) and aggregate_id > $3::text
 order by aggregate_id limit $4::int4;
 
 -- read_webhooks_of_parties
@@ -5086,9 +5108,10 @@ returning grant_id;
 -- wake_first_waiting_refund
 update payment set wake_at = least(wake_at, $1::timestamptz)
 from (
-select invoice_id, payment_id, refund_id from waiting_refund
+select invoice_id, payment_id from waiting_refund
 where party_id = $2::text and shop_id = $3::text
-order by created_at, invoice_id, payment_id, refund_id limit 1) as first
+order by created_at, invoice_id, payment_id, refund_id limit 1
+) as first
 where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id;
 
 -- want_cancel

@@ -14,7 +14,6 @@ import {
 } from '../../platform/database/statement.ts';
 import { detailsOf } from '../domain/card.ts';
 import {
-  retainCard,
   retentionReasonText,
   retainedCardParameters,
   type RetentionReason,
@@ -120,7 +119,11 @@ const keepCardAlone = statement({
   name: 'keep_card',
   parameters: { ...retainedCardParameters, party_id: 'text' },
   row: { card_id: 'text' },
-  text: `with asked as (select) ${retainCard('asked')}`,
+  text: `update card
+         set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
+             retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb(:retained_for))::json
+         where card_id = :retained_card and party_id = :party_id
+         returning card_id`,
 });
 
 /** Reads the encrypted card and what waits for its next message, and deletes that. One row for each secret, or one without any. */

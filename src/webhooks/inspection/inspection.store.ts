@@ -19,16 +19,16 @@ const queueRow = {
 } as const;
 export type QueueRow = Values<typeof queueRow>;
 
-const stateOf = `case when stuck_at is not null then 'parked' when wake_at is null then 'done'
-                      when attempts > 0 then 'failing' else 'waiting' end`;
-
 const readQueues = statement({
   name: 'read_webhook_queues',
   parameters: { webhook_id: 'text', state: 'text?', after: 'text', limit: 'int4' },
   row: queueRow,
-  text: `select aggregate_id, ${stateOf} as state, attempts, last_failure, waiting_since, wake_at, stuck_at
-         from webhook_queue
-         where webhook_id = :webhook_id and (:state is null or ${stateOf} = :state) and aggregate_id > :after
+  text: `select aggregate_id, state, attempts, last_failure, waiting_since, wake_at, stuck_at
+         from webhook_queue cross join lateral (
+           select case when stuck_at is not null then 'parked' when wake_at is null then 'done'
+             when attempts > 0 then 'failing' else 'waiting' end as state
+         ) as derived
+         where webhook_id = :webhook_id and (:state is null or state = :state) and aggregate_id > :after
          order by aggregate_id limit :limit`,
 });
 

@@ -51,3 +51,8 @@ begin
   get diagnostics written = row_count;
   return written;
 end $$;
+
+-- An instant in JSON, as the program reads it.
+create function instant_text(at timestamptz) returns text language sql stable as $$
+  select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+$$;
