@@ -112,8 +112,8 @@ returning invoice_id
 ), posted as (
 insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
 currency, reference, approval_code, content, wake_at, attempts)
-select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8,
-$25::text, $26::text, $27::text, $28::json, $29::timestamptz, 1
+select $19::text, $20::text, party_id, series_id, 'waiting', $21::timestamptz, $22::text, $23::timestamptz, $24::int8, $25::text,
+$26::text, $27::text, $28::json, $29::timestamptz, 1
 from held
 where $22::text is not null
 on conflict do nothing
@@ -252,18 +252,15 @@ set approved = earlier.approved + excluded.approved, declined = earlier.declined
 select version, record_journal(changed.invoice_id, $19::text, changed.changed_at, $20::json) as journal from changed;
 
 -- change_series
-with held as (
+with changed as (
 update series
 set version = version + 1, status = $1::text, chain = $2::text, state = $3::json,
 terms = $4::json, changed_at = $5::timestamptz, wake_at = $6::timestamptz,
 attempts = 0, stuck_at = null, stuck_reason = null
 where series_id = $7::text and version = $8::int4
 returning series_id, party_id, version, changed_at
-), noted as (
-insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
-select series_id, version, 'series', party_id, changed_at, $9::json from held
 )
-select version from held;
+select append_event('series', series_id, version, party_id, changed_at, $9::json) as version from changed;
 
 -- claim_banks_to_watch
 update bank set checked_at = $1::timestamptz
@@ -2822,8 +2819,9 @@ on conflict do nothing returning party_id;
 -- insert_payer_email
 insert into payer_email (invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
 currency, reference, approval_code, content, wake_at, attempts)
-values ($1::text, $2::text, $3::text, $4::text, 'waiting', $5::timestamptz, $6::text, $7::timestamptz, $8::int8,
-$9::text, $10::text, $11::text, $12::json, $5::timestamptz, 0)
+values ($1::text, $2::text, $3::text, $4::text, 'waiting', $5::timestamptz, $6::text, $7::timestamptz, $8::int8, $9::text,
+$10::text, $11::text, $12::json,
+$5::timestamptz, 0)
 on conflict do nothing;
 
 -- insert_payment
@@ -2938,35 +2936,16 @@ returning wallet_id, party_id, 1 as version, created_at as changed_at
 select append_event('wallet', wallet_id, version, party_id, changed_at, $10::json) as version from changed;
 
 -- insert_wallet_transfer
-with claimed as (
-select where claim_external_id($1::text, 'createTransfer', $2::text, $3::text, $4::bytea)
-), changed as (
-insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, created_at, amount_minor, currency, status, external_id) select $3::text, $1::text, $5::text, $6::text, $7::timestamptz, $8::int8, $9::text, $10::text, $2::text from claimed
+with changed as (
+insert into wallet_transfer (transfer_id, party_id, sender_id, receiver_id, created_at, amount_minor, currency, status, external_id)
+select $1::text, $2::text, $3::text, $4::text, $5::timestamptz, $6::int8, $7::text, $8::text, $9::text
+where claim_external_id($2::text, 'createTransfer', $9::text, $1::text, $10::bytea)
 returning transfer_id, party_id, json_array_length($11::json) as version, created_at as changed_at
-), counted as (
-insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
-select subject, $9::text, period, $8::int8, 1
-from claimed, json_to_recordset($12::json) as counter (subject text), unnest(array[$13::text, $14::text]) as period
-order by subject collate "C", period collate "C"
-on conflict (subject, currency, period) do update
-set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts + 1
-returning subject, period, amount_minor, payouts
-), exceeded as (
-select json_agg(turnover) as found
-from (
-select subject, max(amount_minor) filter (where period = $14::text) as day_minor,
-max(payouts) filter (where period = $14::text) as day_payouts,
-max(amount_minor) filter (where period = $13::text) as month_minor
-from counted group by subject
-) as turnover
-join json_to_recordset($12::json) as counter (subject text, day_minor_most int8, day_payouts_most int8, month_minor_most int8)
-using (subject)
-where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most
 )
 select append_events('wallet_transfer', transfer_id, version, party_id, changed_at, $11::json) as version,
-case when found is not null then reject_over_limit(found)
-else record_journal(transfer_id, $15::text, changed_at, $16::json) end as journal
-from changed, exceeded;
+count_turnover($12::json, $7::text, $6::int8, $13::text, $14::text) as counted,
+record_journal(transfer_id, $15::text, changed_at, $16::json) as journal
+from changed;
 
 -- insert_webhook
 with made as (
@@ -2981,11 +2960,10 @@ select webhook_id, $10::int4, $11::text, $12::text, $13::bytea, $14::int4, $15::
 select webhook_id from made;
 
 -- insert_withdrawal
-with claimed as (
-select where claim_external_id($1::text, 'createWithdrawal', $2::text, $3::text, $4::bytea)
-), changed as (
+with changed as (
 insert into withdrawal (withdrawal_id, party_id, wallet_id, destination_id, identity_id, version, status, created_at, amount_minor, fee_minor, currency, terms, result, external_id, changed_at, wake_at, attempts, is_unsent)
-select $3::text, $1::text, $5::text, $6::text, $7::text, $8::int4, $9::text, $10::timestamptz, $11::int8, $12::int8, $13::text, $14::json, $15::json, $2::text, $10::timestamptz, $16::timestamptz, $17::int4, true from claimed
+select $1::text, $2::text, $3::text, $4::text, $5::text, $6::int4, $7::text, $8::timestamptz, $9::int8, $10::int8, $11::text, $12::json, $13::json, $14::text, $8::timestamptz, $15::timestamptz, $16::int4, true
+where claim_external_id($2::text, 'createWithdrawal', $14::text, $1::text, $17::bytea)
 returning withdrawal_id, party_id, version, changed_at
 ), logged as (
 insert into event (aggregate_id, sequence, aggregate, party_id, created_at, facts)
@@ -2998,28 +2976,10 @@ select one.* from changed, json_to_recordset($19::json) as one (aggregate_id tex
 on conflict (aggregate_id, operation) do update
 set bank_id = excluded.bank_id, terminal_id = excluded.terminal_id, digest = excluded.digest, wire_keys = excluded.wire_keys, not_after = excluded.not_after, state = excluded.state, answer = excluded.answer, far_reference = excluded.far_reference, heard_at = excluded.heard_at
 where exchange.state not in ('approved', 'declined', 'takenBack', 'settled')
-), counted as (
-insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
-select subject, $13::text, period, $11::int8, 1
-from claimed, json_to_recordset($20::json) as counter (subject text), unnest(array[$21::text, $22::text]) as period
-order by subject collate "C", period collate "C"
-on conflict (subject, currency, period) do update
-set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts + 1
-returning subject, period, amount_minor, payouts
-), exceeded as (
-select json_agg(turnover) as found
-from (
-select subject, max(amount_minor) filter (where period = $22::text) as day_minor,
-max(payouts) filter (where period = $22::text) as day_payouts,
-max(amount_minor) filter (where period = $21::text) as month_minor
-from counted group by subject
-) as turnover
-join json_to_recordset($20::json) as counter (subject text, day_minor_most int8, day_payouts_most int8, month_minor_most int8)
-using (subject)
-where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most
 )
-select case when found is not null then reject_over_limit(found) else record_journal(changed.withdrawal_id, $23::text, changed.changed_at, $24::json) end as journal
-from changed, exceeded;
+select count_turnover($20::json, $11::text, $9::int8, $21::text, $22::text) as counted,
+record_journal(changed.withdrawal_id, $23::text, changed.changed_at, $24::json) as journal
+from changed;
 
 -- keep_card
 update card
@@ -3905,16 +3865,17 @@ select invoice_id from invoice where invoice_id > $1::text order by invoice_id l
 select settings from recurring_settings where party_id = $1::text and shop_id = $2::text;
 
 -- read_refund_by_external_id
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer, claim.fingerprint as request_fingerprint
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer, claim.fingerprint as request_fingerprint
 from external_id as claim join refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
 and refund_id = split_part(entity_id, '.', 3)
-left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
 where claim.party_id = $1::text and claim.operation = 'createRefund' and claim.external_id = $2::text;
 
 -- read_refunds
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from refund left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from refund
 where invoice_id = $1::text and payment_id = $2::text and ($3::text is null or refund_id = $3::text)
 order by length(refund_id), refund_id;
 
@@ -3928,7 +3889,9 @@ select stretch.aggregate_id, first_sequence, last_sequence,
 (select max(sequence) from event, webhook, webhook_feed
 where event.aggregate_id = stretch.aggregate_id and webhook_id = $1::text
 and (pg_visible_in_snapshot(event.written_in, seen::pg_snapshot)
-or pg_visible_in_snapshot(event.written_in, (coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)))::pg_snapshot))) as newest_sequence,
+or pg_visible_in_snapshot(event.written_in,
+coalesce(created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1))::pg_snapshot))
+) as newest_sequence,
 first.facts as first_facts, stretch.facts
 from (
 select aggregate_id, min(sequence) as first_sequence, max(sequence) as last_sequence, json_agg(facts) as facts
@@ -4094,7 +4057,8 @@ from external_id as claim join wallet_transfer on transfer_id = entity_id
 where claim.party_id = $1::text and claim.operation = 'createTransfer' and claim.external_id = $2::text;
 
 -- read_webhook
-select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at, coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
+select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at,
+coalesce(created_snapshot, format('%1$s:%1$s:', written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
 where webhook_id = $1::text order by key_version;
 
 -- read_webhook_attempts
@@ -4135,18 +4099,10 @@ order by written_in limit 1) as oldest
 from webhook_feed;
 
 -- read_webhook_lags
-with recursive waiting as (
-(select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
-union all
-select (select queue.webhook_id from webhook_queue as queue
-where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
-from waiting where waiting.webhook_id is not null
-)
-select waiting.webhook_id, lagging.waiting_since as oldest
-from waiting join webhook on webhook.webhook_id = waiting.webhook_id
-cross join lateral (
+select webhook.webhook_id, lagging.waiting_since as oldest
+from webhook cross join lateral (
 select waiting_since from webhook_queue as queue
-where queue.webhook_id = waiting.webhook_id and wake_at is not null and waiting_since is not null
+where queue.webhook_id = webhook.webhook_id and wake_at is not null and waiting_since is not null
 order by waiting_since limit 1
 ) as lagging
 order by oldest limit $1::int4;
@@ -4161,7 +4117,8 @@ where webhook_id = $1::text and ($2::text is null or state = $2::text) and aggre
 order by aggregate_id limit $4::int4;
 
 -- read_webhooks_of_parties
-select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at, coalesce(webhook.created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
+select webhook_id, party_id, topic, owner_id, wallet_id, event_types, url, created_at,
+coalesce(created_snapshot, format('%1$s:%1$s:', written_in::text::numeric + 1)) as created_snapshot, key_version, public_key, signing_public_key, ciphertext, ciphertext_key_version, signs_from from webhook join webhook_key using (webhook_id)
 where party_id in (select json_array_elements_text($1::json)) order by created_at, webhook_id, key_version;
 
 -- read_withdrawal
@@ -4811,8 +4768,9 @@ and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- search_refunds_by_invoice_id
@@ -4832,8 +4790,9 @@ and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- search_refunds_by_rrn
@@ -4853,8 +4812,9 @@ and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- search_refunds_by_time
@@ -4874,8 +4834,9 @@ and payment.approval_code = $10::text))
 and (created_at, invoice_id, payment_id, refund_id) < ($11::timestamptz, $12::text, $13::text, $14::text)
 order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit $15::int4 offset $16::int4
 )
-select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn, exchange.answer from found join refund using (invoice_id, payment_id, refund_id) left join exchange on exchange.aggregate_id = refund.invoice_id
-and exchange.operation = refund.payment_id || '.' || refund.refund_id
+select refund.invoice_id, refund.payment_id, refund.refund_id, refund.created_at, refund.status, refund.amount_minor, refund.currency, refund.fee_minor, refund.reason, refund.cart, refund.external_id, refund.failure, refund.waits_until, refund.rrn, refund.arn,
+(select answer from exchange where exchange.aggregate_id = refund.invoice_id
+and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer from found join refund using (invoice_id, payment_id, refund_id)
 order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc;
 
 -- set_attempt_of_consent_link

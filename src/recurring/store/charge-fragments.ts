@@ -14,7 +14,7 @@ import { changeOf, seriesChange, type StoredSeries } from './series.ts';
 /** The statement also has `:invoice_id`, `:payment_id` and the amount. */
 export const startedCharge = {
   parameters: { ...seriesChange.parameters, series_card_stops: 'int4', is_retry: 'bool', packs: 'text' },
-  text: `${seriesChange.text('asTheyAre', 'card_stops = :series_card_stops')}, attempted as (
+  text: `${seriesChange.text('card_stops = :series_card_stops')}, attempted as (
       insert into series_attempt
         (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
       select series_id, :invoice_id, :payment_id, changed_at, :amount_minor, :currency, :is_retry, :packs, 'pending'

@@ -78,10 +78,10 @@ export const seriesChange = {
     series_wake_at: 'timestamptz?',
     series_facts: facts,
   },
-  text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre', guard?: string) => `held as (
+  text: (guard?: string) => `held as (
       update series
       set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
-          ${terms === 'terms' ? 'terms = :series_terms, ' : ''}changed_at = :series_changed_at, wake_at = :series_wake_at,
+          changed_at = :series_changed_at, wake_at = :series_wake_at,
           attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :series_version${guard ? ` and ${guard}` : ''}
       returning series_id, party_id, version, changed_at
@@ -95,8 +95,15 @@ const changeSeries = statement({
   parameters: { ...seriesChange.parameters, series_terms: seriesColumns.terms },
   row: { version: 'int4' },
   text: `
-    with ${seriesChange.text('terms')}
-    select version from held`,
+    with changed as (
+      update series
+      set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
+          terms = :series_terms, changed_at = :series_changed_at, wake_at = :series_wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :series_version
+      returning series_id, party_id, version, changed_at
+    )
+    select append_event('series', series_id, version, party_id, changed_at, :series_facts) as version from changed`,
 });
 
 /** What a statement returns of a series that it reads, with the settings of its shop. */

@@ -19,7 +19,7 @@ import type { Refusal } from '../../refusal.ts';
 import { defined } from '../../defined.ts';
 import type { Counter, TurnoverRefusal } from '../domain/payout-limits.ts';
 import { transferFact } from './codec.ts';
-import { countTurnover, exceededLimit, turnoverParameters, turnoverValues } from './turnover.ts';
+import { exceededLimit, turnoverParameters, turnoverValues } from './turnover.ts';
 
 const columns = {
   transfer_id: 'text',
@@ -43,18 +43,18 @@ const insertTransfer = statement({
     ...turnoverParameters,
     fingerprint: 'bytea',
   },
-  row: { version: 'int4', journal: 'text?' },
+  row: { version: 'int4', counted: 'int4', journal: 'text?' },
   text: `
-    with claimed as (
-      select where claim_external_id(:party_id, 'createTransfer', :external_id, :transfer_id, :fingerprint)
-    ), changed as (
-      insert into wallet_transfer (${columnList(columns)}) select ${parameterList(columns)} from claimed
+    with changed as (
+      insert into wallet_transfer (${columnList(columns)})
+      select ${parameterList(columns)}
+      where claim_external_id(:party_id, 'createTransfer', :external_id, :transfer_id, :fingerprint)
       returning transfer_id, party_id, json_array_length(:events) as version, created_at as changed_at
-    ), ${countTurnover}
+    )
     select append_events('wallet_transfer', transfer_id, version, party_id, changed_at, :events) as version,
-      case when found is not null then reject_over_limit(found)
-        else record_journal(transfer_id, :journal_operation, changed_at, :journal_entries) end as journal
-    from changed, exceeded`,
+      count_turnover(:counters, :currency, :amount_minor, :day, :month) as counted,
+      record_journal(transfer_id, :journal_operation, changed_at, :journal_entries) as journal
+    from changed`,
 });
 
 const readTransfer = statement({

@@ -2,7 +2,6 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { oneOf } from '../../platform/database/codec.ts';
-import { waitingWebhooks } from '../delivery/queues.store.ts';
 import { statement, stored, type Values } from '../../platform/database/statement.ts';
 
 export const queueStates = ['waiting', 'failing', 'parked', 'done'] as const;
@@ -102,14 +101,12 @@ const readLags = statement({
   name: 'read_webhook_lags',
   parameters: { limit: 'int4' },
   row: { webhook_id: 'text', oldest: 'timestamptz' },
-  // One index lookup for each webhook with something to send.
+  // One index lookup for each webhook.
   text: `
-    with recursive ${waitingWebhooks}
-    select waiting.webhook_id, lagging.waiting_since as oldest
-    from waiting join webhook on webhook.webhook_id = waiting.webhook_id
-    cross join lateral (
+    select webhook.webhook_id, lagging.waiting_since as oldest
+    from webhook cross join lateral (
       select waiting_since from webhook_queue as queue
-      where queue.webhook_id = waiting.webhook_id and wake_at is not null and waiting_since is not null
+      where queue.webhook_id = webhook.webhook_id and wake_at is not null and waiting_since is not null
       order by waiting_since limit 1
     ) as lagging
     order by oldest limit :limit`,

@@ -56,3 +56,34 @@ end $$;
 create function instant_text(at timestamptz) returns text language sql stable as $$
   select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
 $$;
+
+-- Adds a movement of money to the turnover of its identity and card, and returns how many these are. Fails with PL001 if one passes a
+-- limit. The rows are locked in one order, so that no two transactions wait for each other.
+create function count_turnover(counters json, of_currency text, minor bigint, of_day text, of_month text)
+returns int language plpgsql as $$
+declare
+  exceeded json;
+begin
+  with counted as (
+    insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
+    select subject, of_currency, period, minor, 1
+    from json_to_recordset(counters) as counter (subject text), unnest(array[of_month, of_day]) as period
+    order by subject collate "C", period collate "C"
+    on conflict (subject, currency, period) do update
+      set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts + 1
+    returning subject, period, amount_minor, payouts
+  )
+  select json_agg(turnover)
+  into exceeded
+  from (
+    select subject, max(amount_minor) filter (where period = of_day) as day_minor,
+      max(payouts) filter (where period = of_day) as day_payouts,
+      max(amount_minor) filter (where period = of_month) as month_minor
+    from counted group by subject
+  ) as turnover
+  join json_to_recordset(counters) as counter (subject text, day_minor_most int8, day_payouts_most int8, month_minor_most int8)
+    using (subject)
+  where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most;
+  if exceeded is not null then perform reject_over_limit(exceeded); end if;
+  return json_array_length(counters);
+end $$;
