@@ -7,8 +7,8 @@ import { columnList, statement, type Columns, type Values } from './statement.ts
 export type FoundByExternalId<Value> = { readonly value: Value; readonly fingerprint: Buffer };
 
 /**
- * The part of a create that claims the external ID, if the request has one and a row of `changed`, with its party_id, lets it create
- * anything. A taken one fails the statement, with an error that `isExternalIdTaken` recognises. `claim_external_id` is for the others.
+ * The part of a create that claims the external ID if there is a row of `changed`, with its party_id. A taken one fails the whole
+ * statement, with an error that `isExternalIdTaken` recognises.
  */
 export function recordExternalId(operation: string, entityId: string): string {
   return `insert into external_id (party_id, operation, external_id, entity_id, fingerprint)

@@ -1,4 +1,4 @@
-// The turnover of identities and cards: a statement that moves money adds to it by `count_turnover`, before its journal, and fails if a
+// The turnover of identities and cards. A statement that moves money adds to it by `count_turnover`, before its journal, and fails if a
 // limit is exceeded.
 import type { Instant } from '../../clock.ts';
 import { list, minorUnits, object, storedAs, text, type Codec } from '../../platform/database/codec.ts';

@@ -28,7 +28,7 @@ const readStretch = statement({
     facts: stored('json', list(list(anything))),
   },
   // The newest event that the feed has read, or that is older than the webhook. Later events arrive through the feed, and
-  // must not count as sent. A webhook of an earlier version has no snapshot, as in the list of webhooks.
+  // must not count as sent.
   text: `
     select stretch.aggregate_id, first_sequence, last_sequence,
       (select max(sequence) from event, webhook, webhook_feed

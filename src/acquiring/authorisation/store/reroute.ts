@@ -1,5 +1,5 @@
-// The values of the statements that move a payment or a binding to another terminal. Only its first attempt may do so, as `mayReroute`
-// says: another attempt may have sent the charge. While `status` is `authorising`, only a step-up sets `attempts` to 1 again.
+// The values of the statements that move a payment or a binding to another terminal. Only a first attempt may do so, as `mayReroute`
+// says; while `status` is `authorising`, only a step-up sets `attempts` to 1 again.
 import type { Instant } from '../../../clock.ts';
 import { stored } from '../../../platform/database/statement.ts';
 import { initialClaim } from '../../../platform/jobs/job-runner.ts';
