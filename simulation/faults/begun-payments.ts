@@ -43,9 +43,9 @@ export const faultsOfBegunPayments: Faults = {
     does: 'Operators see a payment as waiting only an hour after its bank was silent.',
     edits: [
       {
-        within: 'isWaiting',
-        replace: '(payment.stuck_reason is not null or payment.status in',
-        by: "(payment.stuck_at is not null or invoice.changed_at <= :now - interval '1 hour' and payment.status in",
+        within: 'overviewColumns',
+        replace: 'payment.stuck_reason is not null or payment.status in',
+        by: "payment.stuck_at is not null or invoice.changed_at <= :now - interval '1 hour' and payment.status in",
       },
     ],
   },

@@ -42,8 +42,8 @@ export const faultsOfHoldsAndRefunds: Faults = {
     edits: [
       {
         within: 'insertInvoice',
-        replace: "${appendEvent('invoice', 'invoice_id')}",
-        by: 'select :facts::json',
+        replace: "append_event('invoice', invoice_id, version, party_id, changed_at, :facts) as version",
+        by: 'case when :facts::json is not null then version end as version',
       },
       {
         within: 'changeInvoiceRow',
@@ -51,9 +51,9 @@ export const faultsOfHoldsAndRefunds: Faults = {
         by: `const appendLater = statement({
   name: 'append_later',
   parameters: { ...createdWith(invoiceFact), invoice_id: 'text' },
-  row: {},
-  text: \`with changed as (select invoice_id, party_id, version, changed_at from invoice where invoice_id = :invoice_id)
-    \${appendEvent('invoice', 'invoice_id')}\`,
+  row: { version: 'int4' },
+  text: \`select append_event('invoice', invoice_id, version, party_id, changed_at, :facts) as version
+    from invoice where invoice_id = :invoice_id\`,
 });
 
 const changeInvoiceRow =`,

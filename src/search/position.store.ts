@@ -9,15 +9,14 @@ import { copyInvoices } from './copies.store.ts';
 
 const position = { seen: 'text', rebuild_after: 'text?', rebuilt: 'int8', is_mismatch: 'bool' } as const;
 
-/** After a restore into another cluster the numbers mean nothing until `mandate webhooks reset-cursor`. */
-const isMismatch = `pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
-    or exists (select from webhook_feed where mismatch_since is not null)`;
-
+/** `is_mismatch`: after a restore into another cluster the numbers mean nothing until `mandate webhooks reset-cursor`. */
 const lockPosition = statement({
   name: 'lock_search_position',
   parameters: {},
   row: position,
-  text: `select seen, rebuild_after, rebuilt, ${isMismatch} as is_mismatch from search_position for update skip locked`,
+  text: `select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+           or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
+         from search_position for update skip locked`,
 });
 
 /** For a command, which has to wait for its turn. */
@@ -25,13 +24,10 @@ const awaitPosition = statement({
   name: 'await_search_position',
   parameters: {},
   row: position,
-  text: `select seen, rebuild_after, rebuilt, ${isMismatch} as is_mismatch from search_position for update`,
+  text: `select seen, rebuild_after, rebuilt, pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+           or exists (select from webhook_feed where mismatch_since is not null) as is_mismatch
+         from search_position for update`,
 });
-
-const isUnseen = (
-  seen: string,
-) => `aggregate = 'invoice' and written_in >= pg_snapshot_xmin((${seen})::pg_snapshot)
-        and not pg_visible_in_snapshot(written_in, (${seen})::pg_snapshot)`;
 
 const readChanged = statement({
   name: 'read_changed_invoices',
@@ -39,7 +35,9 @@ const readChanged = statement({
   row: { snapshot: 'text', found: 'int8', found_until: 'text?', invoice_ids: stored('json?', list(text)) },
   text: `
     with found as materialized (
-      select aggregate_id, written_in from event where ${isUnseen(':seen')}
+      select aggregate_id, written_in from event
+      where aggregate = 'invoice' and written_in >= pg_snapshot_xmin((:seen)::pg_snapshot)
+        and not pg_visible_in_snapshot(written_in, (:seen)::pg_snapshot)
       order by written_in fetch first (:limit) rows with ties
     )
     select pg_current_snapshot()::text as snapshot, count(*) as found, max(written_in)::text as found_until,
@@ -74,7 +72,10 @@ const beginAgain = statement({
   parameters: {},
   row: {},
   text: `update search_position set rebuild_after = '', rebuilt = 0,
-           seen = case when ${isMismatch} then pg_current_snapshot()::text else seen end`,
+           seen = case
+             when pg_snapshot_xmax(seen::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())
+               or exists (select from webhook_feed where mismatch_since is not null)
+             then pg_current_snapshot()::text else seen end`,
 });
 
 /** More than a thousand unread events are not searched for the first one of a party. */
@@ -84,7 +85,9 @@ const readFreshness = statement({
   row: { unseen_since: 'timestamptz?', is_rebuilding: 'bool' },
   text: `
     with unseen as materialized (
-      select party_id, created_at, written_in from event, search_position where ${isUnseen('seen')}
+      select party_id, created_at, written_in from event, search_position
+      where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+        and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
       order by written_in limit 1000
     )
     select rebuild_after is not null as is_rebuilding,
@@ -97,7 +100,10 @@ const readOldestUnseen = statement({
   name: 'read_oldest_unseen_of_searches',
   parameters: {},
   row: { created_at: 'timestamptz' },
-  text: `select created_at from event, search_position where ${isUnseen('seen')} order by written_in limit 1`,
+  text: `select created_at from event, search_position
+         where aggregate = 'invoice' and written_in >= pg_snapshot_xmin(seen::pg_snapshot)
+           and not pg_visible_in_snapshot(written_in, seen::pg_snapshot)
+         order by written_in limit 1`,
 });
 
 const invoicesAtOnce = 500;

@@ -7,7 +7,6 @@ import type { Invoice } from '../invoices/domain/invoice.ts';
 import { paymentColumns, storedFromRow } from '../payments/store/rows.ts';
 import type { Payment } from '../payments/domain/payment.ts';
 import {
-  joinExchangeOfRefund,
   namedRefundFromRow,
   readRefundColumns,
   refundColumns,
@@ -189,7 +188,7 @@ const searchRefundsBy = (key: SearchKey) =>
         and (created_at, invoice_id, payment_id, refund_id) < (:before_at, :before_invoice, :before_payment, :before_refund)
       order by created_at desc, invoice_id desc, payment_id desc, refund_id desc limit :limit offset :skip
     )
-    select ${refundColumns} from found join refund using (invoice_id, payment_id, refund_id) ${joinExchangeOfRefund}
+    select ${refundColumns} from found join refund using (invoice_id, payment_id, refund_id)
     order by found.created_at desc, found.invoice_id desc, found.payment_id desc, found.refund_id desc`,
   });
 

@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
-import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
 import { manyRows } from '../../platform/database/many-rows.ts';
 import { list, oneOf, text } from '../../platform/database/codec.ts';
 import {
@@ -15,7 +15,6 @@ import {
 } from '../../platform/database/statement.ts';
 import { detailsOf } from '../domain/card.ts';
 import {
-  retainCard,
   retentionReasonText,
   retainedCardParameters,
   type RetentionReason,
@@ -63,23 +62,23 @@ const codeParameters = {
   expires_at: 'timestamptz?',
 } as const;
 
-/** Only under a key that still exists: a node may remember one that was lost in a database crash. */
-const insertCode = (from: string) => `
-  insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
-  select :session_id, :card_id, :half_hour, :code_ciphertext, :expires_at from ${from}
-  where security_code_key.half_hour = :half_hour and security_code_key.wrapped = :wrapped_key
-  returning session_id`;
-
+/** A code is kept only under a key that still exists: a node may remember one that was lost in a database crash. */
 const insertCard = statement({
   name: 'insert_card',
   parameters: { ...allColumns, ...codeParameters },
   row: { has_code: 'bool' },
   text: `
-    with ${claimExternalId(operation, ':card_id', ':match_hash')}, made as (
+    with made as (
       insert into card (${columnList(allColumns)})
-      select ${parameterList(allColumns)} from claimed
+      select ${parameterList(allColumns)}
+      where claim_external_id(:party_id, 'createPaymentResource', :external_id, :card_id, :match_hash)
       returning card_id
-    ), code as (${insertCode('made, security_code_key')})
+    ), code as (
+      insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
+      select :session_id, :card_id, :half_hour, :code_ciphertext, :expires_at from made, security_code_key as key
+      where key.half_hour = :half_hour and key.wrapped = :wrapped_key
+      returning session_id
+    )
     select exists (select from code) as has_code from made`,
 });
 
@@ -104,7 +103,10 @@ const insertCodeAlone = statement({
   name: 'insert_security_code',
   parameters: { session_id: 'text', card_id: 'text', ...codeParameters },
   row: { session_id: 'text' },
-  text: insertCode('security_code_key join card on card.card_id = :card_id'),
+  text: `insert into security_code (session_id, card_id, half_hour, ciphertext, expires_at)
+         select :session_id, :card_id, :half_hour, :code_ciphertext, :expires_at from card, security_code_key as key
+         where card.card_id = :card_id and key.half_hour = :half_hour and key.wrapped = :wrapped_key
+         returning session_id`,
 });
 
 const readCard = readStatement({
@@ -118,7 +120,11 @@ const keepCardAlone = statement({
   name: 'keep_card',
   parameters: { ...retainedCardParameters, party_id: 'text' },
   row: { card_id: 'text' },
-  text: `with asked as (select) ${retainCard('asked')}`,
+  text: `update card
+         set is_retained = true, wake_at = coalesce(wake_at, date_trunc('minute', valid_until) + interval '1 minute'),
+             retained_for = (coalesce(retained_for::jsonb, '[]') || to_jsonb(:retained_for))::json
+         where card_id = :retained_card and party_id = :party_id
+         returning card_id`,
 });
 
 const encryptedColumns = {

@@ -9,7 +9,7 @@ import {
   oneOf,
   type Codec,
 } from '../../platform/database/codec.ts';
-import { statement, stored, type Values } from '../../platform/database/statement.ts';
+import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { AttemptTimes } from '../domain/attempt-limits.ts';
 
 const attemptTimes: Codec<AttemptTimes> = object({
@@ -18,8 +18,6 @@ const attemptTimes: Codec<AttemptTimes> = object({
   mismatched: list(instant),
   paid: list(instant),
 });
-const utc = (column: string) =>
-  `array(select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from unnest(${column}) as at order by at desc)`;
 
 export const readAttempts = statement({
   name: 'read_payer_attempts',
@@ -28,8 +26,11 @@ export const readAttempts = statement({
     subject: 'bytea',
     times: stored('json', attemptTimes),
   },
-  text: `select subject, json_build_object('open', ${utc('open')}, 'declined', ${utc('declined')},
-           'mismatched', ${utc('mismatched')}, 'paid', ${utc('paid')}) as times
+  text: `select subject, json_build_object(
+           'open', array(select instant_text(at) from unnest(open) as at order by at desc),
+           'declined', array(select instant_text(at) from unnest(declined) as at order by at desc),
+           'mismatched', array(select instant_text(at) from unnest(mismatched) as at order by at desc),
+           'paid', array(select instant_text(at) from unnest(paid) as at order by at desc)) as times
          from payer_attempt where subject in (:card, :address)`,
 });
 
@@ -53,13 +54,12 @@ const guardColumns = {
   declined: 'int8',
 } as const;
 export type GuardRow = Values<typeof guardColumns>;
-const guardList = Object.keys(guardColumns).join(', ');
 
 export const readGuards = statement({
   name: 'read_shop_guards',
   parameters: { now: 'timestamptz' },
   row: guardColumns,
-  text: `select ${guardList} from shop_guard where until > :now order by party_id, shop_id, bin`,
+  text: `select ${columnList(guardColumns)} from shop_guard where until > :now order by party_id, shop_id, bin`,
 });
 
 /**
@@ -93,8 +93,11 @@ export const readDeclinedShops = statement({
         group by party_id, shop_id having sum(declined) > :min_declines
       )
     ), of_bin as (
-      select party_id, shop_id, bin, ${summed('approved', 'is_recent')} as approved, ${summed('declined', 'is_recent')} as declined,
-        ${summed('approved', 'is_usual')} as usual_approved, ${summed('declined', 'is_usual')} as usual_declined
+      select party_id, shop_id, bin,
+        coalesce(sum(outcome.approved) filter (where is_recent), 0)::int8 as approved,
+        coalesce(sum(outcome.declined) filter (where is_recent), 0)::int8 as declined,
+        coalesce(sum(outcome.approved) filter (where is_usual), 0)::int8 as usual_approved,
+        coalesce(sum(outcome.declined) filter (where is_usual), 0)::int8 as usual_declined
       from outcome group by party_id, shop_id, bin
     )
     select party_id, shop_id, bin, approved, declined, usual_approved, usual_declined from of_bin where declined > :min_declines
@@ -103,10 +106,6 @@ export const readDeclinedShops = statement({
       sum(usual_declined)::int8
     from of_bin group by party_id, shop_id having sum(least(declined, :max_of_bin)) > :min_declines`,
 });
-
-function summed(column: string, which: string): string {
-  return `coalesce(sum(outcome.${column}) filter (where ${which}), 0)::int8`;
-}
 
 const guardsAsJson: Codec<readonly GuardRow[]> = list(
   mapped(anyObject, {
@@ -124,7 +123,7 @@ export const putGuards = statement({
   name: 'put_shop_guards',
   parameters: { guards: stored('json', guardsAsJson) },
   row: { party_id: 'text', shop_id: 'text', bin: 'text' },
-  text: `insert into shop_guard as earlier (${guardList})
+  text: `insert into shop_guard as earlier (${columnList(guardColumns)})
          select party_id, shop_id, bin, mode, since, until, approved, declined
          from json_to_recordset(:guards) as new (party_id text, shop_id text, bin text, mode text, since timestamptz,
            until timestamptz, approved int8, declined int8)
@@ -136,17 +135,15 @@ export const putGuards = statement({
          returning party_id, shop_id, bin`,
 });
 
-const guarded = '(:shop_id is null or party_id = :party_id and shop_id = :shop_id)';
-
 /** Of one shop, or of all. */
 export const deleteGuard = statement({
   name: 'delete_shop_guard',
   parameters: { party_id: 'text?', shop_id: 'text?' },
   row: { bin: 'text' },
   text: `with forgotten as (
-      delete from shop_outcome where ${guarded}
+      delete from shop_outcome where :shop_id is null or party_id = :party_id and shop_id = :shop_id
     )
-    delete from shop_guard where ${guarded} returning bin`,
+    delete from shop_guard where :shop_id is null or party_id = :party_id and shop_id = :shop_id returning bin`,
 });
 
 export const deleteOldAttempts = statement({

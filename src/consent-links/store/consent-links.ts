@@ -3,7 +3,7 @@ import type { Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { oneOf, type Codec } from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
 import {
   columnList,
   parameterList,
@@ -39,9 +39,9 @@ const insertLink = statement({
   parameters: { ...columns, fingerprint: 'bytea' },
   row: { consent_link_id: 'text' },
   text: `
-    with ${claimExternalId('createConsentLink', ':consent_link_id')}
     insert into consent_link (${columnList(columns)})
-    select ${parameterList(columns)} from claimed
+    select ${parameterList(columns)}
+    where claim_external_id(:party_id, 'createConsentLink', :external_id, :consent_link_id, :fingerprint)
     returning consent_link_id`,
 });
 

@@ -55,17 +55,17 @@ export type StoredBinding = {
   readonly seriesId?: string;
 };
 
-export const bindingList = columnList(bindingColumns, 'binding');
+export const bindingColumnList = columnList(bindingColumns, 'binding');
 
 const ofCustomer = {
   customer_status: customerColumns.status,
   active_binding_id: customerColumns.active_binding_id,
   customer_version: customerColumns.version,
 } as const;
-const customerList =
+const customerColumnList =
   'customer.status as customer_status, customer.active_binding_id, customer.version as customer_version';
 const storedColumns = { ...bindingColumns, series_id: 'text?', ...ofCustomer } as const;
-const storedList = `${bindingList}, series_id, ${customerList}`;
+const storedColumnList = `${bindingColumnList}, series_id, ${customerColumnList}`;
 
 /**
  * Writes nothing if the customer has changed since it was read, or if the card is gone. A taken external ID fails the whole
@@ -111,7 +111,7 @@ const readBinding = readStatement({
   name: 'read_binding',
   parameters: { customer_id: 'text', binding_id: 'text' },
   row: storedColumns,
-  text: `select ${storedList} from binding join customer using (customer_id)
+  text: `select ${storedColumnList} from binding join customer using (customer_id)
          where customer_id = :customer_id and binding_id = :binding_id`,
 });
 
@@ -120,7 +120,7 @@ const readBindings = statement({
   name: 'read_bindings_of_customer',
   parameters: { customer_id: 'text', party_id: 'text', after: 'int4', limit: 'int4' },
   row: { ...optional(bindingColumns), series_id: 'text?', ...ofCustomer },
-  text: `select ${storedList}
+  text: `select ${storedColumnList}
          from customer left join lateral (
            select * from binding
            where binding.customer_id = customer.customer_id and number > :after
@@ -142,7 +142,7 @@ const readOneBinding = readStatement({
     changed_at: 'timestamptz',
     bound_before: 'text?',
   },
-  text: `select customer.changed_at, ${storedList}, (
+  text: `select customer.changed_at, ${storedColumnList}, (
            select before.binding_id from binding as before
            where before.customer_id = customer.customer_id and before.bound_at_version is not null
              and before.binding_id <> :binding_id

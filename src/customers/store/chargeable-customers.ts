@@ -2,7 +2,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { isJoined, optional, statement } from '../../platform/database/statement.ts';
 import { bindingColumns, bindingFromRow } from './rows.ts';
-import { bindingList } from './bindings.ts';
+import { bindingColumnList } from './bindings.ts';
 import { customerColumns } from './customers.ts';
 import type { ChargeableCustomer } from '../../payments/domain/payer/chargeable-customer.ts';
 import { defined } from '../../defined.ts';
@@ -17,7 +17,7 @@ const lockChargeable = statement({
     contact_info: customerColumns.contact_info,
     is_ready: 'bool',
   },
-  text: `select ${bindingList}, customer.shop_id as of_shop, series_id, contact_info,
+  text: `select ${bindingColumnList}, customer.shop_id as of_shop, series_id, contact_info,
            customer.active_binding_id is not null as is_ready
          from customer left join binding
            on binding.customer_id = customer.customer_id and binding.binding_id = customer.active_binding_id

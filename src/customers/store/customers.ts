@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
-import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
 import {
   columnList,
   parameterList,
@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../../platform/database/statement.ts';
 import { anyObject, oneOf } from '../../platform/database/codec.ts';
-import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { changedWith, createdWith } from '../../platform/events/log.ts';
 import { contactInfo } from '../../recurring/store/codec.ts';
 import { customerLogFact } from './codec.ts';
 import {
@@ -52,16 +52,15 @@ const columns = columnList(customerColumns);
 const insertCustomer = statement({
   name: 'insert_customer',
   parameters: { ...customerColumns, ...createdWith(customerLogFact), fingerprint: 'bytea' },
-  row: { customer_id: 'text' },
+  row: { version: 'int4' },
   text: `
-    with ${claimExternalId('createCustomer', ':customer_id')}, changed as (
+    with changed as (
       insert into customer (${columns})
-      select ${parameterList(customerColumns)} from claimed
+      select ${parameterList(customerColumns)}
+      where claim_external_id(:party_id, 'createCustomer', :external_id, :customer_id, :fingerprint)
       returning customer_id, party_id, version, changed_at
-    ), logged as (
-      ${appendEvent('customer', 'customer_id')}
     )
-    select customer_id from changed`,
+    select append_event('customer', customer_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 /** Also wakes the jobs of bindings in progress, which have to end. */
@@ -71,16 +70,15 @@ const deleteCustomer = statement({
   row: { version: 'int4' },
   text: `
     with changed as (
-      update customer set version = version + 1, ${changedAt('customer')}, status = 'deleted', active_binding_id = null
+      update customer set version = version + 1, changed_at = greatest(changed_at, :happened_at), status = 'deleted',
+        active_binding_id = null
       where customer_id = :customer_id and version = :version
       returning customer_id, party_id, version, changed_at
     ), expedited as (
       update binding set wake_at = :happened_at
       from changed where binding.customer_id = changed.customer_id and wake_at > :happened_at
-    ), logged as (
-      ${appendEvent('customer', 'customer_id')}
     )
-    select version from changed`,
+    select append_event('customer', customer_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 const readCustomer = readStatement({

@@ -8,13 +8,12 @@ import { loadBinding } from './bindings.ts';
 import { storeBindingFacts } from './binding-changes.ts';
 
 /** Dates are on the party's clock, which a test clock may have moved forward. */
-const ownNow = `:now + coalesce(offset_ms, 0) * interval '1 ms'`;
-
 const countPendingRefunds = statement({
   name: 'count_pending_refunds',
   parameters: { now: 'timestamptz' },
   row: { pending: 'int8', overdue: 'int8' },
-  text: `select count(*) as pending, count(*) filter (where refund_due_at < ${ownNow}) as overdue
+  text: `select count(*) as pending,
+           count(*) filter (where refund_due_at < :now + coalesce(offset_ms, 0) * interval '1 ms') as overdue
          from binding left join test_clock using (party_id) where refund_due_at is not null`,
 });
 
@@ -33,7 +32,7 @@ const listPendingRefunds = statement({
     stuck_reason: 'text?',
   },
   text: `select customer_id, binding_id, party_id, status, amount_minor, currency, refund_due_at,
-           refund_due_at < ${ownNow} as is_overdue,
+           refund_due_at < :now + coalesce(offset_ms, 0) * interval '1 ms' as is_overdue,
            case when stuck_at is not null then stuck_reason end as stuck_reason
          from binding left join test_clock using (party_id)
          where refund_due_at is not null order by refund_due_at limit 1000`,

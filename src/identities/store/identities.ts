@@ -1,7 +1,7 @@
 // Identities and identifications in SQL. One statement writes the row, guarded by its version, and its event.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
 import { anything, oneOf } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -10,7 +10,7 @@ import {
   stored,
   type Values,
 } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { changedWith, createdWith } from '../../platform/events/log.ts';
 import { evolve, type Identification, type Identity, type IdentityFact } from '../domain/identity.ts';
 import { identityFact, level, proofs, sender } from './codec.ts';
 import { listStatement } from './sql-fragments.ts';
@@ -48,13 +48,15 @@ const challengeColumns = {
 const insertIdentity = statement({
   name: 'insert_identity',
   parameters: { ...columns, ...createdWith(identityFact), fingerprint: 'bytea' },
-  row: { identity_id: 'text' },
+  row: { version: 'int4' },
   text: `
-    with ${claimExternalId('createIdentity', ':identity_id')}, changed as (
-      insert into identity (${selectedColumns}, changed_at) select ${parameterList(columns)}, :created_at from claimed
+    with changed as (
+      insert into identity (${selectedColumns}, changed_at)
+      select ${parameterList(columns)}, :created_at
+      where claim_external_id(:party_id, 'createIdentity', :external_id, :identity_id, :fingerprint)
       returning identity_id, party_id, version, changed_at
-    ), logged as (${appendEvent('identity', 'identity_id')})
-    select identity_id from changed`,
+    )
+    select append_event('identity', identity_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 const changeIdentityRow = statement({
@@ -70,12 +72,12 @@ const changeIdentityRow = statement({
   row: { version: 'int4' },
   text: `
     with changed as (
-      update identity set version = version + 1, ${changedAt('identity')}, level = :level, is_blocked = :is_blocked,
-        effective_challenge = :effective_challenge
+      update identity set version = version + 1, changed_at = greatest(changed_at, :happened_at), level = :level,
+        is_blocked = :is_blocked, effective_challenge = :effective_challenge
       where identity_id = :identity_id and version = :version
       returning identity_id, party_id, version, changed_at
-    ), logged as (${appendEvent('identity', 'identity_id')})
-    select version from changed`,
+    )
+    select append_event('identity', identity_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 const readIdentity = statement({

@@ -3,7 +3,7 @@
 import type { Instant } from '../../clock.ts';
 import { retryOnConflict, type Database } from '../../platform/database/database.ts';
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
-import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
 import {
   columnList,
   parameterList,
@@ -11,7 +11,7 @@ import {
   stored,
   type Values,
 } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { changedWith, createdWith } from '../../platform/events/log.ts';
 import { anyObject, currency } from '../../platform/database/codec.ts';
 import { mandateTerms } from '../../receipts/store/codec.ts';
 import { bankAccount, cart, clientInfo, invoiceFact, invoiceStatus } from './codec.ts';
@@ -56,37 +56,26 @@ export const invoiceColumns = { ...columns, payment_in_progress: 'bool' } as con
 const readColumnList = columnList(invoiceColumns);
 
 /** One round trip: the external ID is claimed first, then the invoice and its first event are written. */
-const insertInvoice = (name: string, claim: string) =>
-  statement({
-    name,
-    parameters: { ...columns, ...createdWith(invoiceFact), wake_at: 'timestamptz?', fingerprint: 'bytea' },
-    row: { invoice_id: 'text' },
-    text: `
-    with ${claim}, changed as (
+const insertInvoice = statement({
+  name: 'insert_invoice',
+  parameters: {
+    ...columns,
+    ...createdWith(invoiceFact),
+    wake_at: 'timestamptz?',
+    operation: 'text',
+    claimed_id: 'text?',
+    fingerprint: 'bytea',
+  },
+  row: { version: 'int4' },
+  text: `
+    with changed as (
       insert into invoice (${columnList(columns)}, changed_at, wake_at)
-      select ${parameterList(columns)}, :created_at, :wake_at from claimed
+      select ${parameterList(columns)}, :created_at, :wake_at
+      where claim_external_id(:party_id, :operation, :claimed_id, :invoice_id, :fingerprint)
       returning invoice_id, party_id, version, changed_at
-    ), logged as (
-      ${appendEvent('invoice', 'invoice_id')}
     )
-    select invoice_id from changed`,
-  });
-const insertPlainInvoice = insertInvoice('insert_invoice', claimExternalId('createInvoice', ':invoice_id'));
-/** The external IDs of invoices from templates are apart. */
-const insertFromTemplate = insertInvoice(
-  'insert_invoice_from_template',
-  claimExternalId('createInvoiceWithTemplate', ':invoice_id'),
-);
-/** Those that came with the token of a template are known to that token alone. */
-const insertByToken = insertInvoice(
-  'insert_invoice_by_template_token',
-  claimExternalId(
-    'createInvoiceByTemplateToken',
-    ':invoice_id',
-    ':fingerprint',
-    `:invoice_template_id || '/' || :external_id`,
-  ),
-);
+    select append_event('invoice', invoice_id, version, party_id, changed_at, :facts) as version from changed`,
+});
 
 const changeInvoiceRow = statement({
   name: 'change_invoice',
@@ -102,14 +91,12 @@ const changeInvoiceRow = statement({
   text: `
     with changed as (
       update invoice
-      set version = version + 1, ${changedAt('invoice')}, status = :status, reason = :reason,
+      set version = version + 1, changed_at = greatest(changed_at, :happened_at), status = :status, reason = :reason,
           wake_at = :wake_at, attempts = 0, stuck_at = null, stuck_reason = null
       where invoice_id = :invoice_id and version = :version
       returning invoice_id, party_id, version, changed_at
-    ), logged as (
-      ${appendEvent('invoice', 'invoice_id')}
     )
-    select version from changed`,
+    select append_event('invoice', invoice_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 const readInvoice = readStatement({
@@ -136,14 +123,22 @@ export async function storeNewInvoice(
   { isByToken = false } = {},
 ): Promise<boolean> {
   const invoice = evolve(undefined, created);
-  const fromTemplate = isByToken ? insertByToken : insertFromTemplate;
-  const rows = await db.run(invoice.templateId === undefined ? insertPlainInvoice : fromTemplate, {
+  const rows = await db.run(insertInvoice, {
     ...rowOf(invoice, 1),
+    ...claimOf(invoice, isByToken),
     fingerprint,
     wake_at: nextAction(invoice)?.at ?? null,
     facts: [created],
   });
   return rows.length > 0;
+}
+
+/** The external IDs of invoices from templates are apart. Those that came with a template's token are known to that token alone. */
+function claimOf({ templateId, externalId }: Invoice, isByToken: boolean) {
+  if (templateId === undefined) return { operation: 'createInvoice', claimed_id: externalId ?? null };
+  if (!isByToken) return { operation: 'createInvoiceWithTemplate', claimed_id: externalId ?? null };
+  const claimed_id = externalId === undefined ? null : `${templateId}/${externalId}`;
+  return { operation: 'createInvoiceByTemplateToken', claimed_id };
 }
 
 export async function findInvoice(

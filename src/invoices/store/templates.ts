@@ -3,7 +3,7 @@ import type { Instant } from '../../clock.ts';
 import { defined } from '../../defined.ts';
 import { anyObject } from '../../platform/database/codec.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { claimExternalId, findByExternalId } from '../../platform/database/external-id.ts';
+import { findByExternalId } from '../../platform/database/external-id.ts';
 import {
   columnList,
   parameterList,
@@ -34,9 +34,9 @@ const insertTemplate = statement({
   parameters: { ...columns, fingerprint: 'bytea' },
   row: { invoice_template_id: 'text' },
   text: `
-    with ${claimExternalId('createInvoiceTemplate', ':invoice_template_id')}
     insert into invoice_template (${columnList(columns)})
-    select ${parameterList(columns)} from claimed
+    select ${parameterList(columns)}
+    where claim_external_id(:party_id, 'createInvoiceTemplate', :external_id, :invoice_template_id, :fingerprint)
     returning invoice_template_id`,
 });
 

@@ -2,7 +2,7 @@
 import { readStatement } from '../../platform/database/batches/read-statement.ts';
 import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 
-const made = {
+const madeColumns = {
   key_id: 'text',
   party_id: 'text',
   name: 'text',
@@ -10,21 +10,21 @@ const made = {
   scopes: 'text',
   created_at: 'timestamptz',
 } as const;
-const hashed = { secret_hash: 'bytea', key_version: 'int4' } as const;
-const described = { ...made, expires_at: 'timestamptz?', revoked_at: 'timestamptz?' } as const;
+const hashedColumns = { secret_hash: 'bytea', key_version: 'int4' } as const;
+const describedColumns = { ...madeColumns, expires_at: 'timestamptz?', revoked_at: 'timestamptz?' } as const;
 
 export const readApiKey = readStatement({
   name: 'read_api_key',
   parameters: { key_id: 'text' },
-  row: { ...described, ...hashed },
-  text: `select ${columnList({ ...described, ...hashed })} from api_key where key_id = :key_id`,
+  row: { ...describedColumns, ...hashedColumns },
+  text: `select ${columnList({ ...describedColumns, ...hashedColumns })} from api_key where key_id = :key_id`,
 });
 
 export const listApiKeys = statement({
   name: 'list_api_keys',
   parameters: { party_id: 'text' },
-  row: described,
-  text: `select ${columnList(described)} from api_key where party_id = :party_id order by created_at, key_id`,
+  row: describedColumns,
+  text: `select ${columnList(describedColumns)} from api_key where party_id = :party_id order by created_at, key_id`,
 });
 
 /** Those that may work. */
@@ -37,9 +37,9 @@ export const listKeyIds = statement({
 
 export const insertApiKey = statement({
   name: 'insert_api_key',
-  parameters: { ...made, ...hashed },
+  parameters: { ...madeColumns, ...hashedColumns },
   row: {},
-  text: `insert into api_key (${columnList({ ...made, ...hashed })}) values (${parameterList({ ...made, ...hashed })})`,
+  text: `insert into api_key (${columnList({ ...madeColumns, ...hashedColumns })}) values (${parameterList({ ...madeColumns, ...hashedColumns })})`,
 });
 
 /** Immediately (revoked_at) or from a given time (expires_at, which is never postponed). */

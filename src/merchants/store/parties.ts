@@ -19,15 +19,14 @@ const partyColumns = {
   is_suspended: 'bool',
   offset_ms: 'int8',
 } as const;
-const partiesWithClock = `
-  select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
-  from party left join test_clock using (party_id)`;
 
 export const readParty = readStatement({
   name: 'read_party',
   parameters: { party_id: 'text' },
   row: partyColumns,
-  text: `${partiesWithClock} where party_id = :party_id`,
+  text: `select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+         from party left join test_clock using (party_id)
+         where party_id = :party_id`,
 });
 
 export const insertParty = statement({
@@ -42,7 +41,9 @@ export const listParties = statement({
   name: 'list_parties',
   parameters: {},
   row: partyColumns,
-  text: `${partiesWithClock} order by party.created_at`,
+  text: `select party_id, name, is_blocked, is_suspended, coalesce(offset_ms, 0) as offset_ms
+         from party left join test_clock using (party_id)
+         order by party.created_at`,
 });
 
 export const setPartyFlags = statement({
@@ -87,7 +88,7 @@ export const listShopsOf = statement({
   text: `select ${columnList(shopColumns)} from shop where party_id = :party_id order by created_at, shop_id`,
 });
 
-const newShop = {
+const newShopColumns = {
   party_id: 'text',
   shop_id: 'text',
   livemode: 'bool',
@@ -100,9 +101,9 @@ const newShop = {
 
 export const insertShop = statement({
   name: 'insert_shop',
-  parameters: newShop,
+  parameters: newShopColumns,
   row: { shop_id: 'text' },
-  text: `insert into shop (${columnList(newShop)}) values (${parameterList(newShop)})
+  text: `insert into shop (${columnList(newShopColumns)}) values (${parameterList(newShopColumns)})
          on conflict do nothing returning shop_id`,
 });
 

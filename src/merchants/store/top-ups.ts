@@ -11,13 +11,8 @@ import {
 } from '../../platform/database/statement.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { shopToppedUp, topUpReversed, type LedgerTopUp } from '../domain/top-up-postings.ts';
-import {
-  journalParameters,
-  journalValues,
-  recording,
-  recordJournal,
-} from '../../platform/ledger/store/journals.ts';
-import { appendEvent, changedWith, createdWith } from '../../platform/events/log.ts';
+import { journalParameters, journalValues, recording } from '../../platform/ledger/store/journals.ts';
+import { changedWith, createdWith } from '../../platform/events/log.ts';
 import type { TopUp, TopUpFact } from '../domain/top-up.ts';
 
 const topUpFact: Codec<TopUpFact> = variants<TopUpFact, 'type'>('type', {
@@ -40,27 +35,31 @@ const columns = {
 const insertTopUp = statement({
   name: 'insert_shop_top_up',
   parameters: { ...columns, ...createdWith(topUpFact), ...journalParameters },
-  row: { journal: 'text?' },
+  row: { version: 'int4', journal: 'text?' },
   text: `
     with changed as (
       insert into shop_top_up (${columnList(columns)}) values (${parameterList(columns)})
       on conflict do nothing returning top_up_id, party_id, 1 as version, created_at as changed_at
-    ), logged as (${appendEvent('shop_top_up', 'top_up_id')})
-    select ${recordJournal('top_up_id')} as journal from changed`,
+    )
+    select append_event('shop_top_up', top_up_id, version, party_id, changed_at, :facts) as version,
+      record_journal(top_up_id, :journal_operation, changed_at, :journal_entries) as journal
+    from changed`,
 });
 
 /** Its second event, once. Fails if the shop lacks the money. */
 const reverseTopUpRow = statement({
   name: 'reverse_shop_top_up',
   parameters: { ...changedWith(topUpFact), top_up_id: 'text', ...journalParameters },
-  row: { journal: 'text?' },
+  row: { version: 'int4', journal: 'text?' },
   text: `
     with changed as (
       update shop_top_up set reversed_at = greatest(created_at, :happened_at)
       where top_up_id = :top_up_id and reversed_at is null
       returning top_up_id, party_id, 2 as version, reversed_at as changed_at
-    ), logged as (${appendEvent('shop_top_up', 'top_up_id')})
-    select ${recordJournal('top_up_id')} as journal from changed`,
+    )
+    select append_event('shop_top_up', top_up_id, version, party_id, changed_at, :facts) as version,
+      record_journal(top_up_id, :journal_operation, changed_at, :journal_entries) as journal
+    from changed`,
 });
 
 const readTopUp = statement({

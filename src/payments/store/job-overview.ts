@@ -28,16 +28,6 @@ export type PaymentFilter = {
   readonly limit: number;
 };
 
-const ahead = `coalesce(test_clock.offset_ms, 0) * interval '1 ms'`;
-
-/**
- * From the first request that was not answered. A payment is listed too while the bank answers that it has not finished, and if no
- * node runs its job.
- */
-const isWaiting = `(payment.stuck_reason is not null
-             or payment.status in (${statesAtBank.map((name) => `'${name}'`).join(', ')})
-               and (payment.attempts > 1 or payment.wake_at <= :now + ${ahead}))`;
-
 const parameters = { now: 'timestamptz', party_id: 'text?', shop_id: 'text?', limit: 'int4' } as const;
 
 const row = {
@@ -52,34 +42,42 @@ const row = {
   own_now: 'timestamptz',
 } as const;
 
-const select = `select ${columnList(paymentColumns, 'payment')}, invoice.changed_at, ${isWaiting} as is_waiting,
+/**
+ * A payment waits from the first request that was not answered. It is listed too while the bank answers that it has not finished, and if
+ * no node runs its job.
+ */
+const overviewColumns = `${columnList(paymentColumns, 'payment')}, invoice.changed_at,
+           payment.stuck_reason is not null
+             or payment.status in (${statesAtBank.map((name) => `'${name}'`).join(', ')})
+               and (payment.attempts > 1 or payment.wake_at <= :now + coalesce(offset_ms, 0) * interval '1 ms') as is_waiting,
            payment.attempts, payment.wake_at, payment.stuck_at, payment.stuck_reason,
-           invoice.created_at as invoice_created_at, :now + ${ahead} as own_now`;
+           invoice.created_at as invoice_created_at, :now + coalesce(offset_ms, 0) * interval '1 ms' as own_now`;
 
-/** One invoice at a time: PostgreSQL cannot know how few payments are due, and would read every invoice. */
-const joined = `join lateral (
-           select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
-         ) as invoice on true
-         left join test_clock on test_clock.party_id = payment.party_id`;
-
-const ofParty = `(:party_id::text is null or payment.party_id = :party_id)
-           and (:shop_id::text is null or payment.shop_id = :shop_id)`;
-
-/** Such rows are due within minutes or stuck, so two small indexes find them. */
+/**
+ * Such rows are due within minutes or stuck, so two small indexes find them. One invoice at a time: PostgreSQL cannot know how few
+ * payments are due, and would read every invoice.
+ */
 const listWaiting = statement({
   name: 'list_waiting_payments',
   parameters: { ...parameters, soon: 'timestamptz' },
   row,
-  text: `${select}
-         from (
-           select * from payment
-           where wake_at <= :soon + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
-           union all
-           select * from payment where stuck_at is not null
+  text: `select * from (
+           select ${overviewColumns}
+           from (
+             select * from payment
+             where wake_at <= :soon + (select coalesce(max(offset_ms), 0) from test_clock) * interval '1 ms'
+             union all
+             select * from payment where stuck_at is not null
+           ) as payment
+           join lateral (
+             select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
+           ) as invoice on true
+           left join test_clock on test_clock.party_id = payment.party_id
+           where (:party_id::text is null or payment.party_id = :party_id)
+             and (:shop_id::text is null or payment.shop_id = :shop_id)
          ) as payment
-         ${joined}
-         where ${isWaiting} and ${ofParty}
-         order by invoice.changed_at, payment.invoice_id limit :limit`,
+         where is_waiting
+         order by changed_at, invoice_id limit :limit`,
 });
 
 /** An ID begins with the second of its creation, so the primary key finds the newest. */
@@ -87,10 +85,14 @@ const listNewest = statement({
   name: 'list_newest_payments',
   parameters: { ...parameters, from_id: 'text' },
   row,
-  text: `${select}
+  text: `select ${overviewColumns}
          from payment
-         ${joined}
-         where payment.invoice_id >= :from_id and ${ofParty}
+         join lateral (
+           select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
+         ) as invoice on true
+         left join test_clock on test_clock.party_id = payment.party_id
+         where payment.invoice_id >= :from_id and (:party_id::text is null or payment.party_id = :party_id)
+           and (:shop_id::text is null or payment.shop_id = :shop_id)
          order by payment.invoice_id desc, payment.payment_id desc limit :limit`,
 });
 
@@ -98,9 +100,12 @@ const listOfInvoice = statement({
   name: 'list_payments_of_invoice',
   parameters: { now: 'timestamptz', invoice_id: 'text' },
   row,
-  text: `${select}
+  text: `select ${overviewColumns}
          from payment
-         ${joined}
+         join lateral (
+           select changed_at, created_at from invoice where invoice.invoice_id = payment.invoice_id limit 1
+         ) as invoice on true
+         left join test_clock on test_clock.party_id = payment.party_id
          where payment.invoice_id = :invoice_id
          order by length(payment.payment_id), payment.payment_id`,
 });

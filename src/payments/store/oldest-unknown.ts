@@ -4,19 +4,17 @@ import { laterBy, type Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 
-const open = (status: string) => `(
-           select invoice_id, payment_id from payment where wake_at <= :soon and ${status}
-           union all
-           select invoice_id, payment_id from payment where stuck_at is not null and ${status}
-         ) as open`;
-
 /** A payment has waited since the latest event of its invoice. */
 const readOldestUnknown = statement({
   name: 'read_oldest_unknown_payment',
   parameters: { soon: 'timestamptz' },
   row: { since: 'timestamptz?' },
   text: `select min(event.created_at) as since
-         from ${open("status in ('authorising', 'reversing', 'capturing', 'cancelling')")}
+         from (
+           select invoice_id, payment_id from payment where wake_at <= :soon and status in ('authorising', 'reversing', 'capturing', 'cancelling')
+           union all
+           select invoice_id, payment_id from payment where stuck_at is not null and status in ('authorising', 'reversing', 'capturing', 'cancelling')
+         ) as open
          join invoice using (invoice_id)
          join event on aggregate_id = invoice_id and sequence = invoice.version`,
 });
@@ -26,7 +24,11 @@ const readOldestPendingRefund = statement({
   parameters: { soon: 'timestamptz' },
   row: { since: 'timestamptz?' },
   text: `select min(refund.created_at) as since
-         from ${open("status = 'refunding'")}
+         from (
+           select invoice_id, payment_id from payment where wake_at <= :soon and status = 'refunding'
+           union all
+           select invoice_id, payment_id from payment where stuck_at is not null and status = 'refunding'
+         ) as open
          join refund using (invoice_id, payment_id)
          where refund.status = 'pending' and refund.waits_until is null`,
 });

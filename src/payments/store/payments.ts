@@ -65,10 +65,9 @@ const insertParameters = {
 } as const;
 
 /** A result of another 3-D Secure server pays once. A used one fails the statement, like an external ID that is taken. */
-const authentications = 'authenticatePayment';
 const useAuthentication = `
       insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
-      select changed.party_id, '${authentications}', :authentication, :invoice_id || '.' || :payment_id, ''
+      select changed.party_id, 'authenticatePayment', :authentication, :invoice_id || '.' || :payment_id, ''
       from changed where :authentication is not null`;
 
 const readUsedAuthentication = statement({
@@ -76,7 +75,7 @@ const readUsedAuthentication = statement({
   parameters: { party_id: 'text', authentication: 'text' },
   row: { entity_id: 'text' },
   text: `select entity_id from external_id
-         where party_id = :party_id and operation = '${authentications}' and external_id = :authentication`,
+         where party_id = :party_id and operation = 'authenticatePayment' and external_id = :authentication`,
 });
 
 /** By whichever case the merchant writes it in. */

@@ -31,15 +31,15 @@ const columns = {
 } as const;
 /** The words of the bank that declined it are in the exchange log alone. */
 export const readRefundColumns = { ...columns, answer: exchangeAnswer } as const;
-export const refundColumns = `${columnList(columns, 'refund')}, exchange.answer`;
-export const joinExchangeOfRefund = `left join exchange on exchange.aggregate_id = refund.invoice_id
-           and exchange.operation = refund.payment_id || '.' || refund.refund_id`;
+export const refundColumns = `${columnList(columns, 'refund')},
+           (select answer from exchange where exchange.aggregate_id = refund.invoice_id
+            and exchange.operation = refund.payment_id || '.' || refund.refund_id) as answer`;
 
 const readRefunds = statement({
   name: 'read_refunds',
   parameters: { invoice_id: 'text', payment_id: 'text', refund_id: 'text?' },
   row: readRefundColumns,
-  text: `select ${refundColumns} from refund ${joinExchangeOfRefund}
+  text: `select ${refundColumns} from refund
          where invoice_id = :invoice_id and payment_id = :payment_id and (:refund_id is null or refund_id = :refund_id)
          order by length(refund_id), refund_id`,
 });
@@ -50,8 +50,7 @@ const readRefundByExternalId = readByExternalId({
   row: readRefundColumns,
   select: refundColumns,
   join: `refund on invoice_id = split_part(entity_id, '.', 1) and payment_id = split_part(entity_id, '.', 2)
-           and refund_id = split_part(entity_id, '.', 3)
-         ${joinExchangeOfRefund}`,
+           and refund_id = split_part(entity_id, '.', 3)`,
 });
 
 export async function findRefunds(

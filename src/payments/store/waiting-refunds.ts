@@ -7,16 +7,13 @@ import { statement } from '../../platform/database/statement.ts';
 export type ShopName = { readonly partyId: string; readonly shopId: string };
 type RefundName = { readonly invoiceId: string; readonly paymentId: string; readonly refundId: string };
 
-const first = `
-  select invoice_id, payment_id, refund_id from waiting_refund
-  where party_id = :party_id and shop_id = :shop_id
-  order by created_at, invoice_id, payment_id, refund_id limit 1`;
-
 const readFirst = statement({
   name: 'read_first_waiting_refund',
   parameters: { party_id: 'text', shop_id: 'text' },
   row: { invoice_id: 'text', payment_id: 'text', refund_id: 'text' },
-  text: first,
+  text: `select invoice_id, payment_id, refund_id from waiting_refund
+         where party_id = :party_id and shop_id = :shop_id
+         order by created_at, invoice_id, payment_id, refund_id limit 1`,
 });
 
 const wakeFirst = statement({
@@ -25,7 +22,11 @@ const wakeFirst = statement({
   row: {},
   text: `
     update payment set wake_at = least(wake_at, :now)
-    from (${first}) as first
+    from (
+      select invoice_id, payment_id from waiting_refund
+      where party_id = :party_id and shop_id = :shop_id
+      order by created_at, invoice_id, payment_id, refund_id limit 1
+    ) as first
     where payment.invoice_id = first.invoice_id and payment.payment_id = first.payment_id`,
 });
 

@@ -3,7 +3,6 @@ import { cardDetails } from '../../cards/store/codec.ts';
 import { cardIdOf, tokenOf } from '../../cards/domain/payment-resource.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { claimExternalId } from '../../platform/database/external-id.ts';
 import { anything, currency, list, oneOf, text } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -12,7 +11,7 @@ import {
   stored,
   type Values,
 } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { changedWith, createdWith } from '../../platform/events/log.ts';
 import {
   stateAfter,
   type Destination,
@@ -56,14 +55,15 @@ const insertDestination = statement({
     wake_at: 'timestamptz',
     attempts: 'int4',
   },
-  row: { destination_id: 'text' },
+  row: { version: 'int4' },
   text: `
-    with ${claimExternalId('createDestination', ':destination_id')}, changed as (
+    with changed as (
       insert into destination (${columnList(columns)}, changed_at, wake_at, attempts)
-      select ${parameterList(columns)}, :created_at, :wake_at, :attempts from claimed
+      select ${parameterList(columns)}, :created_at, :wake_at, :attempts
+      where claim_external_id(:party_id, 'createDestination', :external_id, :destination_id, :fingerprint)
       returning destination_id, party_id, version, changed_at
-    ), logged as (${appendEvent('destination', 'destination_id')})
-    select destination_id from changed`,
+    )
+    select append_event('destination', destination_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 const changeDestinationRow = statement({
@@ -78,15 +78,16 @@ const changeDestinationRow = statement({
   row: { version: 'int4' },
   text: `
     with changed as (
-      update destination set version = version + 1, ${changedAt('destination')}, status = :status, failure = :failure,
+      update destination set version = version + 1, changed_at = greatest(changed_at, :happened_at), status = :status,
+        failure = :failure,
         -- After an inconclusive check the job runner decides when the next is due.
         wake_at = case when :status = 'checking' then wake_at end,
         attempts = case when :status = 'checking' then attempts else 0 end,
         stuck_at = null, stuck_reason = null
       where destination_id = :destination_id and version = :version
       returning destination_id, party_id, version, changed_at
-    ), logged as (${appendEvent('destination', 'destination_id')})
-    select version from changed`,
+    )
+    select append_event('destination', destination_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 export const {

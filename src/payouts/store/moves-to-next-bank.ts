@@ -1,16 +1,11 @@
 // Moves a payout to another bank, in SQL: the terminal in its row and the money it holds, with the claim to send it there.
-import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
+import { exchangeParameters } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import { initialClaim } from '../../platform/jobs/job-runner.ts';
 import { withdrawalMoved } from '../domain/withdrawal-postings.ts';
-import {
-  journalParameters,
-  journalValues,
-  recording,
-  recordJournal,
-} from '../../platform/ledger/store/journals.ts';
+import { journalParameters, journalValues, recording } from '../../platform/ledger/store/journals.ts';
 import { exchangesOfMove } from '../domain/bank-operations.ts';
 import type { Withdrawal } from '../domain/withdrawal.ts';
 import { ledgerOf, rowOf, withdrawalColumns, type StoredWithdrawal } from './withdrawals.ts';
@@ -31,17 +26,17 @@ const moveRow = statement({
     ...exchangeParameters,
     ...journalParameters,
   },
-  row: { journal: 'text?' },
+  row: { exchanges: 'int4', journal: 'text?' },
   text: `
     with changed as (
       update withdrawal set terms = :terms, wake_at = :wake_at, sends = sends + 1
       where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and not is_unsent and status = 'sending'
         and attempts = 1
       returning withdrawal_id, greatest(changed_at, :happened_at) as changed_at
-    ), exchanged as (
-      ${recordExchanges('changed')}
     )
-    select ${recordJournal('withdrawal_id')} as journal from changed`,
+    select record_exchanges(:exchanges) as exchanges,
+      record_journal(withdrawal_id, :journal_operation, changed_at, :journal_entries) as journal
+    from changed`,
 });
 
 /** Undefined if another writer was first. */

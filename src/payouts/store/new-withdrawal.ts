@@ -3,7 +3,6 @@
 import { exchangeParameters, recordExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { claimExternalId } from '../../platform/database/external-id.ts';
 import { columnList, parameterList, statement } from '../../platform/database/statement.ts';
 import { appendEvents, eventsOf } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
@@ -18,12 +17,7 @@ import type { Refusal } from '../../refusal.ts';
 import { useGrant } from './grants.ts';
 import { insufficientFunds, type PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import type { Counter, TurnoverRefusal } from '../../wallets/domain/payout-limits.ts';
-import {
-  countTurnover,
-  exceededLimit,
-  turnoverParameters,
-  turnoverValues,
-} from '../../wallets/store/turnover.ts';
+import { exceededLimit, turnoverParameters, turnoverValues } from '../../wallets/store/turnover.ts';
 import { withdrawalFact, type WithdrawalLogFact } from './codec.ts';
 import { ledgerOf, rowOf, withdrawalColumns as columns, type StoredWithdrawal } from './withdrawals.ts';
 import { exchangesOfChange } from '../domain/bank-operations.ts';
@@ -42,19 +36,21 @@ const insertWithdrawal = statement({
     attempts: 'int4',
     ...turnoverParameters,
   },
-  row: { journal: 'text?' },
+  row: { counted: 'int4', journal: 'text?' },
   text: `
-    with ${claimExternalId('createWithdrawal', ':withdrawal_id')}, changed as (
+    with changed as (
       insert into withdrawal (${columnList(columns)}, changed_at, wake_at, attempts, is_unsent)
-      select ${parameterList(columns)}, :created_at, :wake_at, :attempts, true from claimed
+      select ${parameterList(columns)}, :created_at, :wake_at, :attempts, true
+      where claim_external_id(:party_id, 'createWithdrawal', :external_id, :withdrawal_id, :fingerprint)
       returning withdrawal_id, party_id, version, changed_at
     ), logged as (
       ${appendEvents('withdrawal', 'withdrawal_id')}
     ), begun as (
       ${recordExchanges('changed')}
-    ), ${countTurnover}
-    select case when found is not null then reject_over_limit(found) else ${recordJournal('withdrawal_id')} end as journal
-    from changed, exceeded`,
+    )
+    select count_turnover(:counters, :currency, :amount_minor, :day, :month) as counted,
+      ${recordJournal('withdrawal_id')} as journal
+    from changed`,
 });
 
 export type NotMade = 'externalIdTaken' | Refusal<'noSuchWallet' | TurnoverRefusal>;

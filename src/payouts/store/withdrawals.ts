@@ -123,21 +123,21 @@ const returnWithdrawalRow = statement({
     result: columns.result,
     ...journalParameters,
   },
-  row: { journal: 'text?' },
+  row: { version: 'int4', journal: 'text?' },
   text: `
     with changed as (
-      update withdrawal set version = version + 1, ${changedAt('withdrawal')}, result = :result,
+      update withdrawal set version = version + 1, changed_at = greatest(changed_at, :happened_at), result = :result,
         wake_at = null, attempts = 0, stuck_at = null, stuck_reason = null
       where withdrawal_id = :withdrawal_id and version = :version
       returning withdrawal_id, party_id, version, changed_at
-    ), logged as (
-      ${appendEvent('withdrawal', 'withdrawal_id')}
     ), counted as (
       update destination set returns = returns + 1
       where destination_id = :destination_id and exists (select from changed)
       returning destination_id
     )
-    select ${recordJournal('withdrawal_id')} as journal from changed, (select count(*) from counted) as before`,
+    select append_event('withdrawal', withdrawal_id, version, party_id, changed_at, :facts) as version,
+      record_journal(withdrawal_id, :journal_operation, changed_at, :journal_entries) as journal
+    from changed, (select count(*) from counted) as before`,
 });
 
 /** A bank has something to say about a payout that has succeeded. */

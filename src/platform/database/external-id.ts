@@ -6,33 +6,12 @@ import { columnList, statement, type Columns, type Values } from './statement.ts
 /** What was created under an external ID, and the fingerprint of the request that created it. */
 export type FoundByExternalId<Value> = { readonly value: Value; readonly fingerprint: Buffer };
 
-const insertInto = 'insert into external_id (party_id, operation, external_id, entity_id, fingerprint)';
-
 /**
- * The first common table expressions of a create: they claim the external ID, if the request has one. `claimed` has a row unless
- * the ID is taken; the parameters are :party_id, :external_id and those of the two expressions.
- */
-export function claimExternalId(
-  operation: string,
-  entityId: string,
-  fingerprint = ':fingerprint',
-  externalId = ':external_id',
-): string {
-  return `claim as (
-      ${insertInto}
-      select :party_id, '${operation}', ${externalId}, ${entityId}, ${fingerprint} where :external_id is not null
-      on conflict do nothing returning entity_id
-    ), claimed as (
-      select where :external_id is null or exists (select from claim)
-    )`;
-}
-
-/**
- * The same where a row of `changed`, with its party_id, decides whether anything is created. A taken external ID fails the whole
+ * The part of a create that claims the external ID if there is a row of `changed`, with its party_id. A taken one fails the whole
  * statement, with an error that `isExternalIdTaken` recognises.
  */
 export function recordExternalId(operation: string, entityId: string): string {
-  return `${insertInto}
+  return `insert into external_id (party_id, operation, external_id, entity_id, fingerprint)
       select changed.party_id, '${operation}', :external_id, ${entityId}, :fingerprint
       from changed where :external_id is not null`;
 }

@@ -13,8 +13,8 @@ export function changedAt(table: string): string {
 }
 
 /**
- * Appends one event for the row in `changed`, which needs the ID, party_id, the new version and changed_at; uses :facts. It belongs in
- * the statement that changes the aggregate, so that state and facts are written together.
+ * Appends one event for the row in `changed`, which needs the ID, party_id, the new version and changed_at; uses :facts. A
+ * statement that stands whole calls the function `append_event` instead.
  */
 export function appendEvent(
   aggregate: string,

@@ -18,15 +18,14 @@ export const payerEmailParameters = {
   email_content: stored('json?', receiptContent),
 } as const;
 
-const inserted = `invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
+const writtenColumns = `invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor,
         currency, reference, approval_code, content, wake_at, attempts`;
-const values = `:email_recipient, :email_paid_at, :email_amount_minor,
-        :email_currency, :email_reference, :email_approval_code, :email_content`;
 
 /** The part of a statement that writes the email for the row `changed_series`, claimed by this node. */
 export const postedEmail = `posted as (
-      insert into payer_email (${inserted})
-      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, ${values}, :email_claimed_until, 1
+      insert into payer_email (${writtenColumns})
+      select :invoice_id, :payment_id, party_id, series_id, 'waiting', :happened_at, :email_recipient, :email_paid_at, :email_amount_minor, :email_currency,
+        :email_reference, :email_approval_code, :email_content, :email_claimed_until, 1
       from changed_series
       where :email_recipient is not null
       on conflict do nothing
@@ -57,8 +56,10 @@ const insertPayerEmail = statement({
     ...payerEmailParameters,
   },
   row: {},
-  text: `insert into payer_email (${inserted})
-         values (:invoice_id, :payment_id, :party_id, :series_id, 'waiting', :happened_at, ${values}, :happened_at, 0)
+  text: `insert into payer_email (${writtenColumns})
+         values (:invoice_id, :payment_id, :party_id, :series_id, 'waiting', :happened_at, :email_recipient, :email_paid_at, :email_amount_minor, :email_currency,
+           :email_reference, :email_approval_code, :email_content,
+           :happened_at, 0)
          on conflict do nothing`,
 });
 

@@ -6,7 +6,7 @@ import { readStatement } from '../../platform/database/batches/read-statement.ts
 import { currency, flag, list, mapped, object, text, type Codec } from '../../platform/database/codec.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import type { Money } from '../../money.ts';
-import { endedCharge, endedChargeOf, mayBeApproved, type PendingCharge } from './charge-fragments.ts';
+import { endedCharge, endedChargeOf, type PendingCharge } from './charge-fragments.ts';
 import type { DeclineClass } from '../../acquiring/domain/decline-class.ts';
 import type { CardStop, ChargeHistory, Decline } from '../../retry-rules/domain/may-charge.ts';
 import type { Attempt, ChargeEnd, PaymentRef, Stopped } from '../domain/series.ts';
@@ -127,7 +127,7 @@ const readPendingAttempt = statement({
   row: attemptColumns,
   text: `select ${attemptColumnList} from series_attempt
          where series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
-           and (outcome = 'pending' or :is_approved and ${mayBeApproved})`,
+           and (outcome = 'pending' or :is_approved and outcome in ('unsent', 'lost'))`,
 });
 
 /** What was decided about one charge: before it, by which packs, and after its outcome. */

@@ -14,7 +14,7 @@ import { changeOf, seriesChange, type StoredSeries } from './series.ts';
 /** The statement also has `:invoice_id`, `:payment_id` and the amount. */
 export const startedCharge = {
   parameters: { ...seriesChange.parameters, series_card_stops: 'int4', is_retry: 'bool', packs: 'text' },
-  text: `${seriesChange.text('asTheyAre', 'card_stops = :series_card_stops')}, attempted as (
+  text: `${seriesChange.text('card_stops = :series_card_stops')}, attempted as (
       insert into series_attempt
         (series_id, invoice_id, payment_id, created_at, amount_minor, currency, is_retry, packs, outcome)
       select series_id, :invoice_id, :payment_id, changed_at, :amount_minor, :currency, :is_retry, :packs, 'pending'
@@ -24,10 +24,10 @@ export const startedCharge = {
 
 const outcome = oneOf<ChargeOutcome['outcome']>('approved', 'declined', 'lost', 'unsent');
 
-/** A charge that was given up is approved after all if its bank refuses every way back. */
-export const mayBeApproved = `outcome in ('unsent', 'lost')`;
-
-/** An ended charge does not end again: without a row in `attempted` the statement must fail. */
+/**
+ * An ended charge does not end again: without a row in `attempted` the statement must fail. A charge that was given up is approved
+ * after all if its bank refuses every way back.
+ */
 export const endedCharge = {
   parameters: {
     ...seriesChange.parameters,
@@ -52,7 +52,7 @@ export const endedCharge = {
           rule = :attempt_rule, pack = :attempt_pack, decline_class = :attempt_class
       from changed_series
       where series_attempt.series_id = :series_id and invoice_id = :invoice_id and payment_id = :payment_id
-        and (outcome = 'pending' or :attempt_outcome = 'approved' and ${mayBeApproved})
+        and (outcome = 'pending' or :attempt_outcome = 'approved' and outcome in ('unsent', 'lost'))
       returning invoice_id
     )`,
 } as const;

@@ -52,17 +52,15 @@ const facts = stored('json', list(seriesFact));
 const insertSeries = statement({
   name: 'insert_series',
   parameters: { ...seriesColumns, wake_at: 'timestamptz?', facts },
-  row: { series_id: 'text' },
+  row: { version: 'int4' },
   text: `
     with changed as (
       insert into series (${columnList(seriesColumns)}, wake_at)
       values (${parameterList(seriesColumns)}, :wake_at)
       on conflict do nothing
       returning series_id, party_id, version, changed_at
-    ), logged as (
-      ${appendEvent('series', 'series_id')}
     )
-    select series_id from changed`,
+    select append_event('series', series_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 /**
@@ -80,10 +78,10 @@ export const seriesChange = {
     series_wake_at: 'timestamptz?',
     series_facts: facts,
   },
-  text: (terms: 'terms' | 'asTheyAre' = 'asTheyAre', guard?: string) => `changed_series as (
+  text: (guard?: string) => `changed_series as (
       update series
       set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
-          ${terms === 'terms' ? 'terms = :series_terms, ' : ''}changed_at = :series_changed_at, wake_at = :series_wake_at,
+          changed_at = :series_changed_at, wake_at = :series_wake_at,
           attempts = 0, stuck_at = null, stuck_reason = null
       where series_id = :series_id and version = :series_version${guard ? ` and ${guard}` : ''}
       returning series_id, party_id, version, changed_at
@@ -97,8 +95,15 @@ const changeSeries = statement({
   parameters: { ...seriesChange.parameters, series_terms: seriesColumns.terms },
   row: { version: 'int4' },
   text: `
-    with ${seriesChange.text('terms')}
-    select version from changed_series`,
+    with changed as (
+      update series
+      set version = version + 1, status = :series_status, chain = :series_chain, state = :series_state,
+          terms = :series_terms, changed_at = :series_changed_at, wake_at = :series_wake_at,
+          attempts = 0, stuck_at = null, stuck_reason = null
+      where series_id = :series_id and version = :series_version
+      returning series_id, party_id, version, changed_at
+    )
+    select append_event('series', series_id, version, party_id, changed_at, :series_facts) as version from changed`,
 });
 
 /** What a statement returns of a series that it reads, with the settings of its shop. */

@@ -1,11 +1,7 @@
 // Transfers between wallets in SQL. One statement writes the row, its events and the journal, so a transfer is final when the
 // API responds.
 import type { Database } from '../../platform/database/database.ts';
-import {
-  claimExternalId,
-  readByExternalId,
-  type FoundByExternalId,
-} from '../../platform/database/external-id.ts';
+import { readByExternalId, type FoundByExternalId } from '../../platform/database/external-id.ts';
 import { currency, oneOf } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -14,21 +10,16 @@ import {
   stored,
   type Values,
 } from '../../platform/database/statement.ts';
-import { appendEvents, eventsOf } from '../../platform/events/log.ts';
+import { eventsOf } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal } from '../../platform/ledger/domain/ledger.ts';
-import {
-  journalParameters,
-  journalValues,
-  recording,
-  recordJournal,
-} from '../../platform/ledger/store/journals.ts';
+import { journalParameters, journalValues, recording } from '../../platform/ledger/store/journals.ts';
 import { walletTransferred } from '../domain/wallet-postings.ts';
 import type { Transfer, TransferTerms } from '../domain/wallet.ts';
 import type { Refusal } from '../../refusal.ts';
 import { defined } from '../../defined.ts';
 import type { Counter, TurnoverRefusal } from '../domain/payout-limits.ts';
 import { transferFact } from './codec.ts';
-import { countTurnover, exceededLimit, turnoverParameters, turnoverValues } from './turnover.ts';
+import { exceededLimit, turnoverParameters, turnoverValues } from './turnover.ts';
 
 const columns = {
   transfer_id: 'text',
@@ -52,16 +43,18 @@ const insertTransfer = statement({
     ...turnoverParameters,
     fingerprint: 'bytea',
   },
-  row: { journal: 'text?' },
+  row: { version: 'int4', counted: 'int4', journal: 'text?' },
   text: `
-    with ${claimExternalId('createTransfer', ':transfer_id')}, changed as (
-      insert into wallet_transfer (${columnList(columns)}) select ${parameterList(columns)} from claimed
+    with changed as (
+      insert into wallet_transfer (${columnList(columns)})
+      select ${parameterList(columns)}
+      where claim_external_id(:party_id, 'createTransfer', :external_id, :transfer_id, :fingerprint)
       returning transfer_id, party_id, json_array_length(:events) as version, created_at as changed_at
-    ), logged as (
-      ${appendEvents('wallet_transfer', 'transfer_id')}
-    ), ${countTurnover}
-    select case when found is not null then reject_over_limit(found) else ${recordJournal('transfer_id')} end as journal
-    from changed, exceeded`,
+    )
+    select append_events('wallet_transfer', transfer_id, version, party_id, changed_at, :events) as version,
+      count_turnover(:counters, :currency, :amount_minor, :day, :month) as counted,
+      record_journal(transfer_id, :journal_operation, changed_at, :journal_entries) as journal
+    from changed`,
 });
 
 const readTransfer = statement({

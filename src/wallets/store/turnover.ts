@@ -1,5 +1,5 @@
-// The turnover of identities and cards in SQL: a statement that moves money adds to it, and fails if a limit is exceeded. The rows
-// are locked in one order, so that no two transactions wait for each other.
+// The turnover of identities and cards. A statement that moves money adds to it by `count_turnover`, before its journal, and fails if a
+// limit is exceeded.
 import type { Instant } from '../../clock.ts';
 import { list, minorUnits, object, storedAs, text, type Codec } from '../../platform/database/codec.ts';
 import type { Values } from '../../platform/database/statement.ts';
@@ -23,31 +23,6 @@ export function turnoverValues(counters: readonly Counter[], at: Instant): Value
   });
   return { counters: counters.map(ofCounter), ...periodsOf(at) };
 }
-
-/**
- * Two parts of a statement that has `claimed`, `:amount_minor` and `:currency`. The second, `exceeded`, has one row, whose `found`
- * is null within the limits.
- */
-export const countTurnover = `counted as (
-      insert into payout_usage as usage (subject, currency, period, amount_minor, payouts)
-      select subject, :currency, period, :amount_minor, 1
-      from claimed, json_to_recordset(:counters) as counter (subject text), unnest(array[:month, :day]) as period
-      order by subject collate "C", period collate "C"
-      on conflict (subject, currency, period) do update
-        set amount_minor = usage.amount_minor + excluded.amount_minor, payouts = usage.payouts + 1
-      returning subject, period, amount_minor, payouts
-    ), exceeded as (
-      select json_agg(turnover) as found
-      from (
-        select subject, max(amount_minor) filter (where period = :day) as day_minor,
-          max(payouts) filter (where period = :day) as day_payouts,
-          max(amount_minor) filter (where period = :month) as month_minor
-        from counted group by subject
-      ) as turnover
-      join json_to_recordset(:counters) as counter (subject text, day_minor_most int8, day_payouts_most int8, month_minor_most int8)
-        using (subject)
-      where day_minor > day_minor_most or day_payouts > day_payouts_most or month_minor > month_minor_most
-    )`;
 
 const turnovers: Codec<readonly Turnover[]> = list(
   object<Turnover>({

@@ -2,7 +2,6 @@
 // blocking on its identity and party.
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { claimExternalId } from '../../platform/database/external-id.ts';
 import { anything, currency, oneOf } from '../../platform/database/codec.ts';
 import {
   columnList,
@@ -11,14 +10,9 @@ import {
   stored,
   type Values,
 } from '../../platform/database/statement.ts';
-import { appendEvent, changedAt, changedWith, createdWith } from '../../platform/events/log.ts';
+import { changedWith, createdWith } from '../../platform/events/log.ts';
 import type { FundsCheckedJournal, Journal } from '../../platform/ledger/domain/ledger.ts';
-import {
-  journalParameters,
-  journalValues,
-  recording,
-  recordJournal,
-} from '../../platform/ledger/store/journals.ts';
+import { journalParameters, journalValues, recording } from '../../platform/ledger/store/journals.ts';
 import { levels } from '../../identities/domain/provider.ts';
 import { sender } from '../../identities/store/codec.ts';
 import {
@@ -56,13 +50,15 @@ const walletColumns = {
 const insertWallet = statement({
   name: 'insert_wallet',
   parameters: { ...columns, ...createdWith(walletFact), fingerprint: 'bytea' },
-  row: { wallet_id: 'text' },
+  row: { version: 'int4' },
   text: `
-    with ${claimExternalId('createWallet', ':wallet_id')}, changed as (
-      insert into wallet (${columnList(columns)}) select ${parameterList(columns)} from claimed
+    with changed as (
+      insert into wallet (${columnList(columns)})
+      select ${parameterList(columns)}
+      where claim_external_id(:party_id, 'createWallet', :external_id, :wallet_id, :fingerprint)
       returning wallet_id, party_id, 1 as version, created_at as changed_at
-    ), logged as (${appendEvent('wallet', 'wallet_id')})
-    select wallet_id from changed`,
+    )
+    select append_event('wallet', wallet_id, version, party_id, changed_at, :facts) as version from changed`,
 });
 
 export const {
@@ -97,27 +93,31 @@ const depositColumns = {
 const insertDeposit = statement({
   name: 'insert_deposit',
   parameters: { ...depositColumns, ...createdWith(depositFact), ...journalParameters },
-  row: { journal: 'text?' },
+  row: { version: 'int4', journal: 'text?' },
   text: `
     with changed as (
       insert into deposit (${columnList(depositColumns)}, changed_at) values (${parameterList(depositColumns)}, :created_at)
       on conflict do nothing returning deposit_id, party_id, 1 as version, changed_at
-    ), logged as (${appendEvent('deposit', 'deposit_id')})
-    select ${recordJournal('deposit_id')} as journal from changed`,
+    )
+    select append_event('deposit', deposit_id, version, party_id, changed_at, :facts) as version,
+      record_journal(deposit_id, :journal_operation, changed_at, :journal_entries) as journal
+    from changed`,
 });
 
 /** Its second event, once. Fails if the wallet lacks the money. */
 const reverseDepositRow = statement({
   name: 'reverse_deposit',
   parameters: { ...changedWith(depositFact), deposit_id: 'text', ...journalParameters },
-  row: { journal: 'text?' },
+  row: { version: 'int4', journal: 'text?' },
   text: `
     with changed as (
-      update deposit set reversed_at = :happened_at, ${changedAt('deposit')}
+      update deposit set reversed_at = :happened_at, changed_at = greatest(changed_at, :happened_at)
       where deposit_id = :deposit_id and reversed_at is null
       returning deposit_id, party_id, 2 as version, changed_at
-    ), logged as (${appendEvent('deposit', 'deposit_id')})
-    select ${recordJournal('deposit_id')} as journal from changed`,
+    )
+    select append_event('deposit', deposit_id, version, party_id, changed_at, :facts) as version,
+      record_journal(deposit_id, :journal_operation, changed_at, :journal_entries) as journal
+    from changed`,
 });
 
 const readDeposit = statement({

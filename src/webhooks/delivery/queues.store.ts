@@ -57,15 +57,6 @@ const claimedRow = {
   wake_at: 'timestamptz',
 } as const;
 
-/** Steps from webhook to webhook along the index, so that one with many queues does not delay the others. */
-export const waitingWebhooks = `waiting as (
-      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
-      union all
-      select (select queue.webhook_id from webhook_queue as queue
-              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
-      from waiting where waiting.webhook_id is not null
-    )`;
-
 const claimQueues = statement({
   name: 'claim_webhook_queues',
   parameters: {
@@ -77,9 +68,16 @@ const claimQueues = statement({
     turn: 'int8',
   },
   row: claimedRow,
-  // Another order each time, so that no webhook is always last.
+  // Steps from webhook to webhook along the index, so that one with many queues does not delay the others. Another order each time, so
+  // that no webhook is always last.
   text: `
-    with recursive ${waitingWebhooks}, capacity as (
+    with recursive waiting as (
+      (select webhook_id from webhook_queue where wake_at is not null order by webhook_id limit 1)
+      union all
+      select (select queue.webhook_id from webhook_queue as queue
+              where queue.wake_at is not null and queue.webhook_id > waiting.webhook_id order by queue.webhook_id limit 1)
+      from waiting where waiting.webhook_id is not null
+    ), capacity as (
       select waiting.webhook_id, greatest(0, coalesce(busy.free, :limit_each)) as free
       from waiting join webhook on webhook.webhook_id = waiting.webhook_id
       left join json_to_recordset(:busy) as busy (webhook_id text, free int) on busy.webhook_id = waiting.webhook_id

@@ -6,7 +6,6 @@ import { anything, list } from '../../platform/database/codec.ts';
 import { statement, stored } from '../../platform/database/statement.ts';
 import { maxWebhookEventsPerEvent, type Topic } from '../../platform/events/domain/topic.ts';
 import { positionsPerChunk } from './message.ts';
-import { createdSnapshotOf } from '../registration/webhooks.store.ts';
 import { matches, type Webhook } from '../domain/webhook.ts';
 
 const readStretch = statement({
@@ -35,7 +34,9 @@ const readStretch = statement({
       (select max(sequence) from event, webhook, webhook_feed
        where event.aggregate_id = stretch.aggregate_id and webhook_id = :webhook_id
          and (pg_visible_in_snapshot(event.written_in, seen::pg_snapshot)
-              or pg_visible_in_snapshot(event.written_in, (${createdSnapshotOf('webhook')})::pg_snapshot))) as newest_sequence,
+              or pg_visible_in_snapshot(event.written_in,
+                   coalesce(created_snapshot, format('%1$s:%1$s:', webhook.written_in::text::numeric + 1))::pg_snapshot))
+      ) as newest_sequence,
       first.facts as first_facts, stretch.facts
     from (
       select aggregate_id, min(sequence) as first_sequence, max(sequence) as last_sequence, json_agg(facts) as facts

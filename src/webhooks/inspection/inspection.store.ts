@@ -20,16 +20,16 @@ const queueRow = {
 } as const;
 export type QueueRow = Values<typeof queueRow>;
 
-const stateOf = `case when stuck_at is not null then 'parked' when wake_at is null then 'done'
-                      when attempts > 0 then 'failing' else 'waiting' end`;
-
 const readQueues = statement({
   name: 'read_webhook_queues',
   parameters: { webhook_id: 'text', state: 'text?', after: 'text', limit: 'int4' },
   row: queueRow,
-  text: `select aggregate_id, ${stateOf} as state, attempts, last_failure, waiting_since, wake_at, stuck_at
-         from webhook_queue
-         where webhook_id = :webhook_id and (:state is null or ${stateOf} = :state) and aggregate_id > :after
+  text: `select aggregate_id, state, attempts, last_failure, waiting_since, wake_at, stuck_at
+         from webhook_queue cross join lateral (
+           select case when stuck_at is not null then 'parked' when wake_at is null then 'done'
+             when attempts > 0 then 'failing' else 'waiting' end as state
+         ) as derived
+         where webhook_id = :webhook_id and (:state is null or state = :state) and aggregate_id > :after
          order by aggregate_id limit :limit`,
 });
 
@@ -93,14 +93,12 @@ const readLags = statement({
   name: 'read_webhook_lags',
   parameters: { limit: 'int4' },
   row: { webhook_id: 'text', oldest: 'timestamptz' },
-  // One index lookup for each webhook with something to send.
+  // One index lookup for each webhook.
   text: `
-    with recursive ${waitingWebhooks}
-    select waiting.webhook_id, lagging.waiting_since as oldest
-    from waiting join webhook on webhook.webhook_id = waiting.webhook_id
-    cross join lateral (
+    select webhook.webhook_id, lagging.waiting_since as oldest
+    from webhook cross join lateral (
       select waiting_since from webhook_queue as queue
-      where queue.webhook_id = waiting.webhook_id and wake_at is not null and waiting_since is not null
+      where queue.webhook_id = webhook.webhook_id and wake_at is not null and waiting_since is not null
       order by waiting_since limit 1
     ) as lagging
     order by oldest limit :limit`,

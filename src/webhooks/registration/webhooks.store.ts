@@ -46,10 +46,9 @@ const keyColumns = {
 } as const;
 
 /** A webhook of an earlier version has no snapshot and receives the events of transactions after its own. */
-export const createdSnapshotOf = (row: string): string =>
-  `coalesce(${row}.created_snapshot, format('%1$s:%1$s:', ${row}.written_in::text::numeric + 1))`;
 const readColumns = { ...columns, created_snapshot: 'text', ...keyColumns } as const;
-const readColumnList = `${columnList(columns)}, ${createdSnapshotOf('webhook')} as created_snapshot, ${columnList(keyColumns)}`;
+const readColumnList = `${columnList(columns)},
+  coalesce(created_snapshot, format('%1$s:%1$s:', written_in::text::numeric + 1)) as created_snapshot, ${columnList(keyColumns)}`;
 
 const readWebhooksOfParties = statement({
   name: 'read_webhooks_of_parties',

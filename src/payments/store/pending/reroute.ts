@@ -1,16 +1,10 @@
 // Reroutes a payment to another terminal, in SQL.
-import {
-  isFirstAttempt,
-  rerouteParameters,
-  rerouteValues,
-  setTerminal,
-} from '../../../acquiring/authorisation/store/reroute.ts';
+import { rerouteParameters, rerouteValues } from '../../../acquiring/authorisation/store/reroute.ts';
 import type { Instant } from '../../../clock.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { statement } from '../../../platform/database/statement.ts';
 import { changedWith } from '../../../platform/events/log.ts';
 import { invoiceLogFact } from '../codec.ts';
-import { logOneEvent } from './log-one-event.ts';
 import type { StoredPayment } from '../rows.ts';
 import { exchangesOfReroute } from '../../domain/exchanges/exchanges.ts';
 import { evolve, type PaymentFact } from '../../domain/payment.ts';
@@ -23,14 +17,25 @@ const reroutePayment = statement({
     payment_id: 'text',
     ...rerouteParameters,
   },
-  row: { version: 'int4' },
+  row: { version: 'int4', exchanges: 'int4' },
   text: `
     with moved as (
       update payment
-      set version = version + 1, ${setTerminal}
-      where invoice_id = :invoice_id and payment_id = :payment_id and version = :version and ${isFirstAttempt}
+      set version = version + 1, wake_at = :wake_at, terms = (
+          select json_object_agg(key, case key when 'terminal' then :terminal else value end order by place)
+          from json_each(terms) with ordinality as term (key, value, place)
+        )
+      where invoice_id = :invoice_id and payment_id = :payment_id and version = :version
+        and attempts = 1 and status = 'authorising'
       returning invoice_id
-    ), ${logOneEvent}`,
+    ), changed as (
+      update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, :happened_at)
+      from moved where invoice.invoice_id = moved.invoice_id
+      returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+    )
+    select append_event('invoice', invoice_id, version, party_id, changed_at, :facts) as version,
+      record_exchanges(:exchanges) as exchanges
+    from changed`,
 });
 
 /** Undefined if another node has claimed the payment. */

@@ -11,7 +11,6 @@ import { exchangesOfChange } from '../../domain/exchanges/exchanges.ts';
 import { evolve, type PaymentFact } from '../../domain/payment.ts';
 import { invoiceLogFact } from '../codec.ts';
 import { paymentColumns, rowOf, type StoredPayment } from '../rows.ts';
-import { logOneEvent } from './log-one-event.ts';
 
 const stepUp = statement({
   name: 'step_up_payment',
@@ -25,14 +24,21 @@ const stepUp = statement({
     attempts: 'int4',
     ...exchangeParameters,
   },
-  row: { version: 'int4' },
+  row: { version: 'int4', exchanges: 'int4' },
   text: `
     with moved as (
       update payment
       set version = version + 1, terms = :terms, wake_at = :wake_at, attempts = :attempts, stuck_at = null, stuck_reason = null
       where invoice_id = :invoice_id and payment_id = :payment_id and version = :version and status = 'authorising'
       returning invoice_id
-    ), ${logOneEvent}`,
+    ), changed as (
+      update invoice set version = invoice.version + 1, changed_at = greatest(invoice.changed_at, :happened_at)
+      from moved where invoice.invoice_id = moved.invoice_id
+      returning invoice.invoice_id, party_id, invoice.version, invoice.changed_at
+    )
+    select append_event('invoice', invoice_id, version, party_id, changed_at, :facts) as version,
+      record_exchanges(:exchanges) as exchanges
+    from changed`,
 });
 
 /** Undefined after a version conflict; then `alsoWrite` has written nothing either. */
