@@ -71,8 +71,8 @@ export type Left = {
   /** Of a charge whose payer is present. */
   readonly isByPayer: boolean;
   readonly notAfter?: string;
-  /** Its sender has heard from the bank that nothing was done. Known later than the rest. */
-  isRefused: boolean;
+  /** The banks for which it had left before, without that bank having said until now that nothing was done. */
+  readonly mayBeAt: readonly string[];
 };
 
 /** A bank has said nothing about a payment for so long. */

@@ -1,6 +1,6 @@
 // A world: nodes of the service, two banks, receivers, merchants and payers, with one seed that decides what happens.
 // In each step something that waited happens, a client sends a request, time passes, or a node dies or starts.
-import type { Asked, CheckWorld, Left, Finding } from '../checks/world.ts';
+import type { Asked, CheckWorld, Finding } from '../checks/world.ts';
 import { pageFiles } from '../../src/platform/http/pages/pages.ts';
 import { waitingPayments } from '../../src/payments/store/job-overview.ts';
 import { databaseOn } from '../../src/platform/database/database.ts';
@@ -20,6 +20,7 @@ import { openPostOffice } from './servers/mail.ts';
 import { startNode, type WorldNode } from './node.ts';
 import { quiesce } from './quiesce.ts';
 import { openReceivers } from './servers/receivers.ts';
+import { openDepartures } from './servers/departures.ts';
 import { openSilences } from './servers/silences.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';
@@ -113,7 +114,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     },
   });
   const asked: Asked[] = [];
-  const left: Left[] = [];
+  const departures = openDepartures();
   const bank: WorldBank = await openWorldBanks({
     scheduler,
     faults,
@@ -127,7 +128,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       });
     },
     asks: silences.asks,
-    hasLeft: (message) => void left.push(message),
+    hasLeft: departures.hasLeft,
     callBack(what, path, headers, body) {
       const node = anyNode();
       if (!node) return;
@@ -283,7 +284,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       query: database.query as CheckWorld['query'],
       bankBook: () => bank.book(),
       asked,
-      left,
+      left: departures.left,
       silences: silences.open,
       async shownAsWaiting() {
         const waiting = await waitingPayments(operator, everyPayment, instantAt(scheduler.nowMs()));

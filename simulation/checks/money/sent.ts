@@ -39,15 +39,13 @@ export function openLeaving(): Leaving {
 }
 
 /**
- * A payout may move or leave again after an answer that says that nothing was done, and only then. Nothing else may move, because a proxy
- * could have sent the answer.
+ * A payout may move or leave again after an answer that says that nothing was done, and only then: what its sender knew when it left
+ * counts. Nothing else may move, because a proxy could have sent the answer.
  */
-function moveOf(left: Left, others: readonly Left[]): Problem[] {
-  const stays = others.find(({ bankId, isRefused }) =>
-    left.kind === 'payout' ? !isRefused : bankId !== left.bankId,
-  );
-  const why = `it left for bank ${left.bankId}, and may have reached bank ${stays?.bankId} before`;
-  return stays ? [[left.operationId, why]] : [];
+function moveOf({ kind, operationId, bankId, mayBeAt }: Left, others: readonly Left[]): Problem[] {
+  const stays = kind === 'payout' ? mayBeAt[0] : others.find((other) => other.bankId !== bankId)?.bankId;
+  const why = `it left for bank ${bankId}, and may have reached bank ${stays} before`;
+  return stays === undefined ? [] : [[operationId, why]];
 }
 
 function mixOf({ operationId, kind }: Left, others: readonly Left[]): Problem[] {

@@ -55,12 +55,14 @@ export type WorldBank = {
   close(): Promise<void>;
 };
 
-function leftOf(bankId: string, target: string, body: Buffer | undefined): Left {
+export type Leaving = Omit<Left, 'mayBeAt'>;
+
+function leftOf(bankId: string, target: string, body: Buffer | undefined): Leaving {
   const { kind, initiation, notAfter } = JSON.parse(String(body)) as Record<string, unknown>;
   const operationId = target.slice(target.lastIndexOf('/') + 1);
   const isByPayer = (initiation as { readonly by?: string } | undefined)?.by === 'payer';
   const limit = typeof notAfter === 'string' ? { notAfter } : {};
-  return { operationId, bankId, kind: String(kind), isByPayer, ...limit, isRefused: false };
+  return { operationId, bankId, kind: String(kind), isByPayer, ...limit };
 }
 
 export async function openWorldBank(options: {
@@ -77,8 +79,8 @@ export async function openWorldBank(options: {
   isSent: (operationId: string) => Promise<void>;
   /** Called for each request about an operation. The function it returns takes what the node hears. */
   asks: Silences['asks'];
-  /** Called for each message with an operation of which bytes leave the node. */
-  hasLeft: (left: Left) => void;
+  /** Called for each message with an operation of which bytes leave the node. The function it returns says that nothing was done. */
+  hasLeft: (left: Leaving) => () => void;
 }): Promise<WorldBank> {
   const { bank, scheduler, faults, callBack } = options;
   /** Until then the bank is unreachable, or takes connections and says nothing. */
@@ -176,15 +178,15 @@ export async function openWorldBank(options: {
           const nothing = (why: string, written = true) => settle({ kind: 'nothing', written, why });
           const timer = setTimeout(() => nothing('no answer'), question.answerMs);
 
-          async function arrive(left: Left | undefined): Promise<void> {
+          async function arrive(isRefused: (() => void) | undefined): Promise<void> {
             if (faults.happens('bank is busy')) {
               const text = Buffer.from(JSON.stringify({ error: 'notDone' }));
               const refusal = { status: 503, headers: { 'retry-after': '1' }, body: text };
               return sendBack({ kind: 'answer', ...refusal }, () => {
-                if (left && !isOver) left.isRefused = true;
+                if (!isOver) isRefused?.();
               });
             }
-            if (left && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
+            if (isRefused && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
               silentUntilMs.set(sent.target, scheduler.nowMs() + silentMs);
             sendBack(await deliver(sent));
           }
@@ -222,9 +224,9 @@ export async function openWorldBank(options: {
               const isAway = awayUntilMs > scheduler.nowMs();
               if (isAway || faults.happens('bank cannot be reached')) return nothing('ECONNREFUSED', false);
               const left = method === 'PUT' ? leftOf(bank.id, target, sent.body) : undefined;
-              if (left) options.hasLeft(left);
+              const isRefused = left && options.hasLeft(left);
               if (hangsUntilMs > scheduler.nowMs() || faults.happens('bank request lost')) return;
-              const onTheWay = { owner: 'network', what: `brings ${what}`, run: () => arrive(left) };
+              const onTheWay = { owner: 'network', what: `brings ${what}`, run: () => arrive(isRefused) };
               scheduler.wait(onTheWay);
               if (faults.happens('bank request twice')) {
                 scheduler.wait({ ...onTheWay, run: async () => void (await deliver(sent)) });
