@@ -101,8 +101,20 @@ const leaving = (more: Partial<Left>): Left => ({
   kind: 'authorise',
   isByPayer: true,
   notAfter: started().at,
+  takesMoney: true,
+  isProved: true,
   mayBeAt: [],
   ...more,
+});
+
+test('proved wants an answer that says that the payer was charged before a refund leaves, but for a late approval', async () => {
+  const refund = { operationId: 'I.1.u', kind: 'refund', takesMoney: false };
+  expect(await found({ heard: { left: [leaving(refund)] } })).toEqual([]);
+  const late = leaving({ ...refund, operationId: 'I.1.l', isProved: false });
+  expect(await found({ heard: { left: [late] } })).toEqual([]);
+  expect(await found({ heard: { left: [leaving({ ...refund, isProved: false })] } })).toEqual([
+    { check: 'proved', about: 'I.1.u', problem: expect.stringContaining('charged') },
+  ]);
 });
 
 test('one bank accepts the same bank again, and a payout again only if it was refused before it left', async () => {

@@ -68,6 +68,10 @@ export type Left = {
   readonly operationId: string;
   readonly bankId: string;
   readonly kind: string;
+  /** A charge in one step, or a capture. */
+  readonly takesMoney: boolean;
+  /** Its sender had heard by then that an operation of the same payment which takes money is approved. */
+  readonly isProved: boolean;
   /** Of a charge whose payer is present. */
   readonly isByPayer: boolean;
   readonly notAfter?: string;

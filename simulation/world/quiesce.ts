@@ -62,7 +62,7 @@ async function countOpenPayouts(database: WorldDatabase): Promise<number> {
   return Number(row?.['open']);
 }
 
-async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void> {
+export async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void> {
   for (;;) {
     const choice = scheduler.choices().find(({ isPeriodic = false }) => withPeriodic || !isPeriodic);
     if (!choice) return;

@@ -18,7 +18,8 @@ import { openFaults, type Faults } from './faults.ts';
 import { openMerchants } from './merchants.ts';
 import { openPostOffice } from './servers/mail.ts';
 import { startNode, type WorldNode } from './node.ts';
-import { quiesce } from './quiesce.ts';
+import { quiesce, runDry } from './quiesce.ts';
+import { bankMemoryMs } from './servers/bank-memory.ts';
 import { openReceivers } from './servers/receivers.ts';
 import { openDepartures } from './servers/departures.ts';
 import { openSilences } from './servers/silences.ts';
@@ -127,7 +128,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         isLogged: row?.['is_logged'] === true,
       });
     },
-    asks: silences.asks,
+    async asks(operationId) {
+      const isHeard = await silences.asks(operationId);
+      return (heard) => {
+        isHeard(heard);
+        departures.hears(operationId, heard);
+      };
+    },
     hasLeft: departures.hasLeft,
     callBack(what, path, headers, body) {
       const node = anyNode();
@@ -252,12 +259,15 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   async function settle(): Promise<void> {
     trace.add('nothing goes wrong any more');
     faults.stop();
-    bank.forgetNothing();
     await bringUp();
     const last = `node ${born}`;
     for (const name of [...nodes.keys()].filter((other) => other !== last)) await die(name);
     const node = nodes.get(last);
     if (!node) throw new Error('the last node did not start');
+    // What is open by then is older than the memory of any bank, so only inquiries may leave.
+    scheduler.pass(bankMemoryMs + hourMs);
+    await runDry(scheduler, false);
+    bank.forgetNothing();
     await quiesce(node, { scheduler, database, bank, trace });
   }
 

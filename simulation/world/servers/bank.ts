@@ -17,6 +17,7 @@ import { interactionOf } from '../../../src/sandbox/bank/issuer.ts';
 import { memoryJournal } from '../../../src/sandbox/bank/journal.ts';
 import { buildBankServer } from '../../../src/sandbox/bank/server.ts';
 import { openMemory, originalOf } from './bank-memory.ts';
+import type { Speaks } from '../../../src/sandbox/bank/book/answer.ts';
 import { openTeller } from '../../../src/sandbox/bank/operation-processor.ts';
 import type { Left } from '../../checks/world.ts';
 import type { Faults } from '../faults.ts';
@@ -55,20 +56,23 @@ export type WorldBank = {
   close(): Promise<void>;
 };
 
-export type Leaving = Omit<Left, 'mayBeAt'>;
+export type Leaving = Omit<Left, 'mayBeAt' | 'isProved'>;
 
 function leftOf(bankId: string, target: string, body: Buffer | undefined): Leaving {
-  const { kind, initiation, notAfter } = JSON.parse(String(body)) as Record<string, unknown>;
+  const { kind, capture, initiation, notAfter } = JSON.parse(String(body)) as Record<string, unknown>;
   const operationId = target.slice(target.lastIndexOf('/') + 1);
   const isByPayer = (initiation as { readonly by?: string } | undefined)?.by === 'payer';
   const limit = typeof notAfter === 'string' ? { notAfter } : {};
-  return { operationId, bankId, kind: String(kind), isByPayer, ...limit };
+  const takesMoney = kind === 'capture' || (kind === 'authorise' && capture === true);
+  return { operationId, bankId, kind: String(kind), takesMoney, isByPayer, ...limit };
 }
 
 export async function openWorldBank(options: {
   bank: { readonly id: string; readonly url: string };
   /** Then a repeat is done as if it were new, as the bank says beforehand. */
   forgets: boolean;
+  /** `first version`: without any addition to the protocol. */
+  speaks: Speaks;
   /** When the bank reports that a payout came back. */
   returnsAfterMs: number;
   scheduler: Scheduler;
@@ -99,6 +103,7 @@ export async function openWorldBank(options: {
     key: Buffer.alloc(32, bank.id),
     holdMs: 7 * 24 * 3_600_000,
     returnsAfterMs: options.returnsAfterMs,
+    speaks: options.speaks,
     interactionOf(waiting) {
       if (!asked.has(waiting.ticket)) {
         asked.add(waiting.ticket);
@@ -119,6 +124,7 @@ export async function openWorldBank(options: {
     isSigned: (message, ...how) =>
       isSigned(bankSecret, { ...message, target: originalOf(message.target) }, ...how),
     bankId: bank.id,
+    speaks: options.speaks,
   });
   await app.ready();
 

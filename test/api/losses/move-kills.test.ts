@@ -87,7 +87,7 @@ async function live(answersLost: boolean, arm: () => void) {
   const { status, bank: at, mayHaveBeenSent } = await rowOf(id);
   const { own, available } = await world.account();
   const sentTo = bank.sent.slice(sentBefore).map(({ terminal }) => terminal.bankId);
-  // An operator has it: it is asked about no more while the next one is told.
+  // An operator has it: no node asks about it during the next story.
   await query(`update withdrawal set wake_at = null where withdrawal_id = $1`, [id]);
   return {
     status,

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import type { CrashableNode } from './crashable-node.ts';
 
 /**
- * The story calls `arm` where deaths may begin. Each end is judged; by default it must be that of the undisturbed story. Returns the
- * messages from there on.
+ * The story calls `arm` where deaths may begin, and the messages from there on are returned. Each end is judged; by default it must be that
+ * of the undisturbed story.
  */
 export async function atEveryDeath<End>(
   node: CrashableNode,
