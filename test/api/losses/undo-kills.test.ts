@@ -1,5 +1,5 @@
-// Kills a node before and after each message while a charge is undone that never counted. Then another node gives
-// the payer their money back once. The bank's report, the exchange log and the ledger agree.
+// Kills a node before and after each message while a charge is undone that never counted. Then another node gives the payer their money
+// back once, and the bank's report, the exchange log and the ledger agree.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exchangesOf } from '../../../src/acquiring/exchange-log/store/exchange-rows.ts';
 import { waylay, type FaultyBank, type Mishap } from '../../support/bank/faulty-bank.ts';
