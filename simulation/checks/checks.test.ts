@@ -101,22 +101,35 @@ const leaving = (more: Partial<Left>): Left => ({
   kind: 'authorise',
   isByPayer: true,
   notAfter: started().at,
-  isRefused: false,
+  takesMoney: true,
+  isProved: true,
+  mayBeAt: [],
   ...more,
 });
 
-test('one bank accepts the same bank again, and a payout again only after it was refused', async () => {
-  const payout = { operationId: 'W.p', kind: 'payout', isRefused: true };
-  const twice = (more: Partial<Left>) => ({ left: [leaving(more), leaving({ ...more, bankId: 'OTHER' })] });
-  expect(await found({ heard: { left: [leaving({}), leaving({})] } })).toEqual([]);
+test('proved wants an answer that says that the payer was charged before a refund leaves, but for a late approval', async () => {
+  const refund = { operationId: 'I.1.u', kind: 'refund', takesMoney: false };
+  expect(await found({ heard: { left: [leaving(refund)] } })).toEqual([]);
+  const late = leaving({ ...refund, operationId: 'I.1.l', isProved: false });
+  expect(await found({ heard: { left: [late] } })).toEqual([]);
+  expect(await found({ heard: { left: [leaving({ ...refund, isProved: false })] } })).toEqual([
+    { check: 'proved', about: 'I.1.u', problem: expect.stringContaining('charged') },
+  ]);
+});
+
+test('one bank accepts the same bank again, and a payout again only if it was refused before it left', async () => {
+  const payout = { operationId: 'W.p', kind: 'payout' };
+  const twice = (more: Partial<Left>, then: Partial<Left> = {}) => ({
+    left: [leaving(more), leaving({ ...more, bankId: 'OTHER', ...then })],
+  });
+  const stillThere = { mayBeAt: ['BANK'] };
+  expect(await found({ heard: { left: [leaving({}), leaving(stillThere)] } })).toEqual([]);
   expect(await found({ heard: twice(payout) })).toEqual([]);
-  const again = leaving({ ...payout, isRefused: false });
-  expect(await found({ heard: { left: [leaving(payout), again] } })).toEqual([]);
   for (const heard of [
     twice({}),
-    twice({ isRefused: true }),
-    twice({ ...payout, isRefused: false }),
-    { left: [again, again] },
+    twice({}, stillThere),
+    twice(payout, stillThere),
+    twice(payout, { ...stillThere, bankId: 'BANK' }),
   ]) {
     const [moved, ...others] = await found({ heard });
     expect(moved).toMatchObject({ check: 'one bank', problem: expect.stringContaining('bank BANK before') });

@@ -206,13 +206,14 @@ async function hear(
   memory.asked += asked.length;
   const left = (world.left ?? []).slice(memory.left);
   memory.left += left.length;
-  const { moved, mixed, late } = await memory.leaving.hear(world.query, left);
+  const { moved, mixed, late, unasked } = await memory.leaving.hear(world.query, left);
   const problems = [
     ...named('repeats', memory.repeats.hear(answers)),
     ...named('durable', await tooEarly(world.query, asked)),
     ...named('one bank', moved),
     ...named('one kind', mixed),
     ...named('in time', late),
+    ...named('proved', unasked),
     ...named('logged', unlogged(asked)),
     ...named('waiting', await shownWrongly(world)),
     ...named('unavailable', await writtenAnyway(world.query, world.unwritten?.() ?? [])),

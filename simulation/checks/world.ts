@@ -68,11 +68,15 @@ export type Left = {
   readonly operationId: string;
   readonly bankId: string;
   readonly kind: string;
+  /** A charge in one step, or a capture. */
+  readonly takesMoney: boolean;
+  /** Its sender had heard by then that an operation of the same payment which takes money is approved. */
+  readonly isProved: boolean;
   /** Of a charge whose payer is present. */
   readonly isByPayer: boolean;
   readonly notAfter?: string;
-  /** Its sender has heard from the bank that nothing was done. Known later than the rest. */
-  isRefused: boolean;
+  /** The banks for which it had left before, without that bank having said until now that nothing was done. */
+  readonly mayBeAt: readonly string[];
 };
 
 /** A bank has said nothing about a payment for so long. */

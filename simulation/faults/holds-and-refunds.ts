@@ -187,6 +187,26 @@ const changeInvoiceRow =`,
       },
     ],
   },
+  'refund-unasked': {
+    does: 'A refused reversal is refunded, although no answer says that the payer was charged.',
+    edits: [
+      {
+        within: 'meaningForReversal',
+        replace: 'inquireAfter(payment, state, answer)',
+        by: "one({ type: 'payment_reversal_refused', code: answer.code })",
+      },
+    ],
+  },
+  'sent-beyond-the-memory': {
+    does: 'An operation is sent again to a bank that no longer recognises it.',
+    edits: [
+      {
+        within: 'maySendAgain',
+        replace: 'return !isAnother && isRemembered(exchange?.begunAt, abilities, now);',
+        by: 'return !isAnother;',
+      },
+    ],
+  },
   'refused-refund-not-voided': {
     does: 'The reserved money of a failed refund is not released in the ledger.',
     edits: [

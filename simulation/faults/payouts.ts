@@ -38,6 +38,21 @@ export const faultsOfPayouts: Faults = {
       { within: 'claim', replace: 'and is_unsent and', by: 'and' },
     ],
   },
+  'unsent-payout-waits': {
+    does: 'A payout of which certainly nothing was sent waits for an operator.',
+    edits: [
+      {
+        within: 'askBank',
+        replace: 'if (!loaded.isUnsent) return notFound;',
+        by: 'if (!loaded.isUnsent || inquiresFirst) return notFound;',
+      },
+      {
+        within: 'askBank',
+        replace: 'let stored = loaded;',
+        by: 'let stored = loaded; const inquiresFirst = !isNew;',
+      },
+    ],
+  },
   'payout-unknown-is-failed': {
     does: 'A payout with an unknown outcome counts as failed.',
     edits: [

@@ -62,7 +62,7 @@ async function countOpenPayouts(database: WorldDatabase): Promise<number> {
   return Number(row?.['open']);
 }
 
-async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void> {
+export async function runDry(scheduler: Scheduler, withPeriodic: boolean): Promise<void> {
   for (;;) {
     const choice = scheduler.choices().find(({ isPeriodic = false }) => withPeriodic || !isPeriodic);
     if (!choice) return;
@@ -88,6 +88,8 @@ async function mend(node: WorldNode, database: WorldDatabase, bank: WorldBank): 
   const { database: db, ports } = foundation;
   const paidOut = new Set((await bank.book()).map(({ operationId }) => operationId));
   for (const { kind, id, reason } of await jobs.stuckJobs()) {
+    if (kind === 'withdrawal' && reason.endsWith(whyNotFound) && (await isUnsent(database, id)))
+      throw new Error(`payout ${id} was surely not sent, and waits for an operator instead of being sent`);
     // The bank has not done it, and it is not sent any more.
     const isHeldBack = kind === 'withdrawal' && [whyBlocked, whyNotFound].some((why) => reason.endsWith(why));
     if (isHeldBack && !paidOut.has(operationIdOf({ id }))) {
@@ -104,6 +106,12 @@ async function mend(node: WorldNode, database: WorldDatabase, bank: WorldBank): 
   for (const { webhook_id } of parked) {
     await resume(db, String(webhook_id), ports.clock.now());
   }
+}
+
+/** The service knows itself that nothing of it has reached a bank. */
+async function isUnsent(database: WorldDatabase, id: string): Promise<boolean> {
+  const [row] = await database.query('select is_unsent from withdrawal where withdrawal_id = $1', [id]);
+  return row?.['is_unsent'] === true;
 }
 
 /** Books money for the shops whose refunds wait, as after a payment of the merchant; first with a zero too many, which is taken back. */

@@ -1,6 +1,6 @@
 // A world: nodes of the service, two banks, receivers, merchants and payers, with one seed that decides what happens.
 // In each step something that waited happens, a client sends a request, time passes, or a node dies or starts.
-import type { Asked, CheckWorld, Left, Finding } from '../checks/world.ts';
+import type { Asked, CheckWorld, Finding } from '../checks/world.ts';
 import { pageFiles } from '../../src/platform/http/pages/pages.ts';
 import { waitingPayments } from '../../src/payments/store/job-overview.ts';
 import { databaseOn } from '../../src/platform/database/database.ts';
@@ -18,8 +18,10 @@ import { openFaults, type Faults } from './faults.ts';
 import { openMerchants } from './merchants.ts';
 import { openPostOffice } from './servers/mail.ts';
 import { startNode, type WorldNode } from './node.ts';
-import { quiesce } from './quiesce.ts';
+import { quiesce, runDry } from './quiesce.ts';
+import { bankMemoryMs } from './servers/bank-memory.ts';
 import { openReceivers } from './servers/receivers.ts';
+import { openDepartures } from './servers/departures.ts';
 import { openSilences } from './servers/silences.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { quiet } from './take-over.ts';
@@ -113,7 +115,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     },
   });
   const asked: Asked[] = [];
-  const left: Left[] = [];
+  const departures = openDepartures();
   const bank: WorldBank = await openWorldBanks({
     scheduler,
     faults,
@@ -126,8 +128,14 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         isLogged: row?.['is_logged'] === true,
       });
     },
-    asks: silences.asks,
-    hasLeft: (message) => void left.push(message),
+    async asks(operationId) {
+      const isHeard = await silences.asks(operationId);
+      return (heard) => {
+        isHeard(heard);
+        departures.hears(operationId, heard);
+      };
+    },
+    hasLeft: departures.hasLeft,
     callBack(what, path, headers, body) {
       const node = anyNode();
       if (!node) return;
@@ -251,12 +259,15 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   async function settle(): Promise<void> {
     trace.add('nothing goes wrong any more');
     faults.stop();
-    bank.forgetNothing();
     await bringUp();
     const last = `node ${born}`;
     for (const name of [...nodes.keys()].filter((other) => other !== last)) await die(name);
     const node = nodes.get(last);
     if (!node) throw new Error('the last node did not start');
+    // What is open by then is older than the memory of any bank, so only inquiries may leave.
+    scheduler.pass(bankMemoryMs + hourMs);
+    await runDry(scheduler, false);
+    bank.forgetNothing();
     await quiesce(node, { scheduler, database, bank, trace });
   }
 
@@ -283,7 +294,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       query: database.query as CheckWorld['query'],
       bankBook: () => bank.book(),
       asked,
-      left,
+      left: departures.left,
       silences: silences.open,
       async shownAsWaiting() {
         const waiting = await waitingPayments(operator, everyPayment, instantAt(scheduler.nowMs()));

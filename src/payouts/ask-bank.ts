@@ -69,10 +69,11 @@ async function sendOnce(deps: AskDeps, first: Bank, loaded: StoredWithdrawal, cl
   for (;;) {
     const answer = await bank.send(payoutOf(stored.withdrawal));
     const isUndone = isProvedUndone(answer);
-    const moved = isUndone ? await orGiveBack(db, stored, moveOn(deps, stored, clock)) : undefined;
-    if (!moved) return { stored: isUnsent(answer) ? await giveBackSend(db, stored) : stored, answer };
+    const moved = isUndone ? await orGiveBack(db, stored, clock, moveOn(deps, stored, clock)) : undefined;
+    if (!moved)
+      return { stored: isUnsent(answer) ? await giveBackSend(db, stored, clock.now()) : stored, answer };
     stored = moved;
-    bank = await orGiveBack(db, moved, banks.bankOf(payoutOf(moved.withdrawal).terminal));
+    bank = await orGiveBack(db, moved, clock, banks.bankOf(payoutOf(moved.withdrawal).terminal));
   }
 }
 
@@ -93,11 +94,16 @@ async function moveOn(
 }
 
 /** If it fails: nothing was sent since the proof, so the send is given back. */
-async function orGiveBack<T>(db: Database, stored: StoredWithdrawal, what: Promise<T>): Promise<T> {
+async function orGiveBack<T>(
+  db: Database,
+  stored: StoredWithdrawal,
+  clock: Clock,
+  what: Promise<T>,
+): Promise<T> {
   try {
     return await what;
   } catch (error) {
-    await giveBackSend(db, stored);
+    await giveBackSend(db, stored, clock.now());
     throw error;
   }
 }

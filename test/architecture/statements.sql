@@ -2558,8 +2558,10 @@ where waiting_refund.invoice_id = $7::text and payment_id = $8::text and refund_
 select version, record_journal(changed.invoice_id, $17::text, changed.changed_at, $18::json) as journal from changed;
 
 -- give_back_send_of_withdrawal
-update withdrawal set is_unsent = true
-where withdrawal_id = $1::text and version = $2::int4 and sends = $3::int4 and status = 'sending';
+update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
+wake_at = case when stuck_at is null then wake_at else $1::timestamptz end,
+attempts = case when stuck_at is null then attempts else 2 end
+where withdrawal_id = $2::text and version = $3::int4 and sends = $4::int4 and status = 'sending';
 
 -- insert_api_key
 insert into api_key (key_id, party_id, name, livemode, scopes, created_at, secret_hash, key_version) values ($1::text, $2::text, $3::text, $4::bool, $5::text, $6::timestamptz, $7::bytea, $8::int4);

@@ -1,10 +1,15 @@
 // What leaves for a bank may be done there: it leaves for no other, a payout never again, and nothing long after its payer acted.
-// Under its ID nothing else leaves, because the bank would take it for a repeat.
+// Under its ID nothing else leaves, and no refund leaves before its charge is proved.
 import type { Problem } from '../check.ts';
 import type { CheckWorld, Left } from '../world.ts';
 
 export type Leaving = { hear(query: CheckWorld['query'], left: readonly Left[]): Promise<Problems> };
-type Problems = { readonly moved: Problem[]; readonly mixed: Problem[]; readonly late: Problem[] };
+type Problems = {
+  readonly moved: Problem[];
+  readonly mixed: Problem[];
+  readonly late: Problem[];
+  readonly unasked: Problem[];
+};
 
 const patienceMs = 3 * 60_000;
 
@@ -33,26 +38,32 @@ export function openLeaving(): Leaving {
           ? [[operationId, `the bank may do it until ${notAfter}, and the payer acted at ${actedAt}`]]
           : [];
       });
-      return { moved, mixed, late };
+      const unasked = left
+        .filter(({ kind, isProved, operationId }) => kind === 'refund' && !isProved && !isLate(operationId))
+        .map(({ operationId }): Problem => [operationId, 'no answer has said that the payer was charged']);
+      return { moved, mixed, late, unasked };
     },
   };
 }
 
 /**
- * A payout may move or leave again after an answer that says that nothing was done, and only then. Nothing else may move, because a proxy
- * could have sent the answer.
+ * A payout may move or leave again only if its sender knew from an answer that nothing was done. Nothing else may move, because a proxy could
+ * have sent the answer.
  */
-function moveOf(left: Left, others: readonly Left[]): Problem[] {
-  const stays = others.find(({ bankId, isRefused }) =>
-    left.kind === 'payout' ? !isRefused : bankId !== left.bankId,
-  );
-  const why = `it left for bank ${left.bankId}, and may have reached bank ${stays?.bankId} before`;
-  return stays ? [[left.operationId, why]] : [];
+function moveOf({ kind, operationId, bankId, mayBeAt }: Left, others: readonly Left[]): Problem[] {
+  const stays = kind === 'payout' ? mayBeAt[0] : others.find((other) => other.bankId !== bankId)?.bankId;
+  const why = `it left for bank ${bankId}, and may have reached bank ${stays} before`;
+  return stays === undefined ? [] : [[operationId, why]];
 }
 
 function mixOf({ operationId, kind }: Left, others: readonly Left[]): Problem[] {
   const other = others.find((one) => one.kind !== kind);
   return other ? [[operationId, `it left as ${kind}, and as ${other.kind} before`]] : [];
+}
+
+/** The bank reports a late approval in its updates, and in no answer. */
+function isLate(operationId: string): boolean {
+  return operationId.endsWith('.l');
 }
 
 /** The payment or binding of an operation. */

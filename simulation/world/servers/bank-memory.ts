@@ -1,7 +1,7 @@
 // A bank that recognises a repeat for two hours, and later does it as if it were new. It says so in its abilities.
 import type { Scheduler } from '../scheduler.ts';
 
-const memoryMs = 2 * 3_600_000;
+export const bankMemoryMs = 2 * 3_600_000;
 const declared = 'PT2H';
 /** Behind the ID of an operation that is done once more. */
 const again = /_again\d+/g;
@@ -15,7 +15,7 @@ export function openMemory(scheduler: Pick<Scheduler, 'nowMs'>, forgets: boolean
       const known = received.get(target);
       const nowMs = scheduler.nowMs();
       if (!known) received.set(target, { atMs: nowMs, times: 0 });
-      else if (isForgetful && nowMs - known.atMs > memoryMs) {
+      else if (isForgetful && nowMs - known.atMs > bankMemoryMs) {
         known.atMs = nowMs;
         known.times += 1;
       }

@@ -18,6 +18,7 @@ import { memoryJournal } from '../../../src/sandbox/bank/journal.ts';
 import { buildBankServer } from '../../../src/sandbox/bank/server.ts';
 import { openMemory, originalOf } from './bank-memory.ts';
 import { openOperationProcessor } from '../../../src/sandbox/bank/operation-processor.ts';
+import type { Speaks } from '../../../src/sandbox/bank/book/answer.ts';
 import type { Left } from '../../checks/world.ts';
 import type { Faults } from '../faults.ts';
 import type { Silences } from './silences.ts';
@@ -55,18 +56,23 @@ export type WorldBank = {
   close(): Promise<void>;
 };
 
-function leftOf(bankId: string, target: string, body: Buffer | undefined): Left {
-  const { kind, initiation, notAfter } = JSON.parse(String(body)) as Record<string, unknown>;
+export type Leaving = Omit<Left, 'mayBeAt' | 'isProved'>;
+
+function leftOf(bankId: string, target: string, body: Buffer | undefined): Leaving {
+  const { kind, capture, initiation, notAfter } = JSON.parse(String(body)) as Record<string, unknown>;
   const operationId = target.slice(target.lastIndexOf('/') + 1);
   const isByPayer = (initiation as { readonly by?: string } | undefined)?.by === 'payer';
   const limit = typeof notAfter === 'string' ? { notAfter } : {};
-  return { operationId, bankId, kind: String(kind), isByPayer, ...limit, isRefused: false };
+  const takesMoney = kind === 'capture' || (kind === 'authorise' && capture === true);
+  return { operationId, bankId, kind: String(kind), takesMoney, isByPayer, ...limit };
 }
 
 export async function openWorldBank(options: {
   bank: { readonly id: string; readonly url: string };
   /** Then a repeat is done as if it were new, as the bank says beforehand. */
   forgets: boolean;
+  /** `first version`: without any addition to the protocol. */
+  speaks: Speaks;
   /** When the bank reports that a payout came back. */
   returnsAfterMs: number;
   scheduler: Scheduler;
@@ -77,8 +83,8 @@ export async function openWorldBank(options: {
   isSent: (operationId: string) => Promise<void>;
   /** Called for each request about an operation. The function it returns takes what the node hears. */
   asks: Silences['asks'];
-  /** Called for each message with an operation of which bytes leave the node. */
-  hasLeft: (left: Left) => void;
+  /** Called for each message with an operation of which bytes leave the node. The function it returns says that nothing was done. */
+  hasLeft: (left: Leaving) => () => void;
 }): Promise<WorldBank> {
   const { bank, scheduler, faults, callBack } = options;
   /** Until then the bank is unreachable, or takes connections and says nothing. */
@@ -97,6 +103,7 @@ export async function openWorldBank(options: {
     key: Buffer.alloc(32, bank.id),
     holdMs: 7 * 24 * 3_600_000,
     returnsAfterMs: options.returnsAfterMs,
+    speaks: options.speaks,
     interactionOf(waiting) {
       if (!asked.has(waiting.ticket)) {
         asked.add(waiting.ticket);
@@ -117,6 +124,7 @@ export async function openWorldBank(options: {
     isSigned: (message, ...how) =>
       isSigned(bankSecret, { ...message, target: originalOf(message.target) }, ...how),
     bankId: bank.id,
+    speaks: options.speaks,
   });
   await app.ready();
 
@@ -176,15 +184,15 @@ export async function openWorldBank(options: {
           const nothing = (why: string, written = true) => settle({ kind: 'nothing', written, why });
           const timer = setTimeout(() => nothing('no answer'), question.answerMs);
 
-          async function arrive(left: Left | undefined): Promise<void> {
+          async function arrive(isRefused: (() => void) | undefined): Promise<void> {
             if (faults.happens('bank is busy')) {
               const text = Buffer.from(JSON.stringify({ error: 'notDone' }));
               const refusal = { status: 503, headers: { 'retry-after': '1' }, body: text };
               return sendBack({ kind: 'answer', ...refusal }, () => {
-                if (left && !isOver) left.isRefused = true;
+                if (!isOver) isRefused?.();
               });
             }
-            if (left && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
+            if (isRefused && !silentUntilMs.has(sent.target) && isSilentCharge(sent.body))
               silentUntilMs.set(sent.target, scheduler.nowMs() + silentMs);
             sendBack(await deliver(sent));
           }
@@ -222,9 +230,9 @@ export async function openWorldBank(options: {
               const isAway = awayUntilMs > scheduler.nowMs();
               if (isAway || faults.happens('bank cannot be reached')) return nothing('ECONNREFUSED', false);
               const left = method === 'PUT' ? leftOf(bank.id, target, sent.body) : undefined;
-              if (left) options.hasLeft(left);
+              const isRefused = left && options.hasLeft(left);
               if (hangsUntilMs > scheduler.nowMs() || faults.happens('bank request lost')) return;
-              const onTheWay = { owner: 'network', what: `brings ${what}`, run: () => arrive(left) };
+              const onTheWay = { owner: 'network', what: `brings ${what}`, run: () => arrive(isRefused) };
               scheduler.wait(onTheWay);
               if (faults.happens('bank request twice')) {
                 scheduler.wait({ ...onTheWay, run: async () => void (await deliver(sent)) });

@@ -12,7 +12,7 @@ export const banks = [
 ] as const;
 
 export async function openWorldBanks(
-  options: Omit<Parameters<typeof openWorldBank>[0], 'bank' | 'forgets' | 'returnsAfterMs'> & {
+  options: Omit<Parameters<typeof openWorldBank>[0], 'bank' | 'forgets' | 'returnsAfterMs' | 'speaks'> & {
     readonly chance: Chance;
   },
 ): Promise<WorldBank> {
@@ -21,7 +21,10 @@ export async function openWorldBanks(
     banks.map(async (bank) => {
       const forgets = chance.isTrue(0.3);
       const returnsAfterMs = chance.oneOf([2 * minuteMs, dayMs, 3 * dayMs]);
-      return { ...bank, at: await openWorldBank({ ...options, bank, forgets, returnsAfterMs }) };
+      // That version demands that a bank forgets no operation.
+      const isOld = chance.isTrue(0.25) && !forgets;
+      const speaks = isOld ? 'first version' : 'today';
+      return { ...bank, at: await openWorldBank({ ...options, bank, forgets, returnsAfterMs, speaks }) };
     }),
   );
   const read = opened.map(() => 0);

@@ -84,6 +84,33 @@ export const abilityChecks: readonly Check[] = [
     },
   },
   {
+    promise:
+      'takes what a charge without the payer says of its amount and resubmission, and does a repeat without them once',
+    needs: ['declared', 'recurring'],
+    async tryIt(bank) {
+      const [first, next] = [bank.newId(), bank.newId()];
+      const stores = { for: 'recurring', amount: 'fixed' } as const;
+      const storing = bank.authorise({ initiation: { by: 'payer', storesCard: true, stores } });
+      const { body } = await approved(bank, first, storing);
+      const root = body['networkTransactionId'];
+      const named = typeof root === 'string' ? { rootNetworkTransactionId: root } : {};
+      const older = { by: 'merchant', reason: 'recurring', ...named } as const;
+      const initiation = { ...older, amount: 'fixed', resubmission: true } as const;
+      const charge = (more: typeof older | typeof initiation) =>
+        bank.authorise({ initiation: more, authentication: 'none' });
+      const answer = await approved(bank, next, charge(initiation));
+      expectSame(await bank.put(next, charge(older)), answer, 'the response to a repeat without the fields');
+      const { resubmission: _, ...once } = initiation;
+      expectSame(await bank.put(next, charge(once)), answer, 'the response to a repeat without resubmission');
+      const changed = bank.authorise({
+        initiation: { ...initiation, amount: 'variable' },
+        authentication: 'none',
+      });
+      expectError(await bank.put(next, changed), 409, 'conflict');
+      await expectEntries(bank, next, 1);
+    },
+  },
+  {
     promise: 'charges an instalment',
     needs: ['declared', 'instalment'],
     async tryIt(bank) {

@@ -1,5 +1,6 @@
 // Who may send a payout, in SQL: a node claims a send before the first byte, and gives it back once nothing was provably done.
 // Between the two the payout may have been sent, and no node sends it.
+import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { statement } from '../../platform/database/statement.ts';
 import type { StoredWithdrawal } from './withdrawals.ts';
@@ -17,11 +18,14 @@ const claim = statement({
          returning withdrawal_id`,
 });
 
+/** One that became stuck while its send was in progress is due again: the reason is gone, because nothing was sent. */
 const giveBack = statement({
   name: 'give_back_send_of_withdrawal',
-  parameters: guarded,
+  parameters: { ...guarded, now: 'timestamptz' },
   row: {},
-  text: `update withdrawal set is_unsent = true
+  text: `update withdrawal set is_unsent = true, stuck_at = null, stuck_reason = null,
+           wake_at = case when stuck_at is null then wake_at else :now end,
+           attempts = case when stuck_at is null then attempts else 2 end
          where withdrawal_id = :withdrawal_id and version = :version and sends = :sends and status = 'sending'`,
 });
 
@@ -48,8 +52,12 @@ export async function claimSend(
 }
 
 /** Only with proof. A claim that was followed by another cannot be given back any more. */
-export async function giveBackSend(db: Database, stored: StoredWithdrawal): Promise<StoredWithdrawal> {
-  await db.run(giveBack, guardOf(stored));
+export async function giveBackSend(
+  db: Database,
+  stored: StoredWithdrawal,
+  now: Instant,
+): Promise<StoredWithdrawal> {
+  await db.run(giveBack, { ...guardOf(stored), now });
   return { ...stored, isUnsent: true };
 }
 

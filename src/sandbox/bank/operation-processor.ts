@@ -115,6 +115,8 @@ export function openOperationProcessor(options: OperationProcessorOptions): Oper
 
   function updateIfDue(booked: BookedOperation): void {
     const { operation, later, waiting } = booked;
+    // A bank of the first version could not report it.
+    if (speaks === 'first version') return;
     if (!later || waiting || !book.changing.has(booked) || clock.now() < later.at) return;
     const { operationId } = operation;
     record({ type: 'updated', at: clock.now(), operationId, what: later.what });

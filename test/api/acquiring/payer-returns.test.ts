@@ -82,6 +82,35 @@ describe('what the browser brings back', () => {
     expect(await comeBack(invoice, '', 'x'.repeat(65_537))).toBe('pending');
     expect(returns.length).toBe(before);
   });
+
+  test('after ten minutes is handed on to no bank, and the payment stays failed', async () => {
+    const { invoice, value } = await waiting();
+    world.service.clock.advance(10 * 60_000);
+    world.service.jobs.wake();
+    await world.service.jobs.whenIdle();
+    const before = returns.length;
+    expect(await comeBack(invoice, `?redirectResult=${value}`)).toBe('failed');
+    expect(returns.length).toBe(before);
+    expect(await world.differences()).toEqual([]);
+  });
+
+  test.each([
+    ['the query', '?redirectResult=%00%0d%0aX:%20y%1b', undefined],
+    ['the form', '', 'redirectResult=\u0000\r\nX: y\u001b\u0085'],
+  ])(
+    'with control characters in %s reaches the bank unchanged, and proves nothing',
+    async (_, query, form) => {
+      const { invoice, value } = await waiting();
+      expect(await comeBack(invoice, query, form)).toBe('pending');
+      const method = form === undefined ? 'GET' : 'POST';
+      expect(returns.at(-1)).toEqual({
+        method,
+        query: query.slice(1),
+        ...(form === undefined ? {} : { form }),
+      });
+      expect(await comeBack(invoice, `?redirectResult=${value}`)).toBe('captured');
+    },
+  );
 });
 
 describe('what the browser says about itself', () => {

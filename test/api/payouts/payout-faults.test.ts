@@ -34,6 +34,14 @@ const read = async (id: string) => (await world.get(`/wallet/v0/withdrawals/${id
 async function paidOut(id: string): Promise<number> {
   return (await world.book()).filter(({ operationId }) => operationId === `${id}.p`).length;
 }
+async function newestSending(): Promise<{ id: string }> {
+  const { rows } = await world.service.database.withClient((client) =>
+    client.query(
+      `select withdrawal_id as id from withdrawal where status = 'sending' and not is_unsent order by created_at desc limit 1`,
+    ),
+  );
+  return rows[0];
+}
 /** A job that fails is retried for about an hour. */
 async function untilStuck(): Promise<void> {
   for (let minutes = 0; minutes < 90; minutes++) await pass(60_000);
@@ -172,11 +180,34 @@ describe('a payout without a valid response', () => {
     const [first, second] = await Promise.all([claimSend(database, stored), claimSend(database, stored)]);
     expect([first, second].filter(Boolean)).toEqual([{ ...stored, sends: 2, isUnsent: false }]);
     // What was heard about the send before neither frees nor ends it.
-    await giveBackSend(database, stored);
+    await giveBackSend(database, stored, clock.now());
     const end = { type: 'withdrawal_failed', failure: ['authorization_failed', 'unknown'] } as const;
     expect(await storeEnd(database, stored, end, { livemode: false, now: clock.now() })).toBeUndefined();
     expect(await findWithdrawal(database, null, id)).toMatchObject({ sends: 2, isUnsent: false });
-    await giveBackSend(database, { ...stored, sends: 2 });
+    await giveBackSend(database, { ...stored, sends: 2 }, clock.now());
+    await pass(1_000);
+    expect(await read(id)).toMatchObject({ status: 'Succeeded' });
+    expect(await paidOut(id)).toBe(1);
+  });
+
+  test('that becomes stuck while a slow node sends it is sent once that node knows that nothing was done', async () => {
+    const busy = { outcome: 'notSent', why: 'busy', notDone: true } as const;
+    let isWaited = false;
+    wayward.meanwhile('payout', async () => {
+      if (isWaited) return;
+      isWaited = true;
+      const { id } = await newestSending();
+      wayward.happens('payout', busy);
+      await world.service.database.withClient((client) =>
+        client.query(
+          `update withdrawal set wake_at = null, attempts = 15, stuck_at = $2, stuck_reason = 'OutcomeUnknown: it is not found'
+           where withdrawal_id = $1`,
+          [id, world.service.clock.now()],
+        ),
+      );
+    });
+    const id = await asked();
+    expect(await stuckReason(id)).toBeUndefined();
     await pass(1_000);
     expect(await read(id)).toMatchObject({ status: 'Succeeded' });
     expect(await paidOut(id)).toBe(1);

@@ -12,6 +12,8 @@ export type CrashableNode = {
   /** Kills it at the n-th message from now on, before or after the receiver gets it. */
   dieAt(place: number, when: 'before' | 'after'): void;
   readonly isDead: boolean;
+  /** Since `dieAt`. */
+  readonly hasDied: boolean;
   /** Another node takes over: messages pass again, and it never dies. */
   revive(): void;
 };
@@ -22,15 +24,16 @@ export function mortalNode(service: TestService, statements: readonly string[]):
   let countdown = Number.POSITIVE_INFINITY;
   let dies: 'before' | 'after' = 'before';
   let isDead = false;
+  let hasDied = false;
 
   async function say<T>(what: string, go: () => Promise<T>): Promise<T> {
     if (isDead) throw new Killed(what);
     said.push(what);
     const isLast = --countdown === 0;
-    if (isLast && dies === 'before') isDead = true;
+    if (isLast && dies === 'before') isDead = hasDied = true;
     if (isDead) throw new Killed(what);
     const heard = await go();
-    if (isLast) isDead = true;
+    if (isLast) isDead = hasDied = true;
     if (isDead) throw new Killed(what);
     return heard;
   }
@@ -83,9 +86,13 @@ export function mortalNode(service: TestService, statements: readonly string[]):
     dieAt(place, when) {
       countdown = place;
       dies = when;
+      hasDied = false;
     },
     get isDead() {
       return isDead;
+    },
+    get hasDied() {
+      return hasDied;
     },
     revive() {
       isDead = false;
