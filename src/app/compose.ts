@@ -468,7 +468,7 @@ export function buildService(
     receipts,
     consentLinks,
     payouts,
-    timeline: timelineSources({ clock, charging, banks }),
+    timeline: timelineSources({ charging, banks, merchants }),
     jobs,
     webhooks,
     publicUrl,

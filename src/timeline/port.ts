@@ -1,10 +1,10 @@
-// What a timeline needs of each module: its rows about one payment. app/ puts the readers together, so that no table is read from here.
+// What a timeline needs of each module: its rows about one object. app/ puts the readers together, so that no table is read from here.
 import type { Exchange } from '../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../clock.ts';
 import type { Invoice } from '../invoices/domain/invoice.ts';
 import type { Currency } from '../money.ts';
-import type { DatedFact } from '../payments/domain/exchanges/bank-exchanges.ts';
-import type { Payment } from '../payments/domain/payment.ts';
+import type { TradingRefusal } from '../merchants/domain/party.ts';
+import type { Payment, PaymentFact } from '../payments/domain/payment.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { PayerEmail } from '../receipts/domain/payer-email.ts';
 import type { Evaluation } from '../recurring/port.ts';
@@ -12,7 +12,10 @@ import type { Outcome } from '../refusal.ts';
 
 type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
 
-export type NumberedFact = DatedFact & { readonly sequence: number };
+/** An event of the log, by its time and its number there. */
+export type NumberedEvent = { readonly at: Instant; readonly sequence: number };
+export type NumberedFact<Fact> = NumberedEvent & { readonly fact: Fact };
+export type PaymentFacts = readonly NumberedFact<PaymentFact>[];
 
 /** What the retry rules decided about a charge of a series, and what they say now. */
 export type ChargeOfSeries = {
@@ -67,14 +70,32 @@ export type WaitingQueue = {
   readonly stuck_at: Instant | null;
 };
 
-export type TimelineSources = {
+export type Deliveries = {
+  readonly tried: readonly Delivery[];
+  readonly waiting: readonly WaitingQueue[];
+  /** Earlier attempts are left out. */
+  readonly isMore: boolean;
+};
+
+/** What every object has, by the aggregate in whose log it is. */
+type CommonSources = {
+  /** Those of operations with an ID that begins with `prefix`. */
+  exchanges(db: Database, aggregateId: string, prefix: string): Promise<readonly Exchange[]>;
+  /** Those of an operation and of the operations inside it. */
+  transfers(db: Database, aggregateId: string, operationId: string): Promise<readonly Transfer[]>;
+  /** Those of these events. */
+  deliveries(db: Database, aggregateId: string, events: readonly NumberedEvent[]): Promise<Deliveries>;
+  /** Why the shop takes no payments. */
+  refusal(shop: { readonly partyId: string; readonly shopId: string }): Promise<TradingRefusal | undefined>;
+};
+
+export type TimelineSources = CommonSources & {
   payment(
     db: Database,
     name: PaymentName & { readonly partyId: string },
   ): Promise<Outcome<{ readonly payment: Payment }, 'invoiceNotFound' | 'paymentNotFound'>>;
   invoice(db: Database, invoiceId: string): Promise<Invoice | undefined>;
-  facts(db: Database, payment: Payment): Promise<readonly NumberedFact[]>;
-  exchanges(db: Database, payment: Payment): Promise<readonly Exchange[]>;
+  facts(db: Database, payment: Payment): Promise<PaymentFacts>;
   /** Undefined if the payment belongs to no series. */
   charge(
     db: Database,
@@ -82,13 +103,5 @@ export type TimelineSources = {
     invoiceCreatedAt: Instant,
     now: Instant,
   ): Promise<ChargeOfSeries | undefined>;
-  transfers(db: Database, payment: Payment): Promise<readonly Transfer[]>;
   email(db: Database, name: PaymentName): Promise<PayerEmail | undefined>;
-  /** Those of these events of the invoice. `now` is the party's time. */
-  deliveries(
-    db: Database,
-    invoiceId: string,
-    events: readonly { readonly sequence: number; readonly at: Instant }[],
-    now: Instant,
-  ): Promise<{ readonly tried: readonly Delivery[]; readonly waiting: readonly WaitingQueue[] }>;
 };

@@ -1,11 +1,12 @@
-// The readers of a timeline: each reads the rows of a module by their keys. Together they are at most eleven statements, and one more
-// for each further thousand events.
+// The readers of timelines: each reads the rows of a module by their keys. For a payment they are at most eleven statements, and one
+// more for each further thousand events. What is read of merchants and terminals is kept for a second.
 import { exchangesOf } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Banks } from '../../acquiring/banks.ts';
-import { epochMsOf, laterBy, type Clock } from '../../clock.ts';
 import { loadInvoice } from '../../invoices/store/invoices.ts';
+import type { Merchants } from '../../merchants/merchants.ts';
 import { readPaymentFacts } from '../../payments/store/invoice-log.ts';
 import { findPayment } from '../../payments/store/payments.ts';
+import { positionOf } from '../../platform/events/domain/topic.ts';
 import { transfersOf } from '../../platform/ledger/store/transfers.ts';
 import { findPayerEmail } from '../../receipts/store/payer-emails.ts';
 import { seriesIdOf } from '../../recurring/domain/series.ts';
@@ -15,22 +16,16 @@ import { unlessPaused } from '../../retry-rules/domain/may-charge.ts';
 import type { TimelineSources } from '../../timeline/port.ts';
 import { deliveriesOf } from '../../webhooks/inspection/deliveries.store.ts';
 
-export function timelineSources({
-  clock,
-  charging,
-  banks,
-}: {
-  readonly clock: Clock;
-  readonly charging: Charging;
-  readonly banks: Banks;
-}): TimelineSources {
+type Deps = { readonly charging: Charging; readonly banks: Banks; readonly merchants: Merchants };
+
+export function timelineSources({ charging, banks, merchants }: Deps): TimelineSources {
   return {
     payment: findPayment,
     invoice: loadInvoice,
     facts: readPaymentFacts,
-    async exchanges(db, { invoiceId, id }) {
-      const ofInvoice = await exchangesOf(db, invoiceId);
-      return ofInvoice.filter(({ operationId }) => operationId.startsWith(`${invoiceId}.${id}.`));
+    async exchanges(db, aggregateId, prefix) {
+      const all = await exchangesOf(db, aggregateId);
+      return all.filter(({ operationId }) => operationId.startsWith(prefix));
     },
     async charge(db, payment, invoiceCreatedAt, now) {
       const { payer, makeRecurrent, amount, state, invoiceId, id: paymentId } = payment;
@@ -46,16 +41,16 @@ export function timelineSources({
       const verdict = unlessPaused(found.verdict, await banks.pausedUntil(payment, now));
       return { seriesId, decided, found: { ...found, verdict } };
     },
-    transfers: (db, { invoiceId, id }) => transfersOf(db, invoiceId, `payment/${id}`),
+    transfers: transfersOf,
     email: findPayerEmail,
-    deliveries(db, invoiceId, events, now) {
-      // Deliveries have the time of the service, which the test clock of a party may be ahead of.
-      const aheadMs = Math.max(0, epochMsOf(now) - epochMsOf(clock.now()));
-      return deliveriesOf(
-        db,
-        invoiceId,
-        events.map(({ at }) => laterBy(at, -aheadMs)),
-      );
+    async deliveries(db, aggregateId, events) {
+      const from = positionOf({ sequence: events[0]?.sequence ?? 0, index: 0 });
+      const to = positionOf({ sequence: (events.at(-1)?.sequence ?? 0) + 1, index: 0 }) - 1;
+      return deliveriesOf(db, aggregateId, { from, to });
+    },
+    async refusal(shop) {
+      const trading = await merchants.trading(shop);
+      return trading.ok ? undefined : trading.refusal.code;
     },
   };
 }

@@ -8,7 +8,7 @@ import { DeclineClassSchema } from '../../recurring/api/schema.ts';
 import { accept } from '../../refusal.ts';
 import { itemKinds, type TimelineItem } from '../domain/item.ts';
 import type { TimelineSources } from '../port.ts';
-import { readTimeline } from '../timeline.ts';
+import { readPaymentTimeline } from '../payment-timeline.ts';
 
 const TimelineItemSchema = Type.Object(
   {
@@ -43,7 +43,7 @@ export const getPaymentTimeline = endpoint({
     const name = { partyId: caller.partyId, invoiceId: params.invoiceID, paymentId: params.paymentID };
     const found = await timeline.payment(db, name);
     if (!found.ok) return found;
-    const { items } = await readTimeline(timeline, db, found.value.payment, now);
+    const { items } = await readPaymentTimeline(timeline, db, found.value.payment, now);
     return accept(items.map(itemBody));
   },
 });

@@ -3,7 +3,7 @@ import { latest, type Instant } from '../../clock.ts';
 import { eventAt } from '../../platform/events/domain/topic.ts';
 import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { TimelineItem } from '../domain/item.ts';
-import type { Delivery, NumberedFact, Transfer, WaitingQueue } from '../port.ts';
+import type { Deliveries, Delivery, NumberedEvent, Transfer, WaitingQueue } from '../port.ts';
 
 const phases: Readonly<Record<string, string>> = {
   single: 'Posted',
@@ -45,14 +45,17 @@ function withoutAddresses(text: string): string {
 }
 
 export function webhookLines(
-  tried: readonly Delivery[],
-  waiting: readonly WaitingQueue[],
-  facts: readonly NumberedFact[],
+  { tried, waiting, isMore }: Deliveries,
+  events: readonly NumberedEvent[],
 ): TimelineItem[] {
   const sequenceOf = (position: bigint) => eventAt(Number(position)).sequence;
-  const times = new Map(facts.map(({ sequence, at }) => [sequence, at]));
-  const last = facts.at(-1)?.sequence ?? 0;
+  const times = new Map(events.map(({ sequence, at }) => [sequence, at]));
+  const last = events.at(-1)?.sequence ?? 0;
+  const [first] = tried;
   return [
+    ...(isMore && first
+      ? [{ at: first.attempted_at, kind: 'webhook' as const, text: 'Earlier attempts are not shown.' }]
+      : []),
     ...tried.flatMap((delivery) => {
       const eventTime = times.get(sequenceOf(delivery.position));
       return eventTime === undefined ? [] : [deliveryLine(delivery, eventTime)];
