@@ -86,6 +86,10 @@ const mayImport = {
     'recurring',
     'invoices',
     'payments',
+    'customers',
+    'identities',
+    'wallets',
+    'payouts',
   ],
   checkout: [
     ...ground,

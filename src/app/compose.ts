@@ -468,7 +468,7 @@ export function buildService(
     receipts,
     consentLinks,
     payouts,
-    timeline: timelineSources({ charging, banks, merchants }),
+    timeline: timelineSources({ charging, consents, banks, merchants }),
     jobs,
     webhooks,
     publicUrl,

@@ -3,19 +3,30 @@ import type { Exchange } from '../acquiring/exchange-log/store/exchange-rows.ts'
 import type { Instant } from '../clock.ts';
 import type { Invoice } from '../invoices/domain/invoice.ts';
 import type { Currency } from '../money.ts';
+import type { Binding, BindingFact } from '../customers/domain/binding.ts';
+import type { CustomerFact } from '../customers/domain/customer.ts';
 import type { TradingRefusal } from '../merchants/domain/party.ts';
 import type { Payment, PaymentFact } from '../payments/domain/payment.ts';
+import type { Withdrawal, WithdrawalEnd, WithdrawalReturned } from '../payouts/domain/withdrawal.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { NumberedFact } from '../platform/events/read-log.ts';
 import type { PayerEmail } from '../receipts/domain/payer-email.ts';
+import type { SeriesFact } from '../recurring/domain/series.ts';
 import type { Evaluation } from '../recurring/port.ts';
 import type { Outcome } from '../refusal.ts';
 
 type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
 
 /** An event of the log, by its time and its number there. */
-export type NumberedEvent = { readonly at: Instant; readonly sequence: number };
-export type NumberedFact<Fact> = NumberedEvent & { readonly fact: Fact };
+export type NumberedEvent = Omit<NumberedFact<unknown>, 'fact'>;
 export type PaymentFacts = readonly NumberedFact<PaymentFact>[];
+export type BindingFacts = readonly NumberedFact<
+  BindingFact | Extract<CustomerFact, { readonly bindingId: string }>
+>[];
+export type WithdrawalFacts = readonly NumberedFact<
+  WithdrawalEnd | WithdrawalReturned | { readonly type: 'withdrawal_started' }
+>[];
+export type SeriesFacts = readonly NumberedFact<SeriesFact>[];
 
 /** What the retry rules decided about a charge of a series, and what they say now. */
 export type ChargeOfSeries = {
@@ -104,4 +115,52 @@ export type TimelineSources = CommonSources & {
     now: Instant,
   ): Promise<ChargeOfSeries | undefined>;
   email(db: Database, name: PaymentName): Promise<PayerEmail | undefined>;
+
+  /** Undefined if the party has no such withdrawal. */
+  withdrawal(db: Database, partyId: string, withdrawalId: string): Promise<Withdrawal | undefined>;
+  withdrawalFacts(db: Database, withdrawal: Withdrawal): Promise<WithdrawalFacts>;
+  /** Undefined if it has ended. */
+  waitOfWithdrawal(db: Database, withdrawalId: string): Promise<Wait | undefined>;
+
+  binding(
+    db: Database,
+    name: BindingName,
+  ): Promise<Outcome<BoundCard, 'customerNotFound' | 'bindingNotFound'>>;
+  bindingFacts(db: Database, binding: Binding): Promise<BindingFacts>;
+
+  /** The ID of the series that the payment began or belongs to. */
+  seriesOfPayment(
+    db: Database,
+    name: PaymentName & { readonly partyId: string },
+  ): Promise<Outcome<string, 'invoiceNotFound' | 'paymentNotFound' | 'recurringNotFound'>>;
+  /** Of the active card, or else of the card that was saved last. */
+  seriesOfCustomer(
+    db: Database,
+    name: { readonly partyId: string; readonly customerId: string },
+  ): Promise<Outcome<string, 'customerNotFound' | 'recurringNotFound'>>;
+  series(db: Database, seriesId: string, now: Instant): Promise<SeriesNow | undefined>;
+  /** Of the charges of a series. */
+  charges(db: Database, payments: readonly PaymentName[]): Promise<ChargesOfSeries>;
+};
+
+type BindingName = { readonly partyId: string; readonly customerId: string; readonly bindingId: string };
+export type BoundCard = { readonly binding: Binding; readonly seriesId?: string };
+
+/** What a job waits for. */
+export type Wait = {
+  readonly attempts: number;
+  readonly wake_at: Instant | null;
+  readonly stuck_at: Instant | null;
+};
+
+export type SeriesNow = {
+  readonly found: Evaluation;
+  readonly facts: SeriesFacts;
+  /** Earlier facts are left out. */
+  readonly isMore: boolean;
+};
+
+export type ChargesOfSeries = {
+  readonly exchanges: readonly Exchange[];
+  readonly emails: readonly PayerEmail[];
 };

@@ -5,7 +5,7 @@ import { bankExchangesOf, type BankExchange } from '../../payments/domain/exchan
 import { publicStatus, type Payment } from '../../payments/domain/payment.ts';
 import { paymentsOfInvoice, type PaymentOverview } from '../../payments/store/job-overview.ts';
 import { recurringBody } from '../../recurring/api/schema.ts';
-import { itemBody } from '../../timeline/api/get-payment-timeline.ts';
+import { itemBody } from '../../timeline/api/item-schema.ts';
 import type { TimelineItem } from '../../timeline/domain/item.ts';
 import type { ChargeOfSeries, TimelineSources } from '../../timeline/port.ts';
 import { readPaymentTimeline } from '../../timeline/payment-timeline.ts';

@@ -6,6 +6,10 @@ import type { Money } from '../../money.ts';
 /** In the order of lines of the same time: what followed, then who was informed. */
 export const itemKinds = [
   'payment',
+  'withdrawal',
+  'binding',
+  'series',
+  'charge',
   'rules',
   'bank',
   'threeDSecure',
@@ -27,7 +31,7 @@ export type TimelineItem = {
   /** Of the bank or the failure, or the HTTP status of a receiver. */
   readonly code?: string;
   readonly declineClass?: DeclineClass;
-  /** Of the operation, refund, series or webhook. */
+  /** Of the operation, refund, payment, series or webhook. */
   readonly id?: string;
 };
 

@@ -8,13 +8,17 @@ import type { TimelineItem } from '../domain/item.ts';
 import type { ChargeOfSeries } from '../port.ts';
 import { shortTime } from './words.ts';
 
-/** What else is stored is "wait until" a time. */
 const effectWords: Readonly<Record<string, string>> = {
   'stop charge': 'this invoice is not charged again',
   'stop series': 'the series ends',
   'stop cardInShop': 'every series of the card in this shop ends',
   'stop card': 'every series of the card ends',
 };
+
+/** What else is stored is "wait until" a time. */
+export function stopWords(effect: string): string {
+  return effectWords[effect] ?? effect;
+}
 
 export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undefined): TimelineItem[] {
   if (!charge?.decided) return [];
@@ -33,7 +37,7 @@ export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undef
           {
             at: endedAt,
             kind: 'rules' as const,
-            text: `After the decline: ${effectWords[effect] ?? effect}, by rule ${rule} of ${pack}.`,
+            text: `After the decline: ${stopWords(effect)}, by rule ${rule} of ${pack}.`,
             id,
           },
         ]),
