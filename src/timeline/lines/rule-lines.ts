@@ -4,7 +4,7 @@ import type { Invoice } from '../../invoices/domain/invoice.ts';
 import type { TradingRefusal } from '../../merchants/domain/party.ts';
 import type { Payment } from '../../payments/domain/payment.ts';
 import type { Evaluation } from '../../recurring/port.ts';
-import type { TimelineItem } from '../domain/item.ts';
+import type { TimelineItem, TimelineLine } from '../domain/item.ts';
 import type { ChargeOfSeries } from '../port.ts';
 import { shortTime } from './words.ts';
 
@@ -20,7 +20,7 @@ export function stopWords(effect: string): string {
   return effectWords[effect] ?? effect;
 }
 
-export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undefined): TimelineItem[] {
+export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undefined): TimelineLine[] {
   if (!charge?.decided) return [];
   const { seriesId: id, decided } = charge;
   const { isRetry, packs, effect, rule, pack, endedAt } = decided;
@@ -39,6 +39,7 @@ export function ruleLines({ createdAt }: Payment, charge: ChargeOfSeries | undef
             kind: 'rules' as const,
             text: `After the decline: ${stopWords(effect)}, by rule ${rule} of ${pack}.`,
             id,
+            isResult: true as const,
           },
         ]),
   ];

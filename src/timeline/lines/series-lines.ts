@@ -38,6 +38,7 @@ const lines: { readonly [Type in SeriesFact['type']]: (fact: Fact<Type>) => read
   series_started: ({ terms }) => [{ kind: 'series', text: startOf(terms) }],
   recurring_charge_started: (fact) => [
     charge(fact, fact.isRetry ? 'A retry began.' : 'A charge began.', {
+      isRequest: true,
       ...(fact.amount ? { amount: { ...fact.amount, minor: BigInt(fact.amount.minor) } } : {}),
     }),
     { kind: 'rules', text: `Allowed by ${fact.packs.join(', ')}.`, id: idOf(fact) },
@@ -55,6 +56,7 @@ const lines: { readonly [Type in SeriesFact['type']]: (fact: Fact<Type>) => read
       kind: 'rules',
       text: `Stopped: ${stopWords(`stop ${scope}`)}, by rule ${rule} of ${pack}.`,
       ...defined({ declineClass }),
+      isResult: true,
     },
   ],
   consent_withdrawn: ({ by, reason }) => [
@@ -103,6 +105,7 @@ function failureLines(fact: Fact<'recurring_charge_failed'>): Line[] {
             kind: 'rules' as const,
             text: `No charge before ${shortTime(notBefore.at)}, by rule ${notBefore.rule} of ${notBefore.pack}.`,
             id: idOf(fact),
+            isResult: true as const,
           },
         ]
       : []),

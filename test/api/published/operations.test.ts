@@ -118,7 +118,9 @@ describe('the table', () => {
       'createCharge',
       'getPaymentTimeline',
       'findCustomer',
+      'getBindingTimeline',
       'withdrawBinding',
+      'getWithdrawalTimeline',
       'listDestinationEvents',
     ]);
   });
