@@ -74,6 +74,7 @@ export type Delivery = {
 export type WaitingQueue = {
   readonly webhook_id: string;
   readonly next_position: bigint;
+  readonly last_position: bigint;
   readonly waiting_since: Instant | null;
   readonly attempts: number;
   readonly last_failure: string | null;

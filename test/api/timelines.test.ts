@@ -46,8 +46,8 @@ describe('the timeline of a withdrawal', () => {
     stranger = await world.createMerchant();
     const scope = { topic: 'WithdrawalsTopic', eventTypes: ['WithdrawalSucceeded'] };
     const body = { scope, url: receiver.url, identityID: world.identity };
-    const made = await world.post('/wallet/v0/webhooks', body);
-    expect(made.status, made.text).toBe(201);
+    const { status, text } = await world.post('/wallet/v0/webhooks', body);
+    if (status !== 201) throw new Error(`the webhook was not made: ${text}`);
     destination = (await world.destinationFor(visa)).id;
   });
   afterAll(async () => {
@@ -278,6 +278,21 @@ describe('the timeline of a binding and of its series', () => {
       expect(linesOf(await read(ofBinding(made))).filter((line) => line.startsWith('webhook'))).toEqual([
         'webhook: CustomerBindingFailed, attempt 1: accepted.',
       ]);
+    receiver.behave(() => 500);
+    const failed = await world.bound(customer, withoutFunds);
+    const behind = await world.bound(customer, withoutFunds);
+    const without = await world.bound(customer, challenged);
+    await world.service.webhooks.whenIdle();
+    const webhookLinesOf = async (made: { id: string; bindingId: string }) =>
+      linesOf(await read(ofBinding(made))).filter((line) => line.startsWith('webhook'));
+    expect(await webhookLinesOf(failed)).toEqual([
+      'webhook: CustomerBindingFailed, attempt 1: failed with status 500.',
+      'webhook: Next attempt, after 1 failed. Last failure: status 500.',
+    ]);
+    expect(await webhookLinesOf(behind)).toEqual([
+      'webhook: Next attempt, after 1 failed. An earlier webhook event comes first. Last failure: status 500.',
+    ]);
+    expect(await webhookLinesOf(without)).toEqual([]);
     await receiver.stop();
   });
 });

@@ -1,4 +1,4 @@
-// Reads the logs of withdrawals and destinations, and when a withdrawal goes on.
+// Reads the logs of withdrawals and destinations, and what a pending withdrawal waits for.
 import type { Database } from '../../platform/database/database.ts';
 import { logReader, readFacts, type NumberedFact } from '../../platform/events/read-log.ts';
 import { statement } from '../../platform/database/statement.ts';

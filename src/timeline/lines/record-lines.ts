@@ -30,13 +30,14 @@ export function emailLines(email: PayerEmail | undefined): TimelineItem[] {
     sent: 'sent to the payer.',
     refused: `refused by the mail server: ${withoutAddresses(email.refusal ?? '')}`,
   };
-  const { createdAt, endedAt, status } = email;
-  return [
-    { at: createdAt, kind: 'email', text: `Receipt ${ends.waiting}` },
-    ...(endedAt === undefined
-      ? []
-      : [{ at: endedAt, kind: 'email' as const, text: `Receipt ${ends[status]}` }]),
-  ];
+  const { createdAt, endedAt, status, paid } = email;
+  const line = (at: Instant, text: string): TimelineItem => ({
+    at,
+    kind: 'email',
+    text: `Receipt ${text}`,
+    id: `${paid.invoiceId}/${paid.paymentId}`,
+  });
+  return [line(createdAt, ends.waiting), ...(endedAt === undefined ? [] : [line(endedAt, ends[status])])];
 }
 
 /** Servers repeat whom they refuse. */
@@ -50,17 +51,27 @@ export function webhookLines(
 ): TimelineItem[] {
   const sequenceOf = (position: bigint) => eventAt(Number(position)).sequence;
   const times = new Map(events.map(({ sequence, at }) => [sequence, at]));
+  const [beginning] = events;
+  const first = beginning?.sequence ?? 0;
   const last = events.at(-1)?.sequence ?? 0;
-  const [first] = tried;
+  const [oldest] = tried;
   return [
-    ...(isMore && first
-      ? [{ at: first.attempted_at, kind: 'webhook' as const, text: 'Earlier attempts are not shown.' }]
+    ...(isMore && oldest && beginning
+      ? [
+          {
+            at: latest(oldest.attempted_at, beginning.at),
+            kind: 'webhook' as const,
+            text: 'Earlier attempts are not shown.',
+          },
+        ]
       : []),
     ...tried.flatMap((delivery) => {
       const eventTime = times.get(sequenceOf(delivery.position));
       return eventTime === undefined ? [] : [deliveryLine(delivery, eventTime)];
     }),
-    ...waiting.filter(({ next_position }) => sequenceOf(next_position) <= last).flatMap(queueLines),
+    ...waiting
+      .filter((queue) => sequenceOf(queue.next_position) <= last && sequenceOf(queue.last_position) >= first)
+      .flatMap((queue) => queueLines(queue, times.has(sequenceOf(queue.next_position)))),
   ];
 }
 
@@ -77,14 +88,15 @@ function deliveryLine(delivery: Delivery, eventTime: Instant): TimelineItem {
   };
 }
 
-function queueLines(queue: WaitingQueue): TimelineItem[] {
+/** Its head may belong to another object of the same log, such as another payment of the invoice. */
+function queueLines(queue: WaitingQueue, isHead: boolean): TimelineItem[] {
   const { webhook_id: id, waiting_since, attempts, last_failure, wake_at, stuck_at } = queue;
+  const behind = isHead ? '' : ' An earlier webhook event comes first.';
   const failed = last_failure === null ? '' : ` Last failure: ${last_failure}.`;
-  if (stuck_at !== null)
-    return [{ at: stuck_at, kind: 'webhook', text: `Parked until you resume the queue.${failed}`, id }];
-  if (attempts > 0 && wake_at !== null)
-    return [{ at: wake_at, kind: 'webhook', text: `Next attempt, after ${attempts} failed.${failed}`, id }];
-  return waiting_since === null
-    ? []
-    : [{ at: waiting_since, kind: 'webhook', text: 'Waits to be delivered.', id }];
+  const line = (at: Instant, text: string): TimelineItem[] => [
+    { at, kind: 'webhook', text: `${text}${behind}${failed}`, id },
+  ];
+  if (stuck_at !== null) return line(stuck_at, 'Parked until you resume the queue.');
+  if (attempts > 0 && wake_at !== null) return line(wake_at, `Next attempt, after ${attempts} failed.`);
+  return waiting_since === null ? [] : line(waiting_since, 'Waits to be delivered.');
 }

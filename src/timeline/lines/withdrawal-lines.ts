@@ -1,4 +1,4 @@
-// The withdrawal's own log in words, and what is done while nobody knows whether it was paid.
+// The withdrawal's own log in words, and what is done while its outcome is unknown.
 import type { ReturnCode } from '../../acquiring/domain/bank-port.ts';
 import { latest } from '../../clock.ts';
 import type { Withdrawal } from '../../payouts/domain/withdrawal.ts';

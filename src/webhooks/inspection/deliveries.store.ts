@@ -31,13 +31,14 @@ const readWaiting = statement({
   row: {
     webhook_id: 'text',
     next_position: 'int8',
+    last_position: 'int8',
     waiting_since: 'timestamptz?',
     attempts: 'int4',
     last_failure: 'text?',
     wake_at: 'timestamptz?',
     stuck_at: 'timestamptz?',
   },
-  text: `select webhook_id, next_position, waiting_since, attempts, last_failure, wake_at, stuck_at
+  text: `select webhook_id, next_position, last_position, waiting_since, attempts, last_failure, wake_at, stuck_at
          from webhook_queue
          where aggregate_id = :aggregate_id and (wake_at is not null or stuck_at is not null)
          order by webhook_id`,
