@@ -1,5 +1,5 @@
-// The readers of timelines: each reads the rows of a module by their keys. For a payment they are at most eleven statements, one more
-// for each further thousand events, and what is kept for a second of merchants and terminals.
+// The readers of timelines: each reads the rows of a module by their keys. For a payment they are at most eleven statements, and one
+// more for each further thousand events.
 import { exchangesOf, findExchanges } from '../../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Banks } from '../../acquiring/banks.ts';
 import { seriesOf } from '../../customers/card-consents.ts';

@@ -14,7 +14,7 @@ export function readWithdrawalFacts(
 ): Promise<NumberedFact<WithdrawalLogFact>[]> {
   return readFacts(
     (page) => readWithdrawalLog(db, name, page),
-    (fact): fact is WithdrawalLogFact => true,
+    (fact): fact is WithdrawalLogFact => fact.type.startsWith('withdrawal_'),
   );
 }
 

@@ -46,7 +46,7 @@ export function inOrder(lines: readonly TimelineLine[]): TimelineItem[] {
 }
 
 function rankOf({ kind, isRequest, isResult }: TimelineLine): number {
-  return isRequest ? 0 : itemKinds.indexOf(isResult ? 'refund' : kind);
+  return itemKinds.indexOf(isRequest ? 'series' : isResult ? 'refund' : kind);
 }
 
 function compare(one: Instant, other: Instant): number {

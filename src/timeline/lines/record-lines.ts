@@ -54,6 +54,7 @@ export function webhookLines(
   const [beginning] = events;
   const first = beginning?.sequence ?? 0;
   const last = events.at(-1)?.sequence ?? 0;
+  const own = tried.filter(({ position }) => times.has(sequenceOf(position)));
   const [oldest] = tried;
   return [
     ...(isMore && oldest && beginning
@@ -65,21 +66,18 @@ export function webhookLines(
           },
         ]
       : []),
-    ...tried.flatMap((delivery) => {
-      const eventTime = times.get(sequenceOf(delivery.position));
-      return eventTime === undefined ? [] : [deliveryLine(delivery, eventTime)];
-    }),
+    ...own.map((delivery) => deliveryLine(delivery, times.get(sequenceOf(delivery.position)))),
     ...waiting
       .filter((queue) => sequenceOf(queue.next_position) <= last && sequenceOf(queue.last_position) >= first)
-      .flatMap((queue) => queueLines(queue, times.has(sequenceOf(queue.next_position)))),
+      .flatMap((queue) => queueLines(queue, own)),
   ];
 }
 
 /** A test clock may be ahead of the clock of deliveries, and no line stands before its cause. */
-function deliveryLine(delivery: Delivery, eventTime: Instant): TimelineItem {
+function deliveryLine(delivery: Delivery, eventTime: Instant | undefined): TimelineItem {
   const { webhook_id, attempt, event_type, attempted_at, duration_ms, status, failure } = delivery;
   return {
-    at: latest(attempted_at, eventTime),
+    at: latest(attempted_at, eventTime ?? attempted_at),
     kind: 'webhook',
     text: `${event_type}, attempt ${attempt}: ${failure === null ? 'accepted.' : `failed with ${failure}.`}`,
     durationMs: duration_ms,
@@ -88,10 +86,11 @@ function deliveryLine(delivery: Delivery, eventTime: Instant): TimelineItem {
   };
 }
 
-/** Its head may belong to another object of the same log, such as another payment of the invoice. */
-function queueLines(queue: WaitingQueue, isHead: boolean): TimelineItem[] {
-  const { webhook_id: id, waiting_since, attempts, last_failure, wake_at, stuck_at } = queue;
-  const behind = isHead ? '' : ' An earlier webhook event comes first.';
+/** What failed may belong to another object of the same log, such as another payment of the invoice. */
+function queueLines(queue: WaitingQueue, own: readonly Delivery[]): TimelineItem[] {
+  const { webhook_id: id, next_position, waiting_since, attempts, last_failure, wake_at, stuck_at } = queue;
+  const isOwn = own.some(({ webhook_id, position }) => webhook_id === id && position >= next_position);
+  const behind = last_failure === null || isOwn ? '' : ' An earlier webhook event comes first.';
   const failed = last_failure === null ? '' : ` Last failure: ${last_failure}.`;
   const line = (at: Instant, text: string): TimelineItem[] => [
     { at, kind: 'webhook', text: `${text}${behind}${failed}`, id },

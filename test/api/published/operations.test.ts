@@ -120,8 +120,8 @@ describe('the table', () => {
       'findCustomer',
       'getBindingTimeline',
       'withdrawBinding',
-      'getWithdrawalTimeline',
       'listDestinationEvents',
+      'getWithdrawalTimeline',
     ]);
   });
 
