@@ -4204,11 +4204,16 @@ order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit
 
 -- read_webhook_deliveries
 select * from (
-select webhook_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
-from webhook_attempt
-where aggregate_id = $1::text and position between $2::int8 and $3::int8
-order by attempted_at desc, webhook_id desc, position desc, attempt desc limit $4::int4
+select tried.webhook_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
+from webhook_queue as queue cross join lateral (
+select * from webhook_attempt
+where webhook_attempt.webhook_id = queue.webhook_id and webhook_attempt.aggregate_id = $1::text
+and position between $2::int8 and $3::int8
+order by attempted_at desc limit $4::int4
 ) as tried
+where queue.aggregate_id = $1::text
+order by attempted_at desc, webhook_id desc, position desc, attempt desc limit $4::int4
+) as latest
 order by attempted_at, webhook_id, position, attempt;
 
 -- read_webhook_event_numbers

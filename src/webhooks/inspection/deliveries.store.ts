@@ -17,11 +17,16 @@ const readDeliveries = statement({
     failure: 'text?',
   },
   text: `select * from (
-           select webhook_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
-           from webhook_attempt
-           where aggregate_id = :aggregate_id and position between :from_position and :to_position
+           select tried.webhook_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
+           from webhook_queue as queue cross join lateral (
+             select * from webhook_attempt
+             where webhook_attempt.webhook_id = queue.webhook_id and webhook_attempt.aggregate_id = :aggregate_id
+               and position between :from_position and :to_position
+             order by attempted_at desc limit :limit
+           ) as tried
+           where queue.aggregate_id = :aggregate_id
            order by attempted_at desc, webhook_id desc, position desc, attempt desc limit :limit
-         ) as tried
+         ) as latest
          order by attempted_at, webhook_id, position, attempt`,
 });
 
