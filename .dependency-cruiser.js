@@ -87,6 +87,10 @@ const mayImport = {
     'recurring',
     'invoices',
     'payments',
+    'customers',
+    'identities',
+    'wallets',
+    'payouts',
   ],
   checkout: [
     ...ground,

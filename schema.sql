@@ -1424,6 +1424,7 @@ create table webhook_attempt (
   constraint webhook_attempt_pkey primary key (webhook_id, attempted_at, aggregate_id, "position", attempt)
 );
 create index webhook_attempt_age on webhook_attempt using btree (attempted_at);
+create index webhook_attempt_of_object on webhook_attempt using btree (webhook_id, aggregate_id, attempted_at);
 
 create table webhook_event_number (
   aggregate_id id not null,

@@ -66,7 +66,14 @@ export const customerActions: readonly Action[] = [
     weight: 1.5,
     wish: (known, chance) => {
       const customer = recent(known.customers, chance);
-      const what = chance.oneOf(['', '/bindings', '/events?limit=100', '/payment-methods', '/recurring']);
+      const what = chance.oneOf([
+        '',
+        '/bindings',
+        '/events?limit=100',
+        '/payment-methods',
+        '/recurring',
+        '/recurring/timeline',
+      ]);
       const token = chance.isTrue(0.3) ? { token: customer?.token ?? '' } : {};
       return customer && { method: 'GET', path: `${customers}/${customer.id}${what}`, ...token };
     },
@@ -76,7 +83,7 @@ export const customerActions: readonly Action[] = [
     weight: 0.6,
     wish: (known, chance) => {
       const binding = recent(known.bindings, chance);
-      const what = chance.oneOf(['', '', '/consent']);
+      const what = chance.oneOf(['', '', '/consent', '/timeline']);
       return (
         binding && {
           method: 'GET',

@@ -511,6 +511,7 @@ export const shopActions: readonly Action[] = [
         '/recurring/consent/sheet',
         '/receipt',
         '/timeline',
+        '/recurring/timeline',
       ]);
       return paid && { method: 'GET', path: pathOf(paid) + what };
     },

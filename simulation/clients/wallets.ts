@@ -185,6 +185,7 @@ export const walletActions: readonly Action[] = [
               `withdrawals/${withdrawal}`,
               `withdrawals/${withdrawal}/events?limit=20`,
               `withdrawals/${withdrawal}/events/1`,
+              `withdrawals/${withdrawal}/timeline`,
               'withdrawals?limit=10',
             ]
           : []),

@@ -471,7 +471,7 @@ export function buildService(
     receipts,
     consentLinks,
     payouts,
-    timeline: timelineSources({ clock, charging, banks }),
+    timeline: timelineSources({ charging, consents, banks, merchants }),
     jobs,
     webhooks,
     publicUrl,

@@ -50,6 +50,9 @@ import {
 import { searchInvoices } from '../search/api/search-invoices.ts';
 import { searchPayments } from '../search/api/search-payments.ts';
 import { searchRefunds } from '../search/api/search-refunds.ts';
+import { getBindingTimeline } from '../timeline/api/get-binding-timeline.ts';
+import { getCustomerRecurringTimeline, getRecurringTimeline } from '../timeline/api/get-series-timelines.ts';
+import { getWithdrawalTimeline } from '../timeline/api/get-withdrawal-timeline.ts';
 import { getPaymentTimeline } from '../timeline/api/get-payment-timeline.ts';
 import { getReceipt } from '../payments/api/get-receipt.ts';
 import {
@@ -161,14 +164,17 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   createBinding, //           POST /v2/processing/customers/{customerID}/bindings
   listBindings, //            GET  /v2/processing/customers/{customerID}/bindings
   getBinding, //              GET  /v2/processing/customers/{customerID}/bindings/{customerBindingID}
+  getBindingTimeline, //      GET  …/customers/{customerID}/bindings/{customerBindingID}/timeline
   withdrawBinding, //         DELETE …/customers/{customerID}/bindings/{customerBindingID}
   listCustomerEvents, //      GET  /v2/processing/customers/{customerID}/events
   listCustomerPaymentMethods, // GET …/customers/{customerID}/payment-methods
 
   getRecurring, //            GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring
   listRecurringEvents, //     GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/events
+  getRecurringTimeline, //    GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/timeline
   getConsentBundle, //        GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent
   getCustomerRecurring, //    GET  /v2/processing/customers/{customerID}/recurring
+  getCustomerRecurringTimeline, // GET /v2/processing/customers/{customerID}/recurring/timeline
   getBindingConsent, //       GET  …/customers/{customerID}/bindings/{customerBindingID}/consent
   getConsentSheet, //         GET  /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/consent/sheet
   withdrawConsent, //         POST /v2/processing/invoices/{invoiceID}/payments/{paymentID}/recurring/withdraw
@@ -222,6 +228,7 @@ export const routes: readonly AnyEndpoint<AppContext, PrepareContext>[] = [
   listWithdrawals, //         GET  /wallet/v0/withdrawals
   getWithdrawal, //           GET  /wallet/v0/withdrawals/{withdrawalID}
   findWithdrawal, //          GET  /wallet/v0/external-ids/withdrawals/{externalID}
+  getWithdrawalTimeline, //   GET  /wallet/v0/withdrawals/{withdrawalID}/timeline
   listWithdrawalEvents, //    GET  /wallet/v0/withdrawals/{withdrawalID}/events
   getWithdrawalEvent, //      GET  /wallet/v0/withdrawals/{withdrawalID}/events/{eventID}
   createQuote, //             POST /wallet/v0/withdrawal-quotes

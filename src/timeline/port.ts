@@ -1,18 +1,32 @@
-// What a timeline needs of each module: its rows about one payment. app/ puts the readers together, so that no table is read from here.
+// What a timeline needs of each module: its rows about one object. app/ puts the readers together, so that no table is read from here.
 import type { Exchange } from '../acquiring/exchange-log/store/exchange-rows.ts';
 import type { Instant } from '../clock.ts';
 import type { Invoice } from '../invoices/domain/invoice.ts';
 import type { Currency } from '../money.ts';
-import type { DatedFact } from '../payments/domain/exchanges/bank-exchanges.ts';
-import type { Payment } from '../payments/domain/payment.ts';
+import type { Binding, BindingFact } from '../customers/domain/binding.ts';
+import type { CustomerFact } from '../customers/domain/customer.ts';
+import type { TradingRefusal } from '../merchants/domain/party.ts';
+import type { Payment, PaymentFact } from '../payments/domain/payment.ts';
+import type { Withdrawal, WithdrawalEnd, WithdrawalReturned } from '../payouts/domain/withdrawal.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { NumberedFact } from '../platform/events/read-log.ts';
 import type { PayerEmail } from '../receipts/domain/payer-email.ts';
+import type { SeriesFact } from '../recurring/domain/series.ts';
 import type { Evaluation } from '../recurring/port.ts';
 import type { Outcome } from '../refusal.ts';
 
 type PaymentName = { readonly invoiceId: string; readonly paymentId: string };
 
-export type NumberedFact = DatedFact & { readonly sequence: number };
+/** An event of the log, by its time and its number there. */
+export type NumberedEvent = Omit<NumberedFact<unknown>, 'fact'>;
+export type PaymentFacts = readonly NumberedFact<PaymentFact>[];
+export type BindingFacts = readonly NumberedFact<
+  BindingFact | Extract<CustomerFact, { readonly bindingId: string }>
+>[];
+export type WithdrawalFacts = readonly NumberedFact<
+  WithdrawalEnd | WithdrawalReturned | { readonly type: 'withdrawal_started' }
+>[];
+export type SeriesFacts = readonly NumberedFact<SeriesFact>[];
 
 /** What the retry rules decided about a charge of a series, and what they say now. */
 export type ChargeOfSeries = {
@@ -60,6 +74,7 @@ export type Delivery = {
 export type WaitingQueue = {
   readonly webhook_id: string;
   readonly next_position: bigint;
+  readonly last_position: bigint;
   readonly waiting_since: Instant | null;
   readonly attempts: number;
   readonly last_failure: string | null;
@@ -67,14 +82,32 @@ export type WaitingQueue = {
   readonly stuck_at: Instant | null;
 };
 
-export type TimelineSources = {
+export type Deliveries = {
+  readonly tried: readonly Delivery[];
+  readonly waiting: readonly WaitingQueue[];
+  /** Earlier attempts are left out. */
+  readonly isMore: boolean;
+};
+
+/** What every object has, by the aggregate in whose log it is. */
+type CommonSources = {
+  /** Those of operations with an ID that begins with `prefix`. */
+  exchanges(db: Database, aggregateId: string, prefix: string): Promise<readonly Exchange[]>;
+  /** Those of an operation and of the operations inside it. */
+  transfers(db: Database, aggregateId: string, operationId: string): Promise<readonly Transfer[]>;
+  /** Those of these events. */
+  deliveries(db: Database, aggregateId: string, events: readonly NumberedEvent[]): Promise<Deliveries>;
+  /** Why the shop takes no payments. */
+  refusal(shop: { readonly partyId: string; readonly shopId: string }): Promise<TradingRefusal | undefined>;
+};
+
+export type TimelineSources = CommonSources & {
   payment(
     db: Database,
     name: PaymentName & { readonly partyId: string },
   ): Promise<Outcome<{ readonly payment: Payment }, 'invoiceNotFound' | 'paymentNotFound'>>;
   invoice(db: Database, invoiceId: string): Promise<Invoice | undefined>;
-  facts(db: Database, payment: Payment): Promise<readonly NumberedFact[]>;
-  exchanges(db: Database, payment: Payment): Promise<readonly Exchange[]>;
+  facts(db: Database, payment: Payment): Promise<PaymentFacts>;
   /** Undefined if the payment belongs to no series. */
   charge(
     db: Database,
@@ -82,13 +115,53 @@ export type TimelineSources = {
     invoiceCreatedAt: Instant,
     now: Instant,
   ): Promise<ChargeOfSeries | undefined>;
-  transfers(db: Database, payment: Payment): Promise<readonly Transfer[]>;
   email(db: Database, name: PaymentName): Promise<PayerEmail | undefined>;
-  /** Those of these events of the invoice. `now` is the party's time. */
-  deliveries(
+
+  /** Undefined if the party has no such withdrawal. */
+  withdrawal(db: Database, partyId: string, withdrawalId: string): Promise<Withdrawal | undefined>;
+  withdrawalFacts(db: Database, withdrawal: Withdrawal): Promise<WithdrawalFacts>;
+  /** Undefined if it has ended. */
+  waitOfWithdrawal(db: Database, withdrawalId: string): Promise<Wait | undefined>;
+
+  binding(
     db: Database,
-    invoiceId: string,
-    events: readonly { readonly sequence: number; readonly at: Instant }[],
-    now: Instant,
-  ): Promise<{ readonly tried: readonly Delivery[]; readonly waiting: readonly WaitingQueue[] }>;
+    name: BindingName,
+  ): Promise<Outcome<BoundCard, 'customerNotFound' | 'bindingNotFound'>>;
+  bindingFacts(db: Database, binding: Binding): Promise<BindingFacts>;
+
+  /** The ID of the series that the payment began or belongs to. */
+  seriesOfPayment(
+    db: Database,
+    name: PaymentName & { readonly partyId: string },
+  ): Promise<Outcome<string, 'invoiceNotFound' | 'paymentNotFound' | 'recurringNotFound'>>;
+  /** Of the active card, or else of the card that was saved last. */
+  seriesOfCustomer(
+    db: Database,
+    name: { readonly partyId: string; readonly customerId: string },
+  ): Promise<Outcome<string, 'customerNotFound' | 'recurringNotFound'>>;
+  series(db: Database, seriesId: string, now: Instant): Promise<SeriesNow | undefined>;
+  /** Of the charges of a series. */
+  charges(db: Database, payments: readonly PaymentName[]): Promise<ChargesOfSeries>;
+};
+
+type BindingName = { readonly partyId: string; readonly customerId: string; readonly bindingId: string };
+export type BoundCard = { readonly binding: Binding; readonly seriesId?: string };
+
+/** What a job waits for. */
+export type Wait = {
+  readonly attempts: number;
+  readonly wake_at: Instant | null;
+  readonly stuck_at: Instant | null;
+};
+
+export type SeriesNow = {
+  readonly found: Evaluation;
+  readonly facts: SeriesFacts;
+  /** Earlier facts are left out. */
+  readonly isMore: boolean;
+};
+
+export type ChargesOfSeries = {
+  readonly exchanges: readonly Exchange[];
+  readonly emails: readonly PayerEmail[];
 };

@@ -1,10 +1,11 @@
 // The timeline of a payment: what happened to it, why it was declined, who can help, and when the next attempt is possible.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readTimeline } from '../../src/timeline/timeline.ts';
+import { readPaymentTimeline } from '../../src/timeline/payment-timeline.ts';
 import { waylay, type FaultyBank } from '../support/bank/faulty-bank.ts';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { webhooksUrl } from '../support/receivers/webhooks.ts';
 import { invoicesUrl, type CreatedInvoice } from '../support/worlds/invoices.ts';
+import { setTradingFlag, tradingFlags } from '../support/worlds/block-merchant.ts';
 import { startPaymentWorld, type PaymentWorld } from '../support/worlds/payment-world.ts';
 import {
   insufficientFunds,
@@ -109,6 +110,25 @@ describe('the timeline of a payment', () => {
     expect(linesOf(await timelineOf(invoice, '2'), 'nextAttempt')).toEqual([]);
   });
 
+  test('says that nothing can be tried once the invoice was due, or while the shop is blocked', async () => {
+    const invoice = await world.paid(withoutFunds);
+    const lastOf = async () => (await timelineOf(invoice)).at(-1)?.text;
+    const words = { shop: 'the shop is blocked or suspended', party: 'the merchant is blocked or suspended' };
+    for (const [of, flag] of tradingFlags) {
+      await setTradingFlag(world.service, world.merchant, { of, flag }, true);
+      expect(await lastOf()).toBe(`No other attempt while ${words[of]}.`);
+      await setTradingFlag(world.service, world.merchant, { of, flag }, false);
+    }
+    const { database, timeline, merchant, clock } = { ...world.service, ...world };
+    const name = { partyId: merchant.partyId, invoiceId: invoice.id, paymentId: '1' };
+    const found = await timeline.payment(database, name);
+    if (!found.ok) throw new Error('The payment was not found.');
+    // The job that cancels the invoice has not run yet.
+    const later = '2030-01-20T10:00:00.000000Z' as ReturnType<typeof clock.now>;
+    const { items } = await readPaymentTimeline(timeline, database, found.value.payment, later);
+    expect(items.at(-1)?.text).toBe('No other attempt: the invoice was due at 2030-01-20T10:00:00Z.');
+  });
+
   test('shows 3-D Secure, what the bank reports of it, and what was posted', async () => {
     const invoice = await world.pay(challenged);
     await world.service.jobs.whenIdle();
@@ -195,6 +215,35 @@ describe('the timeline of a payment', () => {
       'webhook: PaymentRefunded, attempt 2: accepted.',
     ]);
     expect(items.at(-1)).toMatchObject({ code: '200', id: webhookId, durationMs: expect.any(Number) });
+    // However many others the webhook had between the two attempts.
+    await world.service.database.withClient((client) =>
+      client.query(
+        `insert into webhook_attempt (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status)
+         select $1, $2::timestamptz, '0' || n, 8, 1, 'PaymentRefunded', 1, 200 from generate_series(1, 600) as n`,
+        [webhookId, items.find(({ kind }) => kind === 'webhook')?.at],
+      ),
+    );
+    expect(linesOf(await timelineOf(invoice), 'webhook')).toEqual(linesOf(items, 'webhook'));
+  });
+
+  test('says that it leaves out earlier attempts of very many', async () => {
+    receiver.behave(() => 500);
+    const invoice = await world.paid(withoutFunds);
+    await world.service.webhooks.whenIdle();
+    await world.service.database.withClient((client) =>
+      client.query(
+        `insert into webhook_attempt (webhook_id, attempted_at, aggregate_id, position, attempt, event_type, duration_ms, status, failure)
+         select webhook_id, attempted_at + n * interval '1 second', aggregate_id, position, attempt + n, event_type, 1, 500, 'status 500'
+         from webhook_attempt, generate_series(1, 1000) as n where aggregate_id = $1`,
+        [invoice.id],
+      ),
+    );
+    const lines = linesOf(await timelineOf(invoice), 'webhook');
+    expect(lines.slice(0, 2)).toEqual([
+      'webhook: Earlier attempts are not shown.',
+      'webhook: PaymentFailed, attempt 2: failed with status 500.',
+    ]);
+    expect(lines).toHaveLength(1_002);
   });
 
   test('shows how long the outcome is unknown, and the answer in the end', async () => {
@@ -203,8 +252,9 @@ describe('the timeline of a payment', () => {
     const invoice = await world.pay(visa);
     await world.service.jobs.whenIdle();
     world.service.clock.advance(1_000);
-    const [, unknown] = await timelineOf(invoice);
+    const [created, unknown] = await timelineOf(invoice);
     expect(unknown).toMatchObject({
+      at: created?.at,
       kind: 'bank',
       text: 'Authorisation: sent or about to be. The bank has not answered, so the outcome is unknown.',
       durationMs: 1_000,
@@ -213,7 +263,10 @@ describe('the timeline of a payment', () => {
     world.service.clock.advance(1_000);
     world.service.jobs.wake();
     await world.service.jobs.whenIdle();
-    expect((await timelineOf(invoice))[1]).toMatchObject({
+    const known = await timelineOf(invoice);
+    // The answer stands when it was heard.
+    expect(Date.parse(known[1]?.at ?? '') - Date.parse(known[0]?.at ?? '')).toBe(2_000);
+    expect(known[1]).toMatchObject({
       text: expect.stringMatching(/^Authorisation: approved, approval code \d{6}, reference 9\d{11}\.$/),
       durationMs: 2_000,
     });
@@ -259,7 +312,7 @@ describe('the timeline of a payment', () => {
     const name = { partyId: merchant.partyId, invoiceId: invoice.id, paymentId: '1' };
     const found = await timeline.payment(counted, name);
     if (!found.ok) throw new Error('The payment was not found.');
-    await readTimeline(timeline, counted, found.value.payment, world.service.clock.now());
+    await readPaymentTimeline(timeline, counted, found.value.payment, world.service.clock.now());
     // Which terminals are paused is the eleventh, unless the node has read it within a second.
     expect(names).toEqual([
       'read_payment',
@@ -268,10 +321,10 @@ describe('the timeline of a payment', () => {
       'read_exchanges',
       'read_charge_history',
       'read_series_charge',
-      'read_webhook_deliveries',
-      'read_waiting_queues_of',
       'read_ledger_transfers_of',
       'read_payer_email',
+      'read_webhook_deliveries',
+      'read_waiting_queues_of',
     ]);
   });
 });

@@ -3983,6 +3983,11 @@ from payer_attempt where subject in ($1::bytea, $2::bytea);
 -- read_payer_email
 select invoice_id, payment_id, party_id, series_id, status, created_at, recipient, paid_at, amount_minor, currency, reference, approval_code, content, ended_at, subject, text_body, html_body, refusal from payer_email where invoice_id = $1::text and payment_id = $2::text;
 
+-- read_payer_emails_of
+select payer_email.invoice_id, payer_email.payment_id, payer_email.party_id, payer_email.series_id, payer_email.status, payer_email.created_at, payer_email.recipient, payer_email.paid_at, payer_email.amount_minor, payer_email.currency, payer_email.reference, payer_email.approval_code, payer_email.content, payer_email.ended_at, payer_email.subject, payer_email.text_body, payer_email.html_body, payer_email.refusal
+from json_to_recordset($1::json) as asked (invoice_id text, payment_id text)
+join payer_email using (invoice_id, payment_id);
+
 -- read_payment
 select payment.invoice_id, payment.payment_id, payment.party_id, payment.shop_id, payment.version, payment.status, payment.created_at, payment.amount_minor, payment.currency, payment.captured_minor, payment.refunded_minor, payment.terms, payment.state, payment.external_id, invoice.changed_at, unsent_attempts from payment join invoice using (invoice_id)
 where invoice_id = $1::text and payment_id = $2::text;
@@ -4147,6 +4152,10 @@ from terminal where party_id = $1::text and retired_at is null order by shop_id,
 select entity_id from external_id
 where party_id = $1::text and operation = 'authenticatePayment' and external_id = $2::text;
 
+-- read_wait_of_withdrawal
+select attempts, wake_at, stuck_at from withdrawal
+where withdrawal_id = $1::text and status = 'sending';
+
 -- read_waiting_notes
 select bank_id, note_key, operation_id, what, heard, meaning, noted_at from exchange_note
 where meaning in ('waits', 'contradiction') and meaning = 'waits'
@@ -4155,7 +4164,7 @@ and ($2::timestamptz is null or (noted_at, note_key) > ($2::timestamptz, $3::tex
 order by noted_at, note_key limit $4::int4;
 
 -- read_waiting_queues_of
-select webhook_id, next_position, waiting_since, attempts, last_failure, wake_at, stuck_at
+select webhook_id, next_position, last_position, waiting_since, attempts, last_failure, wake_at, stuck_at
 from webhook_queue
 where aggregate_id = $1::text and (wake_at is not null or stuck_at is not null)
 order by webhook_id;
@@ -4196,15 +4205,17 @@ and ($4::timestamptz is null or (attempted_at, aggregate_id, position, attempt)
 order by attempted_at desc, aggregate_id desc, position desc, attempt desc limit $8::int4;
 
 -- read_webhook_deliveries
-select distinct tried.webhook_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
-from webhook_queue as queue
-cross join json_array_elements_text($1::json) as event (at)
-cross join lateral (
+select * from (
+select tried.webhook_id, position, attempt, event_type, attempted_at, duration_ms, status, failure
+from webhook_queue as queue cross join lateral (
 select * from webhook_attempt
-where webhook_attempt.webhook_id = queue.webhook_id and attempted_at >= event.at::timestamptz
-order by attempted_at limit 500
+where webhook_attempt.webhook_id = queue.webhook_id and webhook_attempt.aggregate_id = $1::text
+and position between $2::int8 and $3::int8
+order by attempted_at desc limit $4::int4
 ) as tried
-where queue.aggregate_id = $2::text and tried.aggregate_id = $2::text
+where queue.aggregate_id = $1::text
+order by attempted_at desc, webhook_id desc, position desc, attempt desc limit $4::int4
+) as latest
 order by attempted_at, webhook_id, position, attempt;
 
 -- read_webhook_event_numbers

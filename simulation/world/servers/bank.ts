@@ -18,7 +18,7 @@ import { memoryJournal } from '../../../src/sandbox/bank/journal.ts';
 import { buildBankServer } from '../../../src/sandbox/bank/server.ts';
 import { openMemory, originalOf } from './bank-memory.ts';
 import { openOperationProcessor } from '../../../src/sandbox/bank/operation-processor.ts';
-import type { Speaks } from '../../../src/sandbox/bank/book/answer.ts';
+import type { Speaks } from '../../../src/sandbox/bank/state/answer.ts';
 import type { Left } from '../../checks/world.ts';
 import type { Faults } from '../faults.ts';
 import type { Silences } from './silences.ts';

@@ -5,10 +5,10 @@ import { bankExchangesOf, type BankExchange } from '../../payments/domain/exchan
 import { publicStatus, type Payment } from '../../payments/domain/payment.ts';
 import { paymentsOfInvoice, type PaymentOverview } from '../../payments/store/job-overview.ts';
 import { recurringBody } from '../../recurring/api/schema.ts';
-import { itemBody } from '../../timeline/api/get-payment-timeline.ts';
+import { itemBody } from '../../timeline/api/item-schema.ts';
 import type { TimelineItem } from '../../timeline/domain/item.ts';
 import type { ChargeOfSeries, TimelineSources } from '../../timeline/port.ts';
-import { readTimeline } from '../../timeline/timeline.ts';
+import { readPaymentTimeline } from '../../timeline/payment-timeline.ts';
 import { printTable, withFoundation } from '../foundation.ts';
 import { nextSteps } from './next-steps.ts';
 import { loggedToJson, notesOf, printLogged } from './logged-exchanges.ts';
@@ -41,7 +41,7 @@ async function load(foundation: Foundation, invoice: string, number: string | un
     );
   }
   const { items, facts, exchanges, charge } = await withTimeline(foundation, (timeline) =>
-    readTimeline(timeline, database, one.payment, one.now),
+    readPaymentTimeline(timeline, database, one.payment, one.now),
   );
   return {
     one,

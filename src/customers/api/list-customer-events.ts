@@ -1,19 +1,18 @@
 // GET …/events lists what happened to the bindings of a customer, in order.
 import { Type, type Static } from 'typebox';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
-import { logReader, readVisible } from '../../platform/events/read-log.ts';
+import { readVisible } from '../../platform/events/read-log.ts';
 import type { Caller } from '../../caller.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { EventPage } from '../../platform/http/schemas.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { bindingChangeBody, CustomerEvent, type CustomerChange } from './binding-schema.ts';
-import { customerLogFact, isBindingFact, type CustomerLogFact } from '../store/codec.ts';
+import { isBindingFact, type CustomerLogFact } from '../store/codec.ts';
+import { readCustomerLog } from '../store/customer-log.ts';
 import { CustomerPath, payerMayRead } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 type EventBody = Static<typeof CustomerEvent>;
-
-const readLog = logReader('customer', customerLogFact, `status <> 'deleted'`);
 
 export const listCustomerEvents = endpoint({
   operation: 'listCustomerEvents',
@@ -32,7 +31,7 @@ export const listCustomerEvents = endpoint({
   handle: async ({ caller, params, query }, { db }: { db: Database }) => {
     const name = { partyId: caller.partyId, id: params.customerID };
     const events = await readVisible(
-      (page) => readLog(db, name, page),
+      (page) => readCustomerLog(db, name, page),
       query,
       (event) => eventBody(event, caller),
     );

@@ -29,6 +29,8 @@ import type { CustomerFact, CustomerTerms } from '../domain/customer.ts';
 /** In the customer's log, a fact of a binding names the binding. */
 export type BindingLogFact = BindingFact & { readonly bindingId: string };
 export type CustomerLogFact = CustomerFact | BindingLogFact;
+/** What names a binding. */
+export type FactOfBinding = Extract<CustomerLogFact, { readonly bindingId: string }>;
 
 /** Decided by the type, because facts of the customer may also name a binding. */
 export function isBindingFact<Fact extends { readonly type: string }>(

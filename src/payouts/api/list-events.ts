@@ -3,24 +3,16 @@ import { Type } from 'typebox';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { DateTime } from '../../platform/http/schemas.ts';
 import type { LoggedEvent } from '../../platform/events/domain/topic.ts';
-import { logReader } from '../../platform/events/read-log.ts';
 import { accept, refuse } from '../../refusal.ts';
 import { DestinationPath } from './destination-schema.ts';
 import type { BankWords } from '../../acquiring/domain/bank-words.ts';
 import type { PayoutFailure } from '../../wallets/domain/failure-path.ts';
 import { AnyID } from '../../identities/api/shared-schema.ts';
-import {
-  destinationFact,
-  withdrawalFact,
-  type DestinationLogFact,
-  type WithdrawalLogFact,
-} from '../store/codec.ts';
+import type { DestinationLogFact, WithdrawalLogFact } from '../store/codec.ts';
+import { readDestinationLog, readWithdrawalLog } from '../store/payout-logs.ts';
 import type { Returned } from '../domain/withdrawal.ts';
 import { failureBody, FailureOfBank, returnedBody, ReturnedSchema, WithdrawalPath } from './schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-
-const readWithdrawalLog = logReader('withdrawal', withdrawalFact);
-const readDestinationLog = logReader('destination', destinationFact);
 
 const EventQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1_000 }),

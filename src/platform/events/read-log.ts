@@ -1,5 +1,6 @@
 // Reads the log of one aggregate for polling clients. What is inside an aggregate (the payments of an invoice, the bindings of a
 // customer) writes into the same log.
+import type { Instant } from '../../clock.ts';
 import { listOfKnown, type VariantsCodec } from '../database/codec.ts';
 import type { Database } from '../database/database.ts';
 import { statement, stored } from '../database/statement.ts';
@@ -58,6 +59,29 @@ export async function readVisible<Fact, Body extends { readonly changes: readonl
     visible.push(...events.map(show).filter(({ changes }) => changes.length > 0));
     const last = events.at(-1);
     if (!last || events.length < limit || visible.length >= limit) return visible.slice(0, limit);
+    after = last.sequence;
+  }
+}
+
+/** A fact, with the time and the number of its event. */
+export type NumberedFact<Fact> = {
+  readonly at: Instant;
+  readonly sequence: number;
+  readonly fact: Fact;
+};
+
+/** The facts of a whole log that are asked for, oldest first. */
+export async function readFacts<Fact, Asked extends Fact>(
+  read: (page: { after: number; limit: number }) => ReturnType<ReadLog<Fact>>,
+  isAsked: (fact: Fact) => fact is Asked,
+): Promise<NumberedFact<Asked>[]> {
+  const facts: NumberedFact<Asked>[] = [];
+  for (let after = 0; ;) {
+    const events = (await read({ after, limit: maxEvents })) ?? [];
+    for (const { createdAt: at, sequence, facts: written } of events)
+      facts.push(...written.filter(isAsked).map((fact) => ({ at, sequence, fact })));
+    const last = events.at(-1);
+    if (!last || events.length < maxEvents) return facts;
     after = last.sequence;
   }
 }

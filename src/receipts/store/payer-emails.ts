@@ -91,6 +91,15 @@ const readPayerEmail = statement({
   text: `select ${columnList(columns)} from payer_email where invoice_id = :invoice_id and payment_id = :payment_id`,
 });
 
+const readPayerEmails = statement({
+  name: 'read_payer_emails_of',
+  parameters: { payments: 'json' },
+  row: columns,
+  text: `select ${columnList(columns, 'payer_email')}
+         from json_to_recordset(:payments) as asked (invoice_id text, payment_id text)
+         join payer_email using (invoice_id, payment_id)`,
+});
+
 const readOutbox = statement({
   name: 'read_outbox',
   parameters: { party_id: 'text', invoice_id: 'text?', limit: 'int4' },
@@ -137,6 +146,17 @@ export async function findPayerEmail(
 ): Promise<PayerEmail | undefined> {
   const [row] = await db.run(readPayerEmail, { invoice_id: invoiceId, payment_id: paymentId });
   return row && payerEmailFromRow(row);
+}
+
+export async function findPayerEmails(
+  db: Database,
+  payments: readonly PaymentOfEmail[],
+): Promise<PayerEmail[]> {
+  const asked = payments.map(({ invoiceId, paymentId }) => ({
+    invoice_id: invoiceId,
+    payment_id: paymentId,
+  }));
+  return (await db.run(readPayerEmails, { payments: asked })).map(payerEmailFromRow);
 }
 
 /** Newest first. */

@@ -49,6 +49,8 @@ export const PaymentQuery = {
   first6: Type.Optional(Type.String({ pattern: '^\\d{6}$' })),
   last4: Type.Optional(Type.String({ pattern: '^\\d{4}$' })),
   bankCardPaymentSystem: id,
+  bankCardTokenProvider: id,
+  paymentTerminalProvider: id,
   rrn: id,
   approvalCode: id,
 };
@@ -147,10 +149,13 @@ type Page<Found, More> = More & { readonly found: readonly Found[] };
 
 /** Every condition as the statements take it. */
 export function conditionsOf(query: Asked) {
-  const { paymentStatus: status, paymentMethod: method } = query;
-  // Every payment is by card.
+  const { paymentStatus: status } = query;
+  // Every payment is by a card that was entered, and not by a terminal or a wallet's token.
+  const { paymentMethod, paymentTerminalProvider, bankCardTokenProvider } = query;
+  const isOther =
+    paymentMethod === 'paymentTerminal' || (paymentTerminalProvider ?? bankCardTokenProvider) !== undefined;
   const states = (Object.keys(publicStatus) as PaymentStateName[]).filter(
-    (name) => method !== 'paymentTerminal' && [undefined, publicStatus[name]].includes(status),
+    (name) => !isOther && [undefined, publicStatus[name]].includes(status),
   );
   return {
     ofPlace: {
@@ -160,7 +165,7 @@ export function conditionsOf(query: Asked) {
     },
     ofPayment: {
       payment_id: query.paymentID ?? null,
-      payment_statuses: status === undefined && method !== 'paymentTerminal' ? null : states.join(','),
+      payment_statuses: status === undefined && !isOther ? null : states.join(','),
       flow: query.paymentFlow ?? null,
       payment_amount: minorOf(query.paymentAmount),
       customer_id: query.customerID ?? null,

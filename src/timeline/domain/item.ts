@@ -6,9 +6,13 @@ import type { Money } from '../../money.ts';
 /** In the order of lines of the same time: what followed, then who was informed. */
 export const itemKinds = [
   'payment',
+  'withdrawal',
+  'binding',
+  'series',
   'rules',
   'bank',
   'threeDSecure',
+  'charge',
   'status',
   'refund',
   'ledger',
@@ -27,22 +31,22 @@ export type TimelineItem = {
   /** Of the bank or the failure, or the HTTP status of a receiver. */
   readonly code?: string;
   readonly declineClass?: DeclineClass;
-  /** Of the operation, refund, series or webhook. */
+  /** Of the operation, refund, payment, series or webhook. */
   readonly id?: string;
 };
 
-/** `isRequest`: what the bank does at the same time follows from it. */
-export type TimelineLine = TimelineItem & { readonly isRequest?: true };
+/** `isRequest`: what the bank does at the same time follows from it. `isResult`: it follows from what happened at the same time. */
+export type TimelineLine = TimelineItem & { readonly isRequest?: true; readonly isResult?: true };
 
 /** Lines of the same time and kind stay as their source has them, so the same lines are always in the same order. */
 export function inOrder(lines: readonly TimelineLine[]): TimelineItem[] {
   return lines
     .toSorted((one, other) => compare(one.at, other.at) || rankOf(one) - rankOf(other))
-    .map(({ isRequest: _, ...item }) => ({ ...item, text: shown(item.text) }));
+    .map(({ isRequest: _, isResult: __, ...item }) => ({ ...item, text: shown(item.text) }));
 }
 
-function rankOf({ kind, isRequest }: TimelineLine): number {
-  return isRequest ? 0 : itemKinds.indexOf(kind);
+function rankOf({ kind, isRequest, isResult }: TimelineLine): number {
+  return itemKinds.indexOf(isRequest ? 'series' : isResult ? 'refund' : kind);
 }
 
 function compare(one: Instant, other: Instant): number {

@@ -23,9 +23,10 @@ const states: Readonly<Record<Exchange['state'], string>> = {
   settled: 'an operator recorded the outcome.',
 };
 
+/** An answer stands when it was heard. What has none stands when it was begun. */
 export function bankLines(exchanges: readonly Exchange[], now: Instant): TimelineItem[] {
   return exchanges.map(({ operationId, kind, state, answer, amount, begunAt, heardAt }) => ({
-    at: begunAt,
+    at: heardAt ?? begunAt,
     kind: 'bank',
     text: `${kinds[kind]}: ${states[state]}${answerText(answer)}`,
     durationMs: Math.max(0, epochMsOf(heardAt ?? now) - epochMsOf(begunAt)),

@@ -3,7 +3,7 @@ import { latest, type Instant } from '../../clock.ts';
 import { eventAt } from '../../platform/events/domain/topic.ts';
 import type { PayerEmail } from '../../receipts/domain/payer-email.ts';
 import type { TimelineItem } from '../domain/item.ts';
-import type { Delivery, NumberedFact, Transfer, WaitingQueue } from '../port.ts';
+import type { Deliveries, Delivery, NumberedEvent, Transfer, WaitingQueue } from '../port.ts';
 
 const phases: Readonly<Record<string, string>> = {
   single: 'Posted',
@@ -30,13 +30,14 @@ export function emailLines(email: PayerEmail | undefined): TimelineItem[] {
     sent: 'sent to the payer.',
     refused: `refused by the mail server: ${withoutAddresses(email.refusal ?? '')}`,
   };
-  const { createdAt, endedAt, status } = email;
-  return [
-    { at: createdAt, kind: 'email', text: `Receipt ${ends.waiting}` },
-    ...(endedAt === undefined
-      ? []
-      : [{ at: endedAt, kind: 'email' as const, text: `Receipt ${ends[status]}` }]),
-  ];
+  const { createdAt, endedAt, status, paid } = email;
+  const line = (at: Instant, text: string): TimelineItem => ({
+    at,
+    kind: 'email',
+    text: `Receipt ${text}`,
+    id: `${paid.invoiceId}/${paid.paymentId}`,
+  });
+  return [line(createdAt, ends.waiting), ...(endedAt === undefined ? [] : [line(endedAt, ends[status])])];
 }
 
 /** Servers repeat whom they refuse. */
@@ -45,27 +46,38 @@ function withoutAddresses(text: string): string {
 }
 
 export function webhookLines(
-  tried: readonly Delivery[],
-  waiting: readonly WaitingQueue[],
-  facts: readonly NumberedFact[],
+  { tried, waiting, isMore }: Deliveries,
+  events: readonly NumberedEvent[],
 ): TimelineItem[] {
   const sequenceOf = (position: bigint) => eventAt(Number(position)).sequence;
-  const times = new Map(facts.map(({ sequence, at }) => [sequence, at]));
-  const last = facts.at(-1)?.sequence ?? 0;
+  const times = new Map(events.map(({ sequence, at }) => [sequence, at]));
+  const [beginning] = events;
+  const first = beginning?.sequence ?? 0;
+  const last = events.at(-1)?.sequence ?? 0;
+  const own = tried.filter(({ position }) => times.has(sequenceOf(position)));
+  const [oldest] = tried;
   return [
-    ...tried.flatMap((delivery) => {
-      const eventTime = times.get(sequenceOf(delivery.position));
-      return eventTime === undefined ? [] : [deliveryLine(delivery, eventTime)];
-    }),
-    ...waiting.filter(({ next_position }) => sequenceOf(next_position) <= last).flatMap(queueLines),
+    ...(isMore && oldest && beginning
+      ? [
+          {
+            at: latest(oldest.attempted_at, beginning.at),
+            kind: 'webhook' as const,
+            text: 'Earlier attempts are not shown.',
+          },
+        ]
+      : []),
+    ...own.map((delivery) => deliveryLine(delivery, times.get(sequenceOf(delivery.position)))),
+    ...waiting
+      .filter((queue) => sequenceOf(queue.next_position) <= last && sequenceOf(queue.last_position) >= first)
+      .flatMap((queue) => queueLines(queue, own)),
   ];
 }
 
 /** A test clock may be ahead of the clock of deliveries, and no line stands before its cause. */
-function deliveryLine(delivery: Delivery, eventTime: Instant): TimelineItem {
+function deliveryLine(delivery: Delivery, eventTime: Instant | undefined): TimelineItem {
   const { webhook_id, attempt, event_type, attempted_at, duration_ms, status, failure } = delivery;
   return {
-    at: latest(attempted_at, eventTime),
+    at: latest(attempted_at, eventTime ?? attempted_at),
     kind: 'webhook',
     text: `${event_type}, attempt ${attempt}: ${failure === null ? 'accepted.' : `failed with ${failure}.`}`,
     durationMs: duration_ms,
@@ -74,14 +86,16 @@ function deliveryLine(delivery: Delivery, eventTime: Instant): TimelineItem {
   };
 }
 
-function queueLines(queue: WaitingQueue): TimelineItem[] {
-  const { webhook_id: id, waiting_since, attempts, last_failure, wake_at, stuck_at } = queue;
+/** What failed may belong to another object of the same log, such as another payment of the invoice. */
+function queueLines(queue: WaitingQueue, own: readonly Delivery[]): TimelineItem[] {
+  const { webhook_id: id, next_position, waiting_since, attempts, last_failure, wake_at, stuck_at } = queue;
+  const isOwn = own.some(({ webhook_id, position }) => webhook_id === id && position >= next_position);
+  const behind = last_failure === null || isOwn ? '' : ' An earlier webhook event comes first.';
   const failed = last_failure === null ? '' : ` Last failure: ${last_failure}.`;
-  if (stuck_at !== null)
-    return [{ at: stuck_at, kind: 'webhook', text: `Parked until you resume the queue.${failed}`, id }];
-  if (attempts > 0 && wake_at !== null)
-    return [{ at: wake_at, kind: 'webhook', text: `Next attempt, after ${attempts} failed.${failed}`, id }];
-  return waiting_since === null
-    ? []
-    : [{ at: waiting_since, kind: 'webhook', text: 'Waits to be delivered.', id }];
+  const line = (at: Instant, text: string): TimelineItem[] => [
+    { at, kind: 'webhook', text: `${text}${behind}${failed}`, id },
+  ];
+  if (stuck_at !== null) return line(stuck_at, 'Parked until you resume the queue.');
+  if (attempts > 0 && wake_at !== null) return line(wake_at, `Next attempt, after ${attempts} failed.`);
+  return waiting_since === null ? [] : line(waiting_since, 'Waits to be delivered.');
 }

@@ -118,8 +118,10 @@ describe('the table', () => {
       'createCharge',
       'getPaymentTimeline',
       'findCustomer',
+      'getBindingTimeline',
       'withdrawBinding',
       'listDestinationEvents',
+      'getWithdrawalTimeline',
     ]);
   });
 

@@ -134,7 +134,13 @@ describe('payments', () => {
     const found = async (query: string) => (await search('payments', query)).body.result.length;
     expect(await found(`invoiceID=${id}&paymentStatus=captured`)).toBe(1);
     expect(await found(`invoiceID=${id}&paymentStatus=failed`)).toBe(0);
-    expect(await found(`${range}&paymentMethod=paymentTerminal`)).toBe(0);
+    for (const other of [
+      'paymentMethod=paymentTerminal',
+      'paymentTerminalProvider=euroset',
+      'bankCardTokenProvider=applepay',
+    ])
+      for (const what of ['payments', 'invoices'])
+        expect((await search(what, `${range}&${other}`)).body.result).toEqual([]);
   });
 
   test('of another shop or party are not found', async () => {

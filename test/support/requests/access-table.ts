@@ -536,6 +536,13 @@ export const expectations: Record<string, Row> = {
     toItsToken: always(done),
     toOtherTokens: noCustomer,
   },
+  getBindingTimeline: {
+    scope: 'customers:read',
+    request: ({ customerId, bindingId }) =>
+      get(`${customersUrl}/${customerId}/bindings/${bindingId}/timeline`),
+    toKey: byCustomer(done),
+    toOtherTokens: noCustomer,
+  },
   withdrawBinding: {
     scope: 'customers:write',
     // The bindings of the test are revoked, so another call changes nothing.
@@ -586,6 +593,18 @@ export const expectations: Record<string, Row> = {
     toKey: byCustomer(
       refusal('customerNotReady', 'Specified customer is not ready', /^The customer has no saved card\./),
     ),
+    toOtherTokens: noCustomer,
+  },
+  getRecurringTimeline: {
+    scope: 'payments:read',
+    request: ({ invoiceId }) => get(`${invoicesUrl}/${invoiceId}/payments/1/recurring/timeline`),
+    toKey: byInvoice(noSeries),
+    toOtherTokens: noInvoice,
+  },
+  getCustomerRecurringTimeline: {
+    scope: 'customers:read',
+    request: ({ customerId }) => get(`${customersUrl}/${customerId}/recurring/timeline`),
+    toKey: byCustomer(done),
     toOtherTokens: noCustomer,
   },
   getBindingConsent: {
@@ -805,6 +824,12 @@ export const expectations: Record<string, Row> = {
   findWithdrawal: {
     scope: 'payouts:read',
     request: ({ externalId }) => get(`/wallet/v0/external-ids/withdrawals/${externalId}`),
+    toKey: ownAlone(done),
+    toOtherTokens: unauthorized,
+  },
+  getWithdrawalTimeline: {
+    scope: 'payouts:read',
+    request: ({ withdrawalId }) => get(`/wallet/v0/withdrawals/${withdrawalId}/timeline`),
     toKey: ownAlone(done),
     toOtherTokens: unauthorized,
   },

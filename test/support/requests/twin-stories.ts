@@ -301,10 +301,14 @@ function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
   let rest = text;
   for (const secret of secrets) rest = rest.replaceAll(secret, '#');
   // Identifiers, keys and hashes, some of which no response shows. A long token may have no digit by chance.
-  return rest
-    .replace(/[\w+/=-]{14,}/g, (word) => (/\d/.test(word) || word.length >= 40 ? '#' : word))
-    .replace(/"(durationMs|reference|approvalCode)":("[^"]*"|\d+)/g, '"$1":"#"')
-    .replace(/"(SIM\.|ds-)\d+"/g, '"$1#"');
+  return (
+    rest
+      .replace(/[\w+/=-]{14,}/g, (word) => (/\d/.test(word) || word.length >= 40 ? '#' : word))
+      .replace(/"(durationMs|reference|approvalCode)":("[^"]*"|\d+)/g, '"$1":"#"')
+      .replace(/"(SIM\.|ds-)\d+"/g, '"$1#"')
+      // In the words of a timeline.
+      .replace(/\b(reference|approval code) \d+/g, '$1 #')
+  );
 }
 
 /** Every row with the party's ID, without encrypted and hashed columns and transaction numbers. */

@@ -1,39 +1,44 @@
 // The payment's own log in words: how it began, 3-D Secure, each change of its status, and its refunds.
-import type { PaymentFailure } from '../../acquiring/authorisation/domain/payment-failure.ts';
-import type { Approval } from '../../acquiring/authorisation/domain/approval.ts';
 import { defined } from '../../defined.ts';
 import type { PaymentFact, PaymentTerms } from '../../payments/domain/payment.ts';
 import { declineHelp } from '../domain/decline-help.ts';
-import { failureAdvice } from '../domain/failure-advice.ts';
 import type { TimelineLine } from '../domain/item.ts';
-import type { NumberedFact } from '../port.ts';
+import type { PaymentFacts } from '../port.ts';
+import {
+  adviceOn,
+  authenticationLines,
+  byOperator,
+  challengeEndLine,
+  challengeLine,
+  codeOf,
+  meaningOf,
+  rerouteLine,
+  secure,
+  sentences,
+  shortTime,
+  status,
+  type UndatedLine as Line,
+} from './words.ts';
 
-type Line = Omit<TimelineLine, 'at'>;
 type Fact<Type extends PaymentFact['type']> = Extract<PaymentFact, { readonly type: Type }>;
 
-const status = (text: string, more: Partial<Line> = {}): Line => ({ kind: 'status', text, ...more });
 const refund = (id: string, text: string, more: Partial<Line> = {}): Line => ({
   kind: 'refund',
   text,
   id,
   ...more,
 });
-const secure = (text: string): Line => ({ kind: 'threeDSecure', text });
-const byOperator = (because: string | undefined) =>
-  because === undefined ? '' : ' An operator recorded it.';
 
 const lines: { readonly [Type in PaymentFact['type']]: (fact: Fact<Type>) => readonly Line[] } = {
   payment_started: ({ terms }) => startLines(terms),
-  payment_rerouted: () => [{ kind: 'bank', text: 'Nothing was sent. Another terminal of the shop is used.' }],
+  payment_rerouted: () => [rerouteLine],
   payment_stepped_up: ({ network, code }) => [
     { ...secure(`The issuer demands 3-D Secure: ${network} code ${code}. It is sent again with it.`), code },
   ],
-  payment_interaction_requested: ({ until }) => [
-    secure(`The payer has to confirm at their bank, until ${until.slice(0, 19)}Z.`),
-  ],
-  payment_interaction_completed: () => [secure('The payer came back, or the bank decided without that.')],
+  payment_interaction_requested: ({ until }) => [challengeLine(until)],
+  payment_interaction_completed: () => [challengeEndLine],
   payment_reversal_started: ({ failure }) => [
-    status(`Given up, and reversed: ${meaningOf(failure)}`, { code: failure.join(' › '), isRequest: true }),
+    status(`Given up, and reversed: ${meaningOf(failure)}`, { code: codeOf(failure), isRequest: true }),
   ],
   payment_processed: ({ approval }) => [status('Authorised.'), ...authenticationLines(approval)],
   payment_capture_started: ({ amount, reason }) => [
@@ -59,26 +64,24 @@ const lines: { readonly [Type in PaymentFact['type']]: (fact: Fact<Type>) => rea
   payment_cancelled: ({ settledBecause }) => [status(`Cancelled.${byOperator(settledBecause)}`)],
   payment_failed: ({ failure, declineClass, settledBecause }) => [
     status(
-      [
+      sentences(
         `Failed: ${meaningOf(failure)}`,
         declineClass ? declineHelp[declineClass] : adviceOn(failure),
-        byOperator(settledBecause).trim(),
-      ]
-        .filter((part) => part !== '')
-        .join(' '),
-      { code: failure.join(' › '), ...defined({ declineClass }) },
+        byOperator(settledBecause),
+      ),
+      { code: codeOf(failure), ...defined({ declineClass }) },
     ),
   ],
   refund_started: ({ refund: { id, amount, reason, waitsUntil } }) => [
     refund(id, `Refund requested${reason === undefined ? '.' : `: ${reason}`}`, { amount, isRequest: true }),
     ...(waitsUntil === undefined
       ? []
-      : [refund(id, `It waits for money of the shop, until ${waitsUntil.slice(0, 19)}Z.`)]),
+      : [refund(id, `It waits for money of the shop, until ${shortTime(waitsUntil)}.`)]),
   ],
   refund_funded: ({ refundId }) => [refund(refundId, 'The money of the shop for the refund is reserved.')],
   refund_failed: ({ refundId, failure, settledBecause }) => [
     refund(refundId, `Refund failed: ${meaningOf(failure)}${byOperator(settledBecause)}`, {
-      code: failure.join(' › '),
+      code: codeOf(failure),
     }),
   ],
   refund_succeeded: ({ refundId, rrn, arn, settledBecause }) => [
@@ -97,7 +100,7 @@ const lines: { readonly [Type in PaymentFact['type']]: (fact: Fact<Type>) => rea
   ],
 };
 
-export function factLines(facts: readonly NumberedFact[]): TimelineLine[] {
+export function paymentLines(facts: PaymentFacts): TimelineLine[] {
   return facts.flatMap(({ at, fact }) => linesOf(fact).map((line) => ({ at, ...line })));
 }
 
@@ -124,24 +127,4 @@ function startLines({ amount, flow, payer, threeDSecure, authenticated }: Paymen
       : []),
     ...warnings.map((warning): Line => ({ kind: 'rules', text: `Allowed with a warning: ${warning}.` })),
   ];
-}
-
-function authenticationLines({ authenticated, eci, liabilityShift }: Approval): Line[] {
-  const said = [
-    authenticated && `3-D Secure: ${authenticated.how}`,
-    authenticated?.status && `status ${authenticated.status}`,
-    eci && `ECI ${eci}`,
-    liabilityShift === undefined ? undefined : `liability ${liabilityShift ? 'shifted' : 'not shifted'}`,
-  ].filter((part) => part !== undefined);
-  return said.length > 0 ? [secure(`The bank reports ${said.join(', ')}.`)] : [];
-}
-
-/** A code of a newer release has no words here. */
-function meaningOf(failure: PaymentFailure): string {
-  return failureAdvice[failure.join(' › ')]?.meaning ?? `${failure.join(' › ')}.`;
-}
-
-function adviceOn(failure: PaymentFailure): string {
-  const advice = failureAdvice[failure.join(' › ')];
-  return advice ? `Who can help: ${advice.who}. ${advice.what}` : '';
 }

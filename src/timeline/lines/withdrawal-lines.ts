@@ -1,0 +1,65 @@
+// The withdrawal's own log in words, and what is done while its outcome is unknown.
+import type { ReturnCode } from '../../acquiring/domain/bank-port.ts';
+import { latest } from '../../clock.ts';
+import type { Withdrawal } from '../../payouts/domain/withdrawal.ts';
+import type { TimelineItem, TimelineLine } from '../domain/item.ts';
+import type { Transfer, Wait, WithdrawalFacts } from '../port.ts';
+import { adviceOn, byOperator, codeOf, meaningOf, sentences, status, type UndatedLine } from './words.ts';
+
+const returns: Readonly<Record<ReturnCode, string>> = {
+  account_closed: 'the account is closed',
+  account_frozen: 'the account is frozen',
+  account_restricted: 'the account does not take it',
+  incorrect_number: 'the number is wrong',
+  wrong_currency: 'the account has another currency',
+  unknown: 'it gives no reason',
+};
+
+export function withdrawalLines(withdrawal: Withdrawal, facts: WithdrawalFacts): TimelineLine[] {
+  return facts.map(({ at, fact }) => ({ at, ...lineOf(withdrawal, fact) }));
+}
+
+function lineOf({ amount }: Withdrawal, fact: WithdrawalFacts[number]['fact']): UndatedLine {
+  switch (fact.type) {
+    case 'withdrawal_started':
+      return { kind: 'withdrawal', text: 'Created. The money is reserved in the wallet.', amount };
+    case 'withdrawal_succeeded':
+      return status(`Paid out, reference ${fact.reference}.${byOperator(fact.reason)}`, { amount });
+    case 'withdrawal_failed': {
+      const { failure, reason } = fact;
+      const text = sentences(`Failed: ${meaningOf(failure)}`, adviceOn(failure), byOperator(reason));
+      return status(text, { code: codeOf(failure) });
+    }
+    case 'withdrawal_returned': {
+      const { amount: back, code } = fact.returned;
+      const text = `The bank of the card sent money back: ${returns[code]}.${byOperator(fact.reason)}`;
+      return status(text, { amount: back, code });
+    }
+  }
+}
+
+/** Each move reserves the money for the next bank. */
+export function moveLines(transfers: readonly Transfer[]): TimelineItem[] {
+  return transfers
+    .filter(({ step, phase }) => step.startsWith('moved') && phase === 'pending')
+    .map(({ happened_at }) => ({
+      at: happened_at,
+      kind: 'bank',
+      text: 'The bank has done nothing. Another bank is used.',
+    }));
+}
+
+/** While it is pending. */
+export function waitLines({ createdAt }: Withdrawal, wait: Wait | undefined): TimelineItem[] {
+  const line = (at: TimelineItem['at'], text: string): TimelineItem[] => [
+    { at: latest(at, createdAt), kind: 'nextAttempt', text: `${text} Do not create it again.` },
+  ];
+  if (wait?.stuck_at)
+    return line(
+      wait.stuck_at,
+      'The outcome is unknown, and waits for the operator. The money stays reserved.',
+    );
+  if (wait?.wake_at)
+    return line(wait.wake_at, 'The bank is asked for the outcome. Until then the money stays reserved.');
+  return [];
+}
