@@ -113,13 +113,13 @@ function seriesSources({ charging, consents, banks }: Deps) {
     async series(db, seriesId, now) {
       const found = await charging.preview(db, seriesId, { invoiceCreatedAt: 'then' }, now);
       if (!found) return undefined;
-      const verdict = unlessPaused(found.verdict, await banks.pausedUntil(found.series, now));
+      const decision = unlessPaused(found.decision, await banks.pausedUntil(found.series, now));
       const after = Math.max(0, found.stored.version - maxEvents);
       const events = await consents.events(db, seriesId, after, maxEvents);
       const facts = events.flatMap(({ createdAt: at, sequence, facts: written }) =>
         written.map((fact) => ({ at, sequence, fact })),
       );
-      return { found: { ...found, verdict }, facts, isMore: after > 0 };
+      return { found: { ...found, decision }, facts, isMore: after > 0 };
     },
     async charges(db, payments) {
       const ids = payments.map(({ invoiceId, paymentId: id }) =>

@@ -2,7 +2,6 @@
 import type { Instant } from '../../clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { oneOf } from '../../platform/database/codec.ts';
-import { waitingWebhooks } from '../delivery/queues.store.ts';
 import { columnList, statement, stored, type Values } from '../../platform/database/statement.ts';
 import { attemptColumns } from './attempt-columns.ts';
 

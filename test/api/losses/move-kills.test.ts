@@ -10,7 +10,7 @@ import { atEveryDeath } from '../../support/service/every-death.ts';
 import { secret } from '../../support/worlds/payment-world.ts';
 import { startPayoutWorld, type PayoutWorld } from '../../support/worlds/payout-world.ts';
 import { epochMsOf } from '../../../src/clock.ts';
-import { tellerAt } from '../../support/bank/simulated-bank.ts';
+import { bankClientAt } from '../../support/bank/simulated-bank.ts';
 
 const leaseMs = 61_000;
 const rounds = 5;
@@ -49,7 +49,7 @@ const query = async (text: string, values: unknown[]): Promise<any[]> =>
 /** What both banks have paid out. */
 async function paidOut(id: string): Promise<string[]> {
   const nowMs = () => epochMsOf(world.service.clock.now());
-  const books = { first: await world.book(), second: await tellerAt(second.url, secret, nowMs).book() };
+  const books = { first: await world.book(), second: await bankClientAt(second.url, secret, nowMs).book() };
   return Object.entries(books).flatMap(([name, book]) =>
     book.flatMap(({ operationId }) => (operationId === `${id}.p` ? [name] : [])),
   );

@@ -71,7 +71,7 @@ describe('a read that fails', () => {
     const outcomes = openOutcomeWaits(waits, log);
     return {
       logged,
-      wait: (look: () => Promise<Standing<string>>) => outcomes.latest(granted(1), row, pending, look),
+      wait: (look: () => Promise<AwaitedState<string>>) => outcomes.latest(granted(1), row, pending, look),
     };
   }
   const broken = () => Promise.reject(new Error('no such column'));
